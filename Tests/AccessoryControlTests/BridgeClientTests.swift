@@ -120,6 +120,22 @@ import Testing
     service.close()
   }
 
+  /// Who wants values and alarms gets what the service knows of these.
+  @Test(arguments: [["values"], ["alarms"], ["values", "alarms"]])
+  func anOlderServiceWithoutAlarmsTellsTheRest(wanted: [String]) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/socket"
+    let unknown = #"!{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"alarms"}}"#
+    let ready = [#"{"event":"ready","time":1}"#, "{}"]
+    let service = try CannedService(
+      at: path, ["Subscribe alarms": [unknown], "Subscribe values": ready, "Subscribe": ready])
+    let client = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60))
+    let (values, alarms) = (wanted.contains("values"), wanted.contains("alarms"))
+    var events = try await client.device("X1").events(values: values, alarms: alarms).makeAsyncIterator()
+    #expect(try await events.next() == .ready)
+    service.close()
+  }
+
   @Test func filesPassBothWays() async throws {
     let sample = try await SampleServer()
     let device = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60)).device("X1")
@@ -155,7 +171,7 @@ import Testing
       told == [
         .present(x1), .ready, .connected(x1), .disconnected(x1, gone), .battery(x1, SampleBridge.battery.reading),
         .status(x1, SampleBridge.status.reading), .requestFailed(x1, gone),
-        .values(x1, SampleBridge.values.map(\.reading)),
+        .values(x1, SampleBridge.values.map(\.reading)), .alarm(x1, SampleBridge.alarm, .raised),
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }

@@ -65,7 +65,7 @@ public final class CannedService: Sendable {
         guard let json = try? JSON(message), let call = try? CallMessage(json) else { return }
         let name = String(call.method.split(separator: ".").last ?? "")
         calls.update { $0.append(name) }
-        let special = call.parameters.keys.lazy.compactMap { self.answers["\(name) \($0)"] }.first
+        let special = call.parameters.keys.sorted().lazy.compactMap { self.answers["\(name) \($0)"] }.first
         guard let texts = special ?? answers[name] else {
           guard write(ReplyMessage(.methodNotFound(call.method)).bytes, to: client) else { return }
           continue

@@ -52,6 +52,8 @@ package final class SampleBridge: BridgeHandler {
       .init(time: 1_795_337_580, span: 10, mean: 57.5, least: 57, greatest: 58),
       .init(time: 1_795_337_590, span: 30, nil), .init(time: 1_795_337_620, span: 10, 56),
     ])
+  package static let alarm = Bridge.Alarm(
+    name: "low", rule: "battery < 60 %", since: 1_795_337_583.5, value: "57 %", number: 57, unit: "%")
   package static let status = Bridge.Status(state: "idle", progress_percent: 4)
   package static let identity = Bridge.Identity(
     manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
@@ -254,7 +256,7 @@ package final class SampleBridge: BridgeHandler {
       try await answers.send(
         Bridge.Event(
           name, time: 1.5 + Double(index), device: Self.device, battery: Self.battery, status: Self.status,
-          problem: Bridge.Problem(.disconnected("X1")), values: Self.values))
+          problem: Bridge.Problem(.disconnected("X1")), values: Self.values, alarm: Self.alarm, state: .raised))
     }
     guard call.device == nil else { return }
     _ = try? await seen.wait { $0.isReleased }

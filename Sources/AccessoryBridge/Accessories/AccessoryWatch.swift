@@ -127,7 +127,7 @@ final class AccessoryWatch: Sendable {
       case .disconnected(let facts, _):
         present.remove(facts.place)
         change { $0.removeServiceEntry(facts.place, at: place) }
-      case .battery, .status, .values, .requestFailed: break
+      case .battery, .status, .values, .requestFailed, .alarm: break
       }
     }
   }

@@ -80,6 +80,8 @@ extension Bridge {
     package var stale: Bool?
     package var writes: Writes?
     package var tries_limit, next_try_ms: Int?
+    /// The raised alarms; nil from a service that is too old for alarms.
+    package var alarms: [Alarm]?
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,
@@ -110,7 +112,7 @@ extension Bridge {
   package enum EventName: String, Codable, Sendable, Hashable, CaseIterable {
     case present, ready, connected, disconnected, battery, status
     case requestFailed = "request_failed"
-    case values
+    case values, alarm
   }
 
   package struct Event: Codable, Sendable, Hashable {
@@ -121,11 +123,15 @@ extension Bridge {
     package var status: Status?
     package var problem: Problem?
     package var values: [MeasuredValue]?
+    package var alarm: Alarm?
+    /// What has become of the alarm.
+    package var state: AlarmState?
 
     package init(
       _ event: EventName, time: Double, device: Device? = nil, battery: Battery? = nil, status: Status? = nil,
-      problem: Problem? = nil, values: [MeasuredValue]? = nil
+      problem: Problem? = nil, values: [MeasuredValue]? = nil, alarm: Alarm? = nil, state: AlarmState? = nil
     ) {
+      (self.alarm, self.state) = (alarm, state)
       self.event = event
       self.time = time
       self.device = device

@@ -77,6 +77,7 @@ extension Bridge.Accessory: CheckedReply {
     try device.check()
     try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
+    try Bridge.Alarm.check(alarms ?? [])
   }
 }
 
@@ -143,6 +144,7 @@ extension Bridge.GetBattery.Reply: CheckedReply {
     try device.check()
     try battery.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
+    try Bridge.Alarm.check(alarms ?? [])
   }
 }
 
@@ -151,6 +153,7 @@ extension Bridge.GetStatus.Reply: CheckedReply {
     try device.check()
     try status.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
+    try Bridge.Alarm.check(alarms ?? [])
   }
 }
 
@@ -161,6 +164,7 @@ extension Bridge.Event: CheckedReply {
     try battery?.check()
     try status?.check()
     try Bridge.MeasuredValue.check(values ?? [])
+    try alarm?.check()
   }
 }
 

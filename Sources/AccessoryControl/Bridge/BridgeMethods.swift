@@ -95,8 +95,14 @@ extension Bridge {
       package var age_ms: Int?
       /// True when the reading is stale; otherwise left out.
       package var stale: Bool?
+      /// The raised alarms; nil from a service that is too old for alarms.
+      package var alarms: [Alarm]?
 
-      package init(device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil) {
+      package init(
+        device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil,
+        alarms: [Alarm]? = nil
+      ) {
+        self.alarms = alarms
         self.device = device
         self.status = status
         self.identity = identity
@@ -118,8 +124,13 @@ extension Bridge {
       package var age_ms: Int?
       /// True when the reading is stale; otherwise left out.
       package var stale: Bool?
+      /// The raised alarms; nil from a service that is too old for alarms.
+      package var alarms: [Alarm]?
 
-      package init(device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil) {
+      package init(
+        device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil, alarms: [Alarm]? = nil
+      ) {
+        self.alarms = alarms
         self.device = device
         self.battery = battery
         self.age_ms = age_ms
@@ -185,10 +196,13 @@ extension Bridge {
     package var device: String?
     /// Whether values are subscribed to. Left out when false, since older services reject the field.
     package var values: Bool?
+    /// Whether alarms are subscribed to. Left out when false, for the same reason.
+    package var alarms: Bool?
 
-    package init(device: String? = nil, values: Bool = false) {
+    package init(device: String? = nil, values: Bool = false, alarms: Bool = false) {
       self.device = device
       self.values = values ? true : nil
+      self.alarms = alarms ? true : nil
     }
   }
 

@@ -58,11 +58,12 @@ package struct BridgeClient: Sendable {
   package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
 
   /// The events of all accessories, on a connection of its own: first one event for each attached accessory, then the
-  /// changes. With `values` these include values, where the service isn't too old for them.
+  /// changes. With `values` these include values, and with `alarms` alarms, where the service isn't too old for them.
   package static func events(
-    at place: String, values: Bool = false, replyTimeout: Duration? = nil
+    at place: String, values: Bool = false, alarms: Bool = false, replyTimeout: Duration? = nil
   ) async throws(AccessoryError) -> BridgeEvents {
-    try await events(Bridge.Subscribe(values: values), at: place, replyTimeout: replyTimeout) { $0.accessoryError }
+    let method = Bridge.Subscribe(values: values, alarms: alarms)
+    return try await events(method, at: place, replyTimeout: replyTimeout) { $0.accessoryError }
   }
 
   // MARK: - Calls
@@ -120,17 +121,17 @@ extension BridgeClient {
       guard case .answer(let answer) = error else { return failure(error) }
       // A service that shuts down reports the call as cancelled, although this program hasn't cancelled it.
       if answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
-      if answer.isOfUnknownParameter("values") {
-        return AccessoryError(.unsupported, "the service at \(place) reports no values")
+      for parameter in ["values", "alarms"] where answer.isOfUnknownParameter(parameter) {
+        return AccessoryError(.unsupported, "the service at \(place) reports no \(parameter)")
       }
       return failure(error)
     }
     var events = BridgeEvents(
       answers: try await stream(method, at: place, replyTimeout: replyTimeout, failure), place: place)
-    if method.values == true {
-      events.older = { () async throws(AccessoryError) in
-        try await stream(Bridge.Subscribe(device: method.device), at: place, replyTimeout: replyTimeout, failure)
-      }
+    if method.alarms == true, method.values == true { events.older.append(.init(device: method.device, values: true)) }
+    if method.alarms == true || method.values == true { events.older.append(.init(device: method.device)) }
+    events.again = { (older: Bridge.Subscribe) async throws(AccessoryError) in
+      try await stream(older, at: place, replyTimeout: replyTimeout, failure)
     }
     return events
   }

@@ -45,11 +45,13 @@ package struct BridgeDevice: Sendable {
     return (reply.device, reply.series.map(\.series))
   }
 
-  /// The accessory's events from now on, on a connection of its own. With `values` these include values, where the
-  /// service isn't too old for them. Throws `disconnected` when the service ends; an unplug of the accessory is an
-  /// event.
-  package func events(values: Bool = false) async throws(AccessoryError) -> BridgeEvents {
-    let method = Bridge.Subscribe(device: path, values: values)
+  /// The accessory's events from now on, on a connection of its own. With `values` these include values, and with
+  /// `alarms` alarms, where the service isn't too old for them. Throws `disconnected` when the service ends; an unplug
+  /// of the accessory is an event.
+  package func events(
+    values: Bool = false, alarms: Bool = false
+  ) async throws(AccessoryError) -> BridgeEvents {
+    let method = Bridge.Subscribe(device: path, values: values, alarms: alarms)
     return try await BridgeClient.events(method, at: client.socketPath, replyTimeout: client.replyTimeout) {
       failure($0)
     }

@@ -52,14 +52,16 @@ package struct BridgeEvents: AsyncSequence, Sendable {
 
   let answers: BridgeStream<Bridge.Subscribe>
   let place: String
-  /// Subscribes without values, for a service that is too old for them.
-  var older: Older?
+  /// Subscriptions to less, for services that are too old for values or alarms; in the order in which they are tried.
+  var older: [Bridge.Subscribe] = []
+  /// Makes one of these subscriptions.
+  var again: Again?
 
-  typealias Older = @Sendable () async throws(AccessoryError) -> BridgeStream<Bridge.Subscribe>
+  typealias Again = @Sendable (Bridge.Subscribe) async throws(AccessoryError) -> BridgeStream<Bridge.Subscribe>
 
   /// Begins to take events.
   package func makeAsyncIterator() -> Iterator {
-    Iterator(base: answers.makeAsyncIterator(), place: place, older: older)
+    Iterator(base: answers.makeAsyncIterator(), place: place, older: older, again: again)
   }
 
   /// Takes the events one after another.
@@ -67,11 +69,14 @@ package struct BridgeEvents: AsyncSequence, Sendable {
     var base: BridgeStream<Bridge.Subscribe>.Iterator
     let place: String
     private var isOver = false
-    /// Subscribes without values, for an older service; nil after the first reply.
-    private var older: Older?
+    /// Subscriptions to less, for older services; empty after the first reply.
+    private var older: [Bridge.Subscribe]
+    private let again: Again?
 
-    init(base: BridgeStream<Bridge.Subscribe>.Iterator, place: String, older: Older?) {
-      (self.base, self.place, self.older) = (base, place, older)
+    init(
+      base: BridgeStream<Bridge.Subscribe>.Iterator, place: String, older: [Bridge.Subscribe], again: Again?
+    ) {
+      (self.base, self.place, self.older, self.again) = (base, place, older, again)
     }
 
     /// The next event; nil after an error was thrown.
@@ -89,13 +94,15 @@ package struct BridgeEvents: AsyncSequence, Sendable {
     }
 
     private mutating func answer(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> Bridge.Event? {
-      defer { older = nil }
-      do throws(AccessoryError) {
-        return try await base.next(isolation: actor)
-      } catch {
-        guard error.kind == .unsupported, let older else { throw error }
-        base = try await older().makeAsyncIterator()
-        return try await base.next(isolation: actor)
+      while true {
+        do throws(AccessoryError) {
+          let answer = try await base.next(isolation: actor)
+          older = []
+          return answer
+        } catch {
+          guard error.kind == .unsupported, let again, !older.isEmpty else { throw error }
+          base = try await again(older.removeFirst()).makeAsyncIterator()
+        }
       }
     }
   }
@@ -126,6 +133,8 @@ package enum BridgeEvent: Sendable, Hashable {
   case requestFailed(Bridge.Device, AccessoryError)
   /// New values; only in a subscription with values.
   case values(Bridge.Device, [AccessoryValue])
+  /// An alarm was raised or cleared, or is raised already (before `ready`); only in a subscription with alarms.
+  case alarm(Bridge.Device, Bridge.Alarm, Bridge.AlarmState)
 
   /// Converts an event of the interface; nil when a required field is missing.
   init?(_ event: Bridge.Event) {
@@ -151,6 +160,9 @@ package enum BridgeEvent: Sendable, Hashable {
     case .values:
       guard let values = event.values else { return nil }
       self = .values(device, values.map(\.reading))
+    case .alarm:
+      guard let alarm = event.alarm, let state = event.state else { return nil }
+      self = .alarm(device, alarm, state)
     case .ready: return nil
     }
   }

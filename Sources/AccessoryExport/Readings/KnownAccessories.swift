@@ -82,6 +82,7 @@ package struct KnownAccessories: Sendable {
         entry.wasRead(at: now)
       }
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
+    case .alarm: break
     }
     return nil
   }

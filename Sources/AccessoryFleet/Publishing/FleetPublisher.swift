@@ -164,6 +164,8 @@ package actor FleetPublisher {
       tell(Bridge.Event(.values, time: now, device: device, values: measured))
     case .requestFailed(let device, let error):
       tell(Bridge.Event(.requestFailed, time: now, device: device, problem: Bridge.Problem(error)))
+    // Not subscribed to.
+    case .alarm: break
     }
   }
 

@@ -59,6 +59,8 @@ package struct HeldDocument: Encodable, Sendable {
   /// one.
   let readings_age_ms: OrNull<Int>
   let stale: Bool
+  /// The raised alarms; null from a service that is too old for alarms.
+  let alarms: OrNull<[AlarmFields]>
 
   init(_ accessory: Bridge.Accessory) {
     state = accessory.state.rawValue
@@ -70,6 +72,7 @@ package struct HeldDocument: Encodable, Sendable {
     writes = OrNull(accessory.writes?.rawValue)
     readings_age_ms = OrNull(accessory.readings_age_ms)
     stale = accessory.stale ?? false
+    alarms = OrNull(accessory.alarms.map { $0.map(AlarmFields.init) })
   }
 }
 

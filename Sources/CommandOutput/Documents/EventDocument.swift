@@ -14,12 +14,16 @@ package struct EventDocument: Encodable {
   let battery: OrNull<BatteryFields>
   let values: OrNull<[ValueFields]>
   let problem: OrNull<ProblemDocument>
+  let alarm: OrNull<AlarmFields>
+  /// "raised" or "cleared" for an alarm.
+  let state: OrNull<String>
 
   /// An event; `time` is in seconds since 1970, UTC.
   package init(
     _ event: String, at time: Double = WallClock.seconds, _ device: DeviceDocument,
     identity: AccessoryIdentity? = nil, status: AccessoryStatus? = nil, battery: BatteryReading? = nil,
-    values: [Bridge.MeasuredValue]? = nil, problem: AccessoryError? = nil
+    values: [Bridge.MeasuredValue]? = nil, problem: AccessoryError? = nil, alarm: Bridge.Alarm? = nil,
+    state: Bridge.AlarmState? = nil
   ) {
     (self.event, self.time, self.device) = (event, time, device)
     self.identity = OrNull(identity.map(IdentityDocument.init))
@@ -27,6 +31,8 @@ package struct EventDocument: Encodable {
     self.battery = OrNull(battery.map(BatteryFields.init))
     self.values = OrNull(values.map { $0.map(ValueFields.init) })
     self.problem = OrNull(problem.map(ProblemDocument.init))
+    self.alarm = OrNull(alarm.map(AlarmFields.init))
+    self.state = OrNull(state?.rawValue)
   }
 
   /// An event of a service; nil for an event that is about no device.
@@ -34,6 +40,7 @@ package struct EventDocument: Encodable {
     guard let device = event.device else { return nil }
     self.init(
       event.event.rawValue, at: event.time, DeviceDocument(device), status: event.status?.reading,
-      battery: event.battery?.reading, values: event.values, problem: event.problem?.error(or: .ioFailure))
+      battery: event.battery?.reading, values: event.values, problem: event.problem?.error(or: .ioFailure),
+      alarm: event.alarm, state: event.state)
   }
 }

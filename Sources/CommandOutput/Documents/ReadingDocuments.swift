@@ -14,12 +14,15 @@ package struct BatteryDocument: Encodable {
   let age_ms: Int
   /// Whether the age exceeds the expected one.
   let stale: Bool
+  /// The raised alarms; null where no service says.
+  let alarms: OrNull<[AlarmFields]>
 
   /// A reading. `age` is in milliseconds, nil for a reading of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false,
-    at time: Double = WallClock.seconds
+    alarms: [Bridge.Alarm]? = nil, at time: Double = WallClock.seconds
   ) {
+    self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
     self.device = device
     self.time = time
     battery = BatteryFields(reading)
@@ -84,12 +87,15 @@ package struct StatusDocument: Encodable {
   /// The age and whether it exceeds the expected one, as in `BatteryDocument`.
   let age_ms: Int
   let stale: Bool
+  /// The raised alarms, as in `BatteryDocument`.
+  let alarms: OrNull<[AlarmFields]>
 
   /// A status. `age` is in milliseconds, nil for a status of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
-    isStale: Bool = false, at time: Double = WallClock.seconds
+    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, at time: Double = WallClock.seconds
   ) {
+    self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
     self.device = device
     self.time = time
     self.status = StatusFields(status)

@@ -94,7 +94,7 @@ enum ServiceAccessories {
         tell(.came(told))
       case .disconnected(let facts, _):
         if let told = known.remove(facts.place) { tell(.went(told.device)) }
-      case .battery, .status, .values, .requestFailed: break
+      case .battery, .status, .values, .requestFailed, .alarm: break
       }
     }
   }

@@ -47,7 +47,7 @@ enum LowBatteries {
       case .disconnected(let device, _):
         low.remove(device.id)
         continue
-      case .ready, .connected, .status, .values, .requestFailed: continue
+      case .ready, .connected, .status, .values, .requestFailed, .alarm: continue
       }
       guard reading.level == .low || reading.level == .critical else {
         low.remove(facts.id)

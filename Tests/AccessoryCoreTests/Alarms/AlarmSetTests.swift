@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Testing
+
+@Suite struct AlarmSetTests {
+  private static let start = MonotonicTime(nanoseconds: 0)
+
+  private func battery(_ percent: UInt8) -> AlarmReadings { AlarmReadings(battery: BatteryReading(percent: percent)) }
+
+  @Test func raisedAlarmsWithTheirTimes() throws {
+    let rules = [try AlarmRule("battery < 20 %"), try AlarmRule("very low: battery < 10 % for 1 min")]
+    var set = AlarmSet(rules, now: Self.start)
+    #expect(set.deadline == nil && !set.watchesSilence && set.raised.isEmpty)
+    let news = set.take(battery(5), now: Self.start, wallClock: 1_000)
+    #expect(news.map(\.change) == [.raised] && news.first?.alarm.since == 1_000)
+    #expect(set.deadline == Self.start + .seconds(60))
+    let later = set.timePassed(now: Self.start + .seconds(60), wallClock: 1_060)
+    #expect(later.map(\.alarm.rule.name) == ["very low"])
+    #expect(set.raised.map(\.since) == [1_000, 1_060])
+    let end = set.take(battery(50), now: Self.start + .seconds(90), wallClock: 1_090)
+    #expect(end.map(\.change) == [.cleared] && end.first?.alarm.since == 1_000)
+    #expect(end.first?.alarm.value?.text == "50 %")
+  }
+
+  @Test func otherRules() throws {
+    let low = try AlarmRule("battery < 20 %")
+    var set = AlarmSet([low, try AlarmRule("battery < 30 %")], now: Self.start)
+    _ = set.take(battery(5), now: Self.start, wallClock: 1_000)
+    let news = set.use([try AlarmRule("fault"), low], now: Self.start)
+    #expect(news.map(\.alarm.rule.name) == ["battery < 30 %"] && news.map(\.change) == [.cleared])
+    #expect(set.raised.map(\.rule) == [low])
+  }
+
+  @Test func anAccessoryThatWent() throws {
+    var set = AlarmSet([try AlarmRule("battery < 20 %"), try AlarmRule("silent for 5 min")], now: Self.start)
+    _ = set.take(battery(5), now: Self.start, wallClock: 1_000)
+    #expect(set.watchesSilence)
+    #expect(set.forgetReadings(now: Self.start).map(\.alarm.rule.name) == ["battery < 20 %"])
+    #expect(set.raised.isEmpty)
+    #expect(set.timePassed(now: Self.start + .seconds(300), wallClock: 1_300).map(\.change) == [.raised])
+  }
+
+  @Test func aBoundedNumber() throws {
+    let rules = try (0..<100).map { try AlarmRule("x > \($0)") }
+    #expect(AlarmSet(rules, now: Self.start).rules.count == AlarmRule.countLimit)
+  }
+}
