@@ -57,7 +57,8 @@ extension Systemd {
       #expect(next != process && next != 0)
       try await client.line(from: count) { $0.contains("\"percent\":63") }
       client.signal(SIGINT)
-      #expect(try await client.end().status == 0)
+      let ended = try await client.end()
+      #expect(ended.status == 0, "\(ended.status.map(String.init) ?? "?") \(ended.outputText)\(ended.errorText)")
 
       let purged = try await InstalledService.run(
         ["dpkg", "--no-triggers", "--force-unsafe-io", "--purge", "accessory-bridge"], limit: .seconds(240))
