@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -158,6 +158,11 @@ recordings: ## Makes the recorded conversations of Tests/Recordings again, with 
 	[ -d .build/recordings ] || python3 -m venv .build/recordings
 	.build/recordings/bin/pip install -q -r Tests/Recordings/requirements.txt
 	PYTHON="$(CURDIR)/.build/recordings/bin/python" Tests/Recordings/make
+
+pictures: ## The pictures of the documentation, of the program itself: Documentation/pictures
+	$(call install,tmux python3)
+	swift build --product bridge-cli
+	Documentation/pictures/make "$$(swift build --show-bin-path)"
 
 lint: ## Checks the form of the sources, which part imports which, what is public (Documentation/architecture.md), and the links of all pages
 	Tests/Rooms/check

@@ -87,6 +87,7 @@ struct BridgeCLI: AsyncParsableCommand {
         bridge-cli list                             what is plugged in
         bridge-cli battery                          the battery of the only accessory
         bridge-cli status /dev/ttyUSB0 --json       its status as JSON, for programs
+        bridge-cli top                              all accessories on one screen
         bridge-cli watch                            which accessories come and go
 
       DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT or \
@@ -118,7 +119,8 @@ struct BridgeCLI: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      List.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self, GetFile.self,
+      List.self, Top.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self,
+      GetFile.self,
       SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, BridgeCommand.self, ShareCommand.self, Scan.self,
       Connect.self, RemoteCommand.self, Trace.self, ReplayCommand.self,
       Identify.self, Serve.self, ServiceCommand.self, ExportCommand.self, Attach.self, Detach.self,

@@ -13,6 +13,7 @@ enum Main {
     // First of all, while the process has one thread: a publisher says that it is offline before a signal ends it.
     Signals.block(Interruption.signals)
     Memory.shareOneArena()
+    TerminalGuard.restoreOnSignals()
     do throws(AccessoryError) {
       try IOThread.start(leaving: 4)
       try QuietTasks.begin()
@@ -74,6 +75,7 @@ struct BridgeFleet: AsyncParsableCommand {
         bridge-fleet publish --broker mqtt://broker.example   on each gateway
         bridge-fleet list --broker mqtt://broker.example      anywhere
         bridge-fleet battery attic:SIM0001                    one accessory's battery
+        bridge-fleet top                                      all of them on one screen
         bridge-fleet watch --json                             which accessories come and go
 
       ACCESSORY is an accessory's id or serial number, or the beginning of its id, with the gateway before it where several \
@@ -97,7 +99,7 @@ struct BridgeFleet: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      Publish.self, List.self, Watch.self, Status.self, Battery.self, Values.self, Request.self,
+      Publish.self, List.self, Top.self, Watch.self, Status.self, Battery.self, Values.self, Request.self,
     ])
 
   /// The command's name, also in its errors.

@@ -38,7 +38,7 @@ import Testing
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "watch", "remote", "serve", "service", "share", "profile", "udev-rules", "simulate", "replay",
+    "list", "top", "watch", "remote", "serve", "service", "share", "profile", "udev-rules", "simulate", "replay",
     "export", "demo", "help",
   ]
 

@@ -25,6 +25,8 @@ package struct ExportedAccessory: Sendable {
   package var battery: BatteryReading?
   package var status: AccessoryStatus?
   package var values = ValuesReading()
+  /// The raised alarms, of a feed with alarms.
+  package var alarms: [Bridge.Alarm] = []
   /// When the oldest of the regular readings was made; nil before the first one.
   package var readTime: MonotonicTime?
   /// How often the accessory was disconnected, requests to it have failed, and its readings could not be had.
@@ -47,7 +49,7 @@ package struct ExportedAccessory: Sendable {
 
   /// Forgets the readings, of which none are valid after a disconnect.
   mutating func forgetReadings() {
-    (battery, status, readTime, values) = (nil, nil, nil, ValuesReading())
+    (battery, status, readTime, values, alarms) = (nil, nil, nil, ValuesReading(), [])
     (isRead, isStale) = (false, false)
   }
 }

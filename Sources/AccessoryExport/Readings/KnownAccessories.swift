@@ -49,6 +49,7 @@ package struct KnownAccessories: Sendable {
         entry.isConnected = true
         (entry.driver, entry.profile) = (accessory.driver, accessory.profile)
         entry.isStale = accessory.stale == true
+        entry.alarms = accessory.alarms ?? []
         if let age = accessory.readings_age_ms { entry.readTime = now + .milliseconds(-Int64(age)) }
       }
     }
@@ -82,7 +83,11 @@ package struct KnownAccessories: Sendable {
         entry.wasRead(at: now)
       }
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
-    case .alarm: break
+    case .alarm(let device, let alarm, let state):
+      change(device.place, service) { entry in
+        entry.alarms.removeAll { $0.name == alarm.name }
+        if state == .raised { entry.alarms.append(alarm) }
+      }
     }
     return nil
   }

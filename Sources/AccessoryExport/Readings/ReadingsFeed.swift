@@ -26,15 +26,19 @@ package actor ReadingsFeed {
 
   private var known = KnownAccessories()
   private var lists: [String: BridgeClient] = [:]
+  /// What each service has listed last, by the path of its socket.
+  package private(set) var listed: [String: [Bridge.Accessory]] = [:]
   private var refreshing: Task<Void, Never>?
   private var refreshTime: MonotonicTime?
   private let clock: any TimerClock
+  /// Whether alarms are followed, too.
+  private let hasAlarms: Bool
   private let changes: AsyncStream<Void>.Continuation
   /// Yields after changes, for one reader. Several changes may be one element.
   package nonisolated let news: AsyncStream<Void>
 
-  /// Lists that are newer than this are not asked for again.
-  private static let listAge = Duration.seconds(2)
+  /// How old a list may be, unless somebody says otherwise.
+  package static let listAge = Duration.seconds(2)
   /// The time limit for a list.
   private static let listPatience = Duration.seconds(3)
   /// The time limit for an accessory's answer to one question.
@@ -46,8 +50,8 @@ package actor ReadingsFeed {
   /// The pause where the service isn't there, and its start can't be noticed.
   private static let absencePause = Duration.seconds(60)
 
-  package init(clock: any TimerClock = IOThread.shared) {
-    self.clock = clock
+  package init(alarms hasAlarms: Bool = false, clock: any TimerClock = IOThread.shared) {
+    (self.hasAlarms, self.clock) = (hasAlarms, clock)
     (news, changes) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -55,10 +59,12 @@ package actor ReadingsFeed {
   package var snapshot: ReadingsSnapshot { known.snapshot }
 
   /// What is known now, after the services were asked which accessories are there and whether readings are stale.
-  package func refreshed() async -> ReadingsSnapshot {
+  ///
+  /// Lists that are newer than `age` are not asked for again.
+  package func refreshed(olderThan age: Duration = listAge) async -> ReadingsSnapshot {
     if let refreshing {
       await refreshing.value
-    } else if refreshTime.map({ clock.now - $0 >= Self.listAge }) ?? true {
+    } else if refreshTime.map({ clock.now - $0 >= age }) ?? true {
       let task = Task { await self.readLists() }
       refreshing = task
       await task.value
@@ -78,6 +84,7 @@ package actor ReadingsFeed {
       guard lists[path] != nil else { return }
       known.note(service: path, isUp: true)
       known.take(list, from: path, now: clock.now)
+      listed[path] = list
     } catch {
       guard lists[path] != nil else { return }
       // Nothing can be said about its readings until it answers again.
@@ -139,7 +146,7 @@ package actor ReadingsFeed {
       reading?.cancel()
     }
     do throws(AccessoryError) {
-      let events = try await BridgeClient.events(at: path, values: true)
+      let events = try await BridgeClient.events(at: path, values: true, alarms: hasAlarms)
       lists[path] = try await BridgeClient.connect(to: path, replyTimeout: Self.listPatience)
       reading = Task { await self.read(arrivals, path) }
       var iterator = events.makeAsyncIterator()

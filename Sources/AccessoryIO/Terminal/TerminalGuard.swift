@@ -6,6 +6,14 @@ import Synchronization
 /// The address of the saved settings, 0 when there are none. An integer, because signal handlers read it.
 private let guardedSettings = Atomic<UInt>(0)
 
+/// The address of the bytes that end a full screen, their number, and the descriptor of the terminal. Integers, because
+/// signal handlers read them. The bytes are never deallocated.
+private let screenEnd = Atomic<UInt>(0)
+private let screenEndCount = Atomic<Int>(0)
+private let screenDescriptor = Atomic<CInt>(-1)
+/// Whether a full screen is shown.
+private let isScreenShown = Atomic<Bool>(false)
+
 /// The terminal at standard input. It can be in raw mode for a while, and its settings are restored however the program
 /// ends: normally, by exit(3), by a trap or by another fatal signal. Only SIGKILL leaves it raw; then `stty sane`
 /// helps. The same signals also restore the accessories' open lines.
@@ -88,8 +96,41 @@ package enum TerminalGuard {
     tcsetattr(descriptor, TCSANOW, &raw)
   }
 
-  /// Restores the terminal's settings, if it is raw. A signal handler may call this, and more than once.
+  /// From now on `restore` writes `end` to the terminal first, once after each call of this function: the sequences that end
+  /// a full screen. `descriptor` is a terminal's; with O_NONBLOCK, a terminal that takes nothing doesn't stop the program.
+  package static func screenBegins(_ descriptor: CInt, end: String) {
+    let bytes = Array(end.utf8)
+    let kept = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
+    kept.initialize(from: bytes, count: bytes.count)
+    screenEndCount.store(bytes.count, ordering: .relaxed)
+    screenDescriptor.store(descriptor, ordering: .relaxed)
+    screenEnd.store(UInt(bitPattern: kept), ordering: .releasing)
+    isScreenShown.store(true, ordering: .releasing)
+  }
+
+  /// Ends the full screen. A signal handler may call this: it uses only write(2) and tcflush(3).
+  private static func endScreen() {
+    guard isScreenShown.exchange(false, ordering: .acquiringAndReleasing),
+      let bytes = UnsafePointer<UInt8>(bitPattern: screenEnd.load(ordering: .acquiring))
+    else { return }
+    let (descriptor, count) = (screenDescriptor.load(ordering: .relaxed), screenEndCount.load(ordering: .relaxed))
+    var (written, tries) = (0, 0)
+    while written < count, tries < 4 {
+      let result = write(descriptor, bytes + written, count - written)
+      if result > 0 {
+        written += result
+        continue
+      }
+      tries += 1
+      // The terminal's buffer is full: what waits in it belongs to the screen that ends.
+      if errno == EAGAIN { tcflush(descriptor, TCOFLUSH) } else if errno != EINTR { return }
+    }
+  }
+
+  /// Restores the terminal's settings and ends a full screen, if it is raw. A signal handler may call this, and more than
+  /// once.
   package static func restore() {
+    endScreen()
     guard let kept = UnsafePointer<termios>(bitPattern: guardedSettings.load(ordering: .acquiring)) else { return }
     tcsetattr(descriptor, TCSANOW, kept)
   }

@@ -26,6 +26,9 @@ package struct Style: Sendable {
     hasColour = isTerminal && !noColour && !isDumb
   }
 
+  /// Whether colours are shown.
+  package var showsColour: Bool { hasColour }
+
   /// Bold text.
   package func bold(_ text: String) -> String { paint(text, "1") }
   /// Dimmed text, for additions to the result.

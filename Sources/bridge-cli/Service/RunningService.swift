@@ -22,6 +22,8 @@ struct RunningService: Sendable {
   let json: Bool
   /// The configuration's file, where the command line names one.
   let file: String?
+  /// Whether SIGHUP makes it read the profiles and the configuration again, and doesn't end the program.
+  var reloadsOnHangUp = true
 
   /// The result of taking the sockets.
   enum Place: Sendable {
@@ -107,8 +109,9 @@ struct RunningService: Sendable {
     }
     note(configuration.commandRules)
     if json { ServiceLog.tell(ServingDocument(event: .serving, server.places, process: getpid())) }
-    let reloading = Interruption.onHangUp { [hooks] in Task { await reload(service, hooks) } }
-    defer { reloading.end() }
+    let reloading =
+      reloadsOnHangUp ? Interruption.onHangUp { [hooks] in Task { await reload(service, hooks) } } : nil
+    defer { reloading?.end() }
     let result: Result<Void, any Error>
     do {
       await service.watch(sources)

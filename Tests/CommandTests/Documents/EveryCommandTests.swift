@@ -55,6 +55,8 @@ import Testing
     ] { try await seen.run(box, ["remote"] + words, as: ["remote"]) }
     try await seen.run(box, "remote", "remove-task", "77", as: ["error"], status: 64)
     try await seen.run(box, "demo", as: ["accessory_event"])
+    // A screen, which has no documents but of errors.
+    try await seen.run(box, "top", as: ["error"], status: 64)
     // Before there is a command.
     try await seen.run(box, "batery", as: ["error"], status: 64)
     try await seen.run(box, "list", "--nonsense", as: ["error"], status: 64)

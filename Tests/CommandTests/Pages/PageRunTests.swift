@@ -56,6 +56,7 @@ import Testing
     "Documentation/service.md": "a script, run by ServiceTests",
     "Documentation/rfc2217.md": "a real board at a real port, and the port of another machine: Tests/Peers",
     "Documentation/sharing.md": "it opens a port to the network, and starts the system's services",
+    "Documentation/top.md": "somebody sits at it: TopTests",
     "Documentation/tls.md": "it needs another machine",
     "Documentation/units.md": "it looks at real adapters",
     "README.md": "it builds and installs",

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Console
+
+/// The columns of the list in `top`, for a terminal of a certain width: the narrower it is, the fewer columns there are.
+struct TopColumns {
+  private enum Column { case mark, name, bar, percent, arrow, voltage, current, values, age, state }
+
+  private var columns: [(column: Column, start: Int, width: Int)] = []
+
+  private static let gap = 1
+
+  init(width: Int) {
+    // The columns that have a fixed width, the most important first.
+    let isWide = width >= 100
+    let state = isWide ? 14 : width >= 60 ? 10 : 8
+    let bar = isWide ? 14 : width >= 60 ? 8 : 5
+    let wanted: [(Column, Int)] = [
+      (.mark, 2), (.percent, 4), (.arrow, 1), (.age, 3), (.state, state), (.bar, bar), (.voltage, 8), (.current, 8),
+    ]
+    let leastName = min(width >= 60 ? 12 : 10, max(1, width))
+    var room = width - leastName
+    var chosen: [(Column, Int)] = []
+    for (column, size) in wanted where size + Self.gap <= room {
+      chosen.append((column, size))
+      room -= size + Self.gap
+    }
+    // What is left is for the name, up to a limit, and then for the values.
+    var name = leastName + min(room, isWide ? 12 : 4)
+    room -= name - leastName
+    if room > 8 { chosen.append((.values, room - Self.gap)) } else { name += room }
+    chosen.append((.name, name))
+    var start = 0
+    for column in [Column.mark, .name, .bar, .percent, .arrow, .voltage, .current, .values, .age, .state] {
+      guard let size = chosen.first(where: { $0.0 == column })?.1 else { continue }
+      columns.append((column, start, size))
+      start += size + Self.gap
+    }
+  }
+
+  func drawTitles(on grid: inout CellGrid, row: Int, _ model: TopModel, _ glyphs: TopGlyphs) {
+    grid.draw(String(repeating: " ", count: grid.columns), .inverse, at: 0, row: row)
+    let mark = glyphs.sortMark(isInverted: model.isInverted)
+    for (column, start, width) in columns {
+      var title =
+        switch column {
+        case .mark: ""
+        case .name: "NAME"
+        case .bar: "CHARGE"
+        case .percent: columns.contains { $0.column == .bar } ? "" : "%"
+        case .arrow: ""
+        case .voltage: "VOLTAGE"
+        case .current: "CURRENT"
+        case .values: "VALUES"
+        case .age: "AGE"
+        case .state: "STATE"
+        }
+      let isSorted: Bool =
+        switch (model.sort, column) {
+        case (.name, .name), (.charge, .bar), (.age, .age), (.alarm, .mark): true
+        default: false
+        }
+      if isSorted { title = String(title.prefix(max(0, width - 1))) + mark }
+      let isRight = [.voltage, .current, .percent].contains(column)
+      grid.draw(
+        title, CellStyle(bold: isSorted, inverse: true), at: isRight ? start + max(0, width - title.count) : start,
+        row: row, end: start + width)
+    }
+  }
+
+  func draw(_ row: TopRow, on grid: inout CellGrid, row line: Int, _ now: MonotonicTime, _ glyphs: TopGlyphs) {
+    let battery = row.battery
+    for (column, start, width) in columns {
+      let end = start + width
+      func put(_ text: String, _ style: CellStyle = .plain, isRight: Bool = false) {
+        let size = isRight ? TextWidth.of(text) : width
+        grid.draw(text, style, at: start + max(0, width - size), row: line, end: end)
+      }
+      switch column {
+      case .mark: grid.draw([glyphs.mark(row)], at: start, row: line, end: end)
+      case .name: put(row.name, glyphs.style(row.severity))
+      case .bar:
+        guard let battery else { break }
+        if let percent = battery.percent {
+          put(glyphs.bar(Double(percent) / 100, width: width), glyphs.style(battery.level))
+        } else if battery.level != .unknown {
+          put(battery.level.rawValue, glyphs.style(battery.level))
+        }
+      case .percent: if let percent = battery?.percent { put("\(percent)%", isRight: true) }
+      case .arrow: if let battery { put(glyphs.arrow(battery.charge), glyphs.style(battery.charge)) }
+      case .voltage: if let volts = battery?.millivolts { put(Self.amount(volts, "V", width), isRight: true) }
+      case .current: if let amperes = battery?.milliamperes { put(Self.amount(amperes, "A", width), isRight: true) }
+      case .values: put(row.summary)
+      case .age: if let time = row.readTime { put(AgeText.text(now - time), row.isStale ? CellStyle(.yellow) : .plain) }
+      case .state: put(state(row), row.reach == .attached ? glyphs.style(row.severity) : CellStyle(.yellow))
+      }
+    }
+  }
+
+  /// The most important thing to say: an alarm, then that it can't be reached, then what it does.
+  private func state(_ row: TopRow) -> String {
+    if row.reach != .attached { return row.state }
+    if let alarm = row.reasons.max(by: { $0.severity < $1.severity }) { return alarm.word }
+    return row.isStale ? "stale" : row.state
+  }
+
+  /// "12.345 V"; with fewer digits behind the point where it doesn't fit.
+  private static func amount(_ thousandths: Int, _ unit: String, _ width: Int) -> String {
+    var text = DecimalText.thousandths(thousandths)
+    while text.count + 1 + unit.count > width, text.contains(".") {
+      text.removeLast()
+      if text.last == "." { text.removeLast() }
+    }
+    return "\(text) \(unit)"
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// The orders of the accessories in `top`.
+package enum TopSort: String, Sendable, Hashable, CaseIterable {
+  case name, charge, age, alarm
+
+  /// The order after this one, or before it.
+  package func next(_ step: Int = 1) -> TopSort {
+    let all = Self.allCases
+    let place = (all.firstIndex(of: self) ?? 0) + step
+    return all[(place % all.count + all.count) % all.count]
+  }
+
+  /// The number by which an accessory is sorted before its name: the smallest comes first. Unknown ones come last, also
+  /// when the order is inverted.
+  func rank(_ row: TopRow) -> (isKnown: Bool, number: Int64) {
+    switch self {
+    case .name: (true, 0)
+    case .charge: row.battery?.percent.map { (true, Int64($0)) } ?? (false, 0)
+    // The newest reading first.
+    case .age: row.readTime.map { (true, -max($0.nanoseconds, -.max)) } ?? (false, 0)
+    case .alarm: (true, Int64(-row.severity.rawValue))
+    }
+  }
+
+  /// Where a row belongs in the order.
+  struct Place: Sendable {
+    let isKnown: Bool
+    let number: Int64
+    let name: String
+    let index: Int
+  }
+
+  func place(_ row: TopRow, _ index: Int) -> Place {
+    let (isKnown, number) = rank(row)
+    return Place(isKnown: isKnown, number: number, name: row.name, index: index)
+  }
+
+  /// Whether `a` comes before `b`.
+  func isBefore(_ a: Place, _ b: Place, isInverted: Bool) -> Bool {
+    if a.isKnown != b.isKnown { return a.isKnown }
+    let (first, second) = isInverted ? (b, a) : (a, b)
+    if first.number != second.number { return first.number < second.number }
+    // Only the order by name inverts the names.
+    let (one, other) = self == .name ? (first, second) : (a, b)
+    return one.name != other.name ? one.name < other.name : a.index < b.index
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryExport
+import AccessoryIO
+import CommandOutput
+
+/// The accessories of services, for `top`: a list of each service first, then its events.
+actor ServiceTopFeed: TopFeed {
+  nonisolated let news: AsyncStream<Void>
+  private let changed: AsyncStream<Void>.Continuation
+  private let feed = ReadingsFeed(alarms: true)
+  private let places: [String]
+  /// Whether the only service is in this process.
+  private let isOwn: Bool
+  private var shown: [String: TopRow] = [:]
+  /// The places of the accessories that were connected when the services were last asked for their lists.
+  private var connected: Set<String> = []
+  private var listing: Task<Void, Never>?
+
+  /// How long after a connect or a disconnect the list is asked for, which has the states of accessories that are away.
+  private static let settling = Duration.milliseconds(300)
+  /// How long one history may take.
+  private static let patience = Duration.seconds(5)
+
+  init(_ places: [String], isOwn: Bool) {
+    (self.places, self.isOwn) = (places, isOwn)
+    (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// Follows the services until the task is cancelled.
+  nonisolated func run() async {
+    let starts = places.map { ServiceStarts(at: $0) }
+    defer { for start in starts { start.stop() } }
+    let services = zip(places, starts).map {
+      ReadingsFeed.Service(path: $0, starts: $1.signals, isExpected: false)
+    }
+    await withTaskGroup { group in
+      group.addTask { [feed] in await feed.run(services) { _ in } }
+      group.addTask { [feed, changed] in for await _ in feed.news { changed.yield() } }
+    }
+  }
+
+  // MARK: - For the screen
+
+  func take(limit: Int, now: MonotonicTime) async -> TopChanges {
+    let (snapshot, listed) = (await feed.snapshot, await feed.listed)
+    var changes = TopChanges()
+    var rows: [String: TopRow] = [:]
+    for row in ServiceTopRows.rows(snapshot, listed) { rows[row.key] = row }
+    for (key, row) in rows where shown[key] != row { changes.rows.append(row) }
+    changes.removed = shown.keys.filter { rows[$0] == nil }
+    shown = rows
+    let away = snapshot.services.filter { !$0.isUp }
+    let isUp = snapshot.services.contains { $0.isUp }
+    if !away.isEmpty {
+      changes.notes = away.map { "Waiting for the service at \(SafeText.escape($0.path, limit: 100))" }
+    } else if !isUp {
+      changes.notes = ["Waiting for a service"]
+    }
+    changes.emptyText =
+      isOwn
+      ? "No accessory found yet: what is plugged in appears here. To simulate one: bridge-cli simulate framed"
+      : "The service has no accessory yet. To simulate one: bridge-cli simulate framed"
+    changes.refreshAfter = Self.patience(with: listed.values.joined())
+    listAgain(snapshot)
+    return changes
+  }
+
+  func refresh() async { _ = await feed.refreshed(olderThan: .milliseconds(200)) }
+
+  func values(of keys: [String]) async -> [String: [AccessoryValue]] { [:] }
+
+  /// The charge, the voltage and the current of a battery.
+  func history(of key: String) async -> [ReadingSeries] {
+    let parts = key.split(separator: "\n", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return [] }
+    guard let client = try? await BridgeClient.connect(to: String(parts[0]), replyTimeout: Self.patience) else {
+      return []
+    }
+    defer { client.close() }
+    let names = [ReadingSeries.percent, ReadingSeries.voltage, ReadingSeries.current]
+    guard let answer = try? await client.device(String(parts[1])).history(names) else { return [] }
+    return names.compactMap { name in answer.series.first { $0.name == name } }
+  }
+
+  // MARK: - Lists
+
+  /// Asks for the lists again if accessories have come or gone.
+  private func listAgain(_ snapshot: ReadingsSnapshot) {
+    let now = Set(
+      snapshot.services.filter(\.isUp).map(\.path)
+        + snapshot.accessories.filter(\.isConnected).map { $0.service + "\n" + $0.device.place })
+    guard now != connected, listing == nil else { return }
+    connected = now
+    listing = Task {
+      await IOThread.shared.sleep(for: Self.settling)
+      await refresh()
+      listing = nil
+      changed.yield()
+    }
+  }
+
+  /// When the list is worth asking for although there is no news: while accessories are opened or tried again.
+  private static func patience(with accessories: some Sequence<Bridge.Accessory>) -> Duration? {
+    accessories.compactMap { accessory -> Duration? in
+      switch accessory.state {
+      case .opening: .seconds(1)
+      case .waiting: accessory.next_try_ms.map { max(.seconds(1), .milliseconds(min($0, 3_600_000) + 500)) }
+      case .attached, .lent, .failed: nil
+      }
+    }.min()
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryFleet
+import AccessoryIO
+import CommandOutput
+
+/// The accessories of a fleet, for `top`: what the broker has kept first, then what changes. Documents are read a limited
+/// number at a time, and values only of the accessories that are shown.
+actor FleetTopFeed: TopFeed {
+  nonisolated let news: AsyncStream<Void>
+  private let changed: AsyncStream<Void>.Continuation
+  private let reader: FleetReader
+  private let broker: String
+  private let gateway: String?
+  /// The accessories whose state has changed since it was read, and those whose rows were given out.
+  private var dirty: Set<FleetStore.Key> = []
+  private var known: [TopicLevel: Set<FleetStore.Key>] = [:]
+  private var keys: [String: FleetStore.Key] = [:]
+  private var trouble: String?
+  private var isLoaded = false
+
+  init(_ settings: MQTTSettings, gateway: String?) {
+    reader = FleetReader(settings)
+    broker = settings.broker.description
+    self.gateway = gateway
+    (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  // MARK: - Following
+
+  /// Connects with the broker. Throws when that fails.
+  func begin(within limit: Duration) async throws(AccessoryError) {
+    await reader.follow()
+    // No topic of an accessory: this returns as soon as the broker has confirmed, and messages are taken from `run` on.
+    _ = try await reader.load(FleetScope(gateway: gateway, []), within: limit)
+  }
+
+  /// Takes what the broker tells until `close`.
+  func run() async {
+    let loading = Task { [reader, gateway] in
+      _ = try? await reader.load(
+        FleetScope(gateway: gateway, [.availability, .state, .values]), within: .seconds(3_600))
+      self.loaded()
+    }
+    while let news = await reader.next() { take(news) }
+    loading.cancel()
+  }
+
+  func close() async { await reader.close() }
+
+  private func loaded() {
+    isLoaded = true
+    changed.yield()
+  }
+
+  private func take(_ news: FleetNews) {
+    switch news {
+    case .change(.gateway(let gateway, _)): dirty.formUnion(known[gateway] ?? [])
+    case .change(.accessory(let key, _)):
+      dirty.insert(key)
+      known[key.gateway, default: []].insert(key)
+    case .disconnected(let error, _): trouble = SafeText.escape(error.message, limit: 200)
+    case .refused(let error): trouble = SafeText.escape(error.message, limit: 200)
+    case .connected: trouble = nil
+    case .event, .result: return
+    }
+    changed.yield()
+  }
+
+  // MARK: - For the screen
+
+  func take(limit: Int, now: MonotonicTime) async -> TopChanges {
+    var changes = TopChanges()
+    let fleet = await reader.fleet
+    let wallClock = WallClock.seconds
+    var count = 0
+    while count < limit, let key = dirty.popFirst() {
+      count += 1
+      let text = key.description
+      if let one = fleet.accessory(key) {
+        keys[text] = key
+        changes.rows.append(FleetTopRow.row(one, now: now, wallClock: wallClock))
+      } else if keys.removeValue(forKey: text) != nil {
+        changes.removed.append(text)
+        known[key.gateway]?.remove(key)
+      }
+    }
+    changes.hasMore = !dirty.isEmpty
+    if let trouble { changes.notes.append("\(trouble): waiting for the broker") }
+    if fleet.dropped > 0 {
+      changes.notes.append("\(Amount.of(fleet.dropped, "message")) had another form, or no room")
+    }
+    changes.emptyText =
+      isLoaded
+      ? "No accessory found. A gateway publishes its own with: bridge-fleet publish" : "Waiting for \(broker) …"
+    return changes
+  }
+
+  /// Ages of retained readings come with their documents.
+  func refresh() async {}
+
+  func values(of keys: [String]) async -> [String: [AccessoryValue]] {
+    let fleet = await reader.fleet
+    var values: [String: [AccessoryValue]] = [:]
+    for text in keys {
+      guard let key = self.keys[text] else { continue }
+      values[text] = fleet.accessory(key)?.values?.values.map(\.reading) ?? []
+    }
+    return values
+  }
+
+  func history(of key: String) async -> [ReadingSeries] { [] }
+}
+
+/// Rows of `top` for the accessories of a fleet.
+enum FleetTopRow {
+  static func row(_ one: FleetAccessory, now: MonotonicTime, wallClock: Double) -> TopRow {
+    var row = TopRow(key: one.key.description, name: one.key.description)
+    row.battery = one.state.battery?.reading
+    row.status = one.state.status?.reading
+    row.isStale = one.isStale
+    row.alarms = (one.state.held?.alarms ?? []).map(TopRow.Alarm.init)
+    let times = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }
+    row.readTime = FleetState.age(of: times.max(), now: wallClock).map { now + .milliseconds(-$0) }
+    row.reach = one.isConnected ? .attached : .away
+    let working = row.status.flatMap { $0.state == .notInitialized ? nil : $0.state.word }
+    row.state = one.isConnected && one.word == "attached" ? working ?? one.word : one.word
+    row.problem =
+      one.isOnline ? one.state.problem.map { SafeText.escape($0.error.message, limit: 300) } : "the gateway is offline"
+    var facts: [TopRow.Fact] = []
+    func add(_ name: String, _ text: String?) {
+      guard let text, !text.isEmpty else { return }
+      facts.append(TopRow.Fact(name, SafeText.escape(text, limit: 200)))
+    }
+    let (device, identity) = (one.state.device, one.state.identity)
+    add("Gateway", one.key.gateway.text)
+    add("Name", identity?.name ?? device.name)
+    add("Manufacturer", identity?.manufacturer ?? device.manufacturer)
+    add("Model", identity?.model ?? device.model)
+    add("Firmware", identity?.firmware)
+    add("Path", device.place)
+    add("Profile", one.state.held?.profile)
+    add("Driver", device.driver)
+    row.facts = facts
+    return row
+  }
+}

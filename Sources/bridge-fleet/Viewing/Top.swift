@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryFleet
+import ArgumentParser
+import CommandOutput
+
+extension TopSort: ExpressibleByArgument {}
+
+struct Top: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "top",
+    abstract: "Shows all accessories of all gateways on one screen that follows them.",
+    discussion: """
+      The screen is that of bridge-cli top: F1 shows the keys and marks, / filters, Enter shows everything about one \
+      accessory. It is for fleets of thousands, too.
+
+      EXAMPLES
+        bridge-fleet top --broker mqtt://broker.example
+        bridge-fleet top --sort alarm
+        bridge-fleet top --gateway attic --filter offline
+      """)
+
+  @Option(help: ArgumentHelp("Sort by name, charge, age or alarm.", valueName: "order"))
+  var sort = TopSort.name
+  @Option(help: ArgumentHelp("Show only accessories that have these words in their row or facts.", valueName: "words"))
+  var filter: String = ""
+  @Flag(help: .hidden)
+  var json = false
+  @OptionGroup var fleet: FleetOptions
+
+  /// What to use where a screen is no use.
+  private static let alternatives =
+    "bridge-fleet list --json shows everything that is known, and watch --json what happens"
+
+  func validate() throws {
+    if json { throw ValidationError("top has no --json: it is a screen for people. \(Self.alternatives)") }
+  }
+
+  func run() async throws {
+    try TopSession.checkTerminal(Self.alternatives)
+    let settings = try await fleet.settings()
+    let feed = FleetTopFeed(settings, gateway: fleet.gateway)
+    let session = try TopSession(
+      feed, TopModel(title: "bridge-fleet top  \(settings.broker)", sort: sort, filter: filter))
+    // An error of the first connection is told before there is a screen.
+    try await feed.begin(within: fleet.timeout.duration)
+    let following = Task { await feed.run() }
+    let result: Result<Void, any Error>
+    do { result = .success(try await session.run()) } catch { result = .failure(error) }
+    await feed.close()
+    following.cancel()
+    await following.value
+    try result.get()
+  }
+}

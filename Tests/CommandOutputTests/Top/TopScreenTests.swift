@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Console
+import Testing
+
+@testable import CommandOutput
+
+@Suite struct TopScreenTests {
+  private static let sizes = [(120, 40), (80, 24), (40, 20)]
+
+  @Test func eightyColumns() {
+    var model = TopSample.model([TopSample.pack, TopSample.row("SIM0001", charge: .charging, age: .seconds(200))])
+    let screen = TopSample.text(&model, columns: 80, rows: 8)
+    #expect(screen[0] == "bridge-cli top" + String(repeating: " ", count: 56) + "1 alarm  2")
+    #expect(screen[1].hasPrefix("   NAME"))
+    #expect(screen[2].hasPrefix("!! PACK1") && screen[2].contains("█░░░░░░░  12% ↓ 52.800 V -0.250 A 23.4 °C"))
+    #expect(screen[2].contains(" now cell overv"))
+    #expect(
+      screen[3].hasPrefix("   SIM0001") && screen[3].contains("57% ↑  3.712 V -0.250 A")
+        && screen[3].hasSuffix(" 3m  idle"))
+    #expect(screen[7].hasPrefix("F1Help F3Search F4Filter F6Sort IInvert EnterDetails qQuit"))
+  }
+
+  @Test func fortyColumns() {
+    var model = TopSample.model([TopSample.row("SIM0001")])
+    let screen = TopSample.text(&model, columns: 40, rows: 5)
+    #expect(screen[1] == "   NAME▲       CHARG        AGE STATE")
+    #expect(screen[2] == "   SIM0001     ██▉░░  57% ↓ now idle")
+  }
+
+  /// In a locale that isn't UTF-8 only ASCII is drawn.
+  @Test func ascii() {
+    var model = TopSample.model([TopSample.pack, TopSample.row("ランプ")] + TopSample.hostile)
+    for view in [[], [Key.enter], [.escape, .function(1)]] {
+      for key in view { _ = model.press(key) }
+      for (columns, rows) in Self.sizes {
+        let screen = TopSample.text(&model, columns: columns, rows: rows, isASCII: true)
+        #expect(screen.allSatisfy { $0.utf8.allSatisfy { (0x20..<0x7F).contains($0) } })
+      }
+    }
+    var one = TopSample.model([TopSample.row("SIM0001", charge: .charging)])
+    #expect(TopSample.text(&one, columns: 80, rows: 4, isASCII: true)[2].contains("#####...  57% ^"))
+  }
+
+  /// No accessory, one, many, all of them hostile: every screen has its size, and nothing that a terminal would act on.
+  @Test(arguments: [0, 1, 100, 8_000]) func numbers(count: Int) {
+    var model = TopSample.model((0..<count).map { TopSample.row("n\($0)", percent: UInt8($0 % 101)) })
+    for row in TopSample.hostile where count > 0 { model.put(row) }
+    for key in [Key.home, .character("C"), .enter, .escape, .function(1), .escape, .end] {
+      _ = model.press(key)
+      for (columns, rows) in Self.sizes + [(1, 1), (2, 2), (7, 3), (300, 100)] {
+        var (grid, _) = TopScreen(TopGlyphs(isASCII: false)).draw(
+          &model, columns: columns, rows: rows, now: TopSample.now)
+        #expect(grid.columns == columns && grid.rows == rows)
+        grid.cursor = nil
+        var writer = GridWriter(hasColour: false)
+        let text = writer.update(to: grid)
+        // Of sequences only those that place, clear and invert.
+        let rest = text.split(separator: "\u{1B}", omittingEmptySubsequences: true)
+        #expect(rest.allSatisfy { $0.hasPrefix("[") })
+        #expect(!text.contains("\u{7}") && !text.contains("\u{202E}") && !text.contains("\n"))
+      }
+    }
+  }
+
+  @Test func empty() {
+    var model = TopModel(title: "bridge-cli top")
+    model.emptyText = "Nothing is plugged in."
+    #expect(TopSample.text(&model, columns: 40, rows: 8).contains(" Nothing is plugged in."))
+    model.notes = ["The service at /run/x is away: waiting for it"]
+    #expect(TopSample.text(&model, columns: 80, rows: 8)[0].hasPrefix("The service at /run/x is away"))
+  }
+
+  /// Without colours the marks and the words say everything that the colours say.
+  @Test func marks() {
+    var away = TopSample.row("d")
+    (away.reach, away.state) = (.away, "failed")
+    var stale = TopSample.row("e")
+    stale.isStale = true
+    var trying = TopSample.row("f")
+    (trying.reach, trying.state) = (.trying, "try 2 of 3")
+    var raised = TopSample.row("g")
+    raised.alarms = [.init("temperature 47", .alarm)]
+    var model = TopSample.model([
+      TopSample.row("a"), TopSample.row("b", percent: 10), TopSample.row("c", percent: 3), away, stale, trying, raised,
+    ])
+    let screen = TopSample.text(&model, columns: 80, rows: 12)[2..<9]
+    #expect(screen.map { String($0.prefix(4)) } == ["   a", "!  b", "!! c", "-  d", "?  e", "+  f", "!! g"])
+    #expect(
+      screen.map { $0.split(separator: " ").last } == ["idle", "low", "critical", "failed", "stale", "3", "temperatur"])
+  }
+
+  @Test func detail() {
+    var model = TopSample.model([TopSample.pack])
+    _ = model.press(.enter)
+    let screen = TopSample.text(&model, columns: 80, rows: 40)
+    #expect(screen[0] == "PACK1  idle")
+    #expect(screen.contains { $0.contains(" 12 % ↓ low  52.800 V  -0.250 A") })
+    #expect(screen.contains("!! fault: cell overvoltage"))
+    #expect(screen.contains("Cells  4  3.300 V to 3.345 V  spread 45 mV"))
+    #expect(screen.contains { $0.hasPrefix("  1 3.300 V █▋░░░░░░ min") && $0.contains("  3 -") })
+    #expect(screen.contains { $0.contains("  2 3.345 V ████████ max") })
+    #expect(screen.contains { $0.contains(" power  -13.2 W") })
+    #expect(screen.contains { $0.hasPrefix("Profile") && $0.hasSuffix("jbd") })
+  }
+
+  @Test func detailScrolls() {
+    var pack = TopSample.pack
+    pack.facts = []
+    pack.values = (0..<100).map { AccessoryValue("value_\($0)", nil, nil, .number(Double($0))) }
+    var model = TopSample.model([pack])
+    _ = model.press(.enter)
+    _ = TopSample.text(&model, columns: 40, rows: 20)
+    _ = model.press(.end)
+    var screen = TopSample.text(&model, columns: 40, rows: 20)
+    #expect(screen[18].hasPrefix(" value_99"))
+    _ = model.press(.up)
+    screen = TopSample.text(&model, columns: 40, rows: 20)
+    #expect(screen[18].hasPrefix(" value_98"))
+    // The accessory goes while it is looked at.
+    model.remove("PACK1")
+    #expect(TopSample.text(&model, columns: 40, rows: 20).contains("It is no longer there."))
+  }
+
+  @Test func detailWithGraph() {
+    var model = TopSample.model([TopSample.pack])
+    _ = model.press(.enter)
+    model.graph = TopGraph(
+      [
+        ReadingSeries(
+          name: ReadingSeries.percent, unit: "%",
+          points: (0..<60).map { .init(time: 1_000 + Double($0) * 60, span: 60, Double(100 - $0)) })
+      ], end: 4_600)
+    for (columns, rows) in Self.sizes {
+      _ = model.press(.end)
+      let screen = TopSample.text(&model, columns: columns, rows: rows)
+      #expect(screen.joined().contains { (0x2800...0x28FF).contains($0.unicodeScalars.first?.value ?? 0) }, "\(screen)")
+    }
+  }
+
+  @Test func helpNamesEveryKey() {
+    var model = TopModel(title: "")
+    _ = model.press(.function(1))
+    let text = TopSample.text(&model, columns: 80, rows: 60).joined(separator: "\n")
+    for (keys, meaning) in TopModel.keys { #expect(text.contains(keys) && text.contains(meaning.prefix(20))) }
+  }
+}
