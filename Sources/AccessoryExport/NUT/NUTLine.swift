@@ -8,7 +8,8 @@ package enum NUTLine {
   /// The most words that a command has.
   static let wordLimit = 16
 
-  /// The words of a line; nil when it isn't made as lines are, or has other bytes than printable ASCII.
+  /// The words of a line; nil when a quotation mark or a backslash is unfinished, or when it has other bytes than
+  /// printable ASCII.
   package static func words(_ line: some Sequence<UInt8>) -> [String]? {
     var words: [String] = []
     var word: [UInt8]?
