@@ -221,8 +221,8 @@ deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purge
 	packaging/lint
 	packaging/test
 
-docs: ## The reference of all libraries by DocC, as a site: .build/docs
-	$(call install,$(BUILD_PACKAGES))
+docs: ## A site of these pages and of the libraries' reference, by DocC: .build/docs
+	$(call install,$(BUILD_PACKAGES) python3)
 	swift build
 	Documentation/make-site
 
