@@ -185,6 +185,11 @@ import Testing
       let json = try await box.run("top", "--json")
       #expect(
         json.status == EX_USAGE && json.outputText.contains(#""error""#) && json.outputText.contains("list --json"))
+      let fleet = Sandbox.command.replacing("bridge-cli", with: "bridge-fleet")
+      let other = try await Program(
+        [fleet, "top", "--broker", "mqtt://127.0.0.1:1"], environment: box.variables(), directory: box.directory.path
+      ).end()
+      #expect(other.status == EX_USAGE && other.errorText.contains("bridge-fleet list --json"), "\(other.errorText)")
       let wrong = try await box.run("top", "--sort", "weight")
       #expect(wrong.status == EX_USAGE)
     }

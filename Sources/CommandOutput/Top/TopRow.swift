@@ -133,12 +133,16 @@ package struct TopRow: Sendable, Hashable {
     let hottest = battery?.temperatures.compactMap(\.millidegrees).max()
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
     // Numbers that measure something; the rest is in the detail view.
-    for value in values ?? [] where value.quantity != nil && value.number != nil {
-      guard parts.count < 6, let text = Self.text(value) else { continue }
+    for value in values ?? [] where value.number != nil {
+      guard parts.count < 6, let quantity = value.quantity, !Self.dull.contains(quantity), let text = Self.text(value)
+      else { continue }
       parts.append("\(SafeText.escape(value.name, limit: 24)) \(text)")
     }
     return parts.joined(separator: "  ")
   }
+
+  /// Quantities that say something about the device and not about what it measures.
+  private static let dull: Set<AccessoryValue.Quantity> = [.problem, .dataSize, .dataRate, .state, .identity, .count]
 
   /// A value with its unit; nil for an unknown one.
   package static func text(_ value: AccessoryValue) -> String? {

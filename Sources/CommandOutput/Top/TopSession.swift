@@ -15,6 +15,8 @@ package final class TopSession {
     /// No more bytes were typed for a while; the value is the count of typed pieces at the time when the timer started.
     case keysPaused(Int)
     case news, timer, refreshed, drained, resized, continued
+    /// The feed has more changes than it gave at once.
+    case more
     case history(String, [ReadingSeries])
   }
 
@@ -34,6 +36,8 @@ package final class TopSession {
   private var samples = TopSamples()
   private var timer: (time: MonotonicTime, token: TimerToken)?
   private var isRefreshing = false
+  /// Whether `more` is queued.
+  private var takesMore = false
   private var refreshTime: MonotonicTime?
   private var size = TerminalSize(of: STDOUT_FILENO)
   /// The accessory whose history was asked for last, and when.
@@ -41,8 +45,8 @@ package final class TopSession {
 
   /// How long an escape byte waits for the rest of its key sequence.
   private static let escapeTime = Duration.milliseconds(50)
-  /// The most rows that are taken for one screen, so that a fleet that comes at once doesn't stop the keys.
-  private static let rowLimit = 1_000
+  /// The most rows that are taken at once, so that keys needn't wait while a whole fleet comes.
+  private static let rowLimit = 100
   /// A history isn't asked for again within this time.
   private static let historyAge = Duration.seconds(30)
 
@@ -128,6 +132,11 @@ package final class TopSession {
       return await press(keys)
     case .news: wakeUps.news()
     case .timer: timer = nil
+    case .more:
+      // Behind the keys that were pressed meanwhile.
+      takesMore = false
+      if !model.isPaused { await take(clock.now) }
+      wakeUps.news()
     case .refreshed:
       isRefreshing = false
       wakeUps.refreshed()
@@ -196,12 +205,7 @@ package final class TopSession {
     // When the terminal has taken it, `drained` draws the newest state.
     if await output.isBusy { return wakeUps.news() }
     let now = clock.now
-    var hasMore = false
-    if taking, !model.isPaused {
-      let changes = await feed.take(limit: Self.rowLimit, now: now)
-      take(changes, now)
-      hasMore = changes.hasMore
-    }
+    if taking, !model.isPaused { await take(now) }
     let (columns, rows) = (size?.columns ?? 80, size?.rows ?? 24)
     var (grid, next) = screen.draw(&model, columns: columns, rows: rows, now: now)
     let missing = model.shownKeys().filter { model.row($0)?.values == nil }
@@ -212,13 +216,15 @@ package final class TopSession {
     }
     let text = writer.update(to: grid)
     if !text.isEmpty { await output.write(text) }
-    if model.isPaused { hasMore = true }
+    // What wasn't taken is still to be drawn.
     wakeUps.drew(
-      at: now, change: [next, refreshTime].compactMap { $0 }.min(), hasMore: hasMore || (!taking && wakeUps.hasNews))
+      at: now, change: [next, refreshTime].compactMap { $0 }.min(),
+      hasMore: model.isPaused || (!taking && wakeUps.hasNews))
     askHistory(now)
   }
 
-  private func take(_ changes: TopChanges, _ now: MonotonicTime) {
+  private func take(_ now: MonotonicTime) async {
+    let changes = await feed.take(limit: Self.rowLimit, now: now)
     let time = WallClock.seconds
     for row in changes.rows {
       model.put(row)
@@ -230,6 +236,10 @@ package final class TopSession {
     }
     (model.notes, model.emptyText) = (changes.notes, changes.emptyText)
     refreshTime = changes.refreshAfter.map { now + $0 }
+    if changes.hasMore, !takesMore {
+      takesMore = true
+      happened.yield(.more)
+    }
   }
 
   // MARK: - History
