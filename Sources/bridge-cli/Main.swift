@@ -1,43 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-import AccessoryIO
 import ArgumentParser
 import CommandOutput
 import Glibc
 
 @main
 enum Main {
-  /// Runs on the main thread, without a task before it.
-  @MainActor static func main() async {
-    // First of all, while the process has one thread: with signals blocked, a device is closed properly before a signal
-    // ends the process.
-    Signals.block(Interruption.signals)
-    Memory.shareOneArena()
-    TerminalGuard.restoreOnSignals()
-    startThreads()
-    let work = Task.detached { await run() }
-    Interruption.cancel(work)
-    // The exit isn't on the main thread: to resume there, dispatch would start another thread, and it would wait
-    // forever if the system allows none.
-    Task.detached { Glibc.exit(await work.value) }
-    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-  }
-
-  /// Ends with an error where there are too few descriptors, or where the system allows no thread. Dispatch traps when
-  /// it finds no descriptor for the main queue, which it creates when this thread waits. The signals need a descriptor,
-  /// too.
-  @MainActor private static func startThreads() {
-    do throws(AccessoryError) {
-      try IOThread.start(leaving: 4)
-      try QuietTasks.begin()
-    } catch {
-      Glibc.exit(Failure.report(early: error))
-    }
-  }
+  @MainActor static func main() async { await CommandProcess.run(failure: { Failure.report(early: $0) }, run) }
 
   /// Runs the command line; returns the exit status.
-  private static func run() async -> CInt {
+  @Sendable private static func run() async -> CInt {
     let command: any ParsableCommand
     do {
       if let script = CompletionScript.wanted() {

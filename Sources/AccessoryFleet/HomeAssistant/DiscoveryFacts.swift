@@ -23,9 +23,9 @@ package struct DiscoveryFacts: Sendable, Hashable {
   private(set) var identity: Bridge.Identity?
   /// The fields of the battery that were known once.
   private(set) var battery: Set<BatteryReading.Field> = []
-  /// Whether the battery has told a level, and not only a percentage.
+  /// Whether the battery has reported a level, and not only a percentage.
   private(set) var hasLevel = false
-  /// Whether the battery has told whether it is charging.
+  /// Whether it was known once whether the battery is charging.
   private(set) var hasCharge = false
   /// The names of the battery's temperatures, in their order; nil for one without a name.
   private(set) var temperatures: [String?] = []
@@ -43,7 +43,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
   /// The facts of a device without readings.
   package init(_ device: Bridge.Device) { self.device = device }
 
-  /// Adds what a state tells. Returns whether that changes a discovery message.
+  /// Adds what a state contains. Returns whether that changes a discovery message.
   @discardableResult
   package mutating func take(_ state: FleetState) -> Bool {
     let before = self
@@ -82,7 +82,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
     }
   }
 
-  /// Adds what values tell. Returns whether that changes a discovery message.
+  /// Adds what values contain. Returns whether that changes a discovery message.
   @discardableResult
   package mutating func take(_ measured: [Bridge.MeasuredValue]) -> Bool {
     let before = values

@@ -16,7 +16,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
   /// Home Assistant's own prefix of the topics of discovery, unless its user changes it.
   package static let standardPrefix = "homeassistant"
 
-  /// The topic on which Home Assistant tells `online` and `offline`.
+  /// The topic on which Home Assistant publishes `online` and `offline`.
   package static func birthTopic(prefix: String = standardPrefix) -> String { "\(prefix)/status" }
 
   /// The message of an accessory. `version` is that of this program.

@@ -10,7 +10,7 @@ import Glibc
 /// outside. The library calls back only from inside the calls here; what it says is collected, and the caller takes it
 /// with `takeEvents` after each call.
 final class MosquittoConnection {
-  /// What the library has told.
+  /// What the library has reported.
   enum Event {
     /// The broker has answered CONNECT, with this code; 0 accepts. `keepalive` is the time that it asks for instead, in seconds.
     case connected(code: CInt, keepalive: Int?)
@@ -146,7 +146,7 @@ final class MosquittoConnection {
   /// Where OpenSSL looks for certificates (Debian's and most other systems').
   private static let systemCAFolder = "/etc/ssl/certs"
 
-  /// The TCP connection and the handshake go on in `read` and `write`.
+  /// `read` and `write` finish the TCP connection and the handshake.
   private func connect(_ broker: BrokerAddress, keepalive: Int) throws(AccessoryError) {
     errno = 0
     let result = mosquitto_connect_async(mosquitto, broker.host, CInt(broker.port), CInt(keepalive))
@@ -170,7 +170,7 @@ final class MosquittoConnection {
   /// Whether the library has something to send, for which the socket had no room.
   var wantsToWrite: Bool { mosquitto_want_write(mosquitto) }
 
-  /// What the library has told since the last call.
+  /// What the library has reported since the last call.
   func takeEvents() -> [Event] {
     guard !inbox.events.isEmpty else { return [] }
     defer { inbox.events = [] }

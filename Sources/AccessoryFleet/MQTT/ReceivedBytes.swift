@@ -9,7 +9,7 @@ enum ReceivedBytes {
   /// 24 of 4 bytes, and 3 of 8. glibc's own `tcp_info` ends before it.
   private static let offset = 128
 
-  /// The bytes that have been received and acknowledged; nil where the kernel doesn't tell.
+  /// The bytes that have been received and acknowledged; nil where the kernel doesn't count them.
   static func count(_ descriptor: FileDescriptor) -> UInt64? {
     withUnsafeTemporaryAllocation(byteCount: offset + 8, alignment: 8) { buffer in
       var size = socklen_t(buffer.count)

@@ -6,7 +6,7 @@ import AccessoryIO
 import Glibc
 import Logging
 
-/// Publishes the accessories of this machine's service on a broker, until it is told to end.
+/// Publishes the accessories of this machine's service on a broker, until its task is cancelled.
 ///
 /// What is to be on the broker is computed from `records`, so it doesn't matter how long the broker was away: after every
 /// connect the latest states are published, and after Home Assistant has started.
@@ -82,7 +82,14 @@ package actor FleetPublisher {
   /// Publishes until the task is cancelled; then says that the gateway is offline, and leaves the broker.
   package func run() async {
     let feed = ServiceFeed(sockets: settings.sockets, clock: clock)
-    let following = Task { await feed.follow { event in await self.take(event) } }
+    await run { body in await feed.follow(body) }
+  }
+
+  /// The same, with events that `follow` passes to the function that it is given, until its task is cancelled.
+  package func run(
+    following follow: @escaping @Sendable (@Sendable (FeedEvent) async -> Void) async -> Void
+  ) async {
+    let following = Task { await follow { event in await self.take(event) } }
     await mqtt.start()
     while !Task.isCancelled, let event = await mqtt.next() { await take(event) }
     following.cancel()

@@ -4,8 +4,8 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 
-/// What the service tells a publisher.
-enum FeedEvent: Sendable {
+/// What a publisher learns from its service.
+package enum FeedEvent: Sendable {
   /// The service answers at this socket. `permitsCommands` says whether it decides there which commands are permitted.
   case begun(BridgeClient, permitsCommands: Bool)
   case event(BridgeEvent)
@@ -23,8 +23,8 @@ package struct ServiceFeed: Sendable {
   /// How long the service has to answer a call.
   static let replyTimeout = Duration.seconds(20)
 
-  /// Calls `body` with what the service tells, until the task is cancelled.
-  func follow(_ body: (FeedEvent) async -> Void) async {
+  /// Calls `body` with what the service reports, until the task is cancelled.
+  func follow(_ body: @Sendable (FeedEvent) async -> Void) async {
     var failures = 0
     while !Task.isCancelled {
       do throws(AccessoryError) {

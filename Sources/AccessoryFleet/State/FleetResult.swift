@@ -44,7 +44,7 @@ package struct FleetResult: Sendable, Hashable {
     (self.outcome, self.id, self.time) = (outcome, id, time)
   }
 
-  /// The answer to a command that the service has carried out.
+  /// The answer to a command that the service has performed.
   package init(_ reply: Bridge.Perform.Reply, to command: Bridge.Command, id: String?, at time: Double) {
     let replies = reply.replies.map { reply in
       Reply(
@@ -110,7 +110,7 @@ extension FleetResult.Value {
 }
 
 extension PlainValue {
-  /// The value that a service has told. One of an unknown form is nothing.
+  /// The value that a service has sent. One of an unknown form is nothing.
   init(told value: Bridge.Value) {
     switch value.kind {
     case .whole: self = value.whole.map { .whole($0) } ?? .nothing

@@ -23,10 +23,10 @@ package struct FleetState: Sendable, Hashable {
   package var held: Bridge.Accessory?
   /// How the accessory identifies itself; nil until it has been asked.
   package var identity: Bridge.Identity?
-  /// The last status, and when it was read or told, in seconds since 1970; nil until there is one.
+  /// The last status, and when it was read or reported, in seconds since 1970; nil until there is one.
   package var status: Bridge.Status?
   package var statusTime: Double?
-  /// The last battery reading, and when it was read or told, in seconds since 1970; nil until there is one.
+  /// The last battery reading, and when it was read or reported, in seconds since 1970; nil until there is one.
   package var battery: Bridge.Battery?
   package var batteryTime: Double?
   /// Whether a reading is older than it should be.

@@ -40,7 +40,7 @@ package enum GatewayName {
     return level
   }
 
-  /// This machine's host name; empty where the system doesn't tell it.
+  /// This machine's host name; empty where the system has none.
   package static func hostName() -> String {
     var name = [CChar](repeating: 0, count: 256)
     guard gethostname(&name, name.count - 1) == 0 else { return "" }

@@ -23,7 +23,7 @@ package struct FleetStore: Sendable {
 
   /// What is known of an accessory.
   struct Entry: Sendable {
-    /// Whether it is attached to its gateway; nil until the broker has told.
+    /// Whether it is attached to its gateway; nil until the broker has sent it.
     var isAvailable: Bool?
     var state: [UInt8]?
     var values: [UInt8]?

@@ -4,8 +4,6 @@ import AccessoryControl
 import AccessoryCore
 import ArgumentParser
 import CommandOutput
-import Glibc
-import SystemPackage
 
 /// `--generate-manual FOLDER` writes the manual's pages, for `make man`. Like `--generate-completion-script` it isn't
 /// in the help.
@@ -20,12 +18,7 @@ enum ManualCommand {
     guard let document = try? JSON(Array(BridgeCLI._dumpHelp().utf8)),
       let manual = ManualPages(document, usages: usages(BridgeCLI.self, []), date: ManualDate.text)
     else { throw AccessoryError(.ioFailure, "this bridge-cli can't list its commands") }
-    if mkdir(folder, 0o755) != 0, errno != EEXIST {
-      throw AccessoryError(errno: Errno(rawValue: errno), "making \(folder)")
-    }
-    for page in manual.pages {
-      try LocalFile.write(Array(page.text.utf8), to: folder + "/" + page.file, replacing: true)
-    }
+    try manual.write(into: folder)
   }
 
   /// The usage texts that commands declare themselves, by the commands' names.

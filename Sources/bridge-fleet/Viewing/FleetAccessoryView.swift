@@ -41,6 +41,6 @@ extension FleetAccessory {
     guard isConnected else {
       return AccessoryError(.disconnected, "\(key) is not connected, and the broker has no \(what) of it")
     }
-    return AccessoryError(.unsupported, "\(key) has not told its \(what)")
+    return AccessoryError(.unsupported, "\(key) has reported no \(what)")
   }
 }

@@ -11,7 +11,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
     commandName: "request",
     abstract: "Sends a command to an accessory of any gateway, and shows its answer.",
     discussion: """
-      A gateway carries out only the commands that the configuration of its service names, with arguments within the \
+      A gateway performs only the commands that the configuration of its service names, with arguments within the \
       limits that it sets. bridge-cli request --list shows the commands of each driver.
 
       EXAMPLES
@@ -81,7 +81,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
         case .change(.gateway(one.key.gateway, isOnline: false)):
           throw AccessoryError(
             .disconnected,
-            "the gateway of \(one.key) went offline; whether it has carried out \(SafeText.escape(command)) is not known"
+            "the gateway of \(one.key) went offline; whether it has performed \(SafeText.escape(command)) is not known"
           )
         case .refused(let error), .disconnected(let error, _): throw error
         default: continue

@@ -49,14 +49,14 @@ struct Values: AsyncParsableCommand, JSONCommand {
   private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
 
   private func show(_ one: FleetAccessory, _ last: inout ValuesReading) throws {
-    guard let told = one.values else { throw one.missing("values") }
-    last.take(told.values.map(\.reading), at: .now)
+    guard let published = one.values else { throw one.missing("values") }
+    last.take(published.values.map(\.reading), at: .now)
     if let missing = names.first(where: { last[$0] == nil }) {
-      let all = told.values.map { MeasurementView.name($0.name) }.joined(separator: ", ")
+      let all = published.values.map { MeasurementView.name($0.name) }.joined(separator: ", ")
       throw UsageError("there is no value \(missing): \(all.isEmpty ? "there are none" : "there are " + all)")
     }
     let now = WallClock.seconds
-    let values = told.values(now: now).filter { isWanted($0.name) }.map { value in
+    let values = published.values(now: now).filter { isWanted($0.name) }.map { value in
       var value = value
       value.stale = value.stale == true || one.isStale
       return value
