@@ -85,8 +85,11 @@ struct ExpositionParser {
       while true {
         let label = String(rest.prefix { $0 != "=" })
         rest = rest.dropFirst(label.count)
-        guard Self.isName(label, colons: false), rest.hasPrefix("=\"") else { throw Problem(description: "a label") }
-        rest = rest.dropFirst(2)
+        // Not by characters: a value may begin with a combining mark, which would be one character with the quotation mark.
+        guard Self.isName(label, colons: false), rest.utf8.starts(with: "=\"".utf8) else {
+          throw Problem(description: "a label")
+        }
+        rest = Substring(rest.unicodeScalars.dropFirst(2))
         var raw = ""
         var isEscaped = false
         while let scalar = rest.unicodeScalars.first, isEscaped || scalar != "\"" {

@@ -128,6 +128,12 @@ struct MetricsTests {
     #expect(try samples(ReadingsSnapshot()).map(\.name) == ["accessory_bridge_build_info"])
   }
 
+  /// A quotation mark and a combining mark behind it are one character, and still the label begins between them.
+  @Test func aLabelBeginsWithACombiningMark() throws {
+    let text = "# HELP a x\n# TYPE a gauge\na{b=\"\u{59D}c\"} 1\n"
+    #expect(try ExpositionParser(text, .prometheus).samples.first?.labels == ["b": "\u{59D}c"])
+  }
+
   /// The parser that the others trust finds what it should.
   @Test(arguments: [
     "a 1\n", "# HELP a x\n# TYPE a gauge\na 1", "# HELP a x\n# TYPE a gauge\nb 1\n",
