@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static test start-up lab peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -116,12 +116,16 @@ peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, soc
 	Tests/Peers/install
 	Tests/Peers/run
 
-# Brokers, services and publishers are stopped, killed and started again there, which takes minutes, so it isn't part of
-# `make test`.
-broker: ## bridge-fleet publish with mosquitto: restarts, a network that is cut, TLS, two gateways
+broker: ## bridge-fleet with mosquitto: restarts, a network that is cut, TLS, two gateways, commands
 	$(call install,$(TEST_PACKAGES))
 	swift build --build-tests
 	Tests/run-suite 3 --skip-build --filter '^AccessoryFleetTests.WithBroker'
+
+# It takes five minutes, and wants a machine with nothing else to do.
+fleet-scale: static ## A thousand gateways on one mosquitto here, and ten whole machines: latency, processor time, memory
+	$(call install,mosquitto mosquitto-clients jq)
+	swift build -c release --static-swift-stdlib --product fleet-scale
+	Benchmarks/FleetScale/run .build/release
 
 FUZZ_SECONDS = 60
 

@@ -261,6 +261,14 @@ let package = Package(
       name: "OwnGadget",
       dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"],
       path: "Examples/OwnGadget"),
+    // A thousand gateways in one process, for make fleet-scale.
+    .executableTarget(
+      name: "fleet-scale",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Benchmarks/FleetScale/Load"),
     // Programs as they are written for iOS, for the tests to run.
     .executableTarget(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
