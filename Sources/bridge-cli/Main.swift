@@ -26,7 +26,8 @@ enum Main {
       return Failure.report(early: error)
     }
     do {
-      command = try await BridgeCLI.asyncParseAsRoot()
+      command = try await BridgeCLI.asyncParseAsRoot(
+        HistoryOptions.completed(Array(CommandLine.arguments.dropFirst())))
     } catch {
       return Failure.report(parsing: error)
     }

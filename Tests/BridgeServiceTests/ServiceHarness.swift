@@ -44,8 +44,7 @@ final class ServiceHarness: Sendable {
     (configuration.socket, configuration.readingsSocket) = (path, readingsPath)
     configuration.clientLimits = limits
     change(&configuration)
-    var logger = Logger(label: "test") { _ in TestLog(lines: log) }
-    logger.logLevel = .trace
+    let logger = Self.logger(log)
     var hooks = ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } })
     if let events { hooks.onEvent = { events.yield($0) } }
     let service = BridgeService(
@@ -59,6 +58,13 @@ final class ServiceHarness: Sendable {
       service.noteClients($0)
     }
     await service.watch([SimulatorSource(directory: directory.path)])
+  }
+
+  /// A logger whose lines a test can see.
+  static func logger(_ lines: Watched<[String]>) -> Logger {
+    var logger = Logger(label: "test") { _ in TestLog(lines: lines) }
+    logger.logLevel = .trace
+    return logger
   }
 
   /// Runs a test with a service, and ends it.

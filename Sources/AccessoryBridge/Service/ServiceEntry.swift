@@ -91,7 +91,7 @@ package struct ServiceEntry: Sendable {
 
   /// A connection to the service at `place`. A user who isn't permitted to use that socket, but may read, gets a connection to
   /// the service's socket for readings.
-  private static func connect(to place: String, replyTimeout: Duration) async throws(AccessoryError) -> BridgeClient {
+  package static func connect(to place: String, replyTimeout: Duration) async throws(AccessoryError) -> BridgeClient {
     do throws(AccessoryError) {
       return try await BridgeClient.connect(to: place, replyTimeout: replyTimeout)
     } catch {

@@ -48,6 +48,16 @@ package struct BridgeClient: Sendable {
     BridgeDevice(client: self, path: path, label: label ?? path)
   }
 
+  /// What was read of the accessory that this name fits, nil for the only one: the series of these names, nil for all; of
+  /// the last `time`, nil for all that is kept. `device` is nil for an accessory that is no longer there.
+  package func history(
+    of device: String?, _ names: [String]? = nil, last time: Duration? = nil
+  ) async throws(AccessoryError) -> (device: Bridge.Device?, series: [ReadingSeries]) {
+    let since = time.map { Double($0.inNanoseconds) / 1e9 }
+    let reply = try await call(Bridge.GetHistory(device: device, names: names, since: since))
+    return (reply.device, reply.series.map(\.series))
+  }
+
   /// Makes the service attach the device of this name with `profile`; see the interface. Returns when it is attached,
   /// or has failed.
   package func attach(_ device: String, profile: String? = nil) async throws(AccessoryError) -> Bridge.Attach.Reply {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// What was read in one span of time. The numbers have 24 bits, which is more than what accessories measure.
 struct HistoryBucket: Sendable, Hashable {
   /// The number of the span: seconds of the history's time line, divided by the span's length.
@@ -31,6 +33,18 @@ struct HistoryBucket: Sendable, Hashable {
     (least, greatest) = (min(least, number), max(greatest, number))
     let mean = Double(mean) + (Double(number) - Double(mean)) / Double(count)
     self.mean = min(max(Float(mean), least), greatest)
+  }
+
+  /// The mean as it is shown: that of several readings with six digits, since the rest is error.
+  var shownMean: Double {
+    let (mean, least, greatest) = (mean.asShortDouble, least.asShortDouble, greatest.asShortDouble)
+    guard least < greatest, mean != 0 else { return mean }
+    let places = 5 - Int(floor(log10(abs(mean))))
+    guard (-30...30).contains(places) else { return mean }
+    // Divided by a power of ten, so that only the last step rounds.
+    let power = pow(10, Double(abs(places)))
+    let shown = places < 0 ? (mean / power).rounded() * power : (mean * power).rounded() / power
+    return min(max(shown, least), greatest)
   }
 
   /// The nearest number with 24 bits, never infinite.

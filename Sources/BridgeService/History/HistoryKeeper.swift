@@ -2,20 +2,35 @@
 
 import AccessoryCore
 
-/// The history of all accessories with its time line. It has no clock: its owner passes the times. Used on the service's
-/// actor only.
+/// The history of all accessories with its time line, and what of it has to be written. It has no clock and no file: its
+/// owner passes the times, and writes. Used on the service's actor only.
 struct HistoryKeeper: Sendable {
   private(set) var store: HistoryStore
   private(set) var timeline: HistoryTimeline
-  /// Whether the file has to be written anew as a whole: what is in it lies elsewhere in time now.
-  private(set) var isMoved = false
+  /// Whether the file has to be written anew as a whole, because it is missing, damaged, or spans in it lie elsewhere in time now.
+  private(set) var needsWhole = true
+  /// The size of the file, and its size when it was last written as a whole.
+  private var fileBytes = 0
+  private var wholeBytes = 0
 
-  /// An empty history. `uptime` is the time of the boot clock, `wall` that of the wall clock in seconds since 1970; and
-  /// so in the methods.
-  init(uptime: MonotonicTime, wall: Double, byteLimit: Int = HistoryLadder.totalByteLimit) {
-    store = HistoryStore(byteLimit: byteLimit)
-    timeline = HistoryTimeline(boot: "", uptime: uptime, wall: wall)
+  /// The file is written anew when it is longer than this and twice as long as its whole content.
+  private static let roomToGrow = 262_144
+
+  /// An empty history, or one that goes on with what a file said. `uptime` is the time of the boot clock, `wall` that of
+  /// the wall clock in seconds since 1970, and so in the methods. `boot` names this boot of the machine; empty where that isn't known.
+  init(
+    uptime: MonotonicTime, wall: Double, boot: String = "", after contents: HistoryContents? = nil,
+    byteLimit: Int = HistoryLadder.totalByteLimit
+  ) {
+    store = contents?.store ?? HistoryStore(byteLimit: byteLimit)
+    timeline = HistoryTimeline(boot: boot, uptime: uptime, wall: wall, after: contents?.anchor)
+    guard let contents, contents.anchor != nil else { return }
+    needsWhole = contents.dropped > 0
+    (fileBytes, wholeBytes) = (contents.byteCount, min(contents.byteCount, store.byteCount))
   }
+
+  /// Whether there is something to write.
+  var isUnwritten: Bool { !store.unwritten.isEmpty }
 
   /// Stores what was read of an accessory. Returns false if the accessory has more values than are kept, once.
   mutating func note(
@@ -45,9 +60,32 @@ struct HistoryKeeper: Sendable {
   private mutating func followClock(_ wall: Double, _ uptime: MonotonicTime) {
     guard let move = timeline.note(wall: wall, at: uptime) else { return }
     store.shift(before: move.before, by: move.by)
-    isMoved = true
+    needsWhole = true
   }
 
   /// An accessory's identity, cut to the longest that is kept.
   private static func key(_ id: String) -> String { ReadingLimits.cut(id, to: HistoryLadder.idBytes) }
+
+  // MARK: - Writing
+
+  /// What is to be written now; nil when nothing has changed. `wrote` or `failedToWrite` must follow.
+  mutating func takeWrite(at uptime: MonotonicTime, wall: Double) -> HistoryWrite? {
+    guard isUnwritten else { return nil }
+    followClock(wall, uptime)
+    let anchor = timeline.anchor(at: uptime, wall: wall)
+    let entries = store.takeUnwritten()
+    guard needsWhole || fileBytes > max(Self.roomToGrow, 2 * wholeBytes) else {
+      return HistoryWrite(content: .added(entries), anchor: anchor)
+    }
+    needsWhole = false
+    return HistoryWrite(content: .whole(store), anchor: anchor)
+  }
+
+  /// Notes that a write has added `count` bytes, or has written the file anew with so many.
+  mutating func wrote(_ count: Int, asWhole isWhole: Bool) {
+    if isWhole { (fileBytes, wholeBytes) = (count, count) } else { fileBytes += count }
+  }
+
+  /// Notes that a write has failed: what it had is in no file, so the next one has all.
+  mutating func failedToWrite() { needsWhole = true }
 }

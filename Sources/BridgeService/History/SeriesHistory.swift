@@ -121,7 +121,7 @@ struct SeriesHistory: Sendable, Hashable {
       let end = hasGap ? span.end : next?.start ?? span.end
       points.append(
         ReadingSeries.Point(
-          time: span.start + offset, span: end - span.start, mean: span.bucket.mean.asShortDouble,
+          time: span.start + offset, span: end - span.start, mean: span.bucket.shownMean,
           least: span.bucket.least.asShortDouble, greatest: span.bucket.greatest.asShortDouble))
       if hasGap, let next, next.start > end {
         points.append(ReadingSeries.Point(time: end + offset, span: next.start - end, nil))

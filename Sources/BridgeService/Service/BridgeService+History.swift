@@ -25,6 +25,7 @@ extension BridgeService {
     guard !values.isEmpty else { return }
     let isKept = history.note(
       values, of: attachment.device.id, at: clock.bootTime, wall: configuration.wallClock())
+    scheduleHistoryWrite()
     if !isKept {
       log.notice(
         "\(attachment.name) has more values than the history keeps: it keeps the first \(HistoryLadder.seriesLimit)")

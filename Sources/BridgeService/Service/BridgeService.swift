@@ -51,6 +51,13 @@ package actor BridgeService {
   var endpointWork: Task<Void, Never>?
   /// What was read of the accessories, over time.
   var history: HistoryKeeper
+  /// Where it is kept, and the queue on which it is written; nil: in memory only.
+  var historyFile: (file: any HistoryFile, queue: SetupQueue)?
+  var historyTimer: TimerToken?
+  /// The write that is on its way.
+  var historyWork: Task<Void, Never>?
+  /// Whether the last write has failed, which the log says once.
+  var isHistoryFailing = false
   /// Finishes when the service was idle for `exitIdle`.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation
@@ -75,7 +82,7 @@ package actor BridgeService {
     self.io = io
     self.clock = clock ?? io
     started = (self.clock.bootTime, configuration.wallClock())
-    history = HistoryKeeper(uptime: self.clock.bootTime, wall: started.wallClock)
+    history = HistoryKeeper(uptime: self.clock.bootTime, wall: started.wallClock, boot: configuration.boot)
     (idle, idleContinuation) = AsyncStream<Void>.makeStream()
   }
 
@@ -91,6 +98,7 @@ package actor BridgeService {
   /// Attaches the devices of these sources, now and later. A source that can't be watched is logged and skipped.
   package func watch(_ sources: [any DeviceSource]) async {
     self.sources = sources
+    if let file = configuration.historyFile, historyFile == nil { await keepHistory(in: file) }
     renewEndpoints()
     for source in sources {
       do throws(AccessoryError) {
@@ -387,6 +395,7 @@ package actor BridgeService {
     while let task = closings.first?.value {
       await task.value
     }
+    await finishHistory()
   }
 
   /// The tasks that open or close devices.

@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryDrivers
+import AccessoryIO
 
 /// The configuration of a service, for what profiles don't set.
 package struct ServiceConfiguration: Sendable {
@@ -60,6 +61,15 @@ package struct ServiceConfiguration: Sendable {
   package var shareFolder: String?
   /// The names of the profiles that share their accessories; nil: every profile with a `share:` key.
   package var sharingProfiles: Set<String>?
+  /// The name of this boot of the machine, which tells the history whether times since the boot can be compared; empty
+  /// where it isn't known.
+  package var boot = ""
+  /// The file of the history; nil: it is kept in memory only.
+  var historyFile: (any HistoryFile)?
+  /// The folder for the history's file; nil: it is kept in memory only.
+  package var stateFolder: String? {
+    didSet { historyFile = stateFolder.map { StateFile("history", in: $0) } }
+  }
   /// The wall clock: seconds since 1970, UTC.
   package var wallClock: @Sendable () -> Double = { BridgeService.wallClock }
   /// The product and the version of the service.

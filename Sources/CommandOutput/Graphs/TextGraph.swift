@@ -12,12 +12,13 @@ package enum TextGraph {
   /// reading; the graph, in which each column reaches from the least to the greatest reading of its time; and the times.
   /// The graph shows the `time` from its lower to its upper bound, in seconds since 1970. Empty where there is no room.
   ///
-  /// `clock` returns a time of day. `offset` is the seconds that local time is ahead of UTC; nil for that of the machine.
+  /// `clock` returns a time of day; nil for the machine's local time, with seconds where the graph shows less than ten minutes. `offset` is the seconds that local time is ahead of UTC; nil for that of the machine.
   package static func lines(
     _ series: ReadingSeries, columns: Int, rows: Int, time: ClosedRange<Double>, form: GraphForm = .ofLocale(),
-    style: Style = .standardOutput, offset: Double? = nil, clock: (Double) -> String = { LocalTime.text($0) }
+    style: Style = .standardOutput, offset: Double? = nil, clock: ((Double) -> String)? = nil
   ) -> [String] {
     let height = rows - 3
+    let clock = clock ?? { LocalTime.text($0, withSeconds: time.upperBound - time.lowerBound < 600) }
     guard height >= 2, columns >= 20 else { return [] }
     let shown = ReadingSeries(
       name: series.name, unit: series.unit,

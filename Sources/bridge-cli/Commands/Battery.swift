@@ -17,10 +17,18 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     abstract: "Shows an accessory's battery.",
     discussion: """
       What the accessory doesn't report is not shown, and is null in JSON. Cells are listed if the terminal is wide \
-      enough.
+      enough. The time to empty is calculated where the accessory reports only its remaining charge and the current; \
+      "Derived" names it then.
+
+      With --watch each line begins with the time of the reading, and on a terminal it ends with a small graph of those \
+      shown so far. With --history what the service (bridge-cli serve) has read in the last 24 hours, or in the time behind \
+      it, is drawn as graphs; the accessory isn't asked.
 
       EXAMPLES
         bridge-cli battery
+        bridge-cli battery --all
+        bridge-cli battery --history 1h
+        bridge-cli battery SIM0001 --history --plot battery.svg
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
         bridge-cli battery SIM0001 --watch
         bridge-cli battery --wait 5s
@@ -31,6 +39,9 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   var watch = false
   @Flag(help: "With --watch: end when the accessory is unplugged.")
   var once = false
+  @Flag(help: "Show the batteries of all accessories in one table.")
+  var all = false
+  @OptionGroup var past: HistoryOptions
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
@@ -38,9 +49,27 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if once, !watch { throw ValidationError("--once needs --watch") }
+    try past.check(json: output.json, [("--watch", watch), ("--all", all), ("--wait", waiting.wait != nil)])
+    guard all else { return }
+    if device.text != nil { throw ValidationError("--all is for all accessories: leave the name out") }
+    if watch { throw ValidationError("--all and --watch exclude each other") }
+    if waiting.wait != nil { throw ValidationError("--all and --wait exclude each other") }
+    if line.saysSomething {
+      throw ValidationError("--all opens each accessory as its profile says: leave the settings out")
+    }
   }
 
   func run() async throws {
+    if let history = past.history {
+      return try await ShownHistory(
+        name: device.text, names: ReadingSeries.batteryNames, seconds: history.seconds, options: past, json: output.json
+      ).show()
+    }
+    if all { return AllBatteries.show(try await AllBatteries.read(line), json: output.json) }
+    let seen = watch ? SeenReadings() : nil
+    func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false) {
+      self.show(reading.withTimeToEmpty, device, age: age, isStale: isStale, seen)
+    }
     if watch { Interruption.endWithOutput() }
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
     try await following.run { name, line in
@@ -71,11 +100,19 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false) {
+  private func show(
+    _ reading: BatteryReading, _ device: DeviceDocument, age: Int?, isStale: Bool, _ seen: SeenReadings?
+  ) {
     if output.json {
       Output.json(BatteryDocument(device, reading, age: age, isStale: isStale))
     } else {
-      Output.wrapped(BatteryView.line(reading), indent: 2)
+      var parts = [BatteryView.line(reading)]
+      if let seen {
+        // The age is that of the first reading, which may be older than the command.
+        parts.insert(LocalTime.text(WallClock.seconds - Double(age ?? 0) / 1_000, withSeconds: true), at: 0)
+        if let line = seen.add(reading), Style.standardOutput.isTerminal { parts.append(line) }
+      }
+      Output.wrapped(parts.joined(separator: "  "), indent: 2)
       let details = BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))
       Table.facts(details + AgeView.facts(age, isStale: isStale), columns: Output.columns).forEach(Output.line)
     }

@@ -74,7 +74,8 @@ struct Serve: AsyncParsableCommand, JSONCommand {
       if !expect.isEmpty { try await UdevCall.tell(path, expect) }
     case .free(let sockets):
       let service = RunningService(
-        configuration: configuration, log: log, sources: sources, json: output.json, file: options.config)
+        configuration: configuration, log: log, sources: sources, json: output.json,
+        isForNamed: listed.areGiven, file: options.config)
       try await service.run(on: sockets, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }
         await ListedDevices.hold(entries, by: service, log: log)

@@ -17,10 +17,14 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
       accessories that only report by themselves. With --watch, values are printed again when they change: when the \
       accessory reports them, or with --poll when it is asked.
 
+      With --history the numbers of the last 24 hours, or of the time behind it, are drawn as graphs. They are those that \
+      the service has read meanwhile; the accessory isn't asked.
+
       EXAMPLES
         bridge-cli values
         bridge-cli values EV3 port_4 volume
         bridge-cli values EV3 port_4 --watch --poll 1s
+        bridge-cli values EV3 port_4 --history 1h
         bridge-cli values EV3 --json | jq '.values[] | select(.name == "port_4").number'
       """)
 
@@ -35,6 +39,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     help: ArgumentHelp("With --watch: ask at this interval.", valueName: "time"),
     transform: TimeArgument.read)
   var poll: TimeArgument?
+  @OptionGroup var past: HistoryOptions
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
@@ -42,12 +47,19 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if once, !watch { throw ValidationError("--once needs --watch") }
+    try past.check(json: output.json, [("--watch", watch), ("--wait", waiting.wait != nil)])
     guard let poll else { return }
     if !watch { throw ValidationError("--poll needs --watch") }
     if poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
   }
 
   func run() async throws {
+    if let history = past.history {
+      return try await ShownHistory(
+        name: device.text, names: names.isEmpty ? nil : names, seconds: history.seconds, options: past,
+        json: output.json
+      ).show()
+    }
     if watch { Interruption.endWithOutput() }
     let shown = ShownValues(json: output.json, names: names)
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)

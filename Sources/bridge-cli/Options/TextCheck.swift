@@ -9,7 +9,7 @@ import Glibc
 enum TextCheck {
   private static let variables = [
     "ACCESSORY_BRIDGE_SOURCES", "ACCESSORY_BRIDGE_SOCKET", "ACCESSORY_BRIDGE_PROFILES", "ACCESSORY_BRIDGE_PROTOCOLS",
-    "XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY", "XDG_CONFIG_HOME", "HOME",
+    "XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "STATE_DIRECTORY", "HOME",
   ]
 
   /// Throws `UsageError` for an argument that isn't UTF-8, and `misconfigured` for such a variable.

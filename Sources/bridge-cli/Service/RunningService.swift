@@ -20,6 +20,8 @@ struct RunningService: Sendable {
   let sources: [any DeviceSource]
   /// Whether events and the log are printed as JSON.
   let json: Bool
+  /// Whether it holds devices that are named on the command line, beside the service for those that are plugged in.
+  var isForNamed = false
   /// The configuration's file, where the command line names one.
   let file: String?
   /// Whether SIGHUP makes it read the profiles and the configuration again, and doesn't end the program.
@@ -84,6 +86,11 @@ struct RunningService: Sendable {
     configuration.shareFolder = (socket.path?.lastIndex(of: "/")).flatMap { end in
       socket.path.map { $0[..<end] + "/shared" }
     }
+    configuration.stateFolder = StateFile.folder(of: "accessory-bridge").map { isForNamed ? $0 + "/network" : $0 }
+    if configuration.stateFolder == nil {
+      log.info("the history is kept in memory only: none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set")
+    }
+    configuration.boot = Self.boot
     let profiles = await profiles()
     do {
       configuration.commandRules = try await ServiceFile.rules(file, profiles)
@@ -137,6 +144,13 @@ struct RunningService: Sendable {
       log.notice("an accessory came while the service was ending: systemd is to start it again")
       throw ExitCode(Self.startAgain)
     }
+  }
+
+  /// The name of this boot: what the unit passes where /proc shows only processes, and otherwise the kernel's.
+  private static var boot: String {
+    if let boot = UserDirectory.variable("ACCESSORY_BRIDGE_BOOT") { return boot }
+    let bytes = (try? SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
+    return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
   }
 
   /// The exit status after which systemd starts the service again (`RestartForceExitStatus=`).

@@ -118,6 +118,8 @@ import Testing
     try await seen.run(box, "info", as: ["information"])
     try await seen.run(box, "status", as: ["status"])
     try await seen.run(box, "battery", as: ["battery"])
+    try await seen.run(box, "battery", "--all", as: ["battery_list"])
+    try await seen.run(box, "battery", "--history", as: ["history"])
     try await seen.run(box, "values", as: ["values", "error"], status: nil)
     for what in ["nut", "metrics"] {
       try await seen.follow(box, ["export", what, "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Series as a picture for a report: an SVG file with a panel for each series, round ticks, units, and gaps where nothing
+/// was read. It is light or dark as its reader prefers, and needs no font of its own.
+package struct HistoryPlot: Sendable {
+  private let title: String
+  private let series: [ReadingSeries]
+  private let time: ClosedRange<Double>
+  private let offset: Double
+  private let date: @Sendable (Double) -> String
+  private let clock: @Sendable (Double) -> String
+
+  private static let width = 840.0
+  private static let panelHeight = 180.0
+  private static let margin = (left: 72.0, right: 24.0, top: 84.0, bottom: 36.0)
+  private static let panelGap = 56.0
+
+  /// A picture of series in `time`, from its lower to its upper bound in seconds since 1970. `title` and the names and units
+  /// may be an accessory's words. `offset` is the seconds that local time is ahead of UTC; nil for that of the machine, and
+  /// so with the texts of dates and times of day.
+  package init(
+    title: String, series: [ReadingSeries], time: ClosedRange<Double>, offset: Double? = nil,
+    date: @escaping @Sendable (Double) -> String = { LocalTime.dateText($0) },
+    clock: (@Sendable (Double) -> String)? = nil
+  ) {
+    self.title = title
+    self.series = series.map { one in
+      ReadingSeries(
+        name: one.name, unit: one.unit,
+        points: one.points.filter { $0.end >= time.lowerBound && $0.time <= time.upperBound })
+    }
+    self.time = time
+    self.offset = offset ?? LocalTime.offset(at: time.upperBound)
+    self.date = date
+    self.clock = clock ?? { LocalTime.text($0, withSeconds: time.upperBound - time.lowerBound < 600) }
+  }
+
+  /// The file's text: valid XML, without anything that a viewer would load or run.
+  package var text: String {
+    let shown = series.filter { $0.range != nil }
+    let count = Double(max(1, shown.count))
+    let height =
+      Self.margin.top + count * Self.panelHeight + (count - 1) * Self.panelGap + Self.margin.bottom
+    var lines = [
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(Self.number(Self.width))\" height=\"\(Self.number(height))\" "
+        + "viewBox=\"0 0 \(Self.number(Self.width)) \(Self.number(height))\" role=\"img\">",
+      "<title>\(XMLText.escape(title))</title>", Self.style,
+      "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
+      "<text class=\"title\" x=\"\(Self.number(Self.margin.left))\" y=\"26\">\(XMLText.escape(title))</text>",
+      "<text class=\"small\" x=\"\(Self.number(Self.margin.left))\" y=\"44\">\(XMLText.escape(date(time.lowerBound))) – "
+        + "\(XMLText.escape(date(time.upperBound)))</text>",
+    ]
+    if shown.isEmpty {
+      lines.append(
+        "<text class=\"label\" x=\"\(Self.number(Self.margin.left))\" y=\"\(Self.number(Self.margin.top + 40))\">"
+          + "Nothing was read in this time.</text>")
+    }
+    for (index, one) in shown.enumerated() {
+      let top = Self.margin.top + Double(index) * (Self.panelHeight + Self.panelGap)
+      lines += panel(one, top: top, colour: index % 4)
+    }
+    return (lines + ["</svg>", ""]).joined(separator: "\n")
+  }
+
+  private static let style = """
+    <style>
+    text { font-family: system-ui, sans-serif; fill: #1f2328; }
+    .title { font-size: 16px; font-weight: 600; }
+    .label { font-size: 13px; font-weight: 600; }
+    .small { font-size: 11px; fill: #59636e; }
+    .paper { fill: #ffffff; }
+    .grid { stroke: #d8dee4; stroke-width: 1; }
+    .axis { stroke: #8c959f; stroke-width: 1; fill: none; }
+    .line { fill: none; stroke-width: 1.75; stroke-linejoin: round; stroke-linecap: round; }
+    .band { stroke: none; opacity: 0.22; }
+    .line0 { stroke: #1a7f37; } .band0 { fill: #1a7f37; }
+    .line1 { stroke: #0969da; } .band1 { fill: #0969da; }
+    .line2 { stroke: #bc4c00; } .band2 { fill: #bc4c00; }
+    .line3 { stroke: #8250df; } .band3 { fill: #8250df; }
+    @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .small { fill: #9198a1; }
+    .paper { fill: #0d1117; }
+    .grid { stroke: #2d333b; }
+    .axis { stroke: #656c76; }
+    .line0 { stroke: #3fb950; } .band0 { fill: #3fb950; }
+    .line1 { stroke: #4493f8; } .band1 { fill: #4493f8; }
+    .line2 { stroke: #f0883e; } .band2 { fill: #f0883e; }
+    .line3 { stroke: #ab7df8; } .band3 { fill: #ab7df8; }
+    }
+    </style>
+    """
+
+  private func panel(_ one: ReadingSeries, top: Double, colour: Int) -> [String] {
+    guard let range = one.range else { return [] }
+    let axis = TextGraph.axis(one, range, rows: 11)
+    let (left, right) = (Self.margin.left, Self.width - Self.margin.right)
+    let bottom = top + Self.panelHeight
+    let length = time.upperBound - time.lowerBound
+    func x(_ moment: Double) -> Double {
+      left + (right - left) * min(max((moment - time.lowerBound) / length, 0), 1)
+    }
+    func y(_ number: Double) -> Double {
+      bottom - Self.panelHeight * min(max((number - axis.low) / (axis.high - axis.low), 0), 1)
+    }
+    var lines = [
+      "<text class=\"label\" x=\"\(Self.number(left))\" y=\"\(Self.number(top - 8))\">\(XMLText.escape(TextGraph.title(one)))</text>"
+    ]
+    for tick in axis.ticks {
+      let place = Self.number(y(tick))
+      lines.append(
+        "<line class=\"grid\" x1=\"\(Self.number(left))\" x2=\"\(Self.number(right))\" y1=\"\(place)\" y2=\"\(place)\"/>"
+      )
+      lines.append(
+        "<text class=\"small\" text-anchor=\"end\" x=\"\(Self.number(left - 8))\" y=\"\(Self.number(y(tick) + 4))\">"
+          + "\(XMLText.escape(axis.text(tick)))</text>")
+    }
+    for tick in TimeTicks.of(time, count: 8, offset: offset) {
+      let place = Self.number(x(tick))
+      lines.append(
+        "<line class=\"grid\" x1=\"\(place)\" x2=\"\(place)\" y1=\"\(Self.number(top))\" y2=\"\(Self.number(bottom))\"/>"
+      )
+      lines.append(
+        "<text class=\"small\" text-anchor=\"middle\" x=\"\(place)\" y=\"\(Self.number(bottom + 16))\">"
+          + "\(XMLText.escape(clock(tick)))</text>")
+    }
+    lines.append(
+      "<path class=\"axis\" d=\"M\(Self.number(left)) \(Self.number(top))V\(Self.number(bottom))H\(Self.number(right))\"/>"
+    )
+    for piece in Self.pieces(one) {
+      lines += draw(piece, colour: colour, x: x, y: y)
+    }
+    return lines
+  }
+
+  /// The points between gaps.
+  private static func pieces(_ series: ReadingSeries) -> [ArraySlice<ReadingSeries.Point>] {
+    series.points.split { point in
+      ![point.mean, point.least, point.greatest].allSatisfy { $0?.isFinite == true } || !point.time.isFinite
+        || !point.span.isFinite
+    }
+  }
+
+  /// A line through the means, and a band from the least to the greatest where they differ.
+  private func draw(
+    _ points: ArraySlice<ReadingSeries.Point>, colour: Int, x: (Double) -> Double, y: (Double) -> Double
+  ) -> [String] {
+    guard let first = points.first, let last = points.last else { return [] }
+    var path = ""
+    var (over, under): ([String], [String]) = ([], [])
+    func add(_ moment: Double, _ point: ReadingSeries.Point) {
+      let place = Self.number(x(moment))
+      path += (path.isEmpty ? "M" : "L") + "\(place) \(Self.number(y(point.mean ?? 0)))"
+      over.append("\(place) \(Self.number(y(point.greatest ?? 0)))")
+      under.append("\(place) \(Self.number(y(point.least ?? 0)))")
+    }
+    add(first.time, first)
+    for point in points { add(point.time + min(point.span, 300) / 2, point) }
+    add(last.end, last)
+    var lines: [String] = []
+    if points.contains(where: { $0.least != $0.greatest }) {
+      lines.append(
+        "<path class=\"band band\(colour)\" d=\"M" + (over + under.reversed()).joined(separator: "L") + "Z\"/>")
+    }
+    lines.append("<path class=\"line line\(colour)\" d=\"\(path)\"/>")
+    return lines
+  }
+
+  /// A coordinate with one decimal.
+  private static func number(_ value: Double) -> String {
+    let tenths = Int((min(max(value, -1e6), 1e6) * 10).rounded())
+    let rest = abs(tenths % 10)
+    return (tenths < 0 && tenths > -10 ? "-" : "") + "\(tenths / 10)" + (rest == 0 ? "" : ".\(rest)")
+  }
+}
+
+/// Text in XML.
+enum XMLText {
+  /// A text of at most `limit` characters, so that it is text everywhere in XML 1.0. Control characters, which XML doesn't
+  /// allow, are escaped as for a terminal.
+  static func escape(_ text: String, limit: Int = 120) -> String {
+    var escaped = ""
+    for scalar in SafeText.escape(text, limit: limit).unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{FFFE}", "\u{FFFF}": escaped += "�"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

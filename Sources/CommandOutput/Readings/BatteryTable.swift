@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Console
+
+/// The batteries of several accessories, as a table for people.
+package enum BatteryTable {
+  /// One line for each accessory: its identity; its battery, its reading's age in milliseconds, and whether that is too old; or
+  /// the message of the error why there is none. `columns` is the terminal's width; nil without a terminal.
+  package static func lines(
+    _ rows: [(id: String, battery: BatteryReading?, age: Int?, isStale: Bool, problem: String?)],
+    _ style: Style = .standardOutput, columns: Int? = nil
+  ) -> [String] {
+    let hasAges = rows.contains { $0.age != nil }
+    let hasProblems = rows.contains { $0.problem != nil }
+    let header =
+      ["ACCESSORY", "CHARGE", "LEVEL", "VOLTAGE", "CURRENT", "STATE", "TO EMPTY"] + (hasAges ? ["READ"] : [])
+      + (hasProblems ? ["PROBLEM"] : [])
+    var table = Table(header, optional: [6, 4, 2, 3], endsInText: hasProblems)
+    for row in rows {
+      table.add(
+        [Table.cell(row.id)] + cells(row.battery)
+          + (hasAges ? [row.age.map { AgeView.text($0, isStale: row.isStale) } ?? "-"] : [])
+          + (hasProblems ? [row.problem.map { SafeText.escape($0, limit: 300) } ?? "-"] : []))
+    }
+    return table.lines(style, columns: columns)
+  }
+
+  private static func cells(_ battery: BatteryReading?) -> [String] {
+    guard let battery else { return [String](repeating: "-", count: 6) }
+    return [
+      battery.percent.map { "\($0) %" } ?? "-", battery.level == .unknown ? "-" : battery.level.rawValue,
+      battery.millivolts.map { DecimalText.thousandths($0) + " V" } ?? "-",
+      battery.milliamperes.map { DecimalText.thousandths($0) + " A" } ?? "-",
+      battery.charge == .unknown ? "-" : battery.charge == .notCharging ? "not charging" : battery.charge.rawValue,
+      // "about": it was calculated from the present current.
+      battery.secondsToEmpty.map {
+        (battery.derived.contains(.timeToEmpty) ? "about " : "") + ProgressText.time(.seconds($0))
+      } ?? "-",
+    ]
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBridge
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryIO
+import CommandOutput
+import Glibc
+
+/// What a service has read of an accessory, for `battery --history` and `values --history`.
+struct ShownHistory {
+  /// The accessory that the user typed.
+  let name: String?
+  /// The names of the wanted series; nil for all values.
+  let names: [String]?
+  let seconds: Double
+  let options: HistoryOptions
+  let json: Bool
+
+  /// The height of each graph, in lines.
+  private static let rows = 12
+
+  func show() async throws {
+    let (device, all) = try await find()
+    let series = names == nil ? all.filter { !ReadingSeries.batteryNames.contains($0.name) } : all
+    if let names, let missing = names.first(where: { name in !series.contains { $0.name == name } }),
+      names != ReadingSeries.batteryNames
+    {
+      let known = all.map { SafeText.escape($0.name) }.joined(separator: ", ")
+      throw UsageError("there is no history of \(missing): there is one of \(known.isEmpty ? "nothing" : known)")
+    }
+    let now = WallClock.seconds
+    let time = (now - seconds)...now
+    if let file = options.plot {
+      let label = device?.id ?? name ?? ""
+      let picture = HistoryPlot(title: label, series: series, time: time).text
+      try LocalFile.write(Array(picture.utf8), to: file, replacing: false)
+    }
+    if json { return Output.json(HistoryDocument(device.map { DeviceDocument(Device($0)) }, seconds: seconds, series)) }
+    if options.csv { return HistoryTable.lines(series).forEach(Output.line) }
+    if let file = options.plot { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
+    guard series.contains(where: { $0.range != nil }) else {
+      return Output.note("Nothing was read in the last \(AgeView.text(Int(seconds * 1_000))).")
+    }
+    let columns = max(20, Output.columns ?? 80)
+    for (index, one) in series.enumerated() where one.range != nil {
+      if index > 0 { Output.line("") }
+      TextGraph.lines(one, columns: columns, rows: Self.rows, time: time).forEach(Output.line)
+    }
+  }
+
+  /// Asks the services, in the order in which all commands do.
+  private func find() async throws -> (Bridge.Device?, [ReadingSeries]) {
+    var missing: AccessoryError?
+    var refusal: AccessoryError?
+    for place in ServicePlace.all() {
+      let client: BridgeClient
+      do throws(AccessoryError) {
+        client = try await ServiceEntry.connect(to: place, replyTimeout: .seconds(10))
+      } catch {
+        if error.kind != .notFound { refusal = error }
+        continue
+      }
+      do throws(AccessoryError) {
+        return try await client.history(of: name, names, last: .milliseconds(Int64(seconds * 1_000)))
+      } catch {
+        guard error.kind == .notFound || error.kind == .misconfigured else { throw error }
+        missing = missing ?? error
+      }
+    }
+    throw missing ?? refusal
+      ?? AccessoryError(
+        .notFound,
+        "no service runs, and only a service keeps what was read: start it with bridge-cli serve, or for the system with "
+          + "systemctl start accessory-bridge")
+  }
+}

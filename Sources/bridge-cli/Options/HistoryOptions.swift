@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// What was read before now, and how it is shown.
+struct HistoryOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Show what the service has read in this last time, at most 24h, as a graph; without a time: 24h.",
+      valueName: "time"),
+    transform: HistoryArgument.read)
+  var history: HistoryArgument?
+  @Flag(help: "With --history: print comma-separated values, with the time in the first column.")
+  var csv = false
+  @Option(
+    help: ArgumentHelp("With --history: write a picture (SVG) to this new file.", valueName: "file"),
+    completion: .file(extensions: ["svg"]))
+  var plot: String?
+
+  func validate() throws {
+    guard history == nil else { return }
+    if csv { throw ValidationError("--csv needs --history") }
+    if plot != nil { throw ValidationError("--plot needs --history") }
+  }
+
+  /// Throws for options that don't go together with --history. `others` says for each whether it was given.
+  func check(json: Bool, _ others: [(name: String, isGiven: Bool)]) throws {
+    guard history != nil else { return }
+    if let other = others.first(where: \.isGiven) { throw ValidationError("\(other.name) doesn't go with --history") }
+    if csv, json { throw ValidationError("--csv and --json exclude each other") }
+  }
+
+  /// The arguments with the usual time behind each `--history` that has none: ArgumentParser knows no options with an
+  /// optional value. A word behind it that isn't a time belongs to the command.
+  static func completed(_ arguments: [String]) -> [String] {
+    var completed: [String] = []
+    for (index, word) in arguments.enumerated() {
+      if word == "--" { return completed + arguments[index...] }
+      completed.append(word)
+      guard word == "--history" else { continue }
+      let next = index + 1 < arguments.count ? arguments[index + 1] : ""
+      if HistoryArgument(argument: next) == nil, !HistoryArgument.looksLikeTime(next) { completed.append("24h") }
+    }
+    return completed
+  }
+}
+
+/// A time on the command line of which history is shown: "24h", "90m", "1d".
+struct HistoryArgument: FormArgument {
+  static let form = "a time from 1s to 24h with its unit, like 30m, 1h or 24h"
+  let seconds: Double
+
+  init?(argument: String) {
+    guard let seconds = Self.seconds(argument), (1...86_400).contains(seconds) else { return nil }
+    self.seconds = seconds
+  }
+
+  private static func seconds(_ text: String) -> Double? {
+    let units: [(suffix: Character, seconds: Double)] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]
+    guard let unit = units.first(where: { text.last == $0.suffix }), text.first?.isNumber == true,
+      let count = Double(text.dropLast())
+    else { return nil }
+    return count * unit.seconds
+  }
+
+  /// Whether the user meant a time, maybe one that is too long.
+  static func looksLikeTime(_ text: String) -> Bool { seconds(text) != nil }
+}
