@@ -63,6 +63,21 @@ struct KnownAccessoriesTests {
     #expect(known.snapshot.accessories.count == 1)
   }
 
+  /// Alarms stay over a disconnect, until they are cleared or the service is gone.
+  @Test mutating func alarms() {
+    arrive("A", at: "/1")
+    let device = Bridge.Device.sample("A", path: "/1")
+    for name in ["low", "hot", "low"] {
+      _ = take(.alarm(device, .init(name: name, rule: "fault", since: 1), .raised))
+    }
+    #expect(known.snapshot.accessories[0].alarms.map(\.name) == ["hot", "low"])
+    _ = take(.disconnected(device, .disconnected("A")))
+    _ = take(.alarm(device, .init(name: "hot", rule: "fault", since: 1), .cleared))
+    #expect(known.snapshot.accessories[0].alarms.map(\.name) == ["low"])
+    known.lose(service: "s")
+    #expect(known.snapshot.accessories[0].alarms == [])
+  }
+
   @Test mutating func equalIdsAndNames() {
     arrive("A", at: "/1")
     arrive("A", at: "/2")

@@ -43,6 +43,13 @@ struct MetricsTests {
     #expect(open.last == "# EOF")
   }
 
+  @Test func alarms() throws {
+    var snapshot = ReadingsSnapshot.sample("a")
+    snapshot.accessories[0].alarms = ["battery < 20 %", "a\"\n", "a\"\n"].map { .init(name: $0, rule: $0, since: 1) }
+    let found = try samples(snapshot).filter { $0.name == "accessory_alarm" }
+    #expect(found.map { $0.labels["name"] } == ["battery < 20 %", "a\"\\u{a}"] && found.map(\.value) == [1, 1])
+  }
+
   @Test func batteries() throws {
     var battery = BatteryReading(percent: 7, millivolts: 3_712, milliamperes: -125, charge: .discharging)
     (battery.cellMillivolts, battery.cycles, battery.healthPercent) = ([3_300, nil, 3_301], 12, 98)

@@ -43,13 +43,13 @@ extension Sandbox {
     return service
   }
 
-  /// What a command prints with a service and without one: a document without what tells when it was printed, and what a
-  /// service says of the device; nil for the rows that tell people that.
+  /// What a command prints with a service and without one: a document without what tells when it was printed, and what
+  /// only a service says; nil for the rows that tell people that.
   private static func common(_ line: String) throws -> JSON? {
     guard line.hasPrefix("{") else {
       return ["Service ", "Profile ", "Writes "].contains { line.hasPrefix($0) } ? nil : .string(line)
     }
-    let document = try JSON(line).without("time")
+    let document = try JSON(line).without("time").without("alarms")
     guard let device = document["device"] else { return document }
     return document.merging(["device": device.without("service")])
   }

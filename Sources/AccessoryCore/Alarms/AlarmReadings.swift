@@ -42,7 +42,10 @@ public struct AlarmReadings: Sendable {
     case .voltage: return thousandths(battery?.millivolts)
     case .current: return thousandths(battery?.milliamperes)
     case .cellVoltage: return thousandths(extreme(cells))
-    case .cellSpread: return cells.count < 2 ? nil : thousandths((cells.max() ?? 0) - (cells.min() ?? 0))
+    case .cellSpread:
+      guard cells.count >= 2, let most = cells.max(), let least = cells.min() else { return nil }
+      let (spread, overflow) = most.subtractingReportingOverflow(least)
+      return overflow ? nil : thousandths(spread)
     case .temperature: return thousandths(extreme(battery?.temperatures.compactMap(\.millidegrees) ?? []))
     case .timeToEmpty: return whole(battery?.secondsToEmpty)
     case .timeToFull: return whole(battery?.secondsToFull)

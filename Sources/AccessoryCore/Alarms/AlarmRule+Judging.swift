@@ -36,6 +36,19 @@ extension AlarmRule {
     }
   }
 
+  /// Whether the rule may look at the accessory's values.
+  package var looksAtValues: Bool {
+    switch condition {
+    case .number(let subject, _, _, _), .word(let subject, _, _):
+      switch subject {
+      case .value: true
+      case .part(let part): part.mayBeValue
+      }
+    case .fault: true
+    case .warning, .silence: false
+    }
+  }
+
   /// How long the condition must be over before the alarm is cleared.
   var clearingDelay: Duration { hasHysteresis ? delay : max(delay, Self.settling) }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryLink
 
@@ -34,6 +35,8 @@ public struct Profile: Sendable, Hashable {
   public var allowsWrites = false
   /// The endpoints at which the service shares the accessory with other programs of this machine; nil for none.
   public var sharing: ProfileSharing?
+  /// The rules of alarms by which the service watches the accessory. No two have the same name.
+  public var alarms: [AlarmRule] = []
 
   /// The baud rate of a serial line, in bits per second.
   public var baudRate: UInt32 {

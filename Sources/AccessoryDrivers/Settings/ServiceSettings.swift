@@ -8,11 +8,15 @@ import Glibc
 package struct ServiceSettings: Sendable, Hashable {
   /// The commands that clients of `readings.socket` may perform. No two are for the same command of the same accessories.
   package var commands: [CommandPermission]
+  /// The rules of alarms.
+  package var alarms: [AlarmEntry] = []
 
   package init(commands: [CommandPermission] = []) { self.commands = commands }
 
   /// The most commands in a file.
   package static let commandLimit = 256
+  /// The most entries under alarms in a file.
+  package static let alarmLimit = 256
   /// The most arguments of a command.
   package static let argumentLimit = 64
   /// The most values of an argument.

@@ -6,10 +6,13 @@ import AccessoryCore
 struct ServiceSettingsReader: ValueReader {
   let file: String
   var problems: [ProfileProblem] = []
-  static var places: [KnownKeys.Place] { [("an entry of commands", entryKeys), ("an argument", limitKeys)] }
+  static var places: [KnownKeys.Place] {
+    [("an entry of commands", entryKeys), ("an entry of alarms", alarmKeys), ("an argument", limitKeys)]
+  }
 
   private static let subjectKeys = ["accessory", "profile", "driver"]
   private static let entryKeys = subjectKeys + ["command", "arguments", "write", "at_most"]
+  private static let alarmKeys = subjectKeys + ["rules"]
   private static let limitKeys = ["min", "max", "allowed"]
 
   private let drivers: DriverLibrary
@@ -34,9 +37,16 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    guard let fields = fields(node, "a service's configuration", ["commands"]), let commands = fields["commands"],
-      commands.content != .sequence([])
-    else { return ServiceSettings() }
+    guard let fields = fields(node, "a service's configuration", ["commands", "alarms"]) else {
+      return ServiceSettings()
+    }
+    var settings = ServiceSettings()
+    if let node = fields["commands"], node.content != .sequence([]) { settings.commands = permissions(node) }
+    if let node = fields["alarms"], node.content != .sequence([]) { settings.alarms = alarms(node) }
+    return settings
+  }
+
+  private mutating func permissions(_ commands: YAMLNode) -> [CommandPermission] {
     var permissions: [CommandPermission] = []
     var lines: [[String]: Int] = [:]
     for element in list(commands, "commands", limit: ServiceSettings.commandLimit) ?? [] {
@@ -47,7 +57,37 @@ struct ServiceSettingsReader: ValueReader {
       }
       permissions.append(permission)
     }
-    return ServiceSettings(commands: permissions)
+    return permissions
+  }
+
+  // MARK: - Alarms
+
+  /// Reads rules for all accessories, and entries for some of them.
+  private mutating func alarms(_ node: YAMLNode) -> [AlarmEntry] {
+    var forAll: [AlarmRule] = []
+    var entries: [AlarmEntry] = []
+    for element in list(node, "alarms", limit: ServiceSettings.alarmLimit) ?? [] {
+      if case .mapping(let keys) = element.content, keys.contains(where: { Self.alarmKeys.contains($0.key) }) {
+        if let entry = alarmEntry(element) { entries.append(entry) }
+      } else if let rule = alarmRule(element) {
+        add(rule, to: &forAll, element)
+      }
+    }
+    if forAll.count > AlarmRule.countLimit {
+      report(node.mark, "there are at most \(AlarmRule.countLimit) alarms for all accessories, not \(forAll.count)")
+    }
+    return forAll.isEmpty ? entries : [AlarmEntry(nil, forAll)] + entries
+  }
+
+  private mutating func alarmEntry(_ node: YAMLNode) -> AlarmEntry? {
+    guard let fields = fields(node, "an entry of alarms", Self.alarmKeys) else { return nil }
+    let subject = subject(fields, node)
+    guard let rules = fields["rules"] else {
+      report(node.mark, "rules are missing: rules: [battery < 20 %, fault]")
+      return nil
+    }
+    let read = alarmRules(rules)
+    return subject.map { AlarmEntry($0, read) }
   }
 
   // MARK: - Entries

@@ -64,6 +64,11 @@ package struct AccessoryMetrics {
     add("accessory_disconnects", Double(accessory.disconnectCount), [id])
     add("accessory_request_failures", Double(accessory.requestFailureCount), [id])
     add("accessory_reading_failures", Double(accessory.readingFailureCount), [id])
+    var alarms: Set<String> = []
+    for name in accessory.alarms.map(\.name) {
+      let label = Self.label("name", name)
+      if alarms.insert(label.value).inserted { add("accessory_alarm", 1, [id, label]) }
+    }
     if isConnected { add("accessory_readings_stale", freshness == .fresh ? 0 : 1, [id]) }
     if let time = accessory.readTime {
       let age = Double(max(.zero, now - time).inNanoseconds) / 1e9
@@ -170,6 +175,7 @@ package struct AccessoryMetrics {
     .init(
       "accessory_reading_failures", .counter,
       help: "How many readings failed that were asked for when the accessory was connected."),
+    .init("accessory_alarm", help: "1 for each alarm of the service's rules that is raised."),
     .init("accessory_readings_stale", help: "Whether the readings are older than they should be (1) or not (0)."),
     .init(
       "accessory_readings_timestamp_seconds", unit: "seconds",

@@ -31,6 +31,8 @@ package struct KnownAccessories: Sendable {
   /// The service at `path` was lost, if it was ever there.
   package mutating func lose(service path: String) {
     if services[path] != nil { services[path] = false }
+    // A service that starts anew has no alarms of an earlier one.
+    for entry in entries.indices where entries[entry].service == path { entries[entry].alarms = [] }
   }
 
   /// Takes the list of a service's accessories. Those that aren't in it are not connected.
@@ -86,7 +88,7 @@ package struct KnownAccessories: Sendable {
     case .alarm(let device, let alarm, let state):
       change(device.place, service) { entry in
         entry.alarms.removeAll { $0.name == alarm.name }
-        if state == .raised { entry.alarms.append(alarm) }
+        if state == .raised, entry.alarms.count < AlarmRule.countLimit { entry.alarms.append(alarm) }
       }
     }
     return nil

@@ -11,6 +11,8 @@ final class Attachment {
   /// The device as its source last reported it, with its default transport.
   var device: Device
   var profile: Profile?
+  /// The name of its alarms; see `BridgeService.alarmKey`.
+  var alarmKey = ""
   /// Nil where clients speak the protocol themselves.
   var driver: Driver?
   /// Whether a client asked for the attachment. Otherwise a profile matched the device.

@@ -33,7 +33,9 @@ extension BridgeService {
       protocolStrings: protocolStrings(driver, profile), machine: machine, taps: taps(for: device))
     attachment.closing = closing
     noteWrites(of: attachment)
+    attachment.alarmKey = alarmKey(for: device)
     attachments[attachment.key] = attachment
+    watchAlarms(of: attachment)
     if let problem {
       log.error("\(attachment.name) is not attached: \(problem.message)")
     } else {
@@ -79,8 +81,9 @@ extension BridgeService {
     )
   }
 
-  /// Removes an attachment and closes its device. With `admitting`, a refused device gets the free place.
-  func release(_ attachment: Attachment, admitting: Bool = true) {
+  /// Removes an attachment and closes its device. With `admitting`, a refused device gets the free place; without, another
+  /// attachment of the device follows. `isAway`: the device was unplugged, and not let go.
+  func release(_ attachment: Attachment, admitting: Bool = true, isAway: Bool = false) {
     attachments[attachment.key] = nil
     close(attachment)
     attachment.lending.revoke()
@@ -89,7 +92,10 @@ extension BridgeService {
     cancelTimers(attachment)
     tellGone(attachment, .closed(attachment.target.place))
     attachment.changed()
-    if admitting { admitRefused() }
+    if admitting {
+      dropAlarms(of: attachment, isAway: isAway)
+      admitRefused()
+    }
   }
 
   private func cancelTimers(_ attachment: Attachment) {
@@ -143,6 +149,7 @@ extension BridgeService {
     }
     schedule(attachment)
     attachment.changed()
+    countSilence(of: attachment)
     checkIdle()
   }
 
@@ -161,7 +168,7 @@ extension BridgeService {
   private func forget(_ attachment: Attachment) {
     guard attachments[attachment.key] === attachment else { return }
     log.info("\(attachment.name) is no longer attached")
-    release(attachment)
+    release(attachment, isAway: !attachment.machine.isPresent)
   }
 
   /// Sets the timer for the state machine's deadline.

@@ -50,8 +50,8 @@ extension BridgeService {
     guard let first = attachments.first else {
       throw CallError(AccessoryError(.timedOut, "no unit on \(line.address) has answered"), device: line.id)
     }
-    var reply = Bridge.Attach.Reply(accessory: first.facts(clock))
-    reply.accessories = attachments.map { $0.facts(clock) }
+    var reply = Bridge.Attach.Reply(accessory: facts(first))
+    reply.accessories = attachments.map { facts($0) }
     return reply
   }
 
@@ -180,7 +180,7 @@ extension BridgeService {
       await wait(attachment)
       attachment = attachment.latest
     }
-    return Bridge.Attach.Reply(accessory: attachment.facts(clock), was_attached: wasAttached)
+    return Bridge.Attach.Reply(accessory: facts(attachment), was_attached: wasAttached)
   }
 
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {

@@ -29,14 +29,14 @@ extension BridgeService: BridgeHandler {
   }
 
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
-    Bridge.List.Reply(accessories: ordered.map { $0.facts(clock) })
+    Bridge.List.Reply(accessories: ordered.map { facts($0) })
   }
 
   package func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
       return Bridge.GetInfo.Reply(
-        accessory: attachment.facts(clock),
+        accessory: facts(attachment),
         identity: (attachment.readings.identity?.value).map(Bridge.Identity.init))
     }
     let (held, open) = try await contact(call.device)
@@ -49,7 +49,7 @@ extension BridgeService: BridgeHandler {
     let details = open.accessory?.protocolDetails.map(Bridge.ProtocolDetails.init)
     let identity = open.accessory == nil ? nil : try await identity(call.device)
     return Bridge.GetInfo.Reply(
-      accessory: held.facts(clock), line: line, protocol: details, identity: identity)
+      accessory: facts(held), line: line, protocol: details, identity: identity)
   }
 
   private func identity(_ device: String?) async throws(CallError) -> Bridge.Identity {
@@ -71,14 +71,15 @@ extension BridgeService: BridgeHandler {
       return Bridge.GetStatus.Reply(
         device: Bridge.Device(attachment.target), status: Bridge.Status(status.value),
         identity: Bridge.Identity(identity.value), age_ms: age(status.time),
-        stale: isStale(.status, status.time, attachment))
+        stale: isStale(.status, status.time, attachment), alarms: raisedAlarms(of: attachment))
     }
     let (held, status) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.status()
     }
     note(status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
-      device: Bridge.Device(held.target), status: Bridge.Status(status), identity: try await identity(call.device))
+      device: Bridge.Device(held.target), status: Bridge.Status(status), identity: try await identity(call.device),
+      alarms: raisedAlarms(of: held))
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
@@ -94,7 +95,8 @@ extension BridgeService: BridgeHandler {
         try await accessory.battery()
       }
       let reading = note(battery, held, isEvent: false)
-      return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(reading))
+      return Bridge.GetBattery.Reply(
+        device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: raisedAlarms(of: held))
     } catch {
       // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
@@ -112,7 +114,7 @@ extension BridgeService: BridgeHandler {
   {
     Bridge.GetBattery.Reply(
       device: Bridge.Device(attachment.target), battery: Bridge.Battery(battery.value), age_ms: age(battery.time),
-      stale: isStale(.battery, battery.time, attachment))
+      stale: isStale(.battery, battery.time, attachment), alarms: raisedAlarms(of: attachment))
   }
 
   private func age(_ time: MonotonicTime) -> Int {

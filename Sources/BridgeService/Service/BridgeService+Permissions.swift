@@ -48,7 +48,8 @@ extension BridgeService {
       label: attachment.name)
   }
 
-  private func subject(_ attachment: Attachment) -> CommandRules.Subject {
+  /// What an accessory is known by.
+  func subject(_ attachment: Attachment) -> CommandRules.Subject {
     CommandRules.Subject(
       id: attachment.device.id, serial: attachment.device.serialNumber, profile: attachment.profile?.name,
       driver: attachment.driver?.name)

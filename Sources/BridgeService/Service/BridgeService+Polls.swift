@@ -59,6 +59,7 @@ extension BridgeService {
     switch answer {
     case .success(let news):
       attachment.polls.ended(nil, now: clock.now)
+      noteHeard(attachment)
       for one in news { note(polled: one, attachment) }
     case .failure(let error):
       log.debug(

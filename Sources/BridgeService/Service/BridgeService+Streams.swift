@@ -17,13 +17,16 @@ extension BridgeService {
   ) async throws(CallError) {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let id = wanted?.device.id
-    let (key, stream) = events.subscribe(values: call.values == true)
+    let (key, stream) = events.subscribe(values: call.values == true, alarms: call.alarms == true)
+    // Taken before anything is sent: whatever changes from now on is an event.
+    let raised = call.alarms == true ? raisedEvents(of: wanted) : []
     defer { events.unsubscribe(key) }
     for attachment in ordered where attachment.isTold {
       guard wanted == nil || wanted === attachment else { continue }
       try await answers.send(
         Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
     }
+    for event in raised { try await answers.send(event) }
     try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
     // By identity, so that the device is followed when it comes back as another attachment.
     for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
@@ -99,6 +102,7 @@ extension BridgeService {
     begin(&attachment.lending)
     log.notice("\(attachment.name) is lent to \(attachment.lending.holder ?? "a client")")
     attachment.changed()
+    countSilence(of: attachment)
     // A loan of a line covers all units on it.
     let lent = [attachment] + others.filter { $0.machine.lendLine() }
     for other in lent.dropFirst() {

@@ -49,6 +49,7 @@ extension BridgeService {
   func note(_ values: [AccessoryValue], _ origin: Readings.Origin, _ attachment: Attachment) {
     let names = attachment.readings.note(values, origin, at: clock.bootTime)
     record(values, attachment)
+    judge(attachment)
     guard events.wantsValues || hooks.onEvent != nil else { return }
     attachment.readings.tell(names, now: clock.now)
     tellValues(attachment)

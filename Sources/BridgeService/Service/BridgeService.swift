@@ -42,6 +42,12 @@ package actor BridgeService {
   /// What clients that may only read may perform, and how often they have.
   var commandRules: CommandRules
   var commandRates = CommandRates()
+  /// The rules of alarms from the configuration and the command line.
+  var alarmRules: AlarmRules
+  /// The alarms of all accessories.
+  var alarms = AlarmBook(limit: BridgeService.deviceLimit)
+  /// The timer for delays of alarms and for silence.
+  var alarmTimer: (deadline: MonotonicTime, token: TimerToken)?
   /// Files that clients supply, by the names of the transfers.
   var supplies: [String: SuppliedFile] = [:]
   /// Searches for units, by the address of the line.
@@ -76,6 +82,7 @@ package actor BridgeService {
     self.drivers = drivers
     self.configuration = configuration
     commandRules = configuration.commandRules
+    alarmRules = configuration.alarmRules
     self.profiles = profiles
     self.log = log
     self.hooks = hooks
@@ -206,9 +213,11 @@ package actor BridgeService {
   /// Replaces an attachment whose device's profile or identity has changed.
   private func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
     release(attachment, admitting: false)
-    attachment.successor = attach(
+    let successor = attach(
       device, profile, isByHand: attachment.isByHand, chosenProfile: attachment.chosenProfile,
       after: attachment.closing)
+    attachment.successor = successor
+    if successor.alarmKey != attachment.alarmKey { dropAlarms(of: attachment, isAway: false) }
   }
 
   /// The profile that a client chose, or the one that claims the device.
@@ -341,7 +350,7 @@ package actor BridgeService {
   }
 
   private var isIdle: Bool {
-    clientCount == 0 && attachments.values.allSatisfy { $0.machine.state == .failed }
+    clientCount == 0 && !alarms.awaitsSilence && attachments.values.allSatisfy { $0.machine.state == .failed }
       && endpoints.values.allSatisfy { $0.listeners == 0 }
   }
 
@@ -384,7 +393,7 @@ package actor BridgeService {
     if !isClosing {
       isClosing = true
       for task in watching { task.cancel() }
-      for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
+      for token in [idleTimer, scanTimer, alarmTimer?.token].compactMap({ $0 }) { clock.cancel(token) }
       endSearches()
       for attachment in ordered { release(attachment) }
       renewEndpoints()

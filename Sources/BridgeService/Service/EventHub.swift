@@ -14,6 +14,15 @@ struct EventHub {
   private struct Subscriber {
     let continuation: AsyncStream<Entry>.Continuation
     let wantsValues: Bool
+    let wantsAlarms: Bool
+
+    func wants(_ event: Bridge.EventName) -> Bool {
+      switch event {
+      case .values: wantsValues
+      case .alarm: wantsAlarms
+      default: true
+      }
+    }
   }
 
   private var subscribers: [Int: Subscriber] = [:]
@@ -28,19 +37,21 @@ struct EventHub {
   /// Whether there is a subscriber.
   var hasSubscribers: Bool { !subscribers.isEmpty }
 
-  /// Adds a subscriber. Values are sent only to subscribers that ask for them, since older clients don't know that
-  /// event.
-  mutating func subscribe(values wantsValues: Bool = false) -> (key: Int, events: AsyncStream<Entry>) {
+  /// Adds a subscriber. Values and alarms are sent only to subscribers that ask for them, since older clients don't know
+  /// these events.
+  mutating func subscribe(values wantsValues: Bool = false, alarms wantsAlarms: Bool = false) -> (
+    key: Int, events: AsyncStream<Entry>
+  ) {
     let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
     next += 1
-    subscribers[next] = Subscriber(continuation: continuation, wantsValues: wantsValues)
+    subscribers[next] = Subscriber(continuation: continuation, wantsValues: wantsValues, wantsAlarms: wantsAlarms)
     return (next, stream)
   }
 
   mutating func unsubscribe(_ key: Int) { subscribers.removeValue(forKey: key)?.continuation.finish() }
 
   mutating func tell(_ entry: Entry) {
-    for (key, subscriber) in subscribers where entry.event.event != .values || subscriber.wantsValues {
+    for (key, subscriber) in subscribers where subscriber.wants(entry.event.event) {
       if case .enqueued = subscriber.continuation.yield(entry) { continue }
       unsubscribe(key)
     }

@@ -14,3 +14,22 @@ package struct AlarmFields: Encodable, Sendable {
   /// Writes all fields, nil ones as null.
   package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
+
+/// An alarm that was raised or cleared, for commands that go on.
+package struct AlarmEventDocument: Encodable {
+  let schema = DocumentSchema.name
+  let event = "alarm"
+  let time: Double
+  let device: DeviceDocument
+  let alarm: AlarmFields
+  let state: String
+
+  /// An event; `time` is in seconds since 1970, UTC.
+  package init(
+    _ device: DeviceDocument, _ alarm: Bridge.Alarm, _ state: Bridge.AlarmState, at time: Double = WallClock.seconds
+  ) {
+    (self.device, self.time) = (device, time)
+    self.alarm = AlarmFields(alarm)
+    self.state = state.rawValue
+  }
+}

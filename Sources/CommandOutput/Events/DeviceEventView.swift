@@ -22,7 +22,7 @@ package enum DeviceEventView {
     _ event: DeviceEventName, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
     _ style: Style = .standardOutput
   ) -> String {
-    let word = event.rawValue + String(repeating: " ", count: width - event.rawValue.count)
+    let word = padded(event.rawValue)
     var parts = [
       style.dim(time), event == .disconnected ? style.red(word) : style.green(word),
       style.bold(SafeText.escape(device.id, limit: 32)),
@@ -34,4 +34,7 @@ package enum DeviceEventView {
     parts.append(SafeText.escape(device.path))
     return parts.joined(separator: "  ")
   }
+
+  /// A word in the column of the events.
+  static func padded(_ word: String) -> String { word + String(repeating: " ", count: max(0, width - word.count)) }
 }

@@ -31,6 +31,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli battery SIM0001 --history --plot battery.svg
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
         bridge-cli battery SIM0001 --watch
+        bridge-cli battery SIM0001 --watch --alarm 'battery < 20 % for 1 min'
         bridge-cli battery --wait 5s
       """)
 
@@ -42,6 +43,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   @Flag(help: "Show the batteries of all accessories in one table.")
   var all = false
   @OptionGroup var past: HistoryOptions
+  @OptionGroup var alarms: AlarmOptions
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
@@ -49,6 +51,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if once, !watch { throw ValidationError("--once needs --watch") }
+    if !alarms.rules.isEmpty, !watch { throw ValidationError("--alarm needs --watch") }
     try past.check(json: output.json, [("--watch", watch), ("--all", all), ("--wait", waiting.wait != nil)])
     guard all else { return }
     if device.text != nil { throw ValidationError("--all is for all accessories: leave the name out") }
@@ -67,31 +70,58 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     }
     if all { return AllBatteries.show(try await AllBatteries.read(line), json: output.json) }
     let seen = watch ? SeenReadings() : nil
-    func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false) {
-      self.show(reading.withTimeToEmpty, device, age: age, isStale: isStale, seen)
+    func show(
+      _ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false,
+      alarms: [Bridge.Alarm]? = nil
+    ) {
+      self.show(reading.withTimeToEmpty, device, age: age, isStale: isStale, alarms: alarms, seen)
     }
     if watch { Interruption.endWithOutput() }
+    let watcher = AlarmWatcher(alarms.rules) { [json = output.json] device, alarm, state in
+      AlarmOutput.show(device, alarm, state, json: json)
+    }
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
     try await following.run { name, line in
-      try await FollowedBattery.open(name, line, watch: watch)
+      try await FollowedBattery.open(name, line, watch: watch, values: watcher.wantsValues)
     } follow: { battery in
       switch battery.source {
       case .open(_, let reading, let news):
         let document = DeviceDocument(battery.device)
         show(reading, document)
         guard watch else { return }
+        let facts = Bridge.Device(battery.device)
+        await watcher.take(facts, battery: reading)
         for try await event in news {
-          if case .battery(let reading) = event { show(reading, document) }
+          switch event {
+          case .battery(let reading):
+            show(reading, document)
+            await watcher.take(facts, battery: reading)
+          case .status(let status): await watcher.take(facts, status: status)
+          case .values(let values): await watcher.take(facts, values: values)
+          case .other: break
+          }
         }
         throw CancellationError()
       case .held(let held, let reply, let events):
         held.noteAge(reply.age_ms)
-        show(reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms, isStale: reply.stale == true)
+        show(
+          reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms, isStale: reply.stale == true,
+          alarms: reply.alarms)
+        await watcher.take(reply.device, battery: reply.battery.reading)
         guard let events else { return }
+        var isReady = false
         for try await event in events {
           switch event {
           case .disconnected(_, let error): throw error
-          case .battery(let device, let reading): show(reading, DeviceDocument(device))
+          case .battery(let device, let reading):
+            show(reading, DeviceDocument(device))
+            await watcher.take(device, battery: reading)
+          case .status(let device, let status): await watcher.take(device, status: status)
+          case .values(let device, let values): await watcher.take(device, values: values)
+          // What was raised before is shown with the first reading.
+          case .alarm(let device, let alarm, let state) where isReady:
+            AlarmOutput.show(device, alarm, state, json: output.json)
+          case .ready: isReady = true
           default: break
           }
         }
@@ -101,10 +131,11 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func show(
-    _ reading: BatteryReading, _ device: DeviceDocument, age: Int?, isStale: Bool, _ seen: SeenReadings?
+    _ reading: BatteryReading, _ device: DeviceDocument, age: Int?, isStale: Bool, alarms: [Bridge.Alarm]?,
+    _ seen: SeenReadings?
   ) {
     if output.json {
-      Output.json(BatteryDocument(device, reading, age: age, isStale: isStale))
+      Output.json(BatteryDocument(device, reading, age: age, isStale: isStale, alarms: alarms))
     } else {
       var parts = [BatteryView.line(reading)]
       if let seen {
@@ -114,7 +145,8 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       }
       Output.wrapped(parts.joined(separator: "  "), indent: 2)
       let details = BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))
-      Table.facts(details + AgeView.facts(age, isStale: isStale), columns: Output.columns).forEach(Output.line)
+      let rows = details + AgeView.facts(age, isStale: isStale) + AlarmView.facts(alarms)
+      Table.facts(rows, columns: Output.columns).forEach(Output.line)
     }
   }
 }
@@ -129,9 +161,12 @@ private struct FollowedBattery: Followed {
 
   let source: Source
 
-  static func open(_ name: String?, _ line: LineOptions, watch: Bool) async throws -> FollowedBattery {
+  /// `values`: whether values are wanted of a service, too.
+  static func open(
+    _ name: String?, _ line: LineOptions, watch: Bool, values: Bool
+  ) async throws -> FollowedBattery {
     if let held = try await HeldDevice.find(name, line) {
-      let events = watch ? try await held.calls.events() : nil
+      let events = watch ? try await held.calls.events(values: values, alarms: true) : nil
       return FollowedBattery(source: .held(held, try await held.battery(), events))
     }
     let opened = try await OpenedAccessory.contact(

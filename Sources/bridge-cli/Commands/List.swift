@@ -56,10 +56,11 @@ struct List: AsyncParsableCommand, JSONCommand {
     guard !devices.isEmpty else {
       return wait != nil ? () : Output.note("No accessory found. To simulate one: bridge-cli simulate framed")
     }
+    let hasAlarms = held.values.contains { $0.alarms?.isEmpty == false }
     let hasAges = held.values.contains { $0.readings_age_ms != nil || $0.isSilent }
     var table = Table(
       ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"]
-        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []),
+        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []) + (hasAlarms ? ["ALARM"] : []),
       optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [11] : []))
     for (device, access) in zip(devices, accesses) {
       table.add(
@@ -70,7 +71,8 @@ struct List: AsyncParsableCommand, JSONCommand {
           device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
           word(access),
           SafeText.escape(device.place), device.source.rawValue,
-        ] + (held.isEmpty ? [] : state(held[device.id])) + (hasAges ? [age(held[device.id])] : []))
+        ] + (held.isEmpty ? [] : state(held[device.id])) + (hasAges ? [age(held[device.id])] : [])
+          + (hasAlarms ? [AlarmView.cell(held[device.id]?.alarms ?? [])] : []))
     }
     table.lines(columns: Output.columns).forEach(Output.line)
   }

@@ -36,21 +36,23 @@ struct ServiceCheck: AsyncParsableCommand, JSONCommand {
 
   private func check(_ path: String?) async throws -> ProfileCheck.Outcome {
     let store = await KnownProfiles.store
-    let rules: CommandRules
+    let contents: ServiceFile.Contents
     do throws(ProfileProblems) {
-      rules = try await ServiceFile.rules(path, store)
+      contents = try await ServiceFile.contents(path, store)
     } catch {
       if !output.json {
         for problem in error.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
       }
       return ProfileCheck.Outcome(file: path ?? error.problems[0].file, problems: error.problems)
     }
-    guard let file = rules.file else {
+    guard let file = contents.rules.file else {
       let places = ServiceSettings.usualFolders().joined(separator: ", ")
       throw AccessoryError(.notFound, "there is no service.yaml in these folders: \(places)")
     }
     if !output.json {
-      Output.line("\(SafeText.escape(file, limit: 200)): fine, it permits \(ServiceFile.count(rules))")
+      let alarms = contents.alarms.isEmpty ? "" : ", and has \(ServiceFile.count(contents.alarms))"
+      Output.line(
+        "\(SafeText.escape(file, limit: 200)): fine, it permits \(ServiceFile.count(contents.rules))\(alarms)")
     }
     return ProfileCheck.Outcome(file: file)
   }

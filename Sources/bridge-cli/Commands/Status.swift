@@ -28,7 +28,7 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       held.noteAge(reply.age_ms)
       return show(
         reply.status.reading, reply.identity.reading, DeviceDocument(reply.device), age: reply.age_ms,
-        isStale: reply.stale == true)
+        isStale: reply.stale == true, alarms: reply.alarms)
     }
     try await OpenedAccessory.with(device.text, line) { opened in
       let (status, identity) = try await OpenedAccessory.answer(of: opened.accessory.label) {
@@ -40,12 +40,14 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
 
   private func show(
     _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, age: Int? = nil,
-    isStale: Bool = false
+    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil
   ) {
     if output.json {
-      return Output.json(StatusDocument(device, status, identity, age: age, isStale: isStale))
+      return Output.json(StatusDocument(device, status, identity, age: age, isStale: isStale, alarms: alarms))
     }
-    let facts = StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)
+    let facts =
+      StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)
+      + AlarmView.facts(alarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
   }
 }

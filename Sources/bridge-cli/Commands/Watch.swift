@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import ArgumentParser
@@ -15,17 +17,24 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       Connected accessories are shown first. An accessory that gets a terminal, a driver or a name later is shown as \
       changed. Ctrl-C ends it.
 
-      With --exec a program is run at each connect and disconnect, and when a battery gets low. The last needs a \
-      service (bridge-cli serve) that has the accessory open, since watch opens nothing. The program gets the facts as \
-      environment variables: ACCESSORY_EVENT (connected, disconnected, battery_low), ACCESSORY_ID, _PATH, _LINK, \
+      Alarms are shown when a service (bridge-cli serve) raises or clears them; those that are raised already are shown \
+      first. --alarm adds rules, on what the service reads. If no service runs, watch --alarm opens the accessories that \
+      a profile fits itself, as a service does; without --alarm it opens nothing.
+
+      With --exec a program is run at each connect and disconnect, at each alarm, and when a battery gets low. The last \
+      two need a service that has the accessory open. The program gets the facts as environment variables: \
+      ACCESSORY_EVENT (connected, disconnected, battery_low, alarm), ACCESSORY_ID, _PATH, _LINK, \
       _SERIAL, _NAME, _MANUFACTURER, _MODEL, _DRIVER, _SOURCE, _USB, _BATTERY_LEVEL, _BATTERY_PERCENT, \
-      _BATTERY_CHARGE, _BATTERY_MILLIVOLTS; texts of the device are cut, and control characters in them made visible. \
+      _BATTERY_CHARGE, _BATTERY_MILLIVOLTS; for an alarm ACCESSORY_ALARM (raised, cleared), _ALARM_NAME, _ALARM_RULE, \
+      _ALARM_VALUE, _ALARM_NUMBER, _ALARM_UNIT, _ALARM_SINCE (seconds since 1970). \
+      Texts of the device are cut, and control characters in them made visible. \
       No shell is used: write a script if the program needs arguments. Up to 8 run at a time; watch doesn't wait for \
       them.
 
       EXAMPLES
         bridge-cli watch
         bridge-cli watch --exec ./on-event.sh
+        bridge-cli watch --alarm 'battery < 20 %' --alarm 'silent for 5 min'
         bridge-cli watch --json | jq -r '.event + " " + .device.id'
       """)
 
@@ -33,10 +42,11 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   var all = false
   @Option(
     help: ArgumentHelp(
-      "Run this program at each connect and disconnect, and when a battery is low.", valueName: "program"),
+      "Run this program at each connect, disconnect and alarm, and when a battery is low.", valueName: "program"),
     completion: .file()
   )
   var exec: String?
+  @OptionGroup var alarms: AlarmOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -45,8 +55,32 @@ struct Watch: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     Interruption.endWithOutput()
-    guard let exec else { return try await watch(nil) }
-    let command = EventCommand([exec])
+    let command = exec.map { EventCommand([$0]) }
+    let (rules, json) = (alarms.rules, output.json)
+    let watching = Task { await Self.watchAlarms(rules, json: json, command) }
+    let result: Result<Void, any Error>
+    do { result = .success(try await watchAll(command)) } catch { result = .failure(error) }
+    watching.cancel()
+    // Accessories that were opened here are closed.
+    if !rules.isEmpty { await watching.value }
+    try result.get()
+  }
+
+  /// Shows the alarms of services. With rules and without a service, the accessories are opened here.
+  private static func watchAlarms(_ rules: [AlarmRule], json: Bool, _ command: EventCommand?) async {
+    let body: AlarmWatcher.Body = { device, alarm, state in
+      AlarmOutput.show(device, alarm, state, json: json)
+      await command?.run(.init(event: "alarm", device: Device(device), alarm: (alarm, state)))
+    }
+    if !rules.isEmpty, let sources = try? KnownDevices.sources(), await !ServiceAlarms.isServiceThere() {
+      await ServiceAlarms.hold(rules, sources, body)
+    } else {
+      await ServiceAlarms.watch(rules, body)
+    }
+  }
+
+  private func watchAll(_ command: EventCommand?) async throws {
+    guard let command else { return try await watch(nil) }
     let batteries = Task {
       await LowBatteries.watch { device, battery in
         await command.run(.init(event: "battery_low", device: device, battery: battery))

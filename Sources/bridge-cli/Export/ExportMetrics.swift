@@ -72,7 +72,7 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if once { return try await writeOnce() }
     let view = ExportView(json: output.json)
-    let feed = ReadingsFeed()
+    let feed = ReadingsFeed(alarms: true)
     let server = ExportServer(feed, limit: 32) { [hosts = HostNames(host)] _ in
       MetricsSession(hosts: hosts, version: BridgeCLI.version) { (.now, WallClock.seconds) }
     }
@@ -108,7 +108,7 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
   }
 
   private func writeOnce() async throws {
-    let feed = ReadingsFeed()
+    let feed = ReadingsFeed(alarms: true)
     var failure: AccessoryError?
     var count = 0
     for place in services.places {

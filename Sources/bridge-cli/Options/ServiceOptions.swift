@@ -57,6 +57,7 @@ struct ServiceOptions: ParsableArguments {
       "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number"),
     transform: BackoffArgument.read)
   var retryBackoff: BackoffArgument?
+  @OptionGroup var alarms: AlarmOptions
   @Option(help: ArgumentHelp("How much to log: debug, info, notice, warning or error.", valueName: "level"))
   var logLevel = Logger.Level.info
 
@@ -76,10 +77,16 @@ struct ServiceOptions: ParsableArguments {
     return ServicePlace.ownReadings(beside: place).flatMap { $0.utf8.count <= UnixSocket.longestPath ? $0 : nil }
   }
 
-  var serviceConfiguration: ServiceConfiguration {
-    var configuration = ServiceConfiguration(
+  /// A configuration without any settings.
+  static var standardConfiguration: ServiceConfiguration {
+    ServiceConfiguration(
       information: ServiceInformation(
         vendor: "Accessory Bridge", product: "bridge-cli", version: BridgeCLI.version, url: "https://example.org/"))
+  }
+
+  var serviceConfiguration: ServiceConfiguration {
+    var configuration = Self.standardConfiguration
+    configuration.alarmRules.typed = alarms.rules
     configuration.poll = poll?.interval
     configuration.reconnect = .init(
       tries: reconnectTries?.tries, interval: reconnectInterval?.duration,

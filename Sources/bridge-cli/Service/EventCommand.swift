@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import CommandOutput
+import Console
 import Dispatch
 import Glibc
 
@@ -15,6 +17,7 @@ actor EventCommand {
     let event: String
     let device: Device
     var battery: BatteryReading?
+    var alarm: (alarm: Bridge.Alarm, state: Bridge.AlarmState)?
   }
 
   private let words: [String]
@@ -91,6 +94,15 @@ actor EventCommand {
       variables["ACCESSORY_BATTERY_CHARGE"] = battery.charge.rawValue
       variables["ACCESSORY_BATTERY_MILLIVOLTS"] = battery.millivolts.map(String.init)
     }
+    if let (alarm, state) = event.alarm {
+      variables["ACCESSORY_ALARM"] = state.rawValue
+      variables["ACCESSORY_ALARM_NAME"] = alarm.name
+      variables["ACCESSORY_ALARM_RULE"] = alarm.rule
+      variables["ACCESSORY_ALARM_VALUE"] = alarm.value
+      variables["ACCESSORY_ALARM_NUMBER"] = alarm.number.map(DecimalText.short)
+      variables["ACCESSORY_ALARM_UNIT"] = alarm.unit
+      variables["ACCESSORY_ALARM_SINCE"] = DecimalText.short(alarm.since)
+    }
     // Unset variables are set to "", so that the command doesn't read an inherited value.
     for name in names where variables[name] == nil { variables[name] = "" }
     return variables.mapValues { SafeText.escape($0, limit: textLimit) }
@@ -98,6 +110,7 @@ actor EventCommand {
 
   private static let names = [
     "LINK", "SERIAL", "NAME", "MANUFACTURER", "MODEL", "DRIVER", "USB", "BATTERY_LEVEL", "BATTERY_PERCENT",
-    "BATTERY_CHARGE", "BATTERY_MILLIVOLTS",
+    "BATTERY_CHARGE", "BATTERY_MILLIVOLTS", "ALARM", "ALARM_NAME", "ALARM_RULE", "ALARM_VALUE", "ALARM_NUMBER",
+    "ALARM_UNIT", "ALARM_SINCE",
   ].map { "ACCESSORY_" + $0 }
 }

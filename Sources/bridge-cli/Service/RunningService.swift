@@ -93,7 +93,8 @@ struct RunningService: Sendable {
     configuration.boot = Self.boot
     let profiles = await profiles()
     do {
-      configuration.commandRules = try await ServiceFile.rules(file, profiles)
+      let contents = try await ServiceFile.contents(file, profiles)
+      (configuration.commandRules, configuration.alarmRules.entries) = (contents.rules, contents.alarms)
     } catch {
       // A file that nobody has named doesn't stop the service, which then permits no command.
       guard file == nil else { throw AccessoryError(error) }
@@ -174,9 +175,10 @@ struct RunningService: Sendable {
     let profiles = await profiles()
     await service.use(profiles)
     do throws(ProfileProblems) {
-      let rules = try await ServiceFile.rules(file, profiles)
-      await service.use(rules)
-      note(rules)
+      let contents = try await ServiceFile.contents(file, profiles)
+      await service.use(contents.rules)
+      await service.use(AlarmRules(contents.alarms, typed: configuration.alarmRules.typed))
+      note(contents.rules)
     } catch {
       for problem in error.problems { log.error("configuration not used, the earlier one stays: \(problem)") }
     }

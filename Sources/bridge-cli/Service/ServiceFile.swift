@@ -6,14 +6,29 @@ import BridgeService
 
 /// The configuration of a service, `service.yaml`.
 enum ServiceFile {
-  /// The rules in the file at `path`, or, if `path` is nil, in the one that is found in the usual folders; without a file
-  /// there are none. The file may name the profiles in `profiles`. Throws all mistakes in it, with line and column.
-  static func rules(_ path: String?, _ profiles: ProfileStore) async throws(ProfileProblems) -> CommandRules {
+  /// What a file says.
+  struct Contents: Sendable {
+    var rules = CommandRules()
+    var alarms: [AlarmEntry] = []
+  }
+
+  /// What is in the file at `path`, or, if `path` is nil, in the one that is found in the usual folders; without a file
+  /// nothing. The file may name the profiles in `profiles`. Throws all mistakes in it, with line and column.
+  static func contents(_ path: String?, _ profiles: ProfileStore) async throws(ProfileProblems) -> Contents {
     try await SetupQueue(label: "configuration").run { () throws(ProfileProblems) in
       let found = if let path { try ServiceSettings.file(at: path) } else { try ServiceSettings.find() }
-      guard let file = found else { return CommandRules() }
+      guard let file = found else { return Contents() }
       let settings = try ServiceSettings.read(file, drivers: KnownDrivers.library, profiles: profiles.profiles)
-      return CommandRules(settings.commands, file: file.path)
+      return Contents(rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms)
+    }
+  }
+
+  /// The number of alarms in a sentence: "no alarm", "3 alarms".
+  static func count(_ alarms: [AlarmEntry]) -> String {
+    switch alarms.reduce(0, { $0 + $1.rules.count }) {
+    case 0: "no alarm"
+    case 1: "1 alarm"
+    case let count: "\(count) alarms"
     }
   }
 

@@ -89,6 +89,8 @@ import Testing
     try await seen.run(box, "send-file", "SIM0001", "file.bin", as: ["progress", "transfer"])
     try await seen.follow(box, ["battery", "--watch"], lines: 2, as: ["battery"])
     try await seen.follow(box, ["watch"], lines: 1, as: ["device_event"])
+    try await seen.follow(
+      box, ["watch", "--alarm", "battery <= 100 %"], lines: 2, as: ["device_event", "alarm_event"])
     try await seen.follow(box, ["bridge", "SIM0001", "--tcp", "0"], lines: 2, as: ["bridge_event"])
     try await seen.follow(box, ["trace", "--record", "new.trace"], lines: 2, as: ["trace"])
     try await seen.run(box, "trace", "new.trace", as: ["trace"])

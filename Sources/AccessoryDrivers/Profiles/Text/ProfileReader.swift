@@ -62,6 +62,7 @@ public struct ProfileReader: ValueReader {
     if let node = fields["units"] { profile.units = units(node, of: profile) }
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     if let node = fields["share"] { profile.sharing = sharing(node, allowsWrites: profile.allowsWrites) }
+    if let node = fields["alarms"] { profile.alarms = alarmRules(node) }
     return name == nil ? nil : profile
   }
 

@@ -30,6 +30,10 @@ public enum ProfileText {
     if let units = profile.units { lines.append("units: \(text(units))") }
     lines.append("writes: \(profile.allowsWrites ? "allowed" : "refused")")
     if let sharing = profile.sharing { lines.append("share: \(text(sharing))") }
+    if !profile.alarms.isEmpty {
+      lines.append("alarms:")
+      lines += profile.alarms.map { "  - \(Quoted.whole($0.description))" }
+    }
     lines.append("policies:")
     lines += attempts("reconnect", profile.policies.reconnect) + attempts("retry", profile.policies.retry)
     lines.append("  max_attached: \(profile.policies.maximumAttached.map(String.init) ?? "any")")

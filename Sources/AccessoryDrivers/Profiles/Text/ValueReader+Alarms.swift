@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+// Reads rules of alarms: texts, and names with texts.
+extension ValueReader {
+  /// Reads a list of rules for one accessory. No two have the same name.
+  mutating func alarmRules(_ node: YAMLNode) -> [AlarmRule] {
+    if node.content == .sequence([]) { return [] }
+    var rules: [AlarmRule] = []
+    for element in list(node, "alarms", limit: AlarmRule.countLimit) ?? [] {
+      guard let rule = alarmRule(element) else { continue }
+      add(rule, to: &rules, element)
+    }
+    return rules
+  }
+
+  /// Adds a rule, unless there is one with its name.
+  mutating func add(_ rule: AlarmRule, to rules: inout [AlarmRule], _ node: YAMLNode) {
+    guard !rules.contains(where: { $0.name == rule.name }) else {
+      return report(node.mark, "there is an alarm \(Quoted.text(rule.name)) already: give each a name of its own")
+    }
+    rules.append(rule)
+  }
+
+  /// Reads a rule: its text, or a name with the text.
+  mutating func alarmRule(_ node: YAMLNode) -> AlarmRule? {
+    if case .mapping(let entries) = node.content, entries.count == 1, case .scalar(let text) = entries[0].value.content
+    {
+      do throws(AlarmRuleError) {
+        // The name is checked first, so that its mistakes are reported where it is.
+        _ = try AlarmRule("fault", name: entries[0].key)
+      } catch {
+        report(entries[0].mark, error.message)
+        return nil
+      }
+      return rule(entries[0].value) { () throws(AlarmRuleError) -> AlarmRule in
+        try AlarmRule(text, name: entries[0].key)
+      }
+    }
+    guard case .scalar(let text) = node.content else {
+      report(
+        node.mark, "an alarm is a rule like battery < 20 %, or a name with one (low: battery < 20 %), not \(kind(node))"
+      )
+      return nil
+    }
+    return rule(node) { () throws(AlarmRuleError) -> AlarmRule in try AlarmRule(text) }
+  }
+
+  private mutating func rule(_ node: YAMLNode, _ read: () throws(AlarmRuleError) -> AlarmRule) -> AlarmRule? {
+    do throws(AlarmRuleError) {
+      return try read()
+    } catch {
+      var mark = node.mark
+      // In quotes the text begins one character later.
+      mark.column += error.column - 1 + (node.style == .plain ? 0 : 1)
+      report(mark, error.message)
+      return nil
+    }
+  }
+}

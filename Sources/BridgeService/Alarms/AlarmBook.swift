@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// The alarms of all accessories. Those of an accessory outlive its attachment, so that its silence counts while it is
+/// away. It has no clock and no timer: its owner passes the times, and calls `timePassed` at the deadline.
+struct AlarmBook: Sendable {
+  /// What happened to an alarm, and to which accessory.
+  struct News: Sendable {
+    var device: Bridge.Device
+    var news: AlarmSet.News
+  }
+
+  private struct Record: Sendable {
+    var set: AlarmSet
+    var device: Bridge.Device
+    /// Whether the service holds the accessory or tries to.
+    var isHeld = true
+  }
+
+  private var records: [String: Record] = [:]
+  /// The greatest number of accessories with alarms.
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  /// When `timePassed` is to be called; nil for not before the next reading.
+  var deadline: MonotonicTime? { records.values.compactMap(\.set.deadline).min() }
+
+  /// Whether the silence of an accessory that the service doesn't hold is counted.
+  var awaitsSilence: Bool { records.values.contains { !$0.isHeld && $0.set.deadline != nil } }
+
+  /// When this accessory's alarms have to be looked at.
+  func deadline(of key: String) -> MonotonicTime? { records[key]?.set.deadline }
+
+  /// Whether the accessory has rules.
+  func watches(_ key: String) -> Bool { records[key] != nil }
+
+  /// Whether the service holds an accessory with this key.
+  func holds(_ key: String) -> Bool { records[key]?.isHeld == true }
+
+  /// The raised alarms of an accessory.
+  func raised(_ key: String) -> [AlarmSet.Alarm] { records[key]?.set.raised ?? [] }
+
+  /// All raised alarms, in the order of the accessories' names.
+  var raised: [(key: String, device: Bridge.Device, alarm: AlarmSet.Alarm)] {
+    records.sorted { $0.key < $1.key }.flatMap { key, record in record.set.raised.map { (key, record.device, $0) } }
+  }
+
+  // MARK: - Accessories
+
+  /// Watches an accessory by these rules from now on, or by other rules than before. Rules that stay keep their state,
+  /// also that of an accessory that was away.
+  mutating func watch(_ key: String, _ device: Bridge.Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
+    guard var record = records[key] else {
+      guard !rules.isEmpty else { return [] }
+      if records.count >= limit {
+        guard let away = records.first(where: { !$0.value.isHeld })?.key else { return [] }
+        records[away] = nil
+      }
+      records[key] = Record(set: AlarmSet(rules, now: now), device: device)
+      return []
+    }
+    (record.device, record.isHeld) = (device, true)
+    let news = record.set.use(rules, now: now)
+    records[key] = rules.isEmpty ? nil : record
+    return tell(news, device)
+  }
+
+  /// The accessory is no longer held. With `isAway` it was unplugged: its alarms are cleared, but its silence counts.
+  /// Otherwise the user let it go, and all its alarms are cleared and forgotten.
+  mutating func drop(_ key: String, isAway: Bool, now: MonotonicTime) -> [News] {
+    guard var record = records[key] else { return [] }
+    guard isAway, record.set.watchesSilence else {
+      records[key] = nil
+      return tell(record.set.use([], now: now), record.device)
+    }
+    let news = record.set.forgetReadings(now: now)
+    record.isHeld = false
+    record.set.resumeSilence(now: now)
+    records[key] = record
+    return tell(news, record.device)
+  }
+
+  // MARK: - Readings
+
+  /// Takes an accessory's readings. `wallClock` is in seconds since 1970, UTC.
+  mutating func take(_ key: String, _ readings: AlarmReadings, now: MonotonicTime, wallClock: Double) -> [News] {
+    change(key) { $0.take(readings, now: now, wallClock: wallClock) }
+  }
+
+  /// Notes that an accessory was heard.
+  mutating func heard(_ key: String, now: MonotonicTime, wallClock: Double) -> [News] {
+    change(key) { $0.heard(now: now, wallClock: wallClock) }
+  }
+
+  /// Counts silence, or stops doing so while another program uses the accessory.
+  mutating func countSilence(_ key: String, _ isCounted: Bool, now: MonotonicTime) {
+    if isCounted { records[key]?.set.resumeSilence(now: now) } else { records[key]?.set.pauseSilence() }
+  }
+
+  /// To be called at the deadline.
+  mutating func timePassed(now: MonotonicTime, wallClock: Double) -> [News] {
+    let due = records.filter { record in record.value.set.deadline.map { $0 <= now } ?? false }.keys.sorted()
+    return due.flatMap { key in change(key) { $0.timePassed(now: now, wallClock: wallClock) } }
+  }
+
+  private mutating func change(_ key: String, _ body: (inout AlarmSet) -> [AlarmSet.News]) -> [News] {
+    guard var record = records[key] else { return [] }
+    let news = body(&record.set)
+    records[key] = record
+    return tell(news, record.device)
+  }
+
+  private func tell(_ news: [AlarmSet.News], _ device: Bridge.Device) -> [News] {
+    news.map { News(device: device, news: $0) }
+  }
+}

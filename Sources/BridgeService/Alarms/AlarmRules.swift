@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+
+/// The rules of alarms from the configuration and the command line, and which of them are for an accessory.
+package struct AlarmRules: Sendable, Hashable {
+  /// The entries of the configuration.
+  package var entries: [AlarmEntry]
+  /// The rules of the command line, for all accessories.
+  package var typed: [AlarmRule]
+
+  /// Without entries and rules there are only those of profiles.
+  package init(_ entries: [AlarmEntry] = [], typed: [AlarmRule] = []) { (self.entries, self.typed) = (entries, typed) }
+
+  /// The rules for an accessory, and how many more there are than an accessory may have. Of rules with the same name one
+  /// counts: one of the command line goes before one of the configuration for the accessory itself, for its profile, for
+  /// its driver, or for all, and these before one of its profile's file.
+  func rules(for subject: CommandRules.Subject, _ profile: Profile?) -> (rules: [AlarmRule], tooMany: Int) {
+    var subjects: [[CommandPermission.Subject?]] = [[.accessory(subject.id)], [], [], [nil]]
+    if let serial = subject.serial { subjects[0].append(.accessory(serial)) }
+    if let profile = subject.profile { subjects[1].append(.profile(profile)) }
+    if let driver = subject.driver { subjects[2].append(.driver(driver)) }
+    let configured = subjects.flatMap { meant in entries.filter { meant.contains($0.subject) }.flatMap(\.rules) }
+    var names: Set<String> = []
+    let rules = (typed + configured + (profile?.alarms ?? [])).filter { names.insert($0.name).inserted }
+    return (Array(rules.prefix(AlarmRule.countLimit)), max(0, rules.count - AlarmRule.countLimit))
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Console
+
+/// Alarms, for people. The mark "!" shows a raised alarm also without colour.
+package enum AlarmView {
+  /// What a raised alarm begins with.
+  package static let mark = "!"
+
+  /// A short form for a column: "! battery < 20 %", "! 2: battery < 20 %, fault"; a dash where none is raised.
+  package static func cell(_ alarms: [Bridge.Alarm], _ style: Style = .standardOutput) -> String {
+    guard !alarms.isEmpty else { return "-" }
+    let names = alarms.prefix(3).map { SafeText.escape($0.name, limit: 24) }.joined(separator: ", ")
+    let count = alarms.count > 1 ? "\(alarms.count): " : ""
+    return style.red("\(mark) \(count)\(names)\(alarms.count > 3 ? ", …" : "")")
+  }
+
+  /// Rows for `Table.facts`, one for each raised alarm: "! low: battery < 20 %, 12 %, for 5 min 3 s". `now` is in seconds
+  /// since 1970, UTC.
+  package static func facts(
+    _ alarms: [Bridge.Alarm]?, now: Double = WallClock.seconds, _ style: Style = .standardOutput
+  ) -> [(String, String)] {
+    (alarms ?? []).map { alarm in
+      let age = max(0, min(now - alarm.since, Double(UInt32.max)))
+      return ("Alarm", style.red("\(mark) \(text(alarm))") + ", since \(AgeView.text(Int(age * 1_000))) ago")
+    }
+  }
+
+  /// "low: battery < 20 %, now 12 %": the name, where it isn't the beginning of the rule, the rule and the last value.
+  package static func text(_ alarm: Bridge.Alarm) -> String {
+    let rule = SafeText.escape(alarm.rule, limit: 200)
+    let name = alarm.rule.hasPrefix(alarm.name) ? "" : SafeText.escape(alarm.name) + ": "
+    return name + rule + (alarm.value.map { ", now " + SafeText.escape($0, limit: 200) } ?? "")
+  }
+
+  /// "14:03:59  alarm         SIM0001  battery < 20 %, now 19 %", in the columns of `DeviceEventView`.
+  package static func line(
+    _ state: Bridge.AlarmState, _ alarm: Bridge.Alarm, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
+    _ style: Style = .standardOutput
+  ) -> String {
+    let word = DeviceEventView.padded(state == .raised ? "\(mark) alarm" : "alarm over")
+    return [
+      style.dim(time), state == .raised ? style.red(word) : style.green(word),
+      style.bold(SafeText.escape(device.id, limit: 32)), text(alarm),
+    ].joined(separator: "  ")
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryIO
+import CommandOutput
+
+/// Watches accessories by the rules of the command line, on readings that others make.
+actor AlarmWatcher {
+  typealias Body = @Sendable (Bridge.Device, Bridge.Alarm, Bridge.AlarmState) async -> Void
+
+  private struct Record: Sendable {
+    var device: Bridge.Device
+    var set: AlarmSet
+    var readings = AlarmReadings()
+  }
+
+  private let rules: [AlarmRule]
+  private let clock: any TimerClock
+  private let body: Body
+  /// The accessories by their identities. A hostile service could report any number of them.
+  private var records = ReportedDevices<Record>()
+  private var keys: Set<String> = []
+  private var timer: (deadline: MonotonicTime, token: TimerToken)?
+  private var isTooMuchTold = false
+
+  /// Calls `body` for each alarm that is raised or cleared.
+  init(_ rules: [AlarmRule], clock: any TimerClock = IOThread.shared, _ body: @escaping Body) {
+    (self.rules, self.clock, self.body) = (rules, clock, body)
+  }
+
+  /// Whether any rule looks at values.
+  nonisolated var wantsValues: Bool { rules.contains { $0.looksAtValues } }
+
+  /// An accessory is there, and its silence counts from now on.
+  func watch(_ device: Bridge.Device) { _ = begin(device) }
+
+  func take(_ device: Bridge.Device, battery: BatteryReading) async {
+    await take(device) { $0.battery = battery }
+  }
+
+  func take(_ device: Bridge.Device, status: AccessoryStatus) async { await take(device) { $0.status = status } }
+
+  func take(_ device: Bridge.Device, values: [AccessoryValue]) async {
+    let now = clock.now
+    await take(device) { readings in
+      var all = readings.values ?? ValuesReading()
+      all.take(values, at: now)
+      readings.values = all
+    }
+  }
+
+  /// Ends the timer.
+  func end() {
+    if let timer { clock.cancel(timer.token) }
+    timer = nil
+  }
+
+  private func begin(_ device: Bridge.Device) -> Bool {
+    guard !rules.isEmpty else { return false }
+    var record = records[device.id] ?? Record(device: device, set: AlarmSet(rules, now: clock.now))
+    record.device = device
+    guard records.keep(record, for: device.id, size: device.textByteCount) else {
+      if !isTooMuchTold { Output.note("a service tells of too many accessories: not all of them are watched") }
+      isTooMuchTold = true
+      return false
+    }
+    if keys.insert(device.id).inserted { schedule(record.set.deadline) }
+    return true
+  }
+
+  private func take(_ device: Bridge.Device, _ change: (inout AlarmReadings) -> Void) async {
+    guard begin(device), var record = records[device.id] else { return }
+    change(&record.readings)
+    let news = record.set.take(record.readings, now: clock.now, wallClock: WallClock.seconds)
+    _ = records.keep(record, for: device.id, size: device.textByteCount)
+    schedule(record.set.deadline)
+    await tell(news, device)
+  }
+
+  /// Sets the timer, unless it is set for an earlier time: then it sets itself again.
+  private func schedule(_ deadline: MonotonicTime?) {
+    guard let deadline else { return }
+    if let timer {
+      guard deadline < timer.deadline else { return }
+      clock.cancel(timer.token)
+    }
+    timer = (deadline, clock.schedule(at: deadline) { [weak self] in Task { await self?.timePassed() } })
+  }
+
+  private func timePassed() async {
+    timer = nil
+    var next: MonotonicTime?
+    for key in keys.sorted() {
+      guard var record = records[key] else { continue }
+      let news = record.set.timePassed(now: clock.now, wallClock: WallClock.seconds)
+      _ = records.keep(record, for: key, size: record.device.textByteCount)
+      if let deadline = record.set.deadline { next = min(next ?? deadline, deadline) }
+      await tell(news, record.device)
+    }
+    schedule(next)
+  }
+
+  private func tell(_ news: [AlarmSet.News], _ device: Bridge.Device) async {
+    for one in news { await body(device, Bridge.Alarm(one.alarm), Bridge.AlarmState(one.change)) }
+  }
+}
+
+extension Bridge.Device {
+  /// The bytes of all texts, for limits of what is kept.
+  fileprivate var textByteCount: Int {
+    var texts: [String?] = [id, path, source, link, driver, name, manufacturer, model, serial, terminal]
+    texts += (links + ways).map(Optional.some)
+    texts += [access?.refusal, access?.holder, usb?.node, usb?.port, usb?.damage]
+    for interface in usb?.interfaces ?? [] {
+      texts += [interface.class_name, interface.driver]
+      for endpoint in interface.endpoints { texts += [endpoint.direction, endpoint.transfer] }
+    }
+    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBridge
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import BridgeService
+import CommandOutput
+import Logging
+
+/// The alarms of all accessories, for a command that goes on: those of services, and those by rules of the command line.
+enum ServiceAlarms {
+  /// Calls `body` for each alarm that is raised or raised already, and for each that is cleared. Watches all services that
+  /// run now or start later. Returns when the task is cancelled.
+  static func watch(_ rules: [AlarmRule], _ body: @escaping AlarmWatcher.Body) async {
+    await withTaskGroup { group in
+      for place in ServicePlace.all() { group.addTask { await watch(place, rules, body) } }
+    }
+  }
+
+  private static func watch(_ place: String, _ rules: [AlarmRule], _ body: @escaping AlarmWatcher.Body) async {
+    let watcher = AlarmWatcher(rules, body)
+    let starts = ServiceStarts(at: place)
+    defer { starts.stop() }
+    for await _ in starts.signals {
+      try? await follow(place, rules.isEmpty ? nil : watcher, body)
+      if Task.isCancelled { break }
+    }
+    await watcher.end()
+  }
+
+  /// Follows the events of one service until they end.
+  private static func follow(_ place: String, _ watcher: AlarmWatcher?, _ body: AlarmWatcher.Body) async throws {
+    let client = try await BridgeClient.connect(to: place, replyTimeout: .seconds(60))
+    let events = try await BridgeClient.events(at: place, values: watcher?.wantsValues == true, alarms: true)
+    for try await event in events {
+      switch event {
+      case .alarm(let device, let alarm, let state): await body(device, alarm, state)
+      case .present(let device), .connected(let device): await first(device, client, watcher)
+      case .battery(let device, let reading): await watcher?.take(device, battery: reading)
+      case .status(let device, let status): await watcher?.take(device, status: status)
+      case .values(let device, let values): await watcher?.take(device, values: values)
+      case .ready, .disconnected, .requestFailed: break
+      }
+    }
+  }
+
+  /// Asks for the readings of an accessory that is there.
+  private static func first(_ device: Bridge.Device, _ client: BridgeClient, _ watcher: AlarmWatcher?) async {
+    guard let watcher else { return }
+    await watcher.watch(device)
+    let calls = client.device(device.place)
+    if let reply = try? await calls.battery() { await watcher.take(device, battery: reply.battery.reading) }
+    if let reply = try? await calls.status() { await watcher.take(device, status: reply.status.reading) }
+    guard watcher.wantsValues, let reply = try? await calls.values() else { return }
+    await watcher.take(device, values: reply.values.map(\.reading))
+  }
+
+  /// Whether a service runs on this machine that this user may ask.
+  static func isServiceThere() async -> Bool {
+    for place in ServicePlace.all() {
+      guard let client = try? await BridgeClient.connect(to: place, replyTimeout: .seconds(2)) else { continue }
+      client.close()
+      return true
+    }
+    return false
+  }
+
+  /// Opens the accessories that profiles fit in this process, as a service does, and watches them by these rules and by
+  /// those of their profiles. Returns when the task is cancelled.
+  static func hold(_ rules: [AlarmRule], _ sources: [any DeviceSource], _ body: @escaping AlarmWatcher.Body) async {
+    var configuration = ServiceOptions.standardConfiguration
+    configuration.alarmRules = AlarmRules(typed: rules)
+    let (events, continuation) = AsyncStream<Bridge.Event>.makeStream(bufferingPolicy: .bufferingNewest(4_096))
+    var hooks = ServiceHooks()
+    hooks.onEvent = { if $0.event == .alarm { continuation.yield($0) } }
+    let log = Logger(label: BridgeCLI.name) { _ in SwiftLogNoOpLogHandler() }
+    let service = BridgeService(
+      configuration, profiles: await KnownProfiles.store, drivers: KnownDrivers.library, log: log, hooks: hooks)
+    await service.watch(sources)
+    for await event in events {
+      guard let device = event.device, let alarm = event.alarm, let state = event.state else { continue }
+      await body(device, alarm, state)
+    }
+    await service.close()
+  }
+}

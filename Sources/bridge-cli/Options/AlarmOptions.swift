@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import ArgumentParser
+
+/// The rules of alarms on the command line.
+struct AlarmOptions: ParsableArguments {
+  @Option(
+    name: .customLong("alarm"),
+    help: ArgumentHelp(
+      "Raise an alarm by this rule, like 'battery < 20 %' or 'silent for 5 min'; may be given several times.",
+      valueName: "rule"), transform: AlarmOptions.rule)
+  var rules: [AlarmRule] = []
+
+  func validate() throws {
+    guard rules.count <= AlarmRule.countLimit else {
+      throw ValidationError("--alarm can be given \(AlarmRule.countLimit) times at most")
+    }
+    let names = rules.map(\.name)
+    if let twice = names.indices.first(where: { names[..<$0].contains(names[$0]) }) {
+      throw ValidationError(
+        "there are two alarms \(SafeText.escape(names[twice])): give one a name of its own, like --alarm 'low: battery < 20 %'"
+      )
+    }
+  }
+
+  private static func rule(_ text: String) throws -> AlarmRule {
+    do {
+      return try AlarmRule(text)
+    } catch {
+      throw ValidationError("\(error); the rules are described in Documentation/alarms.md")
+    }
+  }
+}
