@@ -52,7 +52,7 @@ import Testing
       try Self.script(box)
       if isServed { _ = try await box.serve() }
       let watch = try box.start("watch", "--alarm", "battery < 20 %", "--exec", "./on-event")
-      try await box.simulate("--serial", "A1", "--percent", "12")
+      _ = try await box.simulate("--serial", "A1", "--percent", "12")
       try await eventually("the alarm's program") {
         Self.log(box).contains("alarm|A1|raised|battery < 20 %|battery < 20 %|12 %\n")
       }
@@ -64,7 +64,7 @@ import Testing
 
   @Test(arguments: [true, false]) func batteryHasRulesOfItsOwn(isServed: Bool) async throws {
     try await Sandbox.with { box in
-      try await box.simulate("--serial", "A1", "--percent", "12")
+      _ = try await box.simulate("--serial", "A1", "--percent", "12")
       if isServed {
         let service = try await box.serve()
         try await service.errors(containing: "A1 is attached at")

@@ -69,7 +69,7 @@ import Testing
 
   private static func points(_ box: Sandbox) async throws -> Int {
     let document = try await box.run("battery", "SIM0001", "--history", "--json").json()
-    return (document["series"]?.elements ?? []).reduce(0) { $0 + ($1["points"]?.elements?.count ?? 0) }
+    return (document["series"]?.elements ?? []).reduce(0) { $0 + ($1["points"]?.elements.count ?? 0) }
   }
 
   /// SIGTERM writes; SIGKILL of the next run leaves what was written before, also behind a torn end.

@@ -23,7 +23,7 @@ import Testing
       AlarmEntry(.accessory("A1"), try Self.rules("low: battery < 9 %")),
       AlarmEntry(.accessory("A1@1"), try Self.rules("fault 2")),
     ]
-    func texts(_ rules: AlarmRules, _ subject: CommandRules.Subject = subject) -> [String] {
+    func texts(_ rules: AlarmRules, _ subject: CommandRules.Subject = Self.subject) -> [String] {
       rules.rules(for: subject, profile).rules.map(\.description)
     }
     #expect(
