@@ -69,7 +69,7 @@ import Testing
     #expect(
       DocumentText.line(BatteryDocument(bare, BatteryReading(), at: 2_000_000_000.5))
         == joined(
-          #"{"age_ms":0,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
+          #"{"age_ms":0,"alarms":null,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
           #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
           #""percent":null,"remaining_mah":null,"temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"#,
           #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),\#(end),"stale":false,"#,
@@ -82,7 +82,7 @@ import Testing
     #expect(
       DocumentText.line(BatteryDocument(bare, full, age: 1_500, isStale: true, at: 2_000_000_000.5))
         == joined(
-          #"{"age_ms":1500,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
+          #"{"age_ms":1500,"alarms":null,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
           #""derived":["level"],"faults":[],"full_mah":2,"health_percent":98,"level":"normal","#,
           #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
           #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
@@ -94,14 +94,14 @@ import Testing
     #expect(
       DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp"), at: 2e9))
         == joined(
-          #"{"age_ms":0,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":"Lamp","serial":null},\#(end),"stale":false,"#,
           #""status":{"fault_code":null,"progress_percent":null,"state":"idle"},"time":2000000000}"#))
     let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
     #expect(
       DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
         == joined(
-          #"{"age_ms":7,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":null,"serial":null},\#(end),"stale":false,"#,
           #""status":{"fault_code":9,"progress_percent":3,"state":"fault"},"time":2000000000}"#))
   }
@@ -112,7 +112,7 @@ import Testing
     held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
     (held.readings_age_ms, held.tries_limit, held.next_try_ms) = (1_500, 3, 900)
     let service = joined(
-      #""service":{"driver":"framed","holder":null,"next_try_ms":900,"#,
+      #""service":{"alarms":null,"driver":"framed","holder":null,"next_try_ms":900,"#,
       #""problem":{"kind":"timed_out","message":"no answer"},"profile":"lamp","readings_age_ms":1500,"#,
       #""stale":false,"state":"waiting","tries":2,"tries_limit":3,"writes":null}"#)
     #expect(

@@ -104,10 +104,10 @@ struct SeriesHistory: Sendable, Hashable {
 
   /// The spans of a coarser resolution up to where a finer one begins, and the finer ones from there on.
   private static func joined(_ coarse: [Span], _ fine: [Span]) -> [Span] {
-    guard let begin = fine.first?.start, let width = coarse.first?.width else { return fine.isEmpty ? coarse : fine }
-    guard coarse[0].end <= begin else { return fine }
+    guard let begin = fine.first?.start, let first = coarse.first else { return fine.isEmpty ? coarse : fine }
+    guard first.end <= begin else { return fine }
     // A finer span may begin inside of a coarser one, which then stays as a whole.
-    let cut = max((begin / width).rounded(.up) * width, coarse.last { $0.start < begin }?.end ?? begin)
+    let cut = max(begin, coarse.last { $0.start < begin }?.end ?? begin)
     return coarse.filter { $0.start < cut } + fine.filter { $0.start >= cut }
   }
 

@@ -40,6 +40,7 @@ import Testing
 
   /// Why the `sh` blocks of a page are not run.
   private static let notRun = [
+    "Documentation/alarms.md": "a script for a desktop; AlarmTests run one of their own",
     "Documentation/autostart.md": "it sets up udev and systemd, as the lab's tests do",
     "Documentation/containers.md": "it starts containers",
     "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
