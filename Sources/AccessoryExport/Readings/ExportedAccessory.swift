@@ -47,9 +47,9 @@ package struct ExportedAccessory: Sendable {
 
   private func first(_ texts: String?...) -> String { texts.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
 
-  /// Forgets the readings, of which none are valid after a disconnect.
+  /// Forgets the readings, of which none are valid after a disconnect. Alarms stay: the service clears them.
   mutating func forgetReadings() {
-    (battery, status, readTime, values, alarms) = (nil, nil, nil, ValuesReading(), [])
+    (battery, status, readTime, values) = (nil, nil, nil, ValuesReading())
     (isRead, isStale) = (false, false)
   }
 }
