@@ -120,7 +120,7 @@ import Testing
       #expect(dangers(service.transcript.value.errorText) == [])
       #expect(lines.allSatisfy { $0.dropFirst(2).first == ":" && $0.dropFirst(5).first == ":" }, "\(lines)")
       #expect(lines.allSatisfy { $0.utf8.count < 2_000 })
-      // And nothing became a file, in the folder of the history neither.
+      // And nothing became a file, also not in the folder of the history.
       #expect(box.directory.names().filter { $0 != "state" }.sorted() == ["log", "on-event"])
       #expect(Directory.names(in: box.directory.path + "/state").allSatisfy { $0 == "accessory-bridge" })
       #expect(!exists("/evil") && !exists(box.runtime.path + "/evil"))
