@@ -55,7 +55,7 @@ struct GatedRouting: Routing {
   var deadline: MonotonicTime? { rules.deadline }
   var statistics: RoutingStatistics { rules.statistics }
   mutating func setTiming(_ timing: LineTiming) { rules.setTiming(timing) }
-  mutating func add(_ client: Int) { rules.add(client) }
+  mutating func add(_ client: Int, allowsWrites: Bool) { rules.add(client, allowsWrites: allowsWrites) }
   mutating func remove(_ client: Int, now: MonotonicTime, effects: inout RoutingEffects) {
     gate.pass()
     rules.remove(client, now: now, effects: &effects)

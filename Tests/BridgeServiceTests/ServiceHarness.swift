@@ -20,7 +20,7 @@ final class ServiceHarness: Sendable {
   let log = Watched<[String]>([])
   /// What its manager was told.
   let statuses: Watched<[String]>
-  private let directory: TemporaryDirectory
+  let directory: TemporaryDirectory
   private let server: ControlServer
   private let simulators = Watched<[AF1Simulator]>([])
   private let bricks = Watched<[EV3Simulator]>([])

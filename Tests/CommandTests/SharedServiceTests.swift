@@ -67,7 +67,7 @@ import Testing
         if heard.count >= 12 { break }
       }
       #expect(!heard.isEmpty)
-      // Two bridges that may write bytes share it, and both get answers. By frames one bridge has it for itself.
+      // Two bridges that may write bytes share it, and both get answers.
       for name in ["one", "two"] {
         let bridge = try box.start(
           ["bridge", "A1", "--by", "bytes", "--unix", "./\(name).sock"], limit: Sandbox.longLife)

@@ -15,6 +15,8 @@ extension Bridge {
   package enum ShareUnit: String, Codable, Sendable, Hashable {
     /// Bytes, without regard to the protocol's frames.
     case bytes
+    /// Whole frames: each reply goes to the client that asked.
+    case frames
   }
 
   package struct Share: ControlMethod {
@@ -26,9 +28,11 @@ extension Bridge {
     package var by: ShareUnit?
     package var write: Bool?
 
-    package init(device: String? = nil, access: ShareAccess, write: Bool = false) {
+    package init(device: String? = nil, access: ShareAccess, by unit: ShareUnit = .bytes, write: Bool = false) {
       self.device = device
       self.access = access
+      // Left out for bytes, so that services which only know these need not read it.
+      self.by = unit == .bytes ? nil : unit
       self.write = write ? true : nil
     }
   }

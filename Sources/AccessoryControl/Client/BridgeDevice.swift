@@ -126,17 +126,22 @@ package struct BridgeDevice: Sendable {
 
   /// Shares the accessory's bytes with other clients, until the connection is closed. With `read` this client gets the accessory's
   /// bytes while the service goes on using the accessory. With `write` it also sends bytes, and the service sends no requests
-  /// meanwhile. Returns nil if the service is too old for the method. Throws like `open`.
+  /// meanwhile. By frames, it gets the replies to its own requests only. Returns nil if the service is too old for the method, or
+  /// for frames. Throws like `open`; by frames also `unsupported`, if the service can't tell the accessory's frames apart.
   package func share(
-    _ access: Bridge.ShareAccess, write: Bool = false
+    _ access: Bridge.ShareAccess, by unit: Bridge.ShareUnit = .bytes, write: Bool = false
   ) async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport)? {
     try await borrow(
-      Bridge.Share(device: path, access: access, write: write), isAsked: write, hasLine: access == .write)
+      Bridge.Share(device: path, access: access, by: unit, write: write), isAsked: write
+    ) { reply in
+      // By frames, a client that may not write gets no line.
+      access == .write && (unit == .bytes || reply.loan != nil)
+    }
   }
 
   /// Returns nil if the service doesn't know the method.
   private func borrow<Method: ControlMethod>(
-    _ method: Method, isAsked: Bool, hasLine: Bool = true
+    _ method: Method, isAsked: Bool, hasLine: (Bridge.Open.Reply) -> Bool = { _ in true }
   ) async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport)?
   where Method.Reply == Bridge.Open.Reply {
     let connection = try await ControlClient.connect(to: client.socketPath, timeout: client.replyTimeout ?? .seconds(5))
@@ -144,11 +149,13 @@ package struct BridgeDevice: Sendable {
       do throws(ControlError) {
         let (reply, transport) = try await connection.upgrade(method, label: label, timeout: client.replyTimeout) {
           reply in
-          hasLine ? LentLine(of: self, reply) : nil
+          hasLine(reply) ? LentLine(of: self, reply) : nil
         }
         return (reply.device, transport)
       } catch {
-        if case .answer(let answer) = error, answer.isOfUnknownMethod { return nil }
+        if case .answer(let answer) = error, answer.isOfUnknownMethod || answer.isOfUnknownParameter("by") {
+          return nil
+        }
         if isAsked, case .answer(let answer) = error, answer.isOfUnknownParameter("write") {
           throw await client.tooOld(for: "write, and did not open the accessory")
         }

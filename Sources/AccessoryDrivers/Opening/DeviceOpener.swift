@@ -124,7 +124,13 @@ public struct DeviceOpener: Sendable {
   /// Opens the device as a session, and makes the exchange that must precede its protocol: an EV3 brick on the network
   /// must be greeted. Throws what `transport()` and the driver's `greet` throw, after closing the device.
   public func greetedSession() async throws(AccessoryError) -> AccessorySession {
-    let session = try await session()
+    try writeRules.checkBytes(isAsked: asksToWrite)
+    return try await unguardedGreetedSession()
+  }
+
+  /// Like `greetedSession`, without checking `writeRules`. Only for callers that check each frame before it is sent.
+  package func unguardedGreetedSession() async throws(AccessoryError) -> AccessorySession {
+    let session = try await unguardedSession()
     // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
     let failure: AccessoryError
     do throws(AccessoryError) {

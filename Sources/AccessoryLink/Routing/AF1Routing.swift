@@ -41,7 +41,7 @@ struct AF1Routing: RoutedProtocol {
 
   func window(for request: AF1Request) -> Int { rules.window(overlapping: request.mayOverlap) }
 
-  func read(_ batch: FrameBatch<AF1Header>, at index: Int) -> ClientFrame<AF1Request> {
+  func read(_ batch: FrameBatch<AF1Header>, at index: Int, allowsWrites: Bool) -> ClientFrame<AF1Request> {
     let header = batch.header(at: index)
     guard !header.flags.contains(.reply), !header.flags.contains(.event) else {
       return .refuse("it sent a reply or an event, which only the accessory does", answer: nil)

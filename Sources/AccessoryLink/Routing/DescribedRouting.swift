@@ -36,12 +36,14 @@ struct DescribedRouting: RoutedProtocol {
 
   func window(for request: DescribedRelay.Request) -> Int { 1 }
 
-  func read(_ batch: FrameBatch<DescribedHeader>, at index: Int) -> ClientFrame<DescribedRelay.Request> {
+  func read(
+    _ batch: FrameBatch<DescribedHeader>, at index: Int, allowsWrites mayWrite: Bool
+  ) -> ClientFrame<DescribedRelay.Request> {
     let header = batch.header(at: index)
     guard let (request, isWrite) = reader.request(header, batch.payloadBytes(at: index)) else {
       return .refuse("it sent a frame that can't be sent again", answer: nil)
     }
-    guard allowsWrites || !isWrite else {
+    guard allowsWrites && mayWrite || !isWrite else {
       return .refuse(
         "\(request.name) may change something in the accessory: for that, bridge needs --write, and the accessory's profile must "
           + "say writes: allowed", answer: nil)

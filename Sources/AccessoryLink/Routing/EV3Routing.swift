@@ -24,7 +24,7 @@ struct EV3Routing: RoutedProtocol {
 
   func window(for request: EV3Request) -> Int { rules.options.pacing.window }
 
-  func read(_ batch: FrameBatch<LengthPrefix>, at index: Int) -> ClientFrame<EV3Request> {
+  func read(_ batch: FrameBatch<LengthPrefix>, at index: Int, allowsWrites: Bool) -> ClientFrame<EV3Request> {
     let message: EV3Message
     do throws(EV3MessageError) {
       message = try EV3Message(decoding: batch.payloadBytes(at: index))

@@ -51,8 +51,8 @@ package protocol Routing: Sendable {
   var statistics: RoutingStatistics { get }
   /// Sets how long bytes take on the line.
   mutating func setTiming(_ timing: LineTiming)
-  /// Adds a client.
-  mutating func add(_ client: Int)
+  /// Adds a client. Unless `allowsWrites` is true, its requests that may change something in the accessory are refused.
+  mutating func add(_ client: Int, allowsWrites: Bool)
   /// Removes a client. Its queued requests are dropped, and so are the replies to the requests that were sent.
   mutating func remove(_ client: Int, now: MonotonicTime, effects: inout RoutingEffects)
   /// Whether to read more bytes from a client. If false, `RoutingEffects.resumed` contains the client when reading may continue.
@@ -66,6 +66,11 @@ package protocol Routing: Sendable {
   mutating func receive(_ bytes: [UInt8], messages: [Int]?, now: MonotonicTime, effects: inout RoutingEffects)
   /// Continues when `deadline` is reached, or when the accessory's output queue has room again.
   mutating func timePassed(now: MonotonicTime, effects: inout RoutingEffects)
+}
+
+extension Routing {
+  /// Adds a client that may send whatever the routing allows.
+  package mutating func add(_ client: Int) { add(client, allowsWrites: true) }
 }
 
 /// The actions that the caller of a `Routing` must carry out.

@@ -54,8 +54,11 @@ protocol RoutedProtocol: Sendable {
   func makeCodec() -> Rules.Codec
   /// The most requests that may be unanswered at once, including this one.
   func window(for request: Rules.Request) -> Int
-  /// Finds out the meaning of a client's whole frame.
-  func read(_ batch: FrameBatch<Rules.Codec.Header>, at index: Int) -> ClientFrame<Rules.Request>
+  /// Finds out the meaning of a client's whole frame. Without `allowsWrites` the client may not send requests that may change
+  /// something in the accessory.
+  func read(
+    _ batch: FrameBatch<Rules.Codec.Header>, at index: Int, allowsWrites: Bool
+  ) -> ClientFrame<Rules.Request>
   /// The answer to a client whose frame is damaged, too long or of another version; nil for none.
   func answer(toBroken header: Rules.Codec.Header, _ outcome: FrameOutcome) -> [UInt8]?
   /// Whether `one` is `other`, sent again by the client.

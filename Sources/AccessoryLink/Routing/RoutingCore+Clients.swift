@@ -5,8 +5,8 @@ import AccessoryProtocols
 
 /// Bytes and requests from clients.
 extension RoutingCore {
-  mutating func add(_ client: Int) {
-    clients[client] = Client(codec: family.makeCodec(), memory: family.newMemory)
+  mutating func add(_ client: Int, allowsWrites: Bool) {
+    clients[client] = Client(codec: family.makeCodec(), memory: family.newMemory, allowsWrites: allowsWrites)
   }
 
   mutating func remove(_ client: Int, now: MonotonicTime, effects: inout RoutingEffects) {
@@ -119,7 +119,7 @@ extension RoutingCore {
       return
     }
     clients[client]?.isNoisy = false
-    switch family.read(found, at: index) {
+    switch family.read(found, at: index, allowsWrites: clients[client]?.allowsWrites == true) {
     case .refuse(let reason, let answer):
       statistics.refused += 1
       effects.news.append(.refused(client: client, reason: reason))

@@ -17,6 +17,8 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
   struct Client: Sendable {
     var codec: Rules.Codec
     var memory: Family.Memory
+    /// Whether the client may send requests that may change something in the accessory.
+    var allowsWrites: Bool
     /// Requests that wait for their turn.
     var queue: Deque<Request> = []
     /// Bytes that are not decoded yet, because too many requests are queued.

@@ -12,7 +12,8 @@ import AccessoryLink
 final class FrameRouter: IOWork {
   /// An event for the rules. Clients are identified by numbers.
   enum Input: Sendable {
-    case add(Int)
+    /// Adds a client. Without `allowsWrites` its requests that may change something in the accessory are refused.
+    case add(Int, allowsWrites: Bool)
     case remove(Int)
     /// Bytes from a client.
     case take([UInt8], from: Int)

@@ -46,7 +46,7 @@ struct RouterRules: Sendable {
     default: break
     }
     switch input {
-    case .add(let client): rules.add(client)
+    case .add(let client, let allowsWrites): rules.add(client, allowsWrites: allowsWrites)
     case .remove(let client):
       stored[client] = nil
       rules.remove(client, now: now, effects: &effects)

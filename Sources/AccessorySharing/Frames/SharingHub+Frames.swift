@@ -42,7 +42,10 @@ extension SharingHub {
 
   // MARK: - Clients
 
-  func addToFrames(_ id: HubClient.ID) { if let number = frames?.add(id) { post(.add(number)) } }
+  func addToFrames(_ id: HubClient.ID) {
+    guard let client = clients[id], let number = frames?.add(id) else { return }
+    post(.add(number, allowsWrites: client.allowsWrites))
+  }
 
   /// Passes a client's bytes to the router. Returns false when they must wait for the device.
   func sendFrames(_ bytes: [UInt8], of client: HubClient) -> Bool {

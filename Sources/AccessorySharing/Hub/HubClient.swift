@@ -17,6 +17,8 @@ final class HubClient {
   /// The kind of the client's connection.
   let kind: HubClientKind
 
+  /// Whether the client may send frames that may change something in the accessory, where the hub's routing allows them.
+  let allowsWrites: Bool
   /// Bytes that wait for the client.
   var backlog = Backlog()
   /// The client's requests that weren't carried out yet, in order.
@@ -56,8 +58,9 @@ final class HubClient {
   /// Checks the first bytes for a web browser's request; nil after that.
   var guardian: RequestLineGuard?
 
-  init(_ id: ID, name: String, _ transport: any Transport, kind: HubClientKind) {
+  init(_ id: ID, name: String, _ transport: any Transport, kind: HubClientKind, allowsWrites: Bool) {
     (self.id, self.name, self.transport, self.kind) = (id, name, transport, kind)
+    self.allowsWrites = allowsWrites
     switch kind {
     case .network: guardian = RequestLineGuard()
     case .rfc2217:

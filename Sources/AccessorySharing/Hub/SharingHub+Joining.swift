@@ -12,7 +12,7 @@ extension SharingHub {
   /// Adds a client with its transport, which the hub takes over. `name` appears in reports. Returns the client's number.
   @discardableResult
   func join(
-    _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true,
+    _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true, allowsWrites: Bool = true,
     onLeave: (@Sendable () -> Void)? = nil
   ) -> HubClient.ID {
     let id = nextID
@@ -21,7 +21,7 @@ extension SharingHub {
       transport.beginClose()
       return id
     }
-    let client = HubClient(id, name: name, transport, kind: kind)
+    let client = HubClient(id, name: name, transport, kind: kind, allowsWrites: allowsWrites)
     client.isListening = isListening
     client.isReported = isListening
     client.onLeave = onLeave

@@ -9,10 +9,11 @@ extension SharingHub {
   package var listenerCount: Int { clients.values.count { $0.isListening && !$0.isLeaving } }
 
   /// Adds a client of this machine with the name `name`, and returns when the client is gone. A hub without a device closes the
-  /// connection at once. When the task is cancelled, the client is disconnected.
-  package nonisolated func serve(_ client: any Transport, name: String) async {
+  /// connection at once. When the task is cancelled, the client is disconnected. By frames and without `allowsWrites`, its frames
+  /// that may change something in the accessory are refused.
+  package nonisolated func serve(_ client: any Transport, name: String, allowsWrites: Bool = true) async {
     let (end, continuation) = AsyncStream<Void>.makeStream()
-    let id = await admit(client, name: name) { continuation.finish() }
+    let id = await admit(client, name: name, allowsWrites: allowsWrites) { continuation.finish() }
     await withTaskCancellationHandler {
       for await _ in end {}
     } onCancel: {
@@ -20,13 +21,15 @@ extension SharingHub {
     }
   }
 
-  private func admit(_ client: any Transport, name: String, onLeave: @escaping @Sendable () -> Void) -> HubClient.ID? {
+  private func admit(
+    _ client: any Transport, name: String, allowsWrites: Bool, onLeave: @escaping @Sendable () -> Void
+  ) -> HubClient.ID? {
     guard device != nil else {
       client.beginClose()
       onLeave()
       return nil
     }
-    let id = join(client, name: name, kind: .local, onLeave: onLeave)
+    let id = join(client, name: name, kind: .local, allowsWrites: allowsWrites, onLeave: onLeave)
     // The client has already left, or the hub is closed. Finishing the stream twice does no harm.
     if clients[id] == nil { onLeave() }
     return id

@@ -11,9 +11,16 @@ import AccessorySharing
 
 extension BridgeService {
   package func share(_ call: Bridge.Share, from caller: Caller) async throws(CallError) -> OpenResult {
-    switch call.access {
-    case .read: try await shareForReading(call, caller)
-    case .write: try await shareForWriting(call, caller)
+    switch (call.access, call.by ?? .bytes) {
+    case (.read, .bytes): try await shareForReading(call, caller)
+    case (.write, .bytes): try await shareForWriting(call, caller)
+    case (.write, .frames): try await shareByFrames(call, caller)
+    case (.read, .frames):
+      throw CallError(
+        AccessoryError(
+          .misconfigured,
+          "frames are shared among clients that send requests, with the access write: to read, share bytes"),
+        device: call.device)
     }
   }
 
@@ -60,7 +67,7 @@ extension BridgeService {
     }
   }
 
-  private func writerLeft(_ key: Int, _ writer: Int, _ secret: String) {
+  func writerLeft(_ key: Int, _ writer: Int, _ secret: String) {
     attachments[key]?.lending.removeLoan(secret)
     removeWriter(key, writer)
   }
@@ -68,23 +75,29 @@ extension BridgeService {
   /// Adds a writer, and lends the line to the writers if it isn't lent to them already. Returns the attachment that owns the loan, and
   /// the writer's number for `removeWriter`. On a line with several units, the owner may be another attachment than `found`.
   func addWriter(
-    _ found: Attachment, _ name: String, isAsked: Bool, text: String?
+    _ found: Attachment, _ name: String, isAsked: Bool, by unit: Bridge.ShareUnit = .bytes, text: String?
   ) async throws(CallError) -> (attachment: Attachment, key: Int) {
     var attachment = found
     while true {
       attachment = owner(of: attachment.latest)
       try check(attachment, text)
-      try checkBytes(of: attachment, isAsked: isAsked)
+      switch unit {
+      case .bytes: try checkBytes(of: attachment, isAsked: isAsked)
+      case .frames: try checkFrames(of: attachment, isAsked: isAsked)
+      }
       let sharing = sharing(of: attachment)
       switch attachment.machine.state {
       case .lent where sharing.isChanging: await wait(attachment)
+      case .lent where sharing.lent != nil && sharing.unit != unit:
+        throw refusal(attachment, unit, sharing)
       case .lent where sharing.lent != nil:
         let key = sharing.add(name)
         attachment.lending.begin(sharedBy: sharing.holder ?? name)
         return (attachment, key)
       case .lent: throw attachment.lending.refusal(attachment)
       case .opening where attachment.device.unit == nil: await wait(attachment)
-      case .opening, .attached, .waiting, .failed: return (attachment, try await lend(attachment, name, isAsked))
+      case .opening, .attached, .waiting, .failed:
+        return (attachment, try await lend(attachment, name, isAsked, unit))
       }
     }
   }
@@ -95,13 +108,16 @@ extension BridgeService {
     return attachments.values.first { $0.sharing?.lent?.keys.contains(attachment.key) ?? false } ?? attachment
   }
 
-  private func lend(_ attachment: Attachment, _ name: String, _ isAsked: Bool) async throws(CallError) -> Int {
+  private func lend(
+    _ attachment: Attachment, _ name: String, _ isAsked: Bool, _ unit: Bridge.ShareUnit
+  ) async throws(CallError) -> Int {
     let sharing = sharing(of: attachment)
+    sharing.unit = unit
     let writer = sharing.add(name)
     sharing.isChanging = true
     let holder = sharing.holder ?? name
     do throws(CallError) {
-      let (session, keys) = try await borrow(attachment, isAsked: isAsked) { $0.begin(sharedBy: holder) }
+      let (session, keys) = try await borrow(attachment, isAsked: isAsked, by: unit) { $0.begin(sharedBy: holder) }
       sharing.lent = (session, keys)
       attachment.lending.opened { session.transport.beginClose() }
       let key = attachment.key
@@ -142,6 +158,7 @@ extension BridgeService {
     // The device may have ended while the bytes were being sent.
     guard let sharing = attachments[key]?.sharing, let (session, keys) = sharing.lent else { return }
     sharing.lent = nil
+    sharing.endFrames()
     // Sent later, they would be a write that nobody expects, and their replies would go to the next writer.
     await line.discardOutput()
     await line.end()

@@ -87,7 +87,7 @@ extension BridgeService {
   /// `begin` sets the borrower's name. Call `returned` with the keys when the session is closed. Throws if the line can't be lent or
   /// the device can't be opened.
   func borrow(
-    _ attachment: Attachment, isAsked: Bool, _ begin: (inout Lending) -> Void
+    _ attachment: Attachment, isAsked: Bool, by unit: Bridge.ShareUnit = .bytes, _ begin: (inout Lending) -> Void
   ) async throws(CallError) -> (session: AccessorySession, keys: [Int]) {
     if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
     let others = attachments.values.filter { $0 !== attachment && $0.sharesLine(with: attachment) }
@@ -119,7 +119,9 @@ extension BridgeService {
       if attachment.device.unit != nil { await pauseSearch(attachment.device.line) }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
-      return (try await opener.greetedSession(), keys)
+      // By frames, each frame is checked before it is sent.
+      let session = unit == .frames ? try await opener.unguardedGreetedSession() : try await opener.greetedSession()
+      return (session, keys)
     } catch {
       returned(keys, nil)
       throw CallError(error, device: attachment.device.id)

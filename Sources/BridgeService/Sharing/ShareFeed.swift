@@ -7,17 +7,29 @@ import AccessoryIO
 /// device while the line is lent to the writers, and is queued otherwise. A `SharedLine` passes the bytes.
 final class ShareFeed: Transport {
   let label: String
-  let timing: LineTiming
   let line: (any LineControl)?
-  let input = InputQueue()
+  let input: InputQueue
   /// Message boundaries are kept, so that the bytes that a client sent at once stay together.
   let output = OutputQueue(keepsMessages: true)
   /// Whether the input gets all bytes from the device, or only those that arrive while the line is lent.
   let hearsAlways: Bool
 
-  init(label: String, timing: LineTiming, line: (any LineControl)?, hearsAlways: Bool) {
-    (self.label, self.timing, self.line, self.hearsAlways) = (label, timing, line, hearsAlways)
+  private let fixedTiming: LineTiming
+  /// The transport of the lent device, where the feed's bytes are decoded: then the line's speed and the boundaries of messages
+  /// matter.
+  private let device: (any Transport)?
+
+  init(
+    label: String, timing: LineTiming, line: (any LineControl)?, hearsAlways: Bool,
+    decoding device: (any Transport)? = nil
+  ) {
+    (self.label, fixedTiming, self.line, self.hearsAlways) = (label, timing, line, hearsAlways)
+    self.device = device
+    input = InputQueue(keepsMessages: device?.input.keepsMessages ?? false)
   }
+
+  /// How long bytes take on the line. Clients may change its speed.
+  var timing: LineTiming { device?.timing ?? fixedTiming }
 
   /// Ends both directions, because the device is gone or the feed is no longer needed.
   func end(_ error: AccessoryError?) {

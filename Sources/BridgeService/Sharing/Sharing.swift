@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 import AccessoryLink
@@ -29,6 +30,10 @@ final class Sharing {
   /// The hub of the clients that only read, and the hub of those that also write; nil before the first such client.
   var readers, writers: Hub?
   var readerCount = 0
+  /// The hub of the clients that share frames. It lasts as long as the loan, because the service makes contact anew after it.
+  var frames: FramesHub?
+  /// What the writers share. It is chosen by the first of them.
+  var unit = Bridge.ShareUnit.bytes
   /// The names and numbers of the writers. The line is lent while there is at least one.
   private(set) var writing: [(key: Int, name: String)] = []
   private var nextKey = 0
@@ -62,9 +67,16 @@ final class Sharing {
     return writing.count == 1 ? first : "\(first) and \(writing.count - 1) more"
   }
 
+  /// Ends sharing by frames, because the loan is over.
+  func endFrames() {
+    frames?.end()
+    frames = nil
+  }
+
   /// Ends the sharing, because the device is gone or the attachment was released. To the clients this is the end of the device.
   func end(_ error: AccessoryError?) {
     (readers, writers) = (nil, nil)
+    endFrames()
     let line = line
     line.io.post { line.enter { $0.endFeeds(error) } }
   }

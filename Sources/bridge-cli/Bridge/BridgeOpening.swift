@@ -75,19 +75,22 @@ struct BridgeOpening: Sendable {
     let driver = try framesDriver(hasKnownFrames ? known : nil, label: held.label ?? held.name)
     let isAsked = write && held.accessory.writes != nil
     var transport: any Transport
-    // Sharing frames needs exclusive use of the line. Bytes can be shared with other clients of the service, if the
-    // service is new enough to have the call `Share`.
-    if driver == nil, let shared = try await held.calls.share(isReadOnly ? .read : .write, write: isAsked) {
+    // The service shares the accessory with its other clients, if it is new enough to have the call `Share`, with frames. Otherwise
+    // this program borrows the accessory, and the service lends it only to a client that may send every frame.
+    var allowsWrites = held.accessory.writes == nil || isAsked
+    if let shared = try await held.calls.share(
+      isReadOnly ? .read : .write, by: driver == nil ? .bytes : .frames, write: isAsked)
+    {
       transport = shared.transport
     } else {
       transport = try await held.calls.open(write: isAsked).transport
+      allowsWrites = true
     }
     if let recorder { transport = TappedTransport(transport, tap: await recorder.nextTap()) }
     await recorder?.opened(silence: held.silence, driver: held.accessory.driver)
     let document = DeviceDocument(held.accessory.device, held: held.accessory)
     do {
-      // `true`, because the service opens a line only for a client that may send every frame.
-      let routing = try driver?.routing?(transport, nil, true)
+      let routing = try driver?.routing?(transport, nil, allowsWrites)
       return Opened(
         device: SharedDevice(transport, routing: routing), name: held.label ?? held.name, document: document)
     } catch {
