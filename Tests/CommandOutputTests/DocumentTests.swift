@@ -96,14 +96,14 @@ import Testing
         == joined(
           #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":"Lamp","serial":null},\#(end),"stale":false,"#,
-          #""status":{"fault_code":null,"progress_percent":null,"state":"idle"},"time":2000000000}"#))
+          #""status":{"fault_code":null,"progress_percent":null,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#))
     let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
     #expect(
       DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
         == joined(
           #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":null,"serial":null},\#(end),"stale":false,"#,
-          #""status":{"fault_code":9,"progress_percent":3,"state":"fault"},"time":2000000000}"#))
+          #""status":{"fault_code":9,"progress_percent":3,"state":"fault"},"time":2000000000,"unfit_alarms":[]}"#))
   }
 
   /// Where an accessory stands with the service that holds it.
@@ -114,7 +114,7 @@ import Testing
     let service = joined(
       #""service":{"alarms":null,"driver":"framed","holder":null,"next_try_ms":900,"#,
       #""problem":{"kind":"timed_out","message":"no answer"},"profile":"lamp","readings_age_ms":1500,"#,
-      #""stale":false,"state":"waiting","tries":2,"tries_limit":3,"writes":null}"#)
+      #""stale":false,"state":"waiting","tries":2,"tries_limit":3,"unfit_alarms":[],"writes":null}"#)
     #expect(
       DocumentText.line(DeviceDocument(Samples.bare, held: held))
         == Samples.bareText.replacing(#""service":null"#, with: service))

@@ -77,6 +77,22 @@ import Testing
     }
   }
 
+  /// A rule for a service that runs already would have no effect.
+  @Test func attachRefusesRulesForAService() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve()
+      _ = try await box.simulate("--serial", "A1")
+      try await service.errors(containing: "A1 is attached at")
+      let attached = try await box.run("attach", "A1", "--alarm", "fault")
+      #expect(attached.status != 0 && attached.errorText.contains("--alarm has no effect here"))
+      #expect(try await box.run("attach", "A1").status == 0)
+      try box.directory.write(
+        Array("alarms:\n- driver: epever\n  rules: [solar_power < 5 V]\n".utf8), to: "service.yaml")
+      let checked = try await box.run("service", "check", "service.yaml")
+      #expect(checked.status == 78 && checked.outputText.contains("solar_power is in W, and the limit in V"))
+    }
+  }
+
   @Test func mistakesAreFound() async throws {
     try await Sandbox.with { box in
       let wrong = try await box.run("watch", "--alarm", "battery < 20 V")

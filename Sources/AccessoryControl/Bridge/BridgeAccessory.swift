@@ -82,6 +82,8 @@ extension Bridge {
     package var tries_limit, next_try_ms: Int?
     /// The raised alarms; nil from a service that is too old for alarms.
     package var alarms: [Alarm]?
+    /// The rules that can't be compared with what the accessory reports; left out where there are none.
+    package var unfit_alarms: [UnfitAlarm]?
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,

@@ -31,6 +31,20 @@ extension Bridge {
     }
   }
 
+  /// A rule that can't be compared with what the accessory reports.
+  package struct UnfitAlarm: ReadingShape {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+      case name, rule, reason
+    }
+
+    package var name, rule, reason: String
+
+    /// Converts a rule to the wire format.
+    package init(_ unfit: AccessoryCore.UnfitAlarm) {
+      (name, rule, reason) = (unfit.rule.name, unfit.rule.text, unfit.reason)
+    }
+  }
+
   /// What has become of an alarm.
   package enum AlarmState: String, Codable, Sendable, Hashable, CaseIterable {
     case raised, cleared
@@ -56,5 +70,22 @@ extension Bridge.Alarm: CheckedReply {
   static func check(_ alarms: [Self]) throws(ReplyNumberError) {
     try ReplyLimits.check(alarms.count, 0...AlarmRule.countLimit, "the number of alarms")
     for alarm in alarms { try alarm.check() }
+  }
+}
+
+extension Bridge.UnfitAlarm: CheckedReply {
+  /// The longest reason: it has the name of a value, and units.
+  private static let reasonBytes = 1_024
+
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(length: name, AlarmRule.textLimit, "name")
+    try ReplyLimits.check(length: rule, AlarmRule.textLimit, "rule")
+    try ReplyLimits.check(length: reason, Self.reasonBytes, "reason")
+  }
+
+  /// Throws when there are too many rules of one accessory, or when one is beyond its limits.
+  static func check(_ unfit: [Self]) throws(ReplyNumberError) {
+    try ReplyLimits.check(unfit.count, 0...AlarmRule.countLimit, "the number of unfit alarms")
+    for one in unfit { try one.check() }
   }
 }

@@ -78,6 +78,7 @@ extension Bridge.Accessory: CheckedReply {
     try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try Bridge.Alarm.check(alarms ?? [])
+    try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
   }
 }
 
@@ -154,6 +155,7 @@ extension Bridge.GetStatus.Reply: CheckedReply {
     try status.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
     try Bridge.Alarm.check(alarms ?? [])
+    try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
   }
 }
 

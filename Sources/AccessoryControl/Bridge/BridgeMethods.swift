@@ -97,12 +97,14 @@ extension Bridge {
       package var stale: Bool?
       /// The raised alarms; nil from a service that is too old for alarms.
       package var alarms: [Alarm]?
+      /// The rules that can't be compared with what the accessory reports; left out where there are none.
+      package var unfit_alarms: [UnfitAlarm]?
 
       package init(
         device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil,
-        alarms: [Alarm]? = nil
+        alarms: [Alarm]? = nil, unfit_alarms: [UnfitAlarm]? = nil
       ) {
-        self.alarms = alarms
+        (self.alarms, self.unfit_alarms) = (alarms, unfit_alarms)
         self.device = device
         self.status = status
         self.identity = identity

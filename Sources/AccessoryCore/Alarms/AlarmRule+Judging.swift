@@ -129,8 +129,7 @@ extension AlarmRule {
     case .text(let text), .choice(let text, _): own = text
     case .flag(let flag):
       // A flag can be compared with any word for yes and no.
-      let wanted = ["yes", "true", "on"].contains(word.lowercased())
-      guard wanted || ["no", "false", "off"].contains(word.lowercased()) else { return nil }
+      guard let wanted = AlarmWords.flag(word) else { return nil }
       let isMet = (flag == wanted) == (comparison == .equal)
       return Judgement(isMet: isMet, isOver: !isMet, value: AlarmValue(text: flag ? "yes" : "no"))
     case .number: return nil

@@ -24,6 +24,8 @@ public struct AlarmSet: Sendable {
   private struct Entry: Sendable {
     var state: AlarmState
     var since = 0.0
+    /// Whether `takeNewUnfit` has returned it.
+    var isReported = false
 
     var alarm: Alarm { Alarm(rule: state.rule, since: since, value: state.value) }
 
@@ -53,6 +55,22 @@ public struct AlarmSet: Sendable {
   }
   /// When `timePassed` is to be called; nil for not before the next reading.
   public var deadline: MonotonicTime? { entries.compactMap(\.state.deadline).min() }
+
+  /// The rules that can't be compared with what the accessory reported, so that their alarms are never raised.
+  public var unfit: [UnfitAlarm] {
+    entries.compactMap { entry in entry.state.misfit.map { UnfitAlarm(rule: entry.state.rule, reason: $0) } }
+  }
+
+  /// Those rules of `unfit` that weren't returned before.
+  public mutating func takeNewUnfit() -> [UnfitAlarm] {
+    var unfit: [UnfitAlarm] = []
+    for index in entries.indices where !entries[index].isReported {
+      guard let reason = entries[index].state.misfit else { continue }
+      entries[index].isReported = true
+      unfit.append(UnfitAlarm(rule: entries[index].state.rule, reason: reason))
+    }
+    return unfit
+  }
 
   /// Takes the accessory's readings, which also means that it was heard.
   public mutating func take(_ readings: AlarmReadings, now: MonotonicTime, wallClock: Double) -> [News] {
@@ -95,7 +113,8 @@ public struct AlarmSet: Sendable {
     for index in entries.indices {
       if case .silence = entries[index].state.rule.condition { continue }
       if entries[index].state.isRaised { news.append(News(change: .cleared, alarm: entries[index].alarm)) }
-      entries[index] = Entry(state: AlarmState(entries[index].state.rule, now: now))
+      entries[index] = Entry(
+        state: AlarmState(entries[index].state.rule, now: now), isReported: entries[index].isReported)
     }
     return news
   }

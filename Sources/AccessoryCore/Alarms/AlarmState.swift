@@ -21,6 +21,8 @@ public struct AlarmState: Sendable, Hashable {
   public private(set) var isRaised = false
   /// The last known value of what the rule looks at; nil while none is known, and for silence.
   public private(set) var value: AlarmValue?
+  /// Why the last known reading can't be compared with the limit; nil where it can.
+  public private(set) var misfit: String?
   /// When `timePassed` is to be called; nil for not before the next reading.
   public private(set) var deadline: MonotonicTime?
 
@@ -48,10 +50,11 @@ public struct AlarmState: Sendable, Hashable {
   public mutating func take(_ readings: AlarmReadings, now: MonotonicTime) -> AlarmChange? {
     guard silence == nil else { return nil }
     guard let judgement = rule.judge(readings) else {
+      misfit = rule.misfit(readings) ?? misfit
       deadline = nil
       return nil
     }
-    value = judgement.value
+    (value, misfit) = (judgement.value, nil)
     if judgement.isMet { isMet = true } else if judgement.isOver { isMet = false }
     guard isMet != isRaised else {
       (start, deadline) = (nil, nil)

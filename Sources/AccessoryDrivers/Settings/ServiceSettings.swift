@@ -10,6 +10,8 @@ package struct ServiceSettings: Sendable, Hashable {
   package var commands: [CommandPermission]
   /// The rules of alarms.
   package var alarms: [AlarmEntry] = []
+  /// The rules whose alarms are never raised, because their limits can't be compared with the values that they look at.
+  package var unfitAlarms: [ProfileProblem] = []
 
   package init(commands: [CommandPermission] = []) { self.commands = commands }
 

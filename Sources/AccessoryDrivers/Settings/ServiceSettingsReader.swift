@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryProtocols
 
 /// Reads the text of a service's configuration, and reports all mistakes in it.
 struct ServiceSettingsReader: ValueReader {
   let file: String
   var problems: [ProfileProblem] = []
+  private var unfitAlarms: [ProfileProblem] = []
   static var places: [KnownKeys.Place] {
     [("an entry of commands", entryKeys), ("an entry of alarms", alarmKeys), ("an argument", limitKeys)]
   }
@@ -43,6 +45,7 @@ struct ServiceSettingsReader: ValueReader {
     var settings = ServiceSettings()
     if let node = fields["commands"], node.content != .sequence([]) { settings.commands = permissions(node) }
     if let node = fields["alarms"], node.content != .sequence([]) { settings.alarms = alarms(node) }
+    settings.unfitAlarms = unfitAlarms
     return settings
   }
 
@@ -86,8 +89,23 @@ struct ServiceSettingsReader: ValueReader {
       report(node.mark, "rules are missing: rules: [battery < 20 %, fault]")
       return nil
     }
-    let read = alarmRules(rules)
-    return subject.map { AlarmEntry($0, read) }
+    let read = markedAlarmRules(rules)
+    if let subject { unfitAlarms += unfit(read, description(of: subject)) }
+    return subject.map { AlarmEntry($0, read.map(\.rule)) }
+  }
+
+  /// The protocol of the accessories that an entry names; nil where it isn't known or isn't described.
+  private func description(of subject: CommandPermission.Subject) -> ProtocolDescription? {
+    switch subject {
+    case .accessory: return nil
+    case .profile(let name):
+      guard let profile = profiles.first(where: { $0.name == name }) else { return nil }
+      return profile.described?.description
+        ?? profile.driver.flatMap { drivers.protocols.described($0)?.description }
+    case .driver(let name):
+      return profiles.first { $0.described?.name == name }?.described?.description
+        ?? drivers.protocols.described(name)?.description
+    }
   }
 
   // MARK: - Entries

@@ -43,6 +43,12 @@ struct AlarmBook: Sendable {
   /// The raised alarms of an accessory.
   func raised(_ key: String) -> [AlarmSet.Alarm] { records[key]?.set.raised ?? [] }
 
+  /// The rules that can't be compared with what the accessory reported.
+  func unfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.unfit ?? [] }
+
+  /// Those rules of `unfit` that weren't returned before.
+  mutating func takeNewUnfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.takeNewUnfit() ?? [] }
+
   /// All raised alarms, in the order of the accessories' names.
   var raised: [(key: String, device: Bridge.Device, alarm: AlarmSet.Alarm)] {
     records.sorted { $0.key < $1.key }.flatMap { key, record in record.set.raised.map { (key, record.device, $0) } }

@@ -42,6 +42,9 @@ extension BridgeService {
         AlarmReadings(
           battery: readings.battery?.value, status: readings.status?.value, values: readings.values),
         now: clock.now, wallClock: Self.wallClock))
+    for unfit in alarms.takeNewUnfit(attachment.alarmKey) {
+      log.warning("\(attachment.name): the rule \(SafeText.escape(unfit.description, limit: 600))")
+    }
     scheduleAlarms(of: attachment.alarmKey)
   }
 
@@ -70,7 +73,14 @@ extension BridgeService {
   func facts(_ attachment: Attachment) -> Bridge.Accessory {
     var facts = attachment.facts(clock)
     facts.alarms = raisedAlarms(of: attachment)
+    facts.unfit_alarms = unfitAlarms(of: attachment)
     return facts
+  }
+
+  /// The rules that can't be compared with what the accessory reported; nil where there are none.
+  func unfitAlarms(of attachment: Attachment) -> [Bridge.UnfitAlarm]? {
+    let unfit = alarms.unfit(attachment.alarmKey).map(Bridge.UnfitAlarm.init)
+    return unfit.isEmpty ? nil : unfit
   }
 
   /// The raised alarms of an accessory.

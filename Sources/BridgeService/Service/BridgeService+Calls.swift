@@ -71,7 +71,8 @@ extension BridgeService: BridgeHandler {
       return Bridge.GetStatus.Reply(
         device: Bridge.Device(attachment.target), status: Bridge.Status(status.value),
         identity: Bridge.Identity(identity.value), age_ms: age(status.time),
-        stale: isStale(.status, status.time, attachment), alarms: raisedAlarms(of: attachment))
+        stale: isStale(.status, status.time, attachment), alarms: raisedAlarms(of: attachment),
+        unfit_alarms: unfitAlarms(of: attachment))
     }
     let (held, status) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.status()
@@ -79,7 +80,7 @@ extension BridgeService: BridgeHandler {
     note(status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
       device: Bridge.Device(held.target), status: Bridge.Status(status), identity: try await identity(call.device),
-      alarms: raisedAlarms(of: held))
+      alarms: raisedAlarms(of: held), unfit_alarms: unfitAlarms(of: held))
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)

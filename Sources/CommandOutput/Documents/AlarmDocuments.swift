@@ -15,6 +15,14 @@ package struct AlarmFields: Encodable, Sendable {
   package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
+/// A rule that can't be compared with what the accessory reports, as a part of other documents.
+package struct UnfitAlarmFields: Encodable, Sendable {
+  let name, rule, reason: String
+
+  /// The fields of a rule.
+  package init(_ unfit: Bridge.UnfitAlarm) { (name, rule, reason) = (unfit.name, unfit.rule, unfit.reason) }
+}
+
 /// An alarm that was raised or cleared, for commands that go on.
 package struct AlarmEventDocument: Encodable {
   let schema = DocumentSchema.name

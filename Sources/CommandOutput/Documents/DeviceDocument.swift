@@ -61,6 +61,8 @@ package struct HeldDocument: Encodable, Sendable {
   let stale: Bool
   /// The raised alarms; null from a service that is too old for alarms.
   let alarms: OrNull<[AlarmFields]>
+  /// The rules whose alarms are never raised, because their limits don't fit.
+  let unfit_alarms: [UnfitAlarmFields]
 
   init(_ accessory: Bridge.Accessory) {
     state = accessory.state.rawValue
@@ -73,6 +75,7 @@ package struct HeldDocument: Encodable, Sendable {
     readings_age_ms = OrNull(accessory.readings_age_ms)
     stale = accessory.stale ?? false
     alarms = OrNull(accessory.alarms.map { $0.map(AlarmFields.init) })
+    unfit_alarms = (accessory.unfit_alarms ?? []).map(UnfitAlarmFields.init)
   }
 }
 

@@ -89,12 +89,16 @@ package struct StatusDocument: Encodable {
   let stale: Bool
   /// The raised alarms, as in `BatteryDocument`.
   let alarms: OrNull<[AlarmFields]>
+  /// The rules whose alarms are never raised, because their limits don't fit.
+  let unfit_alarms: [UnfitAlarmFields]
 
   /// A status. `age` is in milliseconds, nil for a status of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
-    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, at time: Double = WallClock.seconds
+    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil,
+    at time: Double = WallClock.seconds
   ) {
+    unfit_alarms = (unfitAlarms ?? []).map(UnfitAlarmFields.init)
     self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
     self.device = device
     self.time = time

@@ -28,11 +28,22 @@ package enum AlarmView {
     }
   }
 
+  /// Rows for `Table.facts`, one for each rule that doesn't fit: "low: pv_power < 5 V is never raised: pv_power is in W, …".
+  package static func facts(
+    unfit: [Bridge.UnfitAlarm]?, _ style: Style = .standardOutput
+  ) -> [(String, String)] {
+    (unfit ?? []).map { one in
+      ("Alarm", style.yellow(rule(one.name, one.rule) + " is never raised: " + SafeText.escape(one.reason, limit: 300)))
+    }
+  }
+
   /// "low: battery < 20 %, now 12 %": the name, where it isn't the beginning of the rule, the rule and the last value.
   package static func text(_ alarm: Bridge.Alarm) -> String {
-    let rule = SafeText.escape(alarm.rule, limit: 200)
-    let name = alarm.rule.hasPrefix(alarm.name) ? "" : SafeText.escape(alarm.name) + ": "
-    return name + rule + (alarm.value.map { ", now " + SafeText.escape($0, limit: 200) } ?? "")
+    rule(alarm.name, alarm.rule) + (alarm.value.map { ", now " + SafeText.escape($0, limit: 200) } ?? "")
+  }
+
+  private static func rule(_ name: String, _ rule: String) -> String {
+    (rule.hasPrefix(name) ? "" : SafeText.escape(name) + ": ") + SafeText.escape(rule, limit: 200)
   }
 
   /// "14:03:59  alarm         SIM0001  battery < 20 %, now 19 %", in the columns of `DeviceEventView`.

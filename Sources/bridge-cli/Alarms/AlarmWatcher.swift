@@ -73,6 +73,9 @@ actor AlarmWatcher {
     guard begin(device), var record = records[device.id] else { return }
     change(&record.readings)
     let news = record.set.take(record.readings, now: clock.now, wallClock: WallClock.seconds)
+    for unfit in record.set.takeNewUnfit() {
+      Output.note("\(SafeText.escape(device.id)): the rule \(SafeText.escape(unfit.description, limit: 600))")
+    }
     _ = records.keep(record, for: device.id, size: device.textByteCount)
     schedule(record.set.deadline)
     await tell(news, device)

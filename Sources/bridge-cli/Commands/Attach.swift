@@ -65,6 +65,13 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   /// Asks the service at `place` to attach the device.
   private func ask(_ device: Device, _ place: String) async throws {
+    // Alarms are the service's: the rules of a command that ends would be lost.
+    guard options.alarms.rules.isEmpty else {
+      throw AccessoryError(
+        .unsupported,
+        "--alarm has no effect here, because a service runs already (\(place)) and only watches by its own rules: write the "
+          + "rule into service.yaml, or watch by it with bridge-cli watch --alarm; nothing was attached")
+    }
     let reply = try await BridgeClient.connect(to: place).attach(device.place, profile: profile)
     if let accessories = reply.accessories { return show(accessories) }
     let accessory = reply.accessory
@@ -112,7 +119,19 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     guard let profile = await KnownProfiles.library().store.profile(named: name) else {
       throw AccessoryError(.misconfigured, "there is no profile \(name): bridge-cli profile list shows the profiles")
     }
+    try checkAlarms(profile)
     return profile
+  }
+
+  /// Throws when a rule of the command line can't be compared with the values of the profile's protocol.
+  private func checkAlarms(_ profile: Profile) throws(AccessoryError) {
+    let description =
+      profile.described?.description
+      ?? profile.driver.flatMap { KnownDrivers.library.protocols.described($0)?.description }
+    for rule in options.alarms.rules {
+      guard let unfit = description?.misfit(of: rule) else { continue }
+      throw AccessoryError(.misconfigured, "--alarm: the rule \(unfit) (profile \(profile.name))")
+    }
   }
 }
 

@@ -168,9 +168,10 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
         result.take(try DescriptionReader.read(path: file))
         return result
       }
-      let profile = try ProfileReader.read(path: file, protocols: KnownDrivers.library.protocols)
+      let (profile, unfitAlarms) = try ProfileReader.check(path: file, protocols: KnownDrivers.library.protocols)
       var result = Outcome(file: file, name: profile.name)
       if let described = profile.described { result.take(described) }
+      result.problems += unfitAlarms
       return result
     } catch {
       return Outcome(file: file, problems: error.problems)

@@ -40,14 +40,16 @@ struct ServiceCheck: AsyncParsableCommand, JSONCommand {
     do throws(ProfileProblems) {
       contents = try await ServiceFile.contents(path, store)
     } catch {
-      if !output.json {
-        for problem in error.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
-      }
+      if !output.json { Self.show(error.problems) }
       return ProfileCheck.Outcome(file: path ?? error.problems[0].file, problems: error.problems)
     }
     guard let file = contents.rules.file else {
       let places = ServiceSettings.usualFolders().joined(separator: ", ")
       throw AccessoryError(.notFound, "there is no service.yaml in these folders: \(places)")
+    }
+    if !contents.unfitAlarms.isEmpty {
+      if !output.json { Self.show(contents.unfitAlarms) }
+      return ProfileCheck.Outcome(file: file, problems: contents.unfitAlarms)
     }
     if !output.json {
       let alarms = contents.alarms.isEmpty ? "" : ", and has \(ServiceFile.count(contents.alarms))"
@@ -55,5 +57,9 @@ struct ServiceCheck: AsyncParsableCommand, JSONCommand {
         "\(SafeText.escape(file, limit: 200)): fine, it permits \(ServiceFile.count(contents.rules))\(alarms)")
     }
     return ProfileCheck.Outcome(file: file)
+  }
+
+  private static func show(_ problems: [ProfileProblem]) {
+    for problem in problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
   }
 }

@@ -28,7 +28,7 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       held.noteAge(reply.age_ms)
       return show(
         reply.status.reading, reply.identity.reading, DeviceDocument(reply.device), age: reply.age_ms,
-        isStale: reply.stale == true, alarms: reply.alarms)
+        isStale: reply.stale == true, alarms: reply.alarms, unfit: reply.unfit_alarms)
     }
     try await OpenedAccessory.with(device.text, line) { opened in
       let (status, identity) = try await OpenedAccessory.answer(of: opened.accessory.label) {
@@ -40,14 +40,15 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
 
   private func show(
     _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, age: Int? = nil,
-    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil
+    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfit: [Bridge.UnfitAlarm]? = nil
   ) {
     if output.json {
-      return Output.json(StatusDocument(device, status, identity, age: age, isStale: isStale, alarms: alarms))
+      return Output.json(
+        StatusDocument(device, status, identity, age: age, isStale: isStale, alarms: alarms, unfitAlarms: unfit))
     }
     let facts =
       StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)
-      + AlarmView.facts(alarms)
+      + AlarmView.facts(alarms) + AlarmView.facts(unfit: unfit)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
   }
 }

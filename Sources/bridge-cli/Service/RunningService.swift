@@ -95,6 +95,7 @@ struct RunningService: Sendable {
     do {
       let contents = try await ServiceFile.contents(file, profiles)
       (configuration.commandRules, configuration.alarmRules.entries) = (contents.rules, contents.alarms)
+      for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
       // A file that nobody has named doesn't stop the service, which then permits no command.
       guard file == nil else { throw AccessoryError(error) }
@@ -179,6 +180,7 @@ struct RunningService: Sendable {
       await service.use(contents.rules)
       await service.use(AlarmRules(contents.alarms, typed: configuration.alarmRules.typed))
       note(contents.rules)
+      for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
       for problem in error.problems { log.error("configuration not used, the earlier one stays: \(problem)") }
     }

@@ -10,6 +10,8 @@ enum ServiceFile {
   struct Contents: Sendable {
     var rules = CommandRules()
     var alarms: [AlarmEntry] = []
+    /// The rules of alarms that are never raised.
+    var unfitAlarms: [ProfileProblem] = []
   }
 
   /// What is in the file at `path`, or, if `path` is nil, in the one that is found in the usual folders; without a file
@@ -19,7 +21,9 @@ enum ServiceFile {
       let found = if let path { try ServiceSettings.file(at: path) } else { try ServiceSettings.find() }
       guard let file = found else { return Contents() }
       let settings = try ServiceSettings.read(file, drivers: KnownDrivers.library, profiles: profiles.profiles)
-      return Contents(rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms)
+      return Contents(
+        rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms,
+        unfitAlarms: settings.unfitAlarms)
     }
   }
 

@@ -41,6 +41,35 @@ import Testing
     #expect(set.timePassed(now: Self.start + .seconds(300), wallClock: 1_300).map(\.change) == [.raised])
   }
 
+  @Test(arguments: [
+    ("pv_power < 5 V", "pv_power is in W, and the limit in V"), ("mode > 3", nil), ("door > 3", "door is no number"),
+    ("pv_power = float", "pv_power is a number, and the limit a word"), ("pv_power < 5 kW", nil), ("pv_power < 5", nil),
+    ("door = ajar", "door is yes or no, and the limit ajar"), ("door = YES", nil), ("other < 5 V", nil),
+    ("weight < 5 kg", "weight is in stone\\u{1b}, and the limit in kg"),
+    ("temperature > 30", "temperature is no number"),
+  ])
+  func rulesThatDoNotFit(text: String, reason: String?) throws {
+    let values = ValuesReading(
+      [
+        AccessoryValue("pv_power", .power, .watt, .number(3)), AccessoryValue("door", nil, nil, .flag(true)),
+        AccessoryValue("mode", nil, nil, .choice(word: "x", number: 1)), AccessoryValue("other", nil, .watt, nil),
+        AccessoryValue("weight", nil, "stone\u{1B}", .number(1)),
+        AccessoryValue("temperature", nil, nil, .text("hot")),
+      ], at: Self.start)
+    let expected = reason.map { [$0] } ?? []
+    var set = AlarmSet([try AlarmRule(text)], now: Self.start)
+    _ = set.take(AlarmReadings(values: values), now: Self.start, wallClock: 1_000)
+    #expect(set.unfit.map(\.reason) == expected)
+    // It is reported once, also when the accessory went and came again.
+    #expect(set.takeNewUnfit().map(\.reason) == expected && set.takeNewUnfit().isEmpty)
+    _ = set.forgetReadings(now: Self.start)
+    #expect(set.unfit.isEmpty)
+    _ = set.take(AlarmReadings(values: values), now: Self.start, wallClock: 1_000)
+    // While nothing is known, the reason stays.
+    _ = set.take(AlarmReadings(), now: Self.start, wallClock: 1_000)
+    #expect(set.unfit.map(\.reason) == expected && set.takeNewUnfit().isEmpty)
+  }
+
   @Test func aBoundedNumber() throws {
     let rules = try (0..<100).map { try AlarmRule("x > \($0)") }
     #expect(AlarmSet(rules, now: Self.start).rules.count == AlarmRule.countLimit)

@@ -56,6 +56,31 @@ import Testing
     }
   }
 
+  /// A limit that can't be compared with a described value is reported, and hinders nothing.
+  @Test func limitsThatDoNotFit() throws {
+    let text = """
+      name: sun
+      match: {serial: A1}
+      driver: epever
+      alarms:
+      - no sun: solar_power < 5 V
+      - solar_power < 1 kW
+      - unknown < 5 V
+      """
+    let (profile, unfit) = try ProfileReader.check(Array(text.utf8), file: "f")
+    let message = "the rule no sun: solar_power < 5 V never raises an alarm: solar_power is in W, and the limit in V"
+    #expect(unfit.map(\.description) == ["f:5:3: \(message)"] && profile.alarms.count == 3)
+    for (subject, isFound) in [
+      ("driver: epever", true), ("profile: sun", true), ("driver: framed", false), ("accessory: A1", false),
+    ] {
+      let text = "alarms:\n- solar_power < 5 V\n- \(subject)\n  rules: ['no sun: solar_power < 5 V']\n"
+      let read = try ServiceSettings.read(
+        .init(path: "f", bytes: Array(text.utf8)), drivers: .builtIn, profiles: [profile])
+      #expect(read.unfitAlarms.map(\.description) == (isFound ? ["f:4:11: \(message)"] : []))
+      #expect(read.alarms.count == 2)
+    }
+  }
+
   @Test func entriesOfTheConfiguration() throws {
     #expect(try settings("alarms: []") == [])
     let entries = try settings(

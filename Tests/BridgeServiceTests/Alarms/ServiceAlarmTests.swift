@@ -121,6 +121,22 @@ import Testing
     }
   }
 
+  /// A limit that can't be compared with what is read is reported.
+  @Test func rulesThatDoNotFit() async throws {
+    let rules = try Self.rules(["boot: boot_id > 3"])
+    try await ServiceHarness.with({ $0.alarmRules = rules }) { harness in
+      try await harness.simulate("A1")
+      try await harness.attached("A1")
+      let client = try await harness.client()
+      _ = try await client.call(Bridge.GetValues(device: "A1"))
+      try await harness.said("warning A1: the rule boot: boot_id > 3 never raises an alarm: boot_id is no number")
+      let listed = try await client.call(Bridge.List()).accessories.first
+      #expect(listed?.unfit_alarms?.map(\.name) == ["boot"] && listed?.alarms?.isEmpty == true)
+      let status = try await client.call(Bridge.GetStatus(device: "A1"))
+      #expect(status.unfit_alarms?.first?.reason == "boot_id is no number")
+    }
+  }
+
   /// The silence of an accessory that went counts, also when the service has given it up.
   @Test func anUnpluggedAccessoryIsSilent() async throws {
     let clock = ManualClock()

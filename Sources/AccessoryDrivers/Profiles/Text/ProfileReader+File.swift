@@ -9,6 +9,13 @@ extension ProfileReader {
   public static func read(
     path: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> Profile {
+    try check(path: path, drivers: drivers, protocols: protocols).profile
+  }
+
+  /// The same, with the rules of alarms that don't fit the profile's protocol.
+  package static func check(
+    path: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
+  ) throws(ProfileProblems) -> (profile: Profile, unfitAlarms: [ProfileProblem]) {
     let bytes: [UInt8]
     do {
       bytes = try SmallFile.read(path, limit: sizeLimit + 1)
@@ -16,6 +23,6 @@ extension ProfileReader {
       let message = AccessoryError(errno: error, "it can't be read").message
       throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
     }
-    return try read(bytes, file: path, drivers: drivers, protocols: protocols)
+    return try check(bytes, file: path, drivers: drivers, protocols: protocols)
   }
 }

@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryLink
+import AccessoryProtocols
 
 /// Reads the text of a profile, and reports all errors in it.
 public struct ProfileReader: ValueReader {
@@ -14,6 +15,7 @@ public struct ProfileReader: ValueReader {
   let drivers: DriverLibrary
   let protocols: DescriptionLibrary
   var problems: [ProfileProblem] = []
+  private var unfitAlarms: [ProfileProblem] = []
   static var places: [KnownKeys.Place] { KnownKeys.places }
 
   private init(file: String, drivers: DriverLibrary, protocols: DescriptionLibrary) {
@@ -27,10 +29,18 @@ public struct ProfileReader: ValueReader {
   public static func read(
     _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> Profile {
+    try check(bytes, file: file, drivers: drivers, protocols: protocols).profile
+  }
+
+  /// The same, with the rules of alarms whose limits can't be compared with the values of the profile's protocol. A
+  /// profile with such rules can be used: their alarms are never raised.
+  package static func check(
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
+  ) throws(ProfileProblems) -> (profile: Profile, unfitAlarms: [ProfileProblem]) {
     var reader = ProfileReader(file: file, drivers: drivers, protocols: protocols)
     do throws(YAMLError) {
       let profile = reader.profile(try YAMLReader.read(bytes))
-      if let profile, reader.problems.isEmpty { return profile }
+      if let profile, reader.problems.isEmpty { return (profile, reader.unfitAlarms) }
     } catch {
       reader.report(error.mark, error.message)
     }
@@ -62,8 +72,17 @@ public struct ProfileReader: ValueReader {
     if let node = fields["units"] { profile.units = units(node, of: profile) }
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     if let node = fields["share"] { profile.sharing = sharing(node, allowsWrites: profile.allowsWrites) }
-    if let node = fields["alarms"] { profile.alarms = alarmRules(node) }
+    if let node = fields["alarms"] {
+      let rules = markedAlarmRules(node)
+      profile.alarms = rules.map(\.rule)
+      unfitAlarms = unfit(rules, description(of: profile))
+    }
     return name == nil ? nil : profile
+  }
+
+  /// The description of the profile's protocol; nil when its driver has none.
+  private func description(of profile: Profile) -> ProtocolDescription? {
+    profile.described?.description ?? profile.driver.flatMap { protocols.described($0)?.description }
   }
 
   /// The polls of the profile's driver; nil when it has no driver.

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryProtocols
 
 // Reads rules of alarms: texts, and names with texts.
 extension ValueReader {
   /// Reads a list of rules for one accessory. No two have the same name.
-  mutating func alarmRules(_ node: YAMLNode) -> [AlarmRule] {
+  mutating func alarmRules(_ node: YAMLNode) -> [AlarmRule] { markedAlarmRules(node).map(\.rule) }
+
+  /// The same, with the places of the rules.
+  mutating func markedAlarmRules(_ node: YAMLNode) -> [(rule: AlarmRule, mark: YAMLMark)] {
     if node.content == .sequence([]) { return [] }
     var rules: [AlarmRule] = []
+    var marks: [YAMLMark] = []
     for element in list(node, "alarms", limit: AlarmRule.countLimit) ?? [] {
       guard let rule = alarmRule(element) else { continue }
       add(rule, to: &rules, element)
+      if rules.count > marks.count { marks.append(element.mark) }
     }
-    return rules
+    return Array(zip(rules, marks)).map { ($0, $1) }
+  }
+
+  /// The rules that can't be compared with the values of this protocol, with their places.
+  func unfit(_ rules: [(rule: AlarmRule, mark: YAMLMark)], _ description: ProtocolDescription?) -> [ProfileProblem] {
+    guard let description else { return [] }
+    return rules.compactMap { rule, mark in
+      description.misfit(of: rule).map {
+        ProfileProblem(file: file, line: mark.line, column: mark.column, message: "the rule \($0)")
+      }
+    }
   }
 
   /// Adds a rule, unless there is one with its name.

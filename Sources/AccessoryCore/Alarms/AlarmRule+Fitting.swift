@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Rules that can't be compared with what an accessory reports, and so never raise their alarm.
+
+/// A rule that doesn't fit what an accessory reports.
+public struct UnfitAlarm: Sendable, Hashable, CustomStringConvertible {
+  /// The rule.
+  public var rule: AlarmRule
+  /// Why its alarm is never raised, as a sentence without its period.
+  public var reason: String
+
+  /// The rule, with the reason.
+  package init(rule: AlarmRule, reason: String) { (self.rule, self.reason) = (rule, reason) }
+
+  /// "low: pv_power < 5 V never raises an alarm: pv_power is in W, and the limit in V".
+  public var description: String { "\(rule) never raises an alarm: \(reason)" }
+}
+
+extension AlarmRule {
+  /// Why the rule can't be compared with these readings; nil where it can, and while what it looks at is unknown.
+  func misfit(_ readings: AlarmReadings) -> String? {
+    switch condition {
+    case .number(let subject, let comparison, _, let limit):
+      guard let value = readings.value(subject, isBelow: comparison.isBelow) else { return nil }
+      switch value.content {
+      case nil: return nil
+      case .text, .flag: return "\(subject) is no number"
+      case .number, .choice: return Self.misfit(subject, value.unit, limit: limit)
+      }
+    case .word(let subject, let comparison, let word):
+      switch readings.value(subject, isBelow: comparison.isBelow)?.content {
+      case .number: return "\(subject) is a number, and the limit a word"
+      case .flag: return AlarmWords.flag(word) == nil ? "\(subject) is yes or no, and the limit \(word)" : nil
+      case .text, .choice, nil: return nil
+      }
+    case .fault, .warning, .silence: return nil
+    }
+  }
+
+  /// Why the rule can't be compared with values of these units by the name that it looks at. `units` are all units that
+  /// the accessory may report the value in; nil in them stands for a number without a unit.
+  package func misfit(units: (_ name: String) -> [MeasurementUnit?]) -> String? {
+    guard case .number(let subject, _, _, let limit) = condition, case .value(let name) = subject else { return nil }
+    let reasons = units(name).map { Self.misfit(subject, $0, limit: limit) }
+    return reasons.contains(nil) ? nil : reasons.first ?? nil
+  }
+
+  /// Without a unit, on either side, numbers are compared as they are.
+  private static func misfit(_ subject: AlarmSubject, _ unit: MeasurementUnit?, limit: MeasurementUnit?) -> String? {
+    guard let unit, let limit, !unit.measuresLike(limit) else { return nil }
+    return "\(subject) is in \(SafeText.escape(unit.rawValue, limit: 24)), and the limit in \(limit)"
+  }
+}
+
+extension AlarmWords {
+  /// What a word for yes or no means; nil for any other word.
+  static func flag(_ word: String) -> Bool? {
+    let word = word.lowercased()
+    return ["yes", "true", "on"].contains(word) ? true : ["no", "false", "off"].contains(word) ? false : nil
+  }
+}
