@@ -30,6 +30,7 @@ public final class InputQueue: Sendable {
     /// The consumer found no bytes and waits for a notification.
     var isWaiting = true
     var hasEnded = false
+    var isConsumedOnIOThread = false
     var error: AccessoryError?
     var onReadable: QueueHandler?
     var onResume: QueueHandler?
@@ -127,6 +128,15 @@ public final class InputQueue: Sendable {
     }
     if isReadable { body() }
   }
+
+  /// Like `onReadable(_:)`, for a consumer that takes the bytes on the I/O thread.
+  package func onReadableOnIOThread(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.isConsumedOnIOThread = true }
+    onReadable(body)
+  }
+
+  /// Whether the bytes are taken on the I/O thread, so that no other thread is woken for them.
+  var isConsumedOnIOThread: Bool { state.withLock { $0.isConsumedOnIOThread } }
 
   /// Replaces the contents of `buffer` with all bytes that have arrived. The queue reuses the buffer's storage.
   public func take(into buffer: inout [UInt8]) -> TakeResult {

@@ -32,7 +32,7 @@ extension SharingHub {
     greet(client)
     transport.output.onSpace { [weak self] in self?.onThread { $0.hasSpace(id) } }
     transport.output.onClosed { [weak self] _ in self?.onThread { $0.clientClosed(id) } }
-    transport.input.onReadable { [weak self] in self?.onThread { $0.read(id) } }
+    transport.input.onReadableOnIOThread { [weak self] in self?.onThread { $0.read(id) } }
     // The hub may have stopped reading from the device for its only client. Now there are two.
     resumeDevice()
     return id

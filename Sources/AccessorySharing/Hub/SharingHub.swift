@@ -117,7 +117,7 @@ public actor SharingHub: IOActor {
     if let routing = shared.routing { beginRouting(routing) }
     transport.output.onSpace { [weak self] in self?.onThread { $0.deviceHasSpace(transport) } }
     transport.output.onClosed { [weak self] _ in self?.onThread { $0.deviceClosed(transport) } }
-    transport.input.onReadable { [weak self] in self?.onThread { $0.drain(transport) } }
+    transport.input.onReadableOnIOThread { [weak self] in self?.onThread { $0.drain(transport) } }
     for watcher in deviceWatchers { watcher(true) }
     if transport.line == nil { isDeviceReady = true } else { lineOpened(transport) }
     deviceHasSpace(transport)

@@ -91,7 +91,7 @@ actor SharedLine: IOActor {
     transport = device
     self.onEnd = onEnd
     device.output.onSpace { [weak self] in self?.onThread { $0.pump() } }
-    device.input.onReadable { [weak self] in self?.onThread { $0.drain() } }
+    device.input.onReadableOnIOThread { [weak self] in self?.onThread { $0.drain() } }
   }
 
   func flow() {
