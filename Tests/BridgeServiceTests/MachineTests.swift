@@ -29,7 +29,7 @@ import Testing
   @Test func opensAndIsAttached() {
     var machine = machine()
     #expect(machine.state == .opening)
-    #expect(machine.opened(now: Self.start) == [.tellAttached])
+    #expect(machine.opened(now: Self.start) == [.reportAttached])
     #expect(machine.state == .attached)
     #expect(machine.deadline == nil && machine.tries == 0 && machine.problem == nil)
   }
@@ -126,7 +126,7 @@ import Testing
     _ = machine.ended(Self.gone, now: Self.start)
     #expect(machine.plugged(now: Self.start + .milliseconds(500)) == [.open])
     #expect(machine.state == .opening && machine.deadline == nil)
-    #expect(machine.opened(now: Self.start + .seconds(1)) == [.tellAttached])
+    #expect(machine.opened(now: Self.start + .seconds(1)) == [.reportAttached])
     #expect(machine.problem == nil && machine.tries == 0)
   }
 
@@ -169,7 +169,7 @@ import Testing
     other = self.machine()
     _ = other.unplugged(Self.gone, now: Self.start)
     #expect(other.plugged(now: Self.start) == [])
-    #expect(other.opened(now: Self.start) == [.tellAttached])
+    #expect(other.opened(now: Self.start) == [.reportAttached])
   }
 
   @Test func unpluggedAfterItWasGivenUp() {
@@ -242,7 +242,7 @@ import Testing
     let isLent = machine.lendLine()
     #expect(isLent && machine.state == .lent)
     #expect(machine.returned(nil, now: Self.start) == [.open])
-    #expect(machine.opened(now: Self.start) == [.tellAttached])
+    #expect(machine.opened(now: Self.start) == [.reportAttached])
   }
 
   @Test func refusedUntilThereIsAPlace() {
@@ -269,7 +269,7 @@ import Testing
     }
     #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
     // It answers, and keeps silent again.
-    #expect(machine.opened(now: now) == [.tellAttached])
+    #expect(machine.opened(now: now) == [.reportAttached])
     #expect(
       machine.ended(Self.silent, now: now) == [
         .close, .tellGone(Self.silent), .tellWaiting(Self.silent, pause: .seconds(5), try: 1, of: nil),

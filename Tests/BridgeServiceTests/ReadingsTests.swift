@@ -22,8 +22,8 @@ import Testing
   @Test func whatIsToldIsNewsAndWhatIsPolledWhereItHasChanged() {
     var readings = Readings()
     let (u, i) = (AccessoryValue("u", number: 1), AccessoryValue("i", number: 2))
-    #expect(readings.note([u, i], .told, at: time(1)) == ["u", "i"])
-    #expect(readings.note([u], .told, at: time(2)) == ["u"], "as it was, but it said so")
+    #expect(readings.note([u, i], .reported, at: time(1)) == ["u", "i"])
+    #expect(readings.note([u], .reported, at: time(2)) == ["u"], "as it was, but it said so")
     #expect(readings.note([u, AccessoryValue("i", number: 3)], .polled, at: time(3)) == ["i"])
     #expect(readings.values?.values.map(\.name) == ["u", "i"])
   }
@@ -31,7 +31,7 @@ import Testing
   @Test func whatItWasAskedForIsAllThereIs() {
     var readings = Readings()
     let (u, i) = (AccessoryValue("u", number: 1), AccessoryValue("i", number: 2))
-    _ = readings.note([u, i], .told, at: time(1))
+    _ = readings.note([u, i], .reported, at: time(1))
     #expect(readings.note([u], .asked, at: time(2)).isEmpty)
     #expect(readings.values?.values == [u])
     #expect(readings.note([i], .polled, at: time(3)) == ["i"], "it is new again")
@@ -40,13 +40,13 @@ import Testing
   @Test func valuesBeyondTheLimitAreNoNews() {
     var readings = Readings()
     let many = (0..<ReadingLimits.values + 5).map { AccessoryValue("v\($0)", number: Double($0)) }
-    #expect(readings.note(many, .told, at: time(1)).count == ReadingLimits.values)
-    #expect(readings.note([AccessoryValue("more", number: 1)], .told, at: time(2)).isEmpty)
+    #expect(readings.note(many, .reported, at: time(1)).count == ReadingLimits.values)
+    #expect(readings.note([AccessoryValue("more", number: 1)], .reported, at: time(2)).isEmpty)
   }
 
   @Test func newsWaitsForItsTimeAndIsForgotten() {
     var readings = Readings()
-    let names = readings.note([AccessoryValue("u", number: 1)], .told, at: time(1))
+    let names = readings.note([AccessoryValue("u", number: 1)], .reported, at: time(1))
     #expect(readings.newsDeadline == nil)
     readings.tell(names, now: time(10))
     #expect(readings.newsDeadline == time(10))
@@ -81,8 +81,8 @@ import Testing
     readings.freshness = Freshness(
       Driver(name: "p", freshness: .seconds(5)) { _, _, _ throws(AccessoryError) in throw silence },
       interval: \.interval)
-    _ = readings.note([AccessoryValue("rare", nil, nil, .flag(true))], .told, at: time(1))
-    _ = readings.note([AccessoryValue("frequent", nil, nil, .flag(true))], .told, at: time(4))
+    _ = readings.note([AccessoryValue("rare", nil, nil, .flag(true))], .reported, at: time(1))
+    _ = readings.note([AccessoryValue("frequent", nil, nil, .flag(true))], .reported, at: time(4))
     #expect(readings.age(now: time(9))?.oldest == .seconds(5) && readings.age(now: time(9))?.isStale == false)
     #expect(readings.age(now: time(10))?.isStale == true)
     _ = readings.note(BatteryReading(percent: 5), at: time(10))

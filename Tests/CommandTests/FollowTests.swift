@@ -93,4 +93,38 @@ import Testing
       #expect(ended.lines.count == 1)
     }
   }
+
+  /// An accessory that has just come back and answers wrongly is opened again; the command doesn't end.
+  @Test func anAccessoryThatIsntReadyWhenItIsBack() async throws {
+    let first = ScriptedAccessory { $0.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence }
+    let greetings = Watched(0)
+    let second = ScriptedAccessory { request in
+      switch request.command {
+      case .hello:
+        greetings.update { $0 += 1 }
+        return .silence
+      case .battery: return .reply(greetings.value == 1 ? [3] : [2, 56, 0x77, 0x0E, 2])
+      default: return .silence
+      }
+    }
+    let before = try await first.onPseudoTerminal()
+    let after = try await second.onPseudoTerminal()
+    try await Sandbox.with { box in
+      let link = box.directory.path + "/acc"
+      try #require(symlink(before.path, link) == 0)
+      let battery = try box.start("battery", link, "--driver", "framed", "--watch")
+      #expect(try await battery.lines(1).map(Self.withoutTime) == ["57 %  normal  3.712 V  discharging"])
+      unlink(link)
+      try #require(symlink(after.path, link) == 0)
+      await before.transport.close()
+      #expect(
+        try await battery.lines(2).map(Self.withoutTime) == [
+          "57 %  normal  3.712 V  discharging", "56 %  normal  3.703 V  discharging",
+        ])
+      #expect(greetings.value == 2)
+      battery.signal(SIGINT)
+      #expect(try await battery.end().status == 0)
+    }
+    await after.transport.close()
+  }
 }

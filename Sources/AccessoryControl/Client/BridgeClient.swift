@@ -130,7 +130,7 @@ extension BridgeClient {
     let failure: @Sendable (ControlError) -> AccessoryError = { error in
       guard case .answer(let answer) = error else { return failure(error) }
       // A service that shuts down reports the call as cancelled, although this program hasn't cancelled it.
-      if answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
+      if answer.accessoryError.kind == .cancelled { return .subscriptionEnded(by: place) }
       for parameter in ["values", "alarms"] where answer.isOfUnknownParameter(parameter) {
         return AccessoryError(.unsupported, "the service at \(place) reports no \(parameter)")
       }

@@ -86,7 +86,7 @@ package struct BridgeEvents: AsyncSequence, Sendable {
     package mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> BridgeEvent? {
       while !isOver {
         isOver = true
-        guard let answer = try await answer(isolation: actor) else { throw .toldNoMore(by: place) }
+        guard let answer = try await answer(isolation: actor) else { throw .subscriptionEnded(by: place) }
         isOver = false
         if let event = BridgeEvent(answer) { return event }
       }
@@ -110,7 +110,7 @@ package struct BridgeEvents: AsyncSequence, Sendable {
 
 extension AccessoryError {
   /// The service has ended the subscription.
-  static func toldNoMore(by place: String) -> AccessoryError {
+  static func subscriptionEnded(by place: String) -> AccessoryError {
     AccessoryError(.disconnected, "the service at \(place) has ended and sends no more events")
   }
 }

@@ -107,7 +107,7 @@ public struct AlarmSet: Sendable {
     }
   }
 
-  /// Forgets the readings of an accessory that went: its alarms are cleared, except those about silence, which goes on.
+  /// Forgets the readings of an accessory that went: its alarms are cleared, except those about silence, which continues.
   public mutating func forgetReadings(now: MonotonicTime) -> [News] {
     var news: [News] = []
     for index in entries.indices {

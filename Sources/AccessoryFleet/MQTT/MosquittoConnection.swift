@@ -220,7 +220,7 @@ final class MosquittoConnection {
   /// Ends a subscription.
   func unsubscribe(_ filter: String) { mosquitto_unsubscribe(mosquitto, nil, filter) }
 
-  /// Tells the broker that the client leaves, so that it drops the will.
+  /// Sends the broker a DISCONNECT, so that it drops the will.
   func disconnect() { mosquitto_disconnect(mosquitto) }
 
   // MARK: - Errors

@@ -48,7 +48,7 @@ package struct FleetResult: Sendable, Hashable {
   package init(_ reply: Bridge.Perform.Reply, to command: Bridge.Command, id: String?, at time: Double) {
     let replies = reply.replies.map { reply in
       Reply(
-        reply.command, zip(command.results, reply.values).map { Value($0.name, unit: $0.unit, PlainValue(told: $1)) })
+        reply.command, zip(command.results, reply.values).map { Value($0.name, unit: $0.unit, PlainValue(of: $1)) })
     }
     self.init(.success(replies), id: id, at: time)
   }
@@ -111,12 +111,12 @@ extension FleetResult.Value {
 
 extension PlainValue {
   /// The value that a service has sent. One of an unknown form is nothing.
-  init(told value: Bridge.Value) {
+  init(of value: Bridge.Value) {
     switch value.kind {
     case .whole: self = value.whole.map { .whole($0) } ?? .nothing
     case .number: self = value.number.map { .number($0) } ?? .nothing
     case .text: self = value.text.map { .text($0) } ?? .nothing
-    case .list: self = .list((value.list ?? []).map { PlainValue(told: $0) })
+    case .list: self = .list((value.list ?? []).map { PlainValue(of: $0) })
     case .bytes: self = value.bytes_hex.flatMap { Hexadecimal.bytes($0) }.map { .bytes($0) } ?? .nothing
     case .flag: self = value.flag.map { .flag($0) } ?? .nothing
     case .nothing: self = .nothing

@@ -67,15 +67,15 @@ package final class FileWatcher: Sendable {
 
   /// Calls `body` once, with those of the events that this watcher asked for.
   func report(_ seen: [Occurrence]) {
-    var (told, names): (Changes, Set<String>) = ([], [])
+    var (allChanges, names): (Changes, Set<String>) = ([], [])
     for occurrence in seen {
       let change = occurrence.change.intersection(changes.union([.overflow, .gone]))
       guard !change.isEmpty else { continue }
-      told.formUnion(change)
+      allChanges.formUnion(change)
       if let name = occurrence.name { names.insert(name) }
     }
-    guard !told.isEmpty, !isOver.load(ordering: .relaxed) else { return }
-    body(told, told.contains(.overflow) ? nil : names)
+    guard !allChanges.isEmpty, !isOver.load(ordering: .relaxed) else { return }
+    body(allChanges, allChanges.contains(.overflow) ? nil : names)
   }
 
   /// Stops watching. A call of `body` that is running finishes.

@@ -81,13 +81,13 @@ actor Inotify: EventHandler {
       }
     }
     let lost = seen.removeValue(forKey: -1) ?? []  // -1: the kernel's queue overflowed, which concerns all watches
-    let told = watches.withLock { watches in
+    let reports = watches.withLock { watches in
       watches.flatMap { watch, entry in
         let concerns = (seen[watch] ?? []) + lost
         return concerns.isEmpty ? [] : entry.watchers.map { ($0, concerns) }
       }
     }
-    for (watcher, changes) in told { watcher.report(changes) }
+    for (watcher, changes) in reports { watcher.report(changes) }
   }
 }
 

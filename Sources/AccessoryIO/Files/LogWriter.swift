@@ -71,7 +71,7 @@ package final class LogWriter: Sendable {
     while let line = state.withLock({ $0.next(tellDropped) }) { Self.write(line, to: descriptor) }
   }
 
-  /// Lines are lost when the reader is gone (EPIPE); the service goes on.
+  /// Lines are lost when the reader is gone (EPIPE); the service continues.
   private static func write(_ bytes: [UInt8], to descriptor: CInt) {
     var rest = bytes[...]
     while !rest.isEmpty {

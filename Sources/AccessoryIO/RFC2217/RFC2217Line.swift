@@ -183,10 +183,10 @@ final class RFC2217Line: LineControl {
 
   private func current() async -> LineStatus {
     var status = state.withLock { $0.status }
-    guard let told = await transport.withLock({ $0?.transport })?.modemState else { return status }
+    guard let reported = await transport.withLock({ $0?.transport })?.modemState else { return status }
     var lines = (status.modemLines ?? []).intersection(.outputs)
     for (bit, line) in [(COMPortModemState.cts, ModemLines.cts), (.dsr, .dsr), (.ring, .ri), (.cd, .cd)]
-    where told.contains(bit) { lines.insert(line) }
+    where reported.contains(bit) { lines.insert(line) }
     status.modemLines = lines
     return status
   }

@@ -82,7 +82,7 @@ package actor ScreenOutput: IOActor, EventHandler {
         if token == nil { token = try? io.watch(file, for: .write, handler: self) }
         if token != nil { return }
         pending = []
-      // The terminal is gone; the end of the input tells the owner.
+      // The terminal is gone; the owner notices the end of the input.
       case .failure: pending = []
       }
     }

@@ -6,7 +6,7 @@ public struct FrameCounters: Sendable, Hashable {
   public var frames: UInt64 = 0
   /// Starts of a frame with a wrong header checksum, among bytes that belong to no frame.
   ///
-  /// Sync bytes in noise count, too, as they can't be told from a damaged header.
+  /// Sync bytes in noise count, too, as they look like a damaged header.
   public var headerErrors: UInt64 = 0
   /// Frames whose payload has a wrong checksum.
   public var payloadErrors: UInt64 = 0

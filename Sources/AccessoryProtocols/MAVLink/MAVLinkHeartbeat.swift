@@ -18,7 +18,7 @@ public struct MAVLinkHeartbeat: Sendable, Hashable {
     public static let test = Mode(rawValue: 0x02)
     /// It chooses its own way, as in a mission.
     public static let auto = Mode(rawValue: 0x04)
-    /// It goes where a ground station tells it.
+    /// It goes where a ground station sends it.
     public static let guided = Mode(rawValue: 0x08)
     /// It stabilises its attitude.
     public static let stabilized = Mode(rawValue: 0x10)

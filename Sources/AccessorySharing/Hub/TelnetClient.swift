@@ -44,9 +44,9 @@ struct TelnetClient {
     let changes = now.symmetricDifference(registers).union(lineEvents).intersection(mask)
     registers = now
     guard !changes.isEmpty else { return [] }
-    let told = now.union(lineEvents).intersection(mask)
+    let reported = now.union(lineEvents).intersection(mask)
     lineEvents.subtract(mask)
-    return COMPortMessage.lineState(told.rawValue).bytes(fromServer: true)
+    return COMPortMessage.lineState(reported.rawValue).bytes(fromServer: true)
   }
 
   /// Returns the errors and breaks that no notice contained yet, and forgets them.

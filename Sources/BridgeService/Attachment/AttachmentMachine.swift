@@ -20,7 +20,7 @@ struct AttachmentMachine: Sendable, Equatable {
     /// End the link because the device is gone; then report `ended`.
     case end
     /// Report that the accessory is attached.
-    case tellAttached
+    case reportAttached
     /// Report that an attached accessory is no longer attached.
     case tellGone(AccessoryError)
     /// Report that the next try follows after a pause, with the number of that try, and how many the policy allows
@@ -97,7 +97,7 @@ struct AttachmentMachine: Sendable, Equatable {
     state = .attached
     (tries, problem, deadline) = (0, nil, nil)
     hasBeenAttached = true
-    return [.tellAttached]
+    return [.reportAttached]
   }
 
   mutating func openingFailed(_ error: AccessoryError, now: MonotonicTime) -> [Action] {

@@ -16,7 +16,7 @@ struct HistoryKeeper: Sendable {
   /// The file is written anew when it is longer than this and twice as long as its whole content.
   private static let roomToGrow = 262_144
 
-  /// An empty history, or one that goes on with what a file said. `uptime` is the time of the boot clock, `wall` that of
+  /// An empty history, or one that continues what a file holds. `uptime` is the time of the boot clock, `wall` that of
   /// the wall clock in seconds since 1970, and so in the methods. `boot` names this boot of the machine; empty where that isn't known.
   init(
     uptime: MonotonicTime, wall: Double, boot: String = "", after contents: HistoryContents? = nil,

@@ -50,7 +50,7 @@ struct HistoryTimeline: Sendable, Hashable {
   /// Wall clocks beyond this are wrong: the year 2106, as for all times that the service reports.
   private static let latest = Double(UInt32.max)
 
-  /// A time line that begins now, or goes on where `anchor` was. `uptime` is the time of the boot clock; `wall` is in
+  /// A time line that begins now, or continues where `anchor` was. `uptime` is the time of the boot clock; `wall` is in
   /// seconds since 1970.
   init(boot: String, uptime: MonotonicTime, wall: Double, after anchor: Anchor? = nil) {
     self.boot = boot
@@ -91,7 +91,7 @@ struct HistoryTimeline: Sendable, Hashable {
   func time(at uptime: MonotonicTime) -> Double { base + Self.seconds(uptime) }
 
   /// Notes what the wall clock says now. Returns how what was recorded before this boot must be moved, in seconds: a clock
-  /// that was wrong when the machine started, and is set now, tells how long the machine was off.
+  /// that was wrong when the machine started, and is set now, shows how long the machine was off.
   mutating func note(wall: Double, at uptime: MonotonicTime) -> (before: Double, by: Int64)? {
     let (wall, time) = (Self.sane(wall), time(at: uptime))
     guard abs(wall - time - offset) > Self.steady else { return nil }

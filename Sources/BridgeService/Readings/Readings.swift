@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// The last readings of an accessory, their ages, and the changes that subscribers are to be told. It has no clock: its
+/// The last readings of an accessory, their ages, and the changes to report to subscribers. It has no clock: its
 /// owner passes the time. Readings use the boot time, which also counts the machine's sleep; the pauses between reports
 /// of changed values use the clock that doesn't.
 struct Readings: Sendable {
@@ -16,7 +16,7 @@ struct Readings: Sendable {
   /// How values were obtained.
   enum Origin: Sendable, Hashable {
     /// The accessory sent them by itself. Other values stay, and all of these are reported.
-    case told
+    case reported
     /// A poll returned them. Other values stay, and changed ones are reported.
     case polled
     /// The accessory was asked for all its values. They replace all others, and changed ones are reported.
@@ -64,7 +64,7 @@ struct Readings: Sendable {
     case .polled: return Set(changed.map(\.name))
     case .asked: return Set(reading.values.filter { old?[$0.name]?.value != $0 }.map(\.name))
     // Only names that were stored: values beyond the limit are left out.
-    case .told: return Set(ValuesReading(values, at: time).values.map(\.name).filter { reading[$0] != nil })
+    case .reported: return Set(ValuesReading(values, at: time).values.map(\.name).filter { reading[$0] != nil })
     }
   }
 

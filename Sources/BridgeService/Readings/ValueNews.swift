@@ -10,7 +10,7 @@ struct ValueNews {
   static let pause = Duration.seconds(1)
 
   private var names: Set<String> = []
-  private var told: MonotonicTime?
+  private var reported: MonotonicTime?
   /// When the next report is due; nil when there is nothing to report.
   private(set) var deadline: MonotonicTime?
 
@@ -18,7 +18,7 @@ struct ValueNews {
   mutating func add(_ names: some Sequence<String>, now: MonotonicTime) {
     self.names.formUnion(names)
     guard deadline == nil, !self.names.isEmpty else { return }
-    deadline = max(now, told.map { $0 + Self.pause } ?? now)
+    deadline = max(now, reported.map { $0 + Self.pause } ?? now)
   }
 
   /// The values to report now; empty before the deadline.
@@ -26,7 +26,7 @@ struct ValueNews {
     guard let deadline, deadline <= now else { return [] }
     let entries = (reading?.entries ?? []).filter { names.contains($0.value.name) }
     forget()
-    if !entries.isEmpty { told = now }
+    if !entries.isEmpty { reported = now }
     return entries
   }
 

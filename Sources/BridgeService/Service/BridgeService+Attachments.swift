@@ -134,7 +134,7 @@ extension BridgeService {
       case .end:
         attachment.open?.session.transport.deviceWasRemoved()
         attachment.sharing?.lent?.session.transport.deviceWasRemoved()
-      case .tellAttached: attached(attachment)
+      case .reportAttached: attached(attachment)
       case .tellGone(let error): tellGone(attachment, error)
       case .tellWaiting(let error, let pause, let number, let count):
         logWaiting(attachment, error, pause, number, count)
@@ -304,7 +304,7 @@ extension BridgeService {
     if attachment.isTold { tell(.disconnected, attachment, problem: error) }
     history.interrupt(attachment.device.id)
     attachment.isTold = false
-    // A unit that doesn't answer counts as gone, but its line is still there, so the sharing of the line goes on.
+    // A unit that doesn't answer counts as gone, but its line is still there, so the line stays shared.
     if attachment.device.unit == nil || !attachment.machine.isPresent { attachment.sharing?.end(error) }
   }
 

@@ -55,7 +55,7 @@ extension BridgeService {
     history.extract(of: id, last: call.since, at: clock.bootTime, wall: configuration.wallClock())
   }
 
-  /// Converts on another thread: the service goes on meanwhile.
+  /// Converts on another thread: the service continues meanwhile.
   @concurrent private static func series(_ extract: HistoryExtract?, _ names: [String]?) async -> [Bridge.Series] {
     (extract?.series(names) ?? []).map { Bridge.Series($0) }
   }

@@ -106,7 +106,7 @@ extension BridgeService {
     await historyWork?.value
   }
 
-  /// The result of `body`; nil when it takes longer than `limit`. Then `body` goes on, and its result is dropped.
+  /// The result of `body`; nil when it takes longer than `limit`. Then `body` keeps running, and its result is dropped.
   private nonisolated func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async -> Value
   ) async -> Value? {

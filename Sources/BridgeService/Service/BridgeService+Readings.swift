@@ -38,7 +38,7 @@ extension BridgeService {
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
-    case .values(let values): note(values, .told, attachment)
+    case .values(let values): note(values, .reported, attachment)
     case .other: noteHeard(attachment)
     }
   }

@@ -36,7 +36,7 @@ extension BridgeService {
     return asking
   }
 
-  /// Interrupts the search on a line that is needed for something else; it goes on later. Returns when the line is
+  /// Interrupts the search on a line that is needed for something else; it continues later. Returns when the line is
   /// free.
   func pauseSearch(_ line: Device) async {
     for search in searches.values where search.line == line {

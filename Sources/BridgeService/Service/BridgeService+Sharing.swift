@@ -6,7 +6,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessorySharing
 
-// Sharing a line among several clients. Readers get the accessory's bytes while the service goes on using the accessory. Writers send
+// Sharing a line among several clients. Readers get the accessory's bytes while the service keeps using the accessory. Writers send
 // bytes too: the service lends the line to all writers together.
 
 extension BridgeService {

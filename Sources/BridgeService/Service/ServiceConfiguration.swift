@@ -63,7 +63,7 @@ package struct ServiceConfiguration: Sendable {
   package var shareFolder: String?
   /// The names of the profiles that share their accessories; nil: every profile with a `share:` key.
   package var sharingProfiles: Set<String>?
-  /// The name of this boot of the machine, which tells the history whether times since the boot can be compared; empty
+  /// The name of this boot of the machine, by which the history knows whether times since the boot can be compared; empty
   /// where it isn't known.
   package var boot = ""
   /// The file of the history; nil: it is kept in memory only.

@@ -3,7 +3,7 @@
 import AccessoryControl
 import CommandOutput
 
-/// Alarms of commands that go on.
+/// Alarms of commands that keep running.
 enum AlarmOutput {
   /// Prints that an alarm was raised or cleared.
   static func show(_ device: Bridge.Device, _ alarm: Bridge.Alarm, _ state: Bridge.AlarmState, json: Bool) {

@@ -22,7 +22,7 @@ actor AlarmWatcher {
   private var records = ReportedDevices<Record>()
   private var keys: Set<String> = []
   private var timer: (deadline: MonotonicTime, token: TimerToken)?
-  private var isTooMuchTold = false
+  private var hasReportedTooMany = false
 
   /// Calls `body` for each alarm that is raised or cleared.
   init(_ rules: [AlarmRule], clock: any TimerClock = IOThread.shared, _ body: @escaping Body) {
@@ -61,8 +61,8 @@ actor AlarmWatcher {
     var record = records[device.id] ?? Record(device: device, set: AlarmSet(rules, now: clock.now))
     record.device = device
     guard records.keep(record, for: device.id, size: device.textByteCount) else {
-      if !isTooMuchTold { Output.note("a service tells of too many accessories: not all of them are watched") }
-      isTooMuchTold = true
+      if !hasReportedTooMany { Output.note("a service reports too many accessories: not all of them are watched") }
+      hasReportedTooMany = true
       return false
     }
     if keys.insert(device.id).inserted { schedule(record.set.deadline) }

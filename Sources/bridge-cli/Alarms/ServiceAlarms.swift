@@ -10,7 +10,7 @@ import BridgeService
 import CommandOutput
 import Logging
 
-/// The alarms of all accessories, for a command that goes on: those of services, and those by rules of the command line.
+/// The alarms of all accessories, for a command that keeps running: those of services, and those by rules of the command line.
 enum ServiceAlarms {
   /// Calls `body` for each alarm that is raised or raised already, and for each that is cleared. Watches all services that
   /// run now or start later. Returns when the task is cancelled.

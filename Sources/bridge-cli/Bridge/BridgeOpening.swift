@@ -107,7 +107,7 @@ struct BridgeOpening: Sendable {
     case nil: return isReadOnly ? nil : driver.flatMap { $0.routing == nil ? nil : $0 }
     case .frames?:
       if let driver, driver.routing != nil { return driver }
-      let reason = driver.map { "requests of \($0.name) accessories can't be told apart" }
+      let reason = driver.map { "requests of \($0.name) accessories can't be distinguished" }
       throw AccessoryError(
         .misconfigured,
         "\(label) can't be shared by frames, because \(reason ?? "its protocol isn't known"): use --by bytes"

@@ -18,8 +18,8 @@ struct DryRun {
   /// A dry run for a device that a service holds. The service sends nothing, and opens nothing for it.
   init(_ calls: [CommandCall], on held: HeldDevice, write: Bool) async throws {
     try held.requireDriver()
-    let told = try await held.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
-    (device, frames, refusal) = (DeviceDocument(told.device), told.frames, told.refusal)
+    let preview = try await held.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
+    (device, frames, refusal) = (DeviceDocument(preview.device), preview.frames, preview.refusal)
     driver = held.accessory.driver ?? ""
   }
 

@@ -106,21 +106,21 @@ struct List: AsyncParsableCommand, JSONCommand {
   /// is skipped. In `devices`, a line on which a service has found several accessories is replaced by these
   /// accessories.
   private func held(_ devices: inout [Device]) async -> [String: Bridge.Accessory] {
-    var told: [String: Bridge.Accessory] = [:]
+    var reported: [String: Bridge.Accessory] = [:]
     let all = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(2)).held
     let units = Dictionary(grouping: all.filter(\.isHeld).map(\.device).filter { $0.unit != nil }, by: \.address)
     devices = devices.flatMap { device -> [Device] in
       guard device.unit == nil, let units = units[device.address] else { return [device] }
       return units.compactMap(\.unit).sorted().map { device.onLine(unit: $0) }
     }
-    // No system tells of what somebody has named: a place on the network, a socket.
+    // No system reports what somebody has named: a place on the network, a socket.
     for one in all where one.isHeld && one.device.source == .named {
       if !devices.contains(where: { $0.isSame(as: one.device) }) { devices.append(one.device) }
     }
     for one in all {
-      for device in devices where one.device.isSame(as: device) { told[device.id] = one.accessory }
+      for device in devices where one.device.isSame(as: device) { reported[device.id] = one.accessory }
     }
-    return told
+    return reported
   }
 
   /// Replaces each line whose profile says that its units are to be searched by the units that answer. A line that

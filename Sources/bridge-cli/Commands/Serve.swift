@@ -20,7 +20,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
       service.yaml names (bridge-cli service check), and no others.
 
       With --device or --devices it holds these, whatever is plugged in, and tries for ever when one is away: devices on the \
-      network, which no system tells of. That is another service, beside the one for what is plugged in, with a socket of its own.
+      network, which no system reports. That is another service, beside the one for what is plugged in, with a socket of its own.
 
       EXAMPLES
         bridge-cli serve

@@ -88,7 +88,7 @@ struct SimulatorOptions: ParsableArguments {
       let link = link.map { ", linked from \(SafeText.escape($0))" } ?? ""
       shown = SimulatorNews("plugged_in", "\(SafeText.escape(serial)) is plugged in at \(place)\(link)")
     case .unplugged: shown = SimulatorNews("unplugged", "unplugged")
-    case .news(let told): shown = news(told)
+    case .news(let change): shown = news(change)
     }
     guard let shown else { return }
     guard output.json else { return Output.line(shown.line) }

@@ -140,7 +140,7 @@ extension ConsoleSession {
       "Ctrl-T b  sends a break", "Ctrl-T D  raises or lowers DTR; Ctrl-T R does so with RTS",
       "Ctrl-T L  shows the line's settings and its modem lines", "Ctrl-T n  asks for another baud rate",
       "Ctrl-T l  clears the screen",
-      "Ctrl-T z  stops the console; fg goes on", "Ctrl-T Ctrl-T  sends a Ctrl-T, if each key is sent at once",
+      "Ctrl-T z  stops the console; fg continues", "Ctrl-T Ctrl-T  sends a Ctrl-T, if each key is sent at once",
       "In a line: arrows, Home, End, Ctrl-A, -E, -U, -K, -W; up and down bring earlier lines; Ctrl-C deletes the line",
     ]
   }

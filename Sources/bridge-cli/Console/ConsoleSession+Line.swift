@@ -27,11 +27,11 @@ extension ConsoleSession {
       do throws(AccessoryError) { result = .success(try await line.perform(on: control)) } catch {
         result = .failure(error)
       }
-      happened.yield(.lineTold(line, result))
+      happened.yield(.lineFinished(line, result))
     }
   }
 
-  func told(_ work: LineAction, _ result: Result<String, AccessoryError>) throws {
+  func finished(_ work: LineAction, _ result: Result<String, AccessoryError>) throws {
     lineWorkCount -= 1
     switch result {
     case .success(let text):

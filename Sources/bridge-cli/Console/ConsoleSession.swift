@@ -20,7 +20,7 @@ final class ConsoleSession {
     case back(ConsoleConnection)
     case resized, continued
     /// The result of work on the serial line.
-    case lineTold(LineAction, Result<String, AccessoryError>)
+    case lineFinished(LineAction, Result<String, AccessoryError>)
     /// No more keys were typed, or no more bytes received, for a while. The value is the count at the time when the
     /// timer started.
     case keysPaused(Int)
@@ -147,7 +147,7 @@ final class ConsoleSession {
       try press(keys)
     case .gone(let error): try await gone(error)
     case .back(let connection): try connected(connection)
-    case .lineTold(let work, let result): try told(work, result)
+    case .lineFinished(let work, let result): try finished(work, result)
     case .resized:
       let columns = TerminalSize.columns(of: STDOUT_FILENO) ?? 80
       show { $0.resize(columns: columns) }

@@ -59,7 +59,7 @@ enum LowBatteries {
       } else if !isTooMuchTold {
         isTooMuchTold = true
         Output.note(
-          "the service at \(place) tells of more than \(ReplyLimits.devices) low batteries, or too much about them: "
+          "the service at \(place) reports more than \(ReplyLimits.devices) low batteries, or too much about them: "
             + "the rest is ignored")
       }
     }

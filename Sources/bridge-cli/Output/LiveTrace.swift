@@ -33,7 +33,7 @@ actor LiveTrace {
   /// Whether records are only recorded from now on, and no longer printed.
   private let isHurried = Atomic(false)
 
-  /// How long an interrupted command goes on printing records that wait, and how long it waits for its output after
+  /// How long an interrupted command continues to print records that wait, and how long it waits for its output after
   /// that.
   private static let flushTimeout = Duration.seconds(1)
 

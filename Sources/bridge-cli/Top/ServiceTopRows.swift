@@ -54,7 +54,7 @@ enum ServiceTopRows {
       (row.reach, row.state) = (.away, "no service")
       return
     }
-    // An event tells of a disconnect before the next list does.
+    // An event reports a disconnect before the next list does.
     let isConnected = entry?.isConnected ?? false
     guard let accessory else {
       (row.reach, row.state) = isConnected ? (.attached, "attached") : (.away, "gone")

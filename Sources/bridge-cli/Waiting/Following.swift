@@ -69,13 +69,13 @@ struct Following {
   ) async -> Opened? {
     var line = line
     line.wait = nil
-    var told: String?
+    var printed: String?
     return await AccessoryReturn.first(
       [name, opened.device.id].compactMap { $0 }, line, asLine: isLine, servicePath: opened.servicePath
     ) { error in
       // The same error is printed once.
-      guard !Task.isCancelled, !AccessoryWait.isAbsence(error), told != "\(error)" else { return }
-      told = "\(error)"
+      guard !Task.isCancelled, !AccessoryWait.isAbsence(error), printed != "\(error)" else { return }
+      printed = "\(error)"
       let message = (error as? AccessoryError)?.message ?? "\(error)"
       Output.note("\(SafeText.escape(opened.device.id)) can't be opened yet: \(SafeText.escape(message, limit: 500))")
     } open: { name in

@@ -36,7 +36,7 @@ actor FleetTopFeed: TopFeed {
     _ = try await reader.load(FleetScope(gateway: gateway, []), within: limit)
   }
 
-  /// Takes what the broker tells until `close`.
+  /// Receives what the broker sends until `close`.
   func run() async {
     let loading = Task { [reader, gateway] in
       _ = try? await reader.load(

@@ -43,7 +43,7 @@ struct Top: AsyncParsableCommand {
     let feed = FleetTopFeed(settings, gateway: fleet.gateway)
     let session = try TopSession(
       feed, TopModel(title: "bridge-fleet top  \(settings.broker)", sort: sort, filter: filter))
-    // An error of the first connection is told before there is a screen.
+    // An error of the first connection is printed before there is a screen.
     try await feed.begin(within: fleet.timeout.duration)
     let following = Task { await feed.run() }
     let result: Result<Void, any Error>
