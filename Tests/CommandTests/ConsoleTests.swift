@@ -53,6 +53,21 @@ import Testing
     }
   }
 
+  /// Without --eol, the line end is that of the accessory's protocol.
+  @Test(arguments: [("hm10", "AT"), ("elm327", "AT\r"), ("bluno", "AT\n")])
+  func lineEndingOfTheProtocol(driver: String, sent: String) async throws {
+    try await Sandbox.with { box in
+      let accessory = try openPseudoTerminal(raw: true)
+      let line = Array("AT\nAT\n".utf8)
+      try box.directory.write(line, to: "lines")
+      let console = try box.start(
+        ["console", accessory.path, "--driver", driver], prefix: ["/bin/sh", "-c", #"exec "$0" "$@" < lines"#])
+      #expect(try await accessory.read(sent.utf8.count * 2) == Array((sent + sent).utf8))
+      console.signal(SIGTERM)
+      _ = try await console.end()
+    }
+  }
+
   @Test(arguments: ["none", "lf", "cr", "crlf"]) func lineEndings(eol: String) async throws {
     try await withLine("--eol", eol) { console, accessory, _, _ in
       console.type("AT\r")

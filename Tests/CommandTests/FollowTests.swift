@@ -103,7 +103,7 @@ import Testing
       case .hello:
         greetings.update { $0 += 1 }
         return .silence
-      case .battery: return .reply(greetings.value == 1 ? [3] : [2, 56, 0x77, 0x0E, 2])
+      case .battery: return .reply(greetings.value == 1 ? [] : [2, 56, 0x77, 0x0E, 2])
       default: return .silence
       }
     }

@@ -37,7 +37,11 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Option(help: "The line end that is sent behind each line: none, lf, cr or crlf.") var eol = LineEnding.lf
+  @Option(
+    help: """
+      The line end that is sent behind each line: none, lf, cr or crlf; default: none for HM-10 modules, cr for ELM327 and \
+      Megatec; else lf.
+      """) var eol: LineEnding?
   @Option(help: "How input is sent: line, raw (each key at once), hex, or keys (drive a robot).")
   var input: ConsoleInput?
   @Flag(help: "Same as --input raw.") var raw = false
@@ -96,6 +100,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     // The default view: text for protocols of text, decoded frames for the others.
     let reader = TraceFraming(driver: opening.driver).reader
     let view = show ?? (reader?.isText == false ? .frames : .text)
+    let eol = eol ?? .usual(for: opening.driver)
     if isInteractive {
       try await ConsoleSession(
         opening, name: device.text, line, write: write, input: mode, view: view, eol: eol, hasTimestamps: timestamps,

@@ -14,6 +14,16 @@ enum LineEnding: String, ExpressibleByArgument, CaseIterable {
     case .crlf: [0x0D, 0x0A]
     }
   }
+
+  /// The line end that the commands of a driver's protocol have: HM-10 takes a command by the pause behind it, ELM327 and Megatec by a
+  /// carriage return.
+  static func usual(for driver: String?) -> LineEnding {
+    switch driver {
+    case "hm10": .none
+    case "elm327", "megatec": .cr
+    default: .lf
+    }
+  }
 }
 
 /// How received bytes are shown.
