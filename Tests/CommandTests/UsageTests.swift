@@ -158,6 +158,8 @@ import Testing
       // A pseudo-terminal always has eight data bits.
       #expect(info.outputText.contains("9600 baud, 8 data bits, no parity, 2 stop bits"), "\(info.outputText)")
       #expect(info.lines.contains { $0.hasPrefix("Flow control") && $0.hasSuffix("software") })
+      // Its number stays its own until here.
+      withExtendedLifetime(accessory) {}
     }
   }
 

@@ -77,6 +77,7 @@ struct OpenedAccessory {
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> Target {
     let devices = try await KnownDevices.devices(forOpening: text, lines: isLine || line.driver != nil)
     let found = try DeviceResolver.resolve(text, among: devices)
+    try await NumberedTerminals.check(found)
     let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
     let device = try line.transport.choose(found, label: label(text, found.place))
     // A path to a node chooses the transport, whatever a profile prefers.

@@ -19,7 +19,7 @@ enum AccessoryReturn {
     failed: (any Error) -> Void = { _ in }, open: (String) async throws -> Opened
   ) async -> Opened? {
     // The kernel gives the number of a pseudo-terminal that is gone to the next one, of any program. So the number
-    // counts only where the user typed it.
+    // counts only where the user typed it, and not for another terminal than before; see `NumberedTerminals`.
     let names = names.prefix(1) + names.dropFirst().filter { !$0.hasPrefix("/dev/pts/") }
     let arrivals = await ArrivalWatcher()
     defer { arrivals.end() }

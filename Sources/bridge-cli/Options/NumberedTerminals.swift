@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryIO
+import Glibc
+
+/// The pseudo-terminals that this process has found by their numbers: "/dev/pts/7".
+///
+/// The kernel gives the number of a pseudo-terminal that is gone to the next one, of any program. So a command that waits for its
+/// accessory to come back must not take the terminal that has the number then, unless a simulator has announced it.
+enum NumberedTerminals {
+  /// Identifies a terminal: a new one with the same number has another time.
+  private struct Identity: Equatable {
+    let inode: ino_t
+    let seconds: Int
+    let nanoseconds: Int
+
+    init?(_ path: String) {
+      var file = stat()
+      guard stat(path, &file) == 0 else { return nil }
+      (inode, seconds, nanoseconds) = (file.st_ino, file.st_ctim.tv_sec, file.st_ctim.tv_nsec)
+    }
+  }
+
+  /// The terminals by path. A command looks for few.
+  private static let known = Locked<[String: Identity]>([:])
+  private static let capacity = 64
+
+  /// Throws `notFound` if this process has found another terminal with the same number before. A terminal that was found by a link or
+  /// an announcement is another matter: both are made anew with each terminal.
+  static func check(_ device: Device) async throws(AccessoryError) {
+    guard let path = device.address.node, path.hasPrefix("/dev/pts/"), device.link == nil, device.source != .simulator
+    else { return }
+    guard let now = await SetupQueue(label: "terminal").run({ Identity(path) }) else { return }
+    let isSame = known.withLock { known in
+      if known[path] == nil, known.count < capacity { known[path] = now }
+      return known[path].map { $0 == now } ?? true
+    }
+    guard !isSame else { return }
+    throw AccessoryError(
+      .notFound,
+      "\(path) is gone, and its number belongs to another program's terminal now: name the accessory by a link, which stays "
+        + "the same, or start again with its new path")
+  }
+}
