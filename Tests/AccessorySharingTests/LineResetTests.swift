@@ -60,6 +60,21 @@ import Testing
     await setup.hub.close()
   }
 
+  /// The hub's own rules come before what the device's profile says.
+  @Test(arguments: [false, true]) func theDevicesResetsCountWithoutRules(hasRules: Bool) async throws {
+    let setup = LineHub { if hasRules { $0.resets = LineReset.arduino } }
+    await setup.attach(resets: LineReset.esp)
+    let client = await TelnetTestClient(setup.hub)
+    try await client.agree()
+    client.ask(.modemStateMask(0), .control(9), .control(11), .control(8), .control(12), .control(9))
+    for _ in 0..<6 { _ = try await client.message() }
+    await setup.finishScripts()
+    let seen = edges(setup)
+    #expect(seen.contains("50 none") != hasRules, "\(seen)")
+    #expect(seen.contains { $0.hasPrefix("250 ") } == hasRules, "\(seen)")
+    await setup.hub.close()
+  }
+
   @Test func aPlainResetHoldsTheChipForItsTime() async throws {
     let (setup, client) = try await setup(LineReset.esp)
     client.ask(.control(9), .control(12), .control(11), .control(12))

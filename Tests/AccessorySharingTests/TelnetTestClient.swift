@@ -71,7 +71,11 @@ struct LineHub {
     hub = SharingHub(rules, io: .shared, clock: clock)
   }
 
-  func attach() async { await hub.attach(device) { _ in } }
+  func attach(resets: [LineReset] = []) async {
+    var shared = SharedDevice(device)
+    shared.resets = resets
+    await hub.attach(shared) { _ in }
+  }
 
   /// Returns when the I/O thread has done what was posted until now, and what followed from that.
   func settle() async {

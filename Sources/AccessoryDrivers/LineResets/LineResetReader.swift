@@ -27,7 +27,7 @@ public struct LineResetReader: ValueReader {
   private static let stepKeys = ["dtr", "rts", "wait"]
   private static let lineKeys = ["dtr", "rts"]
 
-  private init(file: String) { self.file = file }
+  init(file: String) { self.file = file }
 
   /// Reads a text of up to 64 KiB. `file` is its name in messages. Throws up to 20 mistakes at once.
   public static func read(_ bytes: [UInt8], file: String) throws(ProfileProblems) -> [LineReset] {
@@ -53,7 +53,7 @@ public struct LineResetReader: ValueReader {
     return try read(bytes, file: path)
   }
 
-  private mutating func resets(_ node: YAMLNode) -> [LineReset] {
+  mutating func resets(_ node: YAMLNode) -> [LineReset] {
     (list(node, "resets", limit: Self.resetLimit) ?? []).compactMap { reset($0) }
   }
 

@@ -35,6 +35,8 @@ public struct Profile: Sendable, Hashable {
   public var allowsWrites = false
   /// The endpoints at which the service shares the accessory with other programs of this machine; nil for none.
   public var sharing: ProfileSharing?
+  /// The resets of the board by DTR and RTS, which `bridge` runs with exact times when an RFC 2217 client begins one; nil for none.
+  public var reset: ProfileReset?
   /// The rules of alarms by which the service watches the accessory. No two have the same name.
   public var alarms: [AlarmRule] = []
 

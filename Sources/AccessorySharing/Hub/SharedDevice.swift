@@ -9,6 +9,8 @@ public struct SharedDevice: Sendable {
   public var transport: any Transport
   /// The rules for sharing by frames; nil to share by bytes.
   public var routing: FrameRouting?
+  /// The resets of the device's board, which the hub runs with exact times if `SharingRules.resets` is empty. The default is none.
+  public var resets: [LineReset] = []
   /// The session that made the driver's opening exchange with the device. It must stay alive, because it closes the transport when it
   /// is released.
   package var session: AccessorySession?

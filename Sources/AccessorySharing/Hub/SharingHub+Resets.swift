@@ -31,13 +31,15 @@ extension SharingHub {
   /// The number of scripts that may wait. Beyond it a client's changes are made one after another, and the client waits for each.
   private static let scriptLimit = 4
 
+  private var resets: [LineReset] { rules.resets.isEmpty ? deviceResets : rules.resets }
+
   /// Handles a change of DTR or RTS when the rules contain resets. Returns true when the client can be answered at once; false when the
   /// change is to be made on the line.
   func takeReset(_ request: LineRequest, of client: HubClient) -> Bool {
     guard case .set(let raised, let lowered) = request, device?.line != nil, hasModemLines,
-      reset.detector != nil || !rules.resets.isEmpty, reset.scriptCount < Self.scriptLimit
+      reset.detector != nil || !resets.isEmpty, reset.scriptCount < Self.scriptLimit
     else { return false }
-    var detector = reset.detector ?? LineResetDetector(rules.resets, outputs: memory.outputs)
+    var detector = reset.detector ?? LineResetDetector(resets, outputs: memory.outputs)
     let verdict = detector.take(raising: raised, lowering: lowered)
     reset.detector = detector
     lineUsers.insert(client.id)

@@ -24,6 +24,8 @@ public actor SharingHub: IOActor {
   private(set) var device: (any Transport)?
   /// The session that made the driver's opening exchange. It is stored because its release would close the transport.
   private var session: AccessorySession?
+  /// The resets of the device's board.
+  private(set) var deviceResets: [LineReset] = []
   /// Whether the line's state was read and the clients' changes were repeated, so that bytes may be sent to the device.
   var isDeviceReady = false
   /// Whether the device takes no more bytes, because it is gone or was closed.
@@ -110,6 +112,7 @@ public actor SharingHub: IOActor {
     }
     device = transport
     session = shared.session
+    deviceResets = shared.resets
     hasHadDevice = true
     deviceEnd = onEnd
     lastArrival = clock.now

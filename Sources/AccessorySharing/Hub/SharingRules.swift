@@ -47,8 +47,8 @@ public struct SharingRules: Sendable, Hashable {
   /// this time. By frames, it is disconnected after this time, when all its requests have ended. The default is 500 ms.
   public var linger = Duration.milliseconds(500)
 
-  /// The resets that the hub runs with exact times when an RFC 2217 client begins one by DTR and RTS. The default is none: each change
-  /// is made when it is requested.
+  /// The resets that the hub runs with exact times when an RFC 2217 client begins one by DTR and RTS. The default is none: then
+  /// those of the device count (`SharedDevice.resets`), and without these each change is made when it is requested.
   public var resets: [LineReset] = []
 
   /// The default rules: all clients read and write, slow ones are disconnected, and an unplug disconnects all.

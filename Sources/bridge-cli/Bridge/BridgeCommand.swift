@@ -118,7 +118,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp(
       """
       When a client of --rfc2217 begins to reset the board by DTR and RTS, run the reset here with exact times: esp (ESP32, \
-      ESP8266), arduino, or a file that describes it (./board.yaml).
+      ESP8266), arduino, or a file that describes it (./board.yaml); default: as the profile says; none overrides that.
       """, valueName: "board"), completion: CompletionWords.resets)
   var reset: ResetArgument?
   @Flag(help: "Let clients send commands that change the accessory, if its profile allows them.")
@@ -205,7 +205,8 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   private func opening(_ recorder: BridgeRecorder?) -> BridgeOpening {
     let line = LineOptions(transport: transport, serial: serial)
     return BridgeOpening(
-      text: device.text, line: line, write: write, isReadOnly: writers == .none, recorder: recorder, unit: by)
+      text: device.text, line: line, write: write, isReadOnly: writers == .none, recorder: recorder, unit: by,
+      usesProfileReset: reset == nil)
   }
 
   private func open(_ endpoints: BridgeEndpoints) async throws {

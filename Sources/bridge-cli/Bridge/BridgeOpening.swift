@@ -27,6 +27,8 @@ struct BridgeOpening: Sendable {
   var recorder: BridgeRecorder?
   /// The unit that the user chose. Nil means frames if the protocol is known and clients may send, otherwise bytes.
   let unit: SharedUnit?
+  /// Whether the reset in the accessory's profile counts. Otherwise the command line says which one does.
+  let usesProfileReset: Bool
 
   /// An accessory that is open.
   struct Opened {
@@ -39,7 +41,12 @@ struct BridgeOpening: Sendable {
   /// Opens the accessory. Throws the errors of finding and opening it, `permissionDenied` when clients could send writes
   /// that aren't allowed, and `misconfigured` when the user chose frames and the protocol is unknown or can't be routed.
   func open() async throws -> Opened {
-    if let held = try await HeldDevice.find(text, line, asLine: true) { return try await borrow(held) }
+    if let held = try await HeldDevice.find(text, line, asLine: true) {
+      var opened = try await borrow(held)
+      // The service says the profile's name. Its contents are those of the profile that this program finds by that name.
+      opened.device.resets = resets(of: await KnownProfiles.store.profile(named: held.accessory.profile ?? ""))
+      return opened
+    }
     let target = try await OpenedAccessory.find(text, line, asLine: true)
     var opener = target.opener
     opener.asksToWrite = write
@@ -48,13 +55,16 @@ struct BridgeOpening: Sendable {
     guard let driver = try framesDriver(opener.driver, label: target.label), let routing = driver.routing else {
       let transport = isReadOnly ? try await opener.unguardedTransport() : try await opener.transport()
       await recorder?.opened(silence: transport.timing.silence, driver: target.driver?.name)
-      return Opened(device: SharedDevice(transport), name: target.label, document: document)
+      var device = SharedDevice(transport)
+      device.resets = resets(of: opener.profile)
+      return Opened(device: device, name: target.label, document: document)
     }
     let allowsWrites = try allowsWrites(opener, driver)
     let transport = try await opener.unguardedTransport()
     await recorder?.opened(silence: transport.timing.silence, driver: driver.name)
     do {
       var device = SharedDevice(transport, routing: try routing(transport, opener.profile, allowsWrites))
+      device.resets = resets(of: opener.profile)
       if transport.peer != nil {
         // An EV3 on the network expects a greeting at the start of each connection.
         let session = AccessorySession(transport)
@@ -66,6 +76,10 @@ struct BridgeOpening: Sendable {
       transport.beginClose()
       throw error
     }
+  }
+
+  private func resets(of profile: Profile?) -> [LineReset] {
+    usesProfileReset ? profile?.reset?.resets ?? [] : []
   }
 
   private func borrow(_ held: HeldDevice) async throws -> Opened {

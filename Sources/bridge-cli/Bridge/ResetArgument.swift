@@ -5,18 +5,21 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
-/// The value of --reset: a known kind of board, or a file that describes resets.
+/// The value of --reset: a known kind of board, a file that describes resets, or "none".
 enum ResetArgument: ExpressibleByArgument {
-  case esp, arduino
+  case known(ProfileReset)
   case file(String)
+  /// No reset, whatever the profile says.
+  case never
 
-  static let names = ["esp", "arduino"]
+  static let names = ProfileReset.names + ["none"]
 
   init?(argument: String) {
-    switch argument {
-    case "esp": self = .esp
-    case "arduino": self = .arduino
-    default:
+    if let reset = ProfileReset(named: argument) {
+      self = .known(reset)
+    } else if argument == "none" {
+      self = .never
+    } else {
       // A word without a slash or a dot is a mistyped name, not a file.
       guard argument.contains("/") || argument.contains(".") else { return nil }
       self = .file(argument)
@@ -26,8 +29,8 @@ enum ResetArgument: ExpressibleByArgument {
   /// The resets that the bridge recognizes. Throws `misconfigured` with all mistakes in the file.
   func resets() async throws(AccessoryError) -> [LineReset] {
     switch self {
-    case .esp: return LineReset.esp
-    case .arduino: return LineReset.arduino
+    case .known(let reset): return reset.resets
+    case .never: return []
     case .file(let path):
       let result = await SetupQueue(label: "reset").run { () -> Result<[LineReset], ProfileProblems> in
         do throws(ProfileProblems) {

@@ -24,7 +24,7 @@ enum ShareFile {
     (.init("newest_wins", .flag), "--newest-wins"),
     (.init("mode", .text, problem: form(ModeArgument.self)), "--mode"),
     (.init("linger", .text, problem: form(TimeArgument.self)), "--linger"),
-    (.init("write", .flag), "--write"),
+    (.init("reset", .text, problem: reset), "--reset"), (.init("write", .flag), "--write"),
   ]
 
   private static func form<Argument: FormArgument & SendableMetatype>(
@@ -38,6 +38,10 @@ enum ShareFile {
   ) -> @Sendable (String) -> String? {
     let words = Word.allCases.map(\.rawValue)
     return { words.contains($0) ? nil : words.joined(separator: " or ") }
+  }
+
+  private static let reset: @Sendable (String) -> String? = { text in
+    ResetArgument(argument: text) == nil ? "esp, arduino, none or a file like ./board.yaml" : nil
   }
 
   private static let count: @Sendable (String) -> String? = { text in

@@ -35,7 +35,8 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
   var rfc2217: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Reset it with exact times when a client begins to: esp, arduino, or a file that says how.", valueName: "board"),
+      "Reset it with exact times when a client begins to: esp, arduino, none, or a file that says how.",
+      valueName: "board"),
     completion: CompletionWords.resets)
   var reset: ResetArgument?
   @Option(help: ArgumentHelp("Serial number; the first free of LOOP0001, … unless given.", valueName: "text"))

@@ -6,7 +6,7 @@ import AccessoryCore
 enum KnownKeys {
   static let profile = [
     "name", "description", "match", "transport", "driver", "protocol", "parameters", "protocols", "pacing",
-    "policies", "poll", "sleep", "units", "writes", "share", "alarms",
+    "policies", "poll", "sleep", "units", "writes", "share", "reset", "alarms",
   ]
   static let rule = ["usb", "driver", "name", "manufacturer", "model", "serial", "by_id", "path"]
   static let ruleUSB = ["vendor", "product", "interface_class"]

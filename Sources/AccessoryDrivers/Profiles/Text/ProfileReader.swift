@@ -72,6 +72,7 @@ public struct ProfileReader: ValueReader {
     if let node = fields["units"] { profile.units = units(node, of: profile) }
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     if let node = fields["share"] { profile.sharing = sharing(node, allowsWrites: profile.allowsWrites) }
+    if let node = fields["reset"] { profile.reset = boardReset(node) }
     if let node = fields["alarms"] {
       let rules = markedAlarmRules(node)
       profile.alarms = rules.map(\.rule)

@@ -30,6 +30,9 @@ public enum ProfileText {
     if let units = profile.units { lines.append("units: \(text(units))") }
     lines.append("writes: \(profile.allowsWrites ? "allowed" : "refused")")
     if let sharing = profile.sharing { lines.append("share: \(text(sharing))") }
+    if let reset = profile.reset {
+      lines += reset.text.map { ["reset:", String($0.dropLast())] } ?? ["reset: \(reset.name ?? "")"]
+    }
     if !profile.alarms.isEmpty {
       lines.append("alarms:")
       lines += profile.alarms.map { "  - \(Quoted.whole($0.description))" }
