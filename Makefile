@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static test start-up lab peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static test start-up lab lab-quick peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -53,16 +53,16 @@ demo: ## The main features on a simulated accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-# LAB=yes has the lab run at the end of the tests, with fewer repetitions than `make lab`.
+# LAB=yes has most of the lab run at the end of the tests: `make lab-quick`.
 LAB = no
 IN_LAB = $(filter-out no,$(LAB))
 
 test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
-test: lint ## Installs what the tests need and runs them all; the lab's too with LAB=yes
+test: lint ## Installs what the tests need and runs them all; most of the lab's too with LAB=yes
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
 	$(call run-tests,)
 	$(MAKE) start-up
-	$(if $(IN_LAB),$(MAKE) lab LAB_CYCLES=50 LAB_SECONDS=30,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab"; echo "Nor are those of bridge-fleet publish with a broker: make broker")
+	$(if $(IN_LAB),$(MAKE) lab-quick,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab"; echo "Nor are those of bridge-fleet publish with a broker: make broker")
 
 # Built as users have it, which the optimiser has refused before where a debug build was fine.
 start-up: static ## What a start of the release build costs, in instructions, against Benchmarks/StartUp/counts
@@ -70,13 +70,16 @@ start-up: static ## What a start of the release build costs, in instructions, ag
 	Benchmarks/StartUp/check
 
 # How often accessories come and go there, and for how long.
-export LAB_CYCLES LAB_SECONDS
+export LAB_CYCLES LAB_SECONDS LAB_PART
 lab: export ACCESSORY_BRIDGE_LAB = 1
 lab: static ## The tests against a stock kernel's USB, udev and systemd, in guests under QEMU
 	$(call install,$(LAB_PACKAGES))
 	swift build --build-tests
 	for revision in 1 2; do DEB_REVISION=$$revision DEB_COMPRESSION=none packaging/build .build/lab/packages/$$revision; done
 	LAB_BRIDGE_CLI="$(CURDIR)/.build/release/bridge-cli" Tests/Lab/all
+
+lab-quick: ## Most of the lab's tests, with few repetitions, in at most six minutes
+	$(MAKE) lab LAB_CYCLES=8 LAB_PART=quick
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
 # in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. Those that keep the
