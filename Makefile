@@ -62,7 +62,7 @@ test: lint ## Installs what the tests need and runs them all; most of the lab's 
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
 	$(call run-tests,)
 	$(MAKE) start-up
-	$(if $(IN_LAB),$(MAKE) lab-quick,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab"; echo "Nor are those of bridge-fleet publish with a broker: make broker")
+	$(if $(IN_LAB),$(MAKE) lab-quick,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab")
 
 # Built as users have it, which the optimiser has refused before where a debug build was fine.
 start-up: static ## What a start of the release build costs, in instructions, against Benchmarks/StartUp/counts
@@ -98,6 +98,7 @@ define run-tests
 	Tests/run-suite 8 --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
 	Tests/run-suite 8 --skip-build $(1) --filter '^BridgeServiceTests'
 	Tests/run-suite 3 --skip-build $(1) --filter '^AccessoryBridgeTests'
+	Tests/run-suite 3 --skip-build $(1) --filter '^AccessoryFleetTests.WithBroker'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
 	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
@@ -119,7 +120,7 @@ peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, soc
 	Tests/Peers/install
 	Tests/Peers/run
 
-broker: ## bridge-fleet with mosquitto: restarts, a network that is cut, TLS, two gateways, commands
+broker: ## The tests of bridge-fleet with mosquitto alone: restarts, a network that is cut, TLS, two gateways, commands
 	$(call install,$(TEST_PACKAGES))
 	swift build --build-tests
 	Tests/run-suite 3 --skip-build --filter '^AccessoryFleetTests.WithBroker'
