@@ -331,7 +331,11 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
   package.targets.append(
     .executableTarget(
       name: "ExchangeFuzz",
-      dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols"],
+      dependencies: [
+        "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator", "AccessorySharing",
+        "AccessoryTesting",
+        "AccessoryIO", "AccessoryProtocols",
+      ],
       path: "Tests/Fuzz/Exchanges", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 

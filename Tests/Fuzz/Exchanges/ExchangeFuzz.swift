@@ -12,6 +12,9 @@ import Glibc
 // With ACCESSORY_BRIDGE_FUZZ=description the input is a protocol's description; with decoder it is that and what is sent in
 // that protocol; with simulator a description is made up from it, and a pretended accessory.
 //
+// With sharing the input says what the clients and the device of a sharing hub do. The hub runs on the threads on which it always
+// runs, so time is the input's there, but not the turns of the threads within a step.
+//
 // The same bytes pass in a trace of that family, too, whose words are looked at.
 //
 // Time is the input's as well, and all tasks run on this one thread, one after another: an input does the same each time.
@@ -35,6 +38,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case "description": Descriptions.read(bytes)
   case "decoder": Descriptions.decode(bytes)
   case "simulator": Descriptions.simulate(bytes)
+  case "sharing": SharingWorld(Script(bytes)).run()
   default: useFamily(bytes)
   }
   return 0

@@ -133,7 +133,7 @@ final class World {
 }
 
 /// A value that tasks share.
-private final class Shared<Value: Sendable>: Sendable {
+final class Shared<Value: Sendable>: Sendable {
   private let value: Locked<Value>
 
   init(_ value: Value) { self.value = Locked(value) }
