@@ -18,6 +18,7 @@ enum SharingBenchmark {
     rows += try await network(options, peers)
     rows += try await terminals(options, peers)
     rows += try await settings(options, peers)
+    rows += try await frames(options, peers)
     rows += try await crowd(options, peers)
     return rows
   }
@@ -110,6 +111,24 @@ enum SharingBenchmark {
       Row(
         "sharing", "RFC 2217: SET-BAUDRATE and its answer", unit: "µs", ours: figures[0].map { $0[0] },
         peer: theirs.name, theirs: figures[1].map { $0[0] }, requirement: .ratioAtMost(1))
+    ]
+  }
+
+  /// The time of an AF1 request and its reply, µs: what routing by frames costs beside passing bytes on.
+  private static func frames(_ options: Options, _ peers: SharingPeers) async throws -> [Row] {
+    let (ours, bytes) = (try SharedFrames(peers, by: "frames"), try SharedFrames(peers, by: "bytes"))
+    defer {
+      ours.stop()
+      bytes.stop()
+    }
+    let contenders = [ours, bytes].map { one in
+      Contender(one.name) { [try one.measure(options.isQuick ? 200 : 1_000)] }
+    }
+    let figures = try await Rounds.run(options.isQuick ? 8 : 16, contenders)
+    return [
+      Row(
+        "sharing", "AF1 ECHO of 16 bytes there and back, by frames", unit: "µs", ours: figures[0].map { $0[0] },
+        peer: "bridge-cli by bytes", theirs: figures[1].map { $0[0] })
     ]
   }
 

@@ -133,10 +133,11 @@ struct SharingPeers {
     setenv("XDG_RUNTIME_DIR", directory, 1)
   }
 
-  func ours(_ terminal: String, _ option: String) throws(Failure) -> SharingProcess {
+  func ours(_ terminal: String, _ option: String, _ more: [String] = []) throws(Failure) -> SharingProcess {
     let port = try SharingProcess.freePort()
     return try SharingProcess(
-      "bridge-cli", cli, ["bridge", terminal, option, "\(port)", "--max-clients", "1000", "--slow-reader", "wait"],
+      "bridge-cli", cli,
+      ["bridge", terminal, option, "\(port)", "--max-clients", "1000", "--slow-reader", "wait"] + more,
       at: .port(port))
   }
 
