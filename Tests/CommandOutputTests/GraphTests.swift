@@ -38,6 +38,17 @@ struct GraphTests {
     #expect(Self.lines(Self.ramp(), 19, rows).isEmpty && Self.lines(Self.ramp(), columns, 4).isEmpty)
   }
 
+  /// A charge has no decimals, and the three numbers have as many as they need.
+  @Test(arguments: [
+    ([64.0, 64, 64], "x in %: 64, from 64 to 64"), ([64, 63.25, 64], "x in %: 64.00, from 63.25 to 64.00"),
+    ([3.3, 3.4], "x in %: 3.4, from 3.3 to 3.4"), ([0, 0], "x in %: 0, from 0 to 0"),
+    ([100, 20], "x in %: 20, from 20 to 100"),
+  ])
+  func titles(values: [Double], title: String) {
+    let points = values.enumerated().map { ReadingSeries.Point(time: Double($0) * 10, span: 10, $1) }
+    #expect(TextGraph.title(ReadingSeries(name: "x", unit: "%", points: points)) == title)
+  }
+
   @Test func aGraphInASCII() {
     let lines = Self.lines(Self.ramp(), 40, 9, .ascii)
     // The gap is blank in each row: the columns of the third quarter.

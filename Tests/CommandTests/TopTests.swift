@@ -39,6 +39,27 @@ import Testing
     (try? SmallFile.read(box.directory.path + "/" + name, limit: 1_000)) ?? []
   }
 
+  /// Rules of the command line: by the service in `top` itself, and beside those of a service that runs.
+  @Test(arguments: [false, true]) func rulesOfTheCommandLine(isServed: Bool) async throws {
+    try await withTop(
+      "--alarm 'low: battery < 20 %'",
+      after: { box in
+        _ = try await box.simulate("--percent", "12")
+        if isServed {
+          let service = try await box.serve()
+          try await service.errors(containing: "SIM0001 is attached at")
+        }
+      }
+    ) { tmux, box in
+      try await tmux.wait(for: "^!! SIM0001 ")
+      try await tmux.press("Enter")
+      try await tmux.wait(for: "!! low: battery < 20 %")
+      // They are this screen's alone, unless it is the service.
+      let listed = try await box.run("list", "--json").json()["devices"]?[0]?["service"]?["alarms"]
+      #expect((listed?[0] == nil) == isServed)
+    }
+  }
+
   /// Without a service `top` opens what is there, and others go through it.
   @Test(arguments: [(80, 24), (120, 40), (40, 20)]) func withoutAService(columns: Int, rows: Int) async throws {
     try await withTop(

@@ -32,6 +32,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
   private(set) var hasStatus = false
   private(set) var hasFaultCode = false
   private(set) var hasProgress = false
+  /// Whether the gateway's service knows alarms.
+  private(set) var hasAlarms = false
   /// The values that were known once, by their names.
   private(set) var values: [String: Value] = [:]
   /// The commands that Home Assistant may send.
@@ -51,6 +53,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
     // What Home Assistant doesn't show must not make a new message.
     (device.usb, device.access, device.links, device.ways) = (nil, nil, [], [])
     identity = state.identity ?? identity
+    hasAlarms = hasAlarms || state.alarms != nil
     if let status = state.status {
       hasStatus = true
       hasFaultCode = hasFaultCode || status.fault_code != nil

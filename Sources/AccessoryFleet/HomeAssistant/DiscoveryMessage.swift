@@ -44,8 +44,10 @@ package struct DiscoveryMessage: Sendable, Hashable {
       .with("payload_off", FleetTopics.offline)
       // The accessory's own availability isn't among these: the entity would be unavailable when it has something to say.
       .with("availability", Self.availability([topics.availability])).diagnostic
+    // Silence is an alarm of an accessory that isn't available.
+    let alarms = AlarmEntities.all(facts).map { $0.with("availability", Self.availability([topics.availability])) }
     let entities =
-      ReadingEntities.all(facts) + [connected] + ValueEntities.all(facts, topic: topics.values(of: accessory))
+      ReadingEntities.all(facts) + [connected] + alarms + ValueEntities.all(facts, topic: topics.values(of: accessory))
       + CommandEntities.all(facts, topics: topics, of: accessory)
     self.init(
       topic: "\(prefix)/device/\(topics.gateway)/\(accessory)/config", id: id, device, entities, version: version,

@@ -75,6 +75,7 @@ extension FleetPublisher {
       record.take(kept)
       record.state.connected = false
       record.goneSince = state.time
+      record.state.alarms = state.alarms.map { _ in raisedAlarms.alarms(of: level) }
       if kept.isOnline || state.connected {
         record.state.problem = FleetProblem(AccessoryError(.disconnected, "the service doesn't have it"))
         record.state.time = Self.now

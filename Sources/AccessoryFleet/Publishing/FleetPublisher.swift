@@ -24,6 +24,7 @@ package actor FleetPublisher {
   /// The service's connection for calls; nil while the service is away.
   var service: BridgeClient?
   var permitsCommands = false
+  var raisedAlarms = RaisedAlarms()
   /// Whether all accessories of the service are known.
   var isSynchronized = false
   /// Whether the service has been away for longer than a restart takes.
@@ -108,6 +109,7 @@ package actor FleetPublisher {
       losing?.cancel()
       (isSynchronized, isServiceAway) = (false, false)
       levels = [:]
+      raisedAlarms.begin()
       log.notice("following the service at \(client.socketPath)")
     case .ended(let error):
       if error.message != lastServiceError { log.warning("\(error.message)") }
@@ -171,14 +173,43 @@ package actor FleetPublisher {
       tell(Bridge.Event(.values, time: now, device: device, values: measured))
     case .requestFailed(let device, let error):
       tell(Bridge.Event(.requestFailed, time: now, device: device, problem: Bridge.Problem(error)))
-    // Not subscribed to.
-    case .alarm: break
+    case .alarm(let device, let alarm, let state): take(alarm, state, of: device, at: now)
+    }
+  }
+
+  /// An alarm was raised or cleared, or was raised before this process knew the service. Also an accessory that is away can
+  /// have one: it is silent.
+  private func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState, of device: Bridge.Device, at now: Double) {
+    let level = levels[device.place] ?? TopicLevel(naming: device.id)
+    guard isSynchronized else { return raisedAlarms.note(level, alarm) }
+    if var record = records[level] {
+      record.state.alarms = RaisedAlarms.alarms(record.state.alarms ?? [], alarm, state)
+      record.state.time = now
+      if record.facts.take(record.state) { mark(level, .discovery) }
+      records[level] = record
+      mark(level, .state)
+    }
+    tell(Bridge.Event(.alarm, time: now, device: device, alarm: alarm, state: state))
+  }
+
+  /// The alarms that the service has reported are all that there are.
+  private func takeRaisedAlarms() {
+    for (level, record) in records {
+      var record = record
+      let alarms = raisedAlarms.alarms(of: level)
+      // Nil stays nil where there is nothing: the service may be too old for alarms.
+      guard (record.state.alarms ?? []) != alarms else { continue }
+      record.state.alarms = alarms
+      if record.facts.take(record.state) { mark(level, .discovery) }
+      records[level] = record
+      mark(level, .state)
     }
   }
 
   /// All accessories of the service are known: the others are gone.
   private func synchronize() async {
     isSynchronized = true
+    takeRaisedAlarms()
     let present = Set(levels.values)
     let error = AccessoryError(.disconnected, "the service no longer has it")
     for level in records.keys.sorted() where !present.contains(level) { gone(level, error) }
@@ -221,6 +252,8 @@ package actor FleetPublisher {
     guard var record = records[level], record.state.connected, record.place == device.place else { return }
     let now = Self.now
     record.state.held = held
+    // Which alarms are raised, the events say, in their order.
+    record.state.alarms = held?.alarms == nil ? nil : record.state.alarms ?? []
     record.state.time = now
     if let status {
       (record.state.status, record.state.identity) = (status.status, status.identity)

@@ -47,7 +47,11 @@ package struct ServiceFeed: Sendable {
     for socket in sockets {
       do throws(AccessoryError) {
         let client = try await BridgeClient.connect(to: socket, replyTimeout: Self.replyTimeout)
-        return (client, try await BridgeClient.events(at: socket, values: true, replyTimeout: Self.replyTimeout))
+        return (
+          client,
+          try await BridgeClient.events(
+            at: socket, values: true, alarms: true, replyTimeout: Self.replyTimeout)
+        )
       } catch {
         // The one that is refused says more than those that aren't there.
         if first == nil || first?.kind == .notFound { first = error }

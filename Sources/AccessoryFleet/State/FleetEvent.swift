@@ -7,7 +7,7 @@ import AccessoryCore
 ///
 /// ```json
 /// {"schema": "accessory-bridge/2", "event": "battery", "time": 1790000000.5, "device": {…}, "battery": {…},
-///  "status": null, "values": null, "problem": null}
+///  "status": null, "values": null, "alarm": null, "state": null, "problem": null}
 /// ```
 package struct FleetEvent: Sendable, Hashable {
   /// The event, with its device.
@@ -27,6 +27,7 @@ package struct FleetEvent: Sendable, Hashable {
       "battery": .of(event.battery.map(WithNulls.init)),
       "status": .of(event.status.map(WithNulls.init)),
       "values": event.values.map { .array($0.map(\.fleetJSON)) } ?? .null,
+      "alarm": event.alarm.map(FleetAlarms.json) ?? .null, "state": .text(event.state?.rawValue),
       "problem": event.problem.map { FleetProblem($0).json } ?? .null,
     ])
   }
@@ -39,7 +40,8 @@ package struct FleetEvent: Sendable, Hashable {
     else { throw FleetDocumentError("event, time or device is missing") }
     event = Bridge.Event(
       name, time: time, device: try FleetDevice.read(device).0, battery: try fields.value("battery"),
-      status: try fields.value("status"))
+      status: try fields.value("status"), alarm: try fields.value("alarm"),
+      state: try fields.text("state").flatMap { Bridge.AlarmState(rawValue: $0) })
     event.values = try fields.list("values", limit: ReadingLimits.values).map { list throws(FleetDocumentError) in
       try Bridge.MeasuredValue.read(list)
     }

@@ -8,7 +8,7 @@ import AccessoryCore
 /// ```json
 /// {"schema": "accessory-bridge/2", "time": 1790000000.5, "connected": true, "stale": false,
 ///  "device": {…, "service": {…}}, "identity": {…}, "status": {…}, "status_time": 1790000000.1,
-///  "battery": {…}, "battery_time": 1790000000.2, "problem": null}
+///  "battery": {…}, "battery_time": 1790000000.2, "alarms": [], "problem": null}
 /// ```
 ///
 /// An unknown field is null. The fields of `status`, `identity` and `battery` are all there, so templates can name them.
@@ -29,6 +29,8 @@ package struct FleetState: Sendable, Hashable {
   /// The last battery reading, and when it was read or reported, in seconds since 1970; nil until there is one.
   package var battery: Bridge.Battery?
   package var batteryTime: Double?
+  /// The raised alarms; nil where the gateway's service is too old for alarms. The service's record has them, too.
+  package var alarms: [Bridge.Alarm]? { didSet { held?.alarms = alarms } }
   /// Whether a reading is older than it should be.
   package var stale: Bool
   /// Why the accessory isn't attached; nil while it is.
@@ -48,7 +50,7 @@ package struct FleetState: Sendable, Hashable {
       "device": FleetDevice.json(held, device), "identity": .of(identity.map(WithNulls.init)),
       "status": .of(status.map(WithNulls.init)), "status_time": .number(statusTime),
       "battery": .of(battery.map(WithNulls.init)), "battery_time": .number(batteryTime),
-      "problem": problem?.json ?? .null,
+      "alarms": FleetAlarms.json(alarms), "problem": problem?.json ?? .null,
     ])
   }
 
@@ -65,6 +67,9 @@ package struct FleetState: Sendable, Hashable {
     statusTime = try fields.time("status_time")
     battery = try fields.value("battery")
     batteryTime = try fields.time("battery_time")
+    // An observer isn't called in an initializer.
+    alarms = try FleetAlarms.read(fields)
+    self.held?.alarms = alarms
     problem = try fields["problem"].map { json throws(FleetDocumentError) in try FleetProblem(json) }
   }
 

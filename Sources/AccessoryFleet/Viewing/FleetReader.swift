@@ -25,7 +25,7 @@ package actor FleetReader: IOActor {
 
   // Loading.
   private var loader: CheckedContinuation<Result<Bool, AccessoryError>, Never>?
-  private var quietTimer, limitTimer: TimerToken?
+  private var quietTimer, limitTimer, renewalTimer: TimerToken?
   private var lastNews = MonotonicTime.now
   private var firstAsked: MonotonicTime?
   private var quiet = FleetReader.shortestQuiet
@@ -45,6 +45,8 @@ package actor FleetReader: IOActor {
   /// How long no message must come, for a broker nearby and at most.
   private static let shortestQuiet = Duration.milliseconds(200)
   private static let longestQuiet = Duration.seconds(2)
+  /// How long after a reconnect a gateway has to publish again, if the broker has forgotten it.
+  static let renewalTime = Duration.seconds(20)
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -121,6 +123,7 @@ package actor FleetReader: IOActor {
   package func close() async {
     isClosed = true
     cancelTimers()
+    endRenewalTimer()
     endFollower()
     room?.resume()
     room = nil
@@ -178,6 +181,26 @@ package actor FleetReader: IOActor {
     }
   }
 
+  // MARK: - A broker that was away
+
+  /// A broker that keeps nothing across its restart names only those gateways that publish again.
+  private func renew() {
+    guard !store.gateways.isEmpty || !store.entries.isEmpty else { return }
+    store.renew()
+    endRenewalTimer()
+    renewalTimer = io.schedule(at: io.now + Self.renewalTime) { [weak self] in self?.enter { $0.endRenewal() } }
+  }
+
+  private func endRenewal() {
+    renewalTimer = nil
+    for change in store.endRenewal() { tell(.change(change)) }
+  }
+
+  private func endRenewalTimer() {
+    if let renewalTimer { io.cancel(renewalTimer) }
+    renewalTimer = nil
+  }
+
   // MARK: - Subscriptions
 
   private func addFilters(_ gateway: TopicLevel) {
@@ -207,11 +230,13 @@ package actor FleetReader: IOActor {
       let topics = subscribed
       isConnected = true
       (subscribed, waiting, unconfirmed) = ([], [], [])
+      renew()
       add(FleetTopics.Filter.gateways(.availability))
       topics.sorted().forEach(add)
       tell(.connected)
     case .disconnected(let error, let retry):
       isConnected = false
+      endRenewalTimer()
       if loader != nil { return finish(.failure(error)) }
       tell(.disconnected(error, retry: retry))
     case .subscribed(let filter):

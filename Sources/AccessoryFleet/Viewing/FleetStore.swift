@@ -47,6 +47,9 @@ package struct FleetStore: Sendable {
   package private(set) var gateways: [TopicLevel: Bool] = [:]
   private(set) var entries: [Key: Entry] = [:]
   private var byteCount = 0
+  /// What the broker hasn't sent since `renew`.
+  private var unconfirmedGateways: Set<TopicLevel> = []
+  private var unconfirmedKeys: Set<Key> = []
   private let limits: Limits
   /// How many messages were dropped: for want of room, or because they aren't what their topics promise.
   package private(set) var dropped = 0
@@ -63,9 +66,11 @@ package struct FleetStore: Sendable {
     case .gateway(let gateway, .availability):
       guard let isOnline = availability(payload) else { return nil }
       guard gateways[gateway] != nil || gateways.count < limits.gateways else { return drop() }
+      unconfirmedGateways.remove(gateway)
       guard gateways.updateValue(isOnline, forKey: gateway) != isOnline else { return nil }
       return .gateway(gateway, isOnline: isOnline)
     case .accessory(let gateway, let accessory, let part):
+      unconfirmedKeys.remove(Key(gateway, accessory))
       return take(Key(gateway, accessory), part, payload)
     case .gateway(_, .info), .command: return nil
     }
@@ -100,6 +105,27 @@ package struct FleetStore: Sendable {
     byteCount += entry.size - old.size
     entries[key] = entry.isEmpty ? nil : entry
     return .accessory(key, part)
+  }
+
+  // MARK: - A broker that has forgotten
+
+  /// The broker sends all that it has kept, once more. What it doesn't send is forgotten by `endRenewal`.
+  mutating func renew() { (unconfirmedGateways, unconfirmedKeys) = (Set(gateways.keys), Set(entries.keys)) }
+
+  /// The broker, or those who publish there, have had the time to send everything: what they haven't sent since `renew` is
+  /// gone. Returns what has changed.
+  mutating func endRenewal() -> [FleetChange] {
+    var changes: [FleetChange] = []
+    for key in unconfirmedKeys.sorted() {
+      guard let entry = entries.removeValue(forKey: key) else { continue }
+      byteCount -= entry.size
+      changes.append(.accessory(key, .availability))
+    }
+    for gateway in unconfirmedGateways.sorted() where gateways.removeValue(forKey: gateway) != nil {
+      changes.append(.gateway(gateway, isOnline: false))
+    }
+    (unconfirmedGateways, unconfirmedKeys) = ([], [])
+    return changes
   }
 
   private mutating func availability(_ payload: [UInt8]) -> Bool? {

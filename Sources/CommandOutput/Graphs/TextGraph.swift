@@ -55,8 +55,12 @@ package enum TextGraph {
     let name = SafeText.escape(series.name) + (series.unit.map { " in " + SafeText.escape($0, limit: 16) } ?? "")
     guard let range = series.range, let last = series.last?.mean else { return name }
     let step = GraphAxis.roundStep(max(range.upperBound - range.lowerBound, abs(last) * 1e-3, 1e-6) / 50)
-    func text(_ number: Double) -> String { GraphAxis.text(number, step: min(step, 1)) }
-    return "\(name): \(text(last)), from \(text(range.lowerBound)) to \(text(range.upperBound))"
+    var texts = [last, range.lowerBound, range.upperBound].map { GraphAxis.text($0, step: min(step, 1)) }
+    // Whole numbers, such as a charge's, have no decimals; otherwise all three have as many.
+    while texts.allSatisfy({ $0.contains(".") && ($0.hasSuffix("0") || $0.hasSuffix(".")) }) {
+      texts = texts.map { String($0.dropLast()) }
+    }
+    return "\(name): \(texts[0]), from \(texts[1]) to \(texts[2])"
   }
 
   /// The axis of the numbers. That of a charge in percent goes from 0 to 100.

@@ -47,7 +47,8 @@ struct TopColumns {
         switch column {
         case .mark: ""
         case .name: "NAME"
-        case .bar: "CHARGE"
+        // A whole word also where there are only five columns, and the mark of the order.
+        case .bar: width > 6 ? "CHARGE" : "BATT"
         case .percent: columns.contains { $0.column == .bar } ? "" : "%"
         case .arrow: ""
         case .voltage: "VOLTAGE"

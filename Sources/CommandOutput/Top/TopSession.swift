@@ -76,6 +76,31 @@ package final class TopSession {
 
   // MARK: - Running
 
+  /// What a command prints that was asked for `--json`.
+  package static func noJSON(_ alternatives: String) -> String {
+    "top has no --json: it is a screen for people. \(alternatives)"
+  }
+
+  /// Shows `feed` until the user quits, while `follow` follows its source; then waits for `follow`, which is cancelled, and for
+  /// `end`.
+  package static func run<Feed: TopFeed>(
+    _ feed: Feed, _ model: TopModel, follow: @escaping @Sendable (Feed) async -> Void,
+    end: (Feed) async -> Void
+  ) async throws {
+    let result: Result<Void, any Error>
+    do {
+      let session = try TopSession(feed, model)
+      let following = Task { await follow(feed) }
+      do { result = .success(try await session.run()) } catch { result = .failure(error) }
+      following.cancel()
+      await following.value
+    } catch {
+      result = .failure(error)
+    }
+    await end(feed)
+    try result.get()
+  }
+
   /// Runs, and then restores the terminal.
   package func run() async throws {
     guard TerminalGuard.begin() else { throw AccessoryError(.ioFailure, "the terminal's settings can't be read") }
@@ -216,9 +241,10 @@ package final class TopSession {
     }
     let text = writer.update(to: grid)
     if !text.isEmpty { await output.write(text) }
-    // What wasn't taken is still to be drawn.
+    // What wasn't taken is still to be drawn. Nothing of the help changes by itself.
+    let change = model.view == .help ? nil : [next, refreshTime].compactMap { $0 }.min()
     wakeUps.drew(
-      at: now, change: [next, refreshTime].compactMap { $0 }.min(),
+      at: now, change: change,
       hasMore: model.isPaused || (!taking && wakeUps.hasNews))
     askHistory(now)
   }

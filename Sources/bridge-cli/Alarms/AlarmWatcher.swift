@@ -9,6 +9,9 @@ import CommandOutput
 actor AlarmWatcher {
   typealias Body = @Sendable (Bridge.Device, Bridge.Alarm, Bridge.AlarmState) async -> Void
 
+  /// Takes what is wrong with a rule, or with a service.
+  typealias Note = @Sendable (String) -> Void
+
   private struct Record: Sendable {
     var device: Bridge.Device
     var set: AlarmSet
@@ -18,6 +21,7 @@ actor AlarmWatcher {
   private let rules: [AlarmRule]
   private let clock: any TimerClock
   private let body: Body
+  private let note: Note
   /// The accessories by their identities. A hostile service could report any number of them.
   private var records = ReportedDevices<Record>()
   private var keys: Set<String> = []
@@ -25,9 +29,15 @@ actor AlarmWatcher {
   private var hasReportedTooMany = false
 
   /// Calls `body` for each alarm that is raised or cleared.
-  init(_ rules: [AlarmRule], clock: any TimerClock = IOThread.shared, _ body: @escaping Body) {
-    (self.rules, self.clock, self.body) = (rules, clock, body)
+  init(
+    _ rules: [AlarmRule], clock: any TimerClock = IOThread.shared, note: @escaping Note = { Output.note($0) },
+    _ body: @escaping Body
+  ) {
+    (self.rules, self.clock, self.note, self.body) = (rules, clock, note, body)
   }
+
+  /// Whether there is anything to watch by.
+  nonisolated var hasRules: Bool { !rules.isEmpty }
 
   /// Whether any rule looks at values.
   nonisolated var wantsValues: Bool { rules.contains { $0.looksAtValues } }
@@ -61,7 +71,7 @@ actor AlarmWatcher {
     var record = records[device.id] ?? Record(device: device, set: AlarmSet(rules, now: clock.now))
     record.device = device
     guard records.keep(record, for: device.id, size: device.textByteCount) else {
-      if !hasReportedTooMany { Output.note("a service reports too many accessories: not all of them are watched") }
+      if !hasReportedTooMany { note("a service reports too many accessories: not all of them are watched") }
       hasReportedTooMany = true
       return false
     }
@@ -74,7 +84,7 @@ actor AlarmWatcher {
     change(&record.readings)
     let news = record.set.take(record.readings, now: clock.now, wallClock: WallClock.seconds)
     for unfit in record.set.takeNewUnfit() {
-      Output.note("\(SafeText.escape(device.id)): the rule \(SafeText.escape(unfit.description, limit: 600))")
+      note("\(SafeText.escape(device.id)): the rule \(SafeText.escape(unfit.description, limit: 600))")
     }
     _ = records.keep(record, for: device.id, size: device.textByteCount)
     schedule(record.set.deadline)

@@ -15,17 +15,23 @@ enum ServiceAlarms {
   /// Calls `body` for each alarm that is raised or raised already, and for each that is cleared. Watches all services that
   /// run now or start later. Returns when the task is cancelled.
   static func watch(_ rules: [AlarmRule], _ body: @escaping AlarmWatcher.Body) async {
+    await watch(rules, at: ServicePlace.all(), note: { Output.note($0) }, body)
+  }
+
+  /// The same for the services at these sockets. `note` takes what is wrong with the rules.
+  static func watch(
+    _ rules: [AlarmRule], at places: [String], note: @escaping AlarmWatcher.Note, _ body: @escaping AlarmWatcher.Body
+  ) async {
     await withTaskGroup { group in
-      for place in ServicePlace.all() { group.addTask { await watch(place, rules, body) } }
+      for place in places { group.addTask { await watch(place, AlarmWatcher(rules, note: note, body), body) } }
     }
   }
 
-  private static func watch(_ place: String, _ rules: [AlarmRule], _ body: @escaping AlarmWatcher.Body) async {
-    let watcher = AlarmWatcher(rules, body)
+  private static func watch(_ place: String, _ watcher: AlarmWatcher, _ body: @escaping AlarmWatcher.Body) async {
     let starts = ServiceStarts(at: place)
     defer { starts.stop() }
     for await _ in starts.signals {
-      try? await follow(place, rules.isEmpty ? nil : watcher, body)
+      try? await follow(place, watcher.hasRules ? watcher : nil, body)
       if Task.isCancelled { break }
     }
     await watcher.end()

@@ -135,19 +135,15 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     _ seen: SeenReadings?
   ) {
     if output.json {
-      Output.json(BatteryDocument(device, reading, age: age, isStale: isStale, alarms: alarms))
-    } else {
-      var parts = [BatteryView.line(reading)]
-      if let seen {
-        // The age is that of the first reading, which may be older than the command.
-        parts.insert(LocalTime.text(WallClock.seconds - Double(age ?? 0) / 1_000, withSeconds: true), at: 0)
-        if let line = seen.add(reading), Style.standardOutput.isTerminal { parts.append(line) }
-      }
-      Output.wrapped(parts.joined(separator: "  "), indent: 2)
-      let details = BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))
-      let rows = details + AgeView.facts(age, isStale: isStale) + AlarmView.facts(alarms)
-      Table.facts(rows, columns: Output.columns).forEach(Output.line)
+      return Output.json(BatteryDocument(device, reading, age: age, isStale: isStale, alarms: alarms))
     }
+    // The age is that of the first reading, which may be older than the command.
+    let time = WallClock.seconds - Double(age ?? 0) / 1_000
+    let graph = seen?.add(reading)
+    BatteryReport.show(
+      reading, age: age, isStale: isStale, alarms: alarms,
+      time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
+      graph: Style.standardOutput.isTerminal ? graph : nil)
   }
 }
 

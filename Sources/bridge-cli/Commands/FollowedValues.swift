@@ -8,7 +8,6 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import CommandOutput
-import Console
 
 /// An accessory whose values are shown, with its first values and its events.
 struct FollowedValues: Followed {
@@ -65,55 +64,4 @@ struct FollowedValues: Followed {
   var servicePath: String? { if case .held(let held, _) = source { held.socketPath } else { nil } }
 
   func close() async { if case .open(let opened, _) = source { await opened.accessory.close() } }
-}
-
-/// The values that have been shown, so that later only changes are shown.
-final class ShownValues: Sendable {
-  private struct State: Sendable {
-    var device: DeviceDocument?
-    var last = ValuesReading()
-  }
-
-  private let json: Bool
-  /// The names of the values to show; all values where this is empty.
-  private let names: [String]
-  private let state = Locked(State())
-
-  init(json: Bool, names: [String]) { (self.json, self.names) = (json, names) }
-
-  private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
-
-  /// Shows the values of an accessory that was just opened. Throws when a wanted name isn't among them, unless more
-  /// values may follow (`isComplete` is false).
-  func show(_ values: [Bridge.MeasuredValue], of device: DeviceDocument, isComplete: Bool) throws {
-    let last = state.withLock { state in
-      state = State(device: device)
-      state.last.take(values.map(\.reading), at: .now)
-      return state.last
-    }
-    if isComplete, let missing = names.first(where: { last[$0] == nil }) {
-      let all =
-        values.isEmpty ? "there are none" : "there are " + values.map(\.name).joined(separator: ", ")
-      throw UsageError("there is no value \(missing): \(all)")
-    }
-    let wanted = values.filter { isWanted($0.name) }
-    if json { return print(wanted) }
-    if !wanted.isEmpty { MeasurementView.table(wanted, columns: Output.columns).forEach(Output.line) }
-  }
-
-  /// Shows the values that differ from those shown last.
-  func showChanges(_ values: [AccessoryValue]) {
-    let (changed, width) = state.withLock { state in
-      let changed = state.last.take(values, at: .now).filter { isWanted($0.name) }
-      return (changed, state.last.values.map { TextWidth.of(MeasurementView.name($0.name)) }.max() ?? 0)
-    }
-    guard !changed.isEmpty else { return }
-    if json { return print(changed.map { Bridge.MeasuredValue($0) }) }
-    for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
-  }
-
-  private func print(_ values: [Bridge.MeasuredValue]) {
-    guard let device = state.withLock({ $0.device }) else { return }
-    Output.json(ValuesDocument(device, values))
-  }
 }

@@ -66,11 +66,11 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     try await following.run { name, line in
       try await FollowedValues.open(name, line, isToldOf: watch && poll == nil)
     } follow: { followed in
-      try shown.show(followed.values, of: followed.document, isComplete: !watch)
+      try shown.show(followed.values, isComplete: !watch) { ValuesDocument(followed.document, $0) }
       if let poll {
         while true {
           try await pause(poll)
-          shown.showChanges(try await followed.again())
+          shown.showChanges(try await followed.again()) { ValuesDocument(followed.document, $0) }
         }
       }
       if watch { try await follow(followed, shown) }
@@ -79,16 +79,19 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
 
   /// Shows the values that the accessory announces.
   private func follow(_ followed: FollowedValues, _ shown: ShownValues) async throws {
+    func show(_ values: [AccessoryValue]) {
+      shown.showChanges(values) { ValuesDocument(followed.document, $0) }
+    }
     switch followed.source {
     case .open(_, let news):
-      for try await case .values(let values) in news { shown.showChanges(values.map(\.bounded)) }
+      for try await case .values(let values) in news { show(values.map(\.bounded)) }
       throw CancellationError()
     case .held(_, let events):
       guard let events else { return }
       for try await event in events {
         switch event {
         case .disconnected(_, let error): throw error
-        case .values(_, let values): shown.showChanges(values)
+        case .values(_, let values): show(values)
         default: break
         }
       }

@@ -19,14 +19,20 @@ actor ServiceTopFeed: TopFeed {
   /// The places of the accessories that were connected when the services were last asked for their lists.
   private var connected: Set<String> = []
   private var listing: Task<Void, Never>?
+  /// The rules of the command line, the alarms that they have raised, by the accessories' identities, and what is wrong with
+  /// them.
+  private let rules: [AlarmRule]
+  private var raised: [String: [Bridge.Alarm]] = [:]
+  private var remarks: [String] = []
+  private static let remarkLimit = 3
 
   /// How long after a connect or a disconnect the list is asked for, which has the states of accessories that are away.
   private static let settling = Duration.milliseconds(300)
   /// How long one history may take.
   private static let patience = Duration.seconds(5)
 
-  init(_ places: [String], isOwn: Bool) {
-    (self.places, self.isOwn) = (places, isOwn)
+  init(_ places: [String], isOwn: Bool, rules: [AlarmRule] = []) {
+    (self.places, self.isOwn, self.rules) = (places, isOwn, rules)
     (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -40,6 +46,35 @@ actor ServiceTopFeed: TopFeed {
     await withTaskGroup { group in
       group.addTask { [feed] in await feed.run(services) { _ in } }
       group.addTask { [feed, changed] in for await _ in feed.news { changed.yield() } }
+      guard !rules.isEmpty else { return }
+      group.addTask { [rules, places] in
+        await ServiceAlarms.watch(rules, at: places, note: { text in Task { await self.remark(text) } }) {
+          device, alarm, state in await self.take(device, alarm, state)
+        }
+      }
+    }
+  }
+
+  // MARK: - Alarms of the command line
+
+  private func take(_ device: Bridge.Device, _ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
+    // The service's own alarms come with its readings.
+    guard rules.contains(where: { $0.name == alarm.name && $0.text == alarm.rule }) else { return }
+    var alarms = (raised[device.id] ?? []).filter { $0.name != alarm.name }
+    if state == .raised { alarms.append(alarm) }
+    raised[device.id] = alarms.isEmpty ? nil : alarms
+    changed.yield()
+  }
+
+  private func remark(_ text: String) {
+    guard remarks.count < Self.remarkLimit else { return }
+    remarks.append(text)
+    changed.yield()
+  }
+
+  private func addRaised(to row: inout TopRow, _ id: String) {
+    for alarm in raised[id] ?? [] where !row.alarms.contains(TopRow.Alarm(alarm)) {
+      row.alarms.append(TopRow.Alarm(alarm))
     }
   }
 
@@ -49,7 +84,12 @@ actor ServiceTopFeed: TopFeed {
     let (snapshot, listed) = (await feed.snapshot, await feed.listed)
     var changes = TopChanges()
     var rows: [String: TopRow] = [:]
-    for row in ServiceTopRows.rows(snapshot, listed) { rows[row.key] = row }
+    for var row in ServiceTopRows.rows(snapshot, listed) {
+      if !raised.isEmpty, let id = row.key.split(separator: "\n", omittingEmptySubsequences: false).last {
+        addRaised(to: &row, String(id))
+      }
+      rows[row.key] = row
+    }
     for (key, row) in rows where shown[key] != row { changes.rows.append(row) }
     changes.removed = shown.keys.filter { rows[$0] == nil }
     shown = rows
@@ -60,6 +100,7 @@ actor ServiceTopFeed: TopFeed {
     } else if !isUp {
       changes.notes = ["Waiting for a service"]
     }
+    changes.notes += remarks
     changes.emptyText =
       isOwn
       ? "No accessory found yet: what is plugged in appears here. To simulate one: bridge-cli simulate framed"

@@ -92,6 +92,7 @@ enum ServiceTopRows {
     add("Firmware", entry?.identity?.firmwareRevision)
     add("Path", device?.place)
     if let accessory { facts.append(TopRow.Fact("Service", HeldView.state(accessory))) }
+    for unfit in accessory?.unfit_alarms ?? [] { add("Alarm", "\(unfit.name) is never raised: \(unfit.reason)") }
     add("Profile", accessory?.profile ?? entry?.profile)
     add("Driver", accessory?.driver ?? entry?.driver)
     return facts

@@ -23,18 +23,22 @@ struct Top: AsyncParsableCommand {
       If a service runs, top shows its accessories. Otherwise it opens those that a profile fits, and acts as their \
       service until it ends, as attach does.
 
+      --alarm adds rules to those of the service; they count only for this screen.
+
       Colours are left out if NO_COLOR is set, and other characters than ASCII if the locale isn't UTF-8.
 
       EXAMPLES
         bridge-cli top
         bridge-cli top --sort alarm
         bridge-cli top --filter attached
+        bridge-cli top --alarm 'battery < 20 %'
       """)
 
   @Option(help: ArgumentHelp("Sort by name, charge, age or alarm.", valueName: "order"))
   var sort = TopSort.name
   @Option(help: ArgumentHelp("Show only accessories that have these words in their row or facts.", valueName: "words"))
   var filter: String = ""
+  @OptionGroup var alarms: AlarmOptions
   @Flag(help: .hidden)
   var json = false
 
@@ -43,22 +47,20 @@ struct Top: AsyncParsableCommand {
     "bridge-cli battery --all shows all batteries once, list --json everything that is known, and watch --json what happens"
 
   func validate() throws {
-    if json { throw ValidationError("top has no --json: it is a screen for people. \(Self.alternatives)") }
+    if json { throw ValidationError(TopSession.noJSON(Self.alternatives)) }
   }
 
   func run() async throws {
     try TopSession.checkTerminal(Self.alternatives)
-    let (places, held) = try await TopServices.find()
-    let feed = ServiceTopFeed(places, isOwn: held != nil)
-    let session = try TopSession(
-      feed, TopModel(title: held == nil ? "bridge-cli top" : "bridge-cli top (no service)", sort: sort, filter: filter))
-    let following = Task { await feed.run() }
-    let result: Result<Void, any Error>
-    do { result = .success(try await session.run()) } catch { result = .failure(error) }
-    following.cancel()
-    await following.value
-    // The lines are closed before the command ends.
-    await held?.end()
-    try result.get()
+    let (places, held) = try await TopServices.find(alarms.rules)
+    // A service in this process watches by the rules itself.
+    let feed = ServiceTopFeed(places, isOwn: held != nil, rules: held == nil ? alarms.rules : [])
+    let title = held == nil ? "bridge-cli top" : "bridge-cli top (no service)"
+    try await TopSession.run(feed, TopModel(title: title, sort: sort, filter: filter)) {
+      await $0.run()
+    } end: { _ in
+      // The lines are closed before the command ends.
+      await held?.end()
+    }
   }
 }

@@ -10,8 +10,8 @@ import Logging
 
 /// The services whose accessories `top` shows.
 enum TopServices {
-  /// The sockets of the services; and where no service runs, one in this process.
-  static func find() async throws -> (places: [String], held: HeldService?) {
+  /// The sockets of the services; and where no service runs, one in this process, with these rules of alarms.
+  static func find(_ rules: [AlarmRule]) async throws -> (places: [String], held: HeldService?) {
     var places: [String] = []
     var isRunning = false
     for place in ServicePlace.all() {
@@ -29,6 +29,7 @@ enum TopServices {
     }
     if isRunning { return (places, nil) }
     var options = try ServiceOptions.parse([])
+    options.alarms.rules = rules
     // Here "none" says that no service is to be used; then this one has a place of its own, which nobody else looks at.
     if ServicePlace.all().isEmpty {
       options.socket = try UserDirectory.path() + "/top-\(getpid()).socket"

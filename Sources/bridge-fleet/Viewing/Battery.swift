@@ -46,11 +46,10 @@ struct Battery: AsyncParsableCommand, JSONCommand {
     let age = FleetState.age(of: one.state.batteryTime, now: now)
     if output.json {
       return Output.json(
-        one.document(BatteryDocument(one.device, reading, age: age, isStale: one.isStale, at: now)))
+        one.document(
+          BatteryDocument(one.device, reading, age: age, isStale: one.isStale, alarms: one.state.alarms, at: now)))
     }
-    Output.wrapped(BatteryView.line(reading), indent: 2)
-    let facts =
-      BatteryDetails.facts(reading, columns: Output.columns) + one.facts + AgeView.facts(age, isStale: one.isStale)
-    Table.facts(facts, columns: Output.columns).forEach(Output.line)
+    BatteryReport.show(
+      reading, age: age, isStale: one.isStale, alarms: one.state.alarms, facts: one.facts)
   }
 }

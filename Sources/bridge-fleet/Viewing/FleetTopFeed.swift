@@ -120,7 +120,7 @@ enum FleetTopRow {
     row.battery = one.state.battery?.reading
     row.status = one.state.status?.reading
     row.isStale = one.isStale
-    row.alarms = (one.state.held?.alarms ?? []).map(TopRow.Alarm.init)
+    row.alarms = (one.state.alarms ?? []).map(TopRow.Alarm.init)
     let times = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }
     row.readTime = FleetState.age(of: times.max(), now: wallClock).map { now + .milliseconds(-$0) }
     row.reach = one.isConnected ? .attached : .away

@@ -29,16 +29,19 @@ struct List: AsyncParsableCommand, JSONCommand {
     guard !accessories.isEmpty else {
       return Output.note("No accessory found. A gateway publishes its own with: bridge-fleet publish")
     }
+    let hasAlarms = accessories.contains { $0.state.alarms?.isEmpty == false }
     var table = Table(
-      ["GATEWAY", "ID", "NAME", "MODEL", "DRIVER", "BATTERY", "STATE", "PROFILE"], optional: [7, 3, 4, 2])
+      ["GATEWAY", "ID", "NAME", "MODEL", "DRIVER", "BATTERY", "STATE", "PROFILE"] + (hasAlarms ? ["ALARM"] : []),
+      optional: [7, 3, 4, 2])
     for one in accessories {
       let device = one.state.device
       let battery = one.state.battery?.reading
-      table.add([
+      let cells = [
         one.key.gateway.text, Table.cell(device.id), Table.cell(device.name), Table.cell(device.model),
         Table.cell(device.driver), battery?.percent.map { "\($0) %" } ?? battery.map(\.level.rawValue) ?? "-", one.word,
         Table.cell(one.state.held?.profile),
-      ])
+      ]
+      table.add(cells + (hasAlarms ? [AlarmView.cell(one.state.alarms ?? [])] : []))
     }
     table.lines(columns: Output.columns).forEach(Output.line)
   }

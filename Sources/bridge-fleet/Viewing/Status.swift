@@ -27,10 +27,13 @@ struct Status: AsyncParsableCommand, JSONCommand {
     let age = FleetState.age(of: one.state.statusTime, now: now)
     if output.json {
       return Output.json(
-        one.document(StatusDocument(one.device, status, identity, age: age, isStale: one.isStale, at: now)))
+        one.document(
+          StatusDocument(
+            one.device, status, identity, age: age, isStale: one.isStale, alarms: one.state.alarms, at: now)))
     }
     let facts =
       StatusView.facts(status) + StatusView.facts(identity) + one.facts + AgeView.facts(age, isStale: one.isStale)
+      + AlarmView.facts(one.state.alarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
   }
 }

@@ -34,23 +34,21 @@ struct Top: AsyncParsableCommand {
     "bridge-fleet list --json shows everything that is known, and watch --json what happens"
 
   func validate() throws {
-    if json { throw ValidationError("top has no --json: it is a screen for people. \(Self.alternatives)") }
+    if json { throw ValidationError(TopSession.noJSON(Self.alternatives)) }
   }
 
   func run() async throws {
     try TopSession.checkTerminal(Self.alternatives)
     let settings = try await fleet.settings()
     let feed = FleetTopFeed(settings, gateway: fleet.gateway)
-    let session = try TopSession(
-      feed, TopModel(title: "bridge-fleet top  \(settings.broker)", sort: sort, filter: filter))
     // An error of the first connection is printed before there is a screen.
     try await feed.begin(within: fleet.timeout.duration)
-    let following = Task { await feed.run() }
-    let result: Result<Void, any Error>
-    do { result = .success(try await session.run()) } catch { result = .failure(error) }
-    await feed.close()
-    following.cancel()
-    await following.value
-    try result.get()
+    try await TopSession.run(
+      feed, TopModel(title: "bridge-fleet top  \(settings.broker)", sort: sort, filter: filter)
+    ) {
+      await $0.run()
+    } end: {
+      await $0.close()
+    }
   }
 }

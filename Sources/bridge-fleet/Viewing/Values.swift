@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
-import AccessoryCore
 import AccessoryFleet
 import ArgumentParser
 import CommandOutput
-import Console
 
 struct Values: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -31,48 +29,30 @@ struct Values: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if watch { Interruption.endWithOutput() }
+    let shown = ShownValues(json: output.json, names: names)
     try await FleetSession.with(fleet) { session in
       if watch { await session.reader.follow() }
       let one = try await session.find(accessory.text, [.values])
-      var last = ValuesReading()
-      try show(one, &last)
+      try show(one, shown)
       guard watch else { return }
       try await session.follow { news, fleet in
         guard case .change(.accessory(one.key, .values)) = news, let now = fleet.accessory(one.key),
           let values = now.values
         else { return }
-        showChanges(of: now, values.values, &last)
+        shown.showChanges(values.values.map(\.reading)) { now.document(ValuesDocument(now.device, $0)) }
       }
     }
   }
 
-  private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
-
-  private func show(_ one: FleetAccessory, _ last: inout ValuesReading) throws {
+  private func show(_ one: FleetAccessory, _ shown: ShownValues) throws {
     guard let published = one.values else { throw one.missing("values") }
-    last.take(published.values.map(\.reading), at: .now)
-    if let missing = names.first(where: { last[$0] == nil }) {
-      let all = published.values.map { MeasurementView.name($0.name) }.joined(separator: ", ")
-      throw UsageError("there is no value \(missing): \(all.isEmpty ? "there are none" : "there are " + all)")
-    }
     let now = WallClock.seconds
-    let values = published.values(now: now).filter { isWanted($0.name) }.map { value in
+    let values = published.values(now: now).map { value in
       var value = value
       value.stale = value.stale == true || one.isStale
       return value
     }
-    if output.json { return Output.json(one.document(ValuesDocument(one.device, values, at: now))) }
-    if !values.isEmpty { MeasurementView.table(values, columns: Output.columns).forEach(Output.line) }
-    if !one.isConnected { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
-  }
-
-  private func showChanges(of one: FleetAccessory, _ values: [Bridge.MeasuredValue], _ last: inout ValuesReading) {
-    let changed = last.take(values.map(\.reading), at: .now).filter { isWanted($0.name) }
-    guard !changed.isEmpty else { return }
-    if output.json {
-      return Output.json(one.document(ValuesDocument(one.device, changed.map { Bridge.MeasuredValue($0) })))
-    }
-    let width = last.values.map { TextWidth.of(MeasurementView.name($0.name)) }.max() ?? 0
-    for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
+    try shown.show(values, isComplete: true) { one.document(ValuesDocument(one.device, $0, at: now)) }
+    if !one.isConnected, !output.json { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
   }
 }

@@ -10,8 +10,9 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     commandName: "watch",
     abstract: "Shows accessories of all gateways as they come and go.",
     discussion: """
-      Connected accessories are shown first. The accessories of a gateway that goes offline are disconnected, and they are \
-      connected when it comes back. Ctrl-C ends it.
+      Connected accessories and raised alarms are shown first. The accessories of a gateway that goes offline are \
+      disconnected, and they are connected when it comes back. If the broker was away and comes back without what it had \
+      kept, a gateway that doesn't publish again within 20 seconds is gone. Ctrl-C ends it.
 
       EXAMPLES
         bridge-fleet watch --broker mqtt://broker.example
@@ -22,44 +23,50 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   @OptionGroup var fleet: FleetOptions
   @OptionGroup var output: OutputOptions
 
+  /// What was shown of an accessory.
+  private struct Shown {
+    var device: Bridge.Device
+    var isConnected: Bool
+    var alarms: [Bridge.Alarm] = []
+  }
+
   func run() async throws {
     Interruption.endWithOutput()
     try await FleetSession.with(fleet) { session in
       await session.reader.follow()
-      var connected: [FleetStore.Key: (device: Bridge.Device, place: FleetPlace)] = [:]
-      for one in try await session.all().accessories where one.isConnected {
-        connected[one.key] = (one.state.device, one.place)
-        show(.connected, one.key, one.state.device, one.place)
-      }
+      var shown: [FleetStore.Key: Shown] = [:]
+      for one in try await session.all().accessories { update(one.key, one, isOnline: one.isOnline, &shown[one.key]) }
       try await session.follow { news, fleet in
-        let keys: [FleetStore.Key]
+        let keys: Set<FleetStore.Key>
         switch news {
-        case .change(.gateway(let gateway, _)): keys = fleet.keys.filter { $0.gateway == gateway }
+        case .change(.gateway(let gateway, _)):
+          keys = Set((fleet.keys + shown.keys).filter { $0.gateway == gateway })
         case .change(.accessory(let key, _)): keys = [key]
         default: keys = []
         }
-        for key in keys { update(key, fleet, &connected) }
+        for key in keys.sorted() {
+          update(key, fleet.accessory(key), isOnline: fleet.gateways[key.gateway] ?? false, &shown[key])
+        }
       }
     }
   }
 
-  private func update(
-    _ key: FleetStore.Key, _ fleet: FleetStore,
-    _ connected: inout [FleetStore.Key: (device: Bridge.Device, place: FleetPlace)]
-  ) {
-    let one = fleet.accessory(key)
-    switch (connected[key], one) {
-    case (nil, let one?) where one.isConnected:
-      connected[key] = (one.state.device, one.place)
-      show(.connected, key, one.state.device, one.place)
-    case (let before?, let one) where one?.isConnected != true:
-      connected[key] = nil
-      let isOnline = fleet.gateways[key.gateway] ?? false
-      show(
-        .disconnected, key, one?.state.device ?? before.device,
-        FleetPlace(gateway: key.gateway.text, online: isOnline, connected: false))
-    default: break
+  /// Shows what has changed. `before` is what was shown; nil for nothing.
+  private func update(_ key: FleetStore.Key, _ one: FleetAccessory?, isOnline: Bool, _ before: inout Shown?) {
+    let isConnected = one?.isConnected ?? false
+    let device = one?.state.device ?? before?.device
+    guard let device else { return }
+    let place = FleetPlace(gateway: key.gateway.text, online: isOnline, connected: isConnected)
+    if isConnected != before?.isConnected ?? false {
+      show(isConnected ? .connected : .disconnected, key, device, place)
     }
+    // The alarms of a gateway that is offline are its last word.
+    let (old, new) = (before?.alarms ?? [], one?.state.alarms ?? [])
+    for alarm in old where !new.contains(where: { $0.name == alarm.name }) { show(.cleared, alarm, key, device, place) }
+    for alarm in new where !old.contains(where: { $0.name == alarm.name && $0.since == alarm.since }) {
+      show(.raised, alarm, key, device, place)
+    }
+    before = one.map { _ in Shown(device: device, isConnected: isConnected, alarms: new) }
   }
 
   private func show(_ event: DeviceEventName, _ key: FleetStore.Key, _ device: Bridge.Device, _ place: FleetPlace) {
@@ -67,5 +74,13 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       return Output.json(InFleet(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device)), place))
     }
     Output.wrapped(DeviceEventView.line(event, device) + "  on " + key.gateway.text, indent: 10)
+  }
+
+  private func show(
+    _ state: Bridge.AlarmState, _ alarm: Bridge.Alarm, _ key: FleetStore.Key, _ device: Bridge.Device,
+    _ place: FleetPlace
+  ) {
+    if output.json { return Output.json(InFleet(AlarmEventDocument(DeviceDocument(device), alarm, state), place)) }
+    Output.wrapped(AlarmView.line(state, alarm, device) + "  on " + key.gateway.text, indent: 10)
   }
 }

@@ -119,6 +119,60 @@ extension WithBroker {
       }
     }
 
+    /// Alarms of the gateway's service are in the state, on the topic of events, and in what commands show.
+    @Test func alarms() async throws {
+      try await with { scene in
+        let accessory = try await scene.gateway.plug("--percent", "12")
+        try scene.gateway.serve("--alarm", "low: battery < 20 %")
+        try scene.gateway.publish(scene.broker)
+        try await scene.isUp(scene.gateway, percent: 12)
+        let topic = scene.gateway.topic("SIM0001/state")
+        try await scene.onlooker.seen.wait { $0.latest[topic]?.contains(#""name":"low""#) == true }
+        try await scene.onlooker.seen.wait {
+          $0.latest["homeassistant/device/attic/SIM0001/config"]?.contains("value_json.alarms") == true
+        }
+        let watch = try scene.gateway.start("bridge-fleet", ["watch", "--json"] + scene.broker.options())
+        let shown = try await watch.lines(2)
+        #expect(shown[1].contains(#""event":"alarm""#) && shown[1].contains(#""state":"raised""#), "\(shown)")
+        let list = try await look(scene, "list")
+        #expect(list.document?["devices"]?.elements?.first?["service"]?["alarms"]?.elements?.count == 1)
+        #expect(try await scene.gateway.look(scene.broker, "list").outputText.contains("! low"))
+        for command in ["battery", "status"] {
+          let document = try await look(scene, command, "SIM0001").document
+          #expect(document?["alarms"]?.elements?.first?["value"]?.text == "12 %", "\(command)")
+          #expect(
+            try await scene.gateway.look(scene.broker, command, "SIM0001").outputText.contains("! low: battery < 20 %"))
+        }
+        // Another accessory of this identity, which isn't low.
+        accessory.signal(SIGTERM)
+        _ = try await accessory.end()
+        _ = try await scene.gateway.plug("--percent", "90")
+        try await scene.onlooker.seen.wait { $0.latest[topic]?.contains(#""alarms":[]"#) == true }
+        #expect(scene.onlooker.seen.value.counts[scene.gateway.topic("SIM0001/event"), default: 0] > 0)
+        _ = try await watch.line(containing: #""state":"cleared""#)
+      }
+    }
+
+    /// A gateway that a broker without persistence has forgotten is gone, after the time that the pages name.
+    @Test func aForgottenGateway() async throws {
+      try await with { scene in
+        _ = try await scene.gateway.plug("--percent", "57")
+        try scene.gateway.serve()
+        let publisher = try scene.gateway.publish(scene.broker)
+        try await scene.isUp(scene.gateway)
+        let watch = try scene.gateway.start("bridge-fleet", ["watch", "--json"] + scene.broker.options())
+        _ = try await watch.lines(1)
+        try await scene.broker.stop()
+        publisher.signal(SIGKILL)
+        _ = try await publisher.end()
+        try await scene.broker.start()
+        _ = try await watch.transcript.wait { $0.status != nil || $0.errorText.contains("is back") }
+        let last = try JSON(Array(try await watch.lines(2)[1].utf8))
+        #expect(last["event"]?.text == "disconnected" && last["gateway"]?.text == "attic")
+        #expect(last["online"] == .bool(false))
+      }
+    }
+
     /// What goes wrong before anything is shown.
     @Test func failures() async throws {
       try await with { scene in

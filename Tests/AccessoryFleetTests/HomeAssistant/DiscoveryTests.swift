@@ -56,6 +56,19 @@ struct DiscoveryTests {
     #expect(message.components["command_move"] == nil, "two arguments are needed")
   }
 
+  /// The message of an accessory whose gateway knows alarms is the checked one.
+  @Test
+  func alarms() throws {
+    let kind = try KnownKind("framed")
+    var (facts, state) = (kind.facts, kind.state)
+    state.alarms = []
+    let isNew = facts.take(state)
+    #expect(isNew, "a new message is needed")
+    let message = Self.message(facts)
+    #expect(message.components["alarm"] == "binary_sensor" && message.components["alarms"] == "sensor")
+    try Self.compare("alarms", message)
+  }
+
   /// What an accessory says about itself stays text: the message is the checked one.
   @Test
   func hostile() throws {

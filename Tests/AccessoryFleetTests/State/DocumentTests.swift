@@ -37,6 +37,63 @@ struct DocumentTests {
   @Test
   func stateRoundTrip() throws { #expect(try FleetState(Self.state().bytes) == Self.state()) }
 
+  private static func alarm(_ name: String = "low", value: String = "12 %") -> Bridge.Alarm {
+    Bridge.Alarm(name: name, rule: "battery < 20 %", since: 1_790_000_000, value: value, number: 12, unit: "%")
+  }
+
+  /// Alarms are read as they were written, also as events; a gateway of an older version has none.
+  @Test
+  func alarms() throws {
+    var state = Self.state()
+    let before = try FleetState(state.bytes)
+    #expect(before.alarms == nil && before.held?.alarms == nil)
+    state.alarms = [Self.alarm(), Self.alarm("very low")]
+    #expect(try FleetState(state.bytes) == state && state.held?.alarms?.count == 2)
+    let raised = try #require(
+      FleetEvent(Bridge.Event(.alarm, time: 1, device: Self.device(), alarm: Self.alarm(), state: .cleared)))
+    #expect(try FleetEvent(raised.bytes) == raised && raised.event.state == .cleared)
+  }
+
+  /// However long the texts of alarms are, a state is within the limit of those who read it.
+  @Test
+  func manyAlarms() throws {
+    var state = Self.state()
+    let long = String(repeating: "é", count: 200)
+    state.alarms = (0..<32).map { number in
+      Bridge.Alarm(
+        name: "\(number)" + long.dropLast(2), rule: long, since: 1, value: String(repeating: "\u{7}", count: 1_000))
+    }
+    #expect(state.bytes.count < FleetLimits.documentBytes)
+    let read = try FleetState(state.bytes)
+    #expect((1..<32).contains(read.alarms?.count ?? 0))
+    for hostile in [
+      #"[{"name": "a"}]"#, #""fault""#, "[" + Array(repeating: "{}", count: 33).joined(separator: ",") + "]",
+      #"[{"name": "\#(String(repeating: "a", count: 500))", "rule": "b", "since": 1}]"#,
+      #"[{"name": "a", "rule": "b", "since": -1}]"#,
+    ] {
+      let text = String(decoding: Self.state().bytes, as: UTF8.self).replacing(
+        #""alarms":null"#, with: #""alarms":\#(hostile)"#)
+      #expect(throws: FleetDocumentError.self) { try FleetState(Array(text.utf8)) }
+    }
+  }
+
+  /// The raised alarms that a service reports, one after another.
+  @Test
+  func raisedAlarms() {
+    let level = TopicLevel(naming: "SIM0001")
+    var raised = RaisedAlarms()
+    raised.note(level, Self.alarm())
+    raised.note(level, Self.alarm(value: "11 %"))
+    #expect(raised.alarms(of: level).map(\.value) == ["11 %"])
+    raised.begin()
+    #expect(raised.alarms(of: level).isEmpty)
+    var alarms: [Bridge.Alarm] = []
+    for number in 0..<40 { alarms = RaisedAlarms.alarms(alarms, Self.alarm("\(number)"), .raised) }
+    #expect(alarms.count == 32)
+    alarms = RaisedAlarms.alarms(alarms, Self.alarm("3"), .cleared)
+    #expect(alarms.count == 31 && RaisedAlarms.alarms(alarms, Self.alarm("3"), .cleared) == alarms)
+  }
+
   /// A state has the fields of the commands' JSON, and an unknown one is null.
   @Test
   func stateFields() throws {

@@ -49,6 +49,31 @@ struct FleetStoreTests {
     #expect(store.keys.isEmpty)
   }
 
+  /// What a broker that was away doesn't send again is gone; what it sends again stays, also where that is no change.
+  @Test
+  func renewal() throws {
+    var store = FleetStore()
+    let (cellar, other) = (TopicLevel(naming: "cellar"), TopicLevel(naming: "SIM0002"))
+    for gateway in [gateway, cellar] {
+      _ = store.take(.gateway(gateway, .availability), bytes("online"))
+      for id in [id, other] {
+        _ = store.take(.accessory(gateway: gateway, id, .availability), bytes("online"))
+        _ = store.take(.accessory(gateway: gateway, id, .state), state(id.text))
+      }
+    }
+    #expect(store.endRenewal().isEmpty && store.keys.count == 4)
+    store.renew()
+    #expect(store.take(.gateway(gateway, .availability), bytes("online")) == nil)
+    #expect(store.take(.accessory(gateway: gateway, id, .state), state(id.text)) == nil)
+    let gone = [FleetStore.Key(gateway, other), FleetStore.Key(cellar, id), FleetStore.Key(cellar, other)].sorted()
+    #expect(
+      store.endRenewal()
+        == gone.map { .accessory($0, .availability) } + [.gateway(cellar, isOnline: false)])
+    #expect(store.keys == [FleetStore.Key(gateway, id)] && store.gateways == [gateway: true])
+    #expect(try #require(store.accessory(.init(gateway, id))).isConnected)
+    #expect(store.endRenewal().isEmpty)
+  }
+
   /// More gateways, accessories and bytes than there is room for are dropped, and counted.
   @Test
   func limits() {

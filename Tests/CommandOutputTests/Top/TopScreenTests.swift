@@ -25,7 +25,7 @@ import Testing
   @Test func fortyColumns() {
     var model = TopSample.model([TopSample.row("SIM0001")])
     let screen = TopSample.text(&model, columns: 40, rows: 5)
-    #expect(screen[1] == "   NAME▲       CHARG        AGE STATE")
+    #expect(screen[1] == "   NAME▲       BATT         AGE STATE")
     #expect(screen[2] == "   SIM0001     ██▉░░  57% ↓ now idle")
   }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Console
+
+/// Prints an accessory's values, and later only those that have changed.
+package final class ShownValues: Sendable {
+  private let json: Bool
+  /// The names of the values to show; all values where this is empty.
+  private let names: [String]
+  private let last = Locked(ValuesReading())
+
+  /// Prints the values of these names, or all if there are none; with `json` as documents.
+  package init(json: Bool, names: [String]) { (self.json, self.names) = (json, names) }
+
+  private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
+
+  /// Shows the values of an accessory that was just found. Throws when a wanted name isn't among them, unless more values may
+  /// follow (`isComplete` is false). `document` makes a document of values.
+  package func show(
+    _ values: [Bridge.MeasuredValue], isComplete: Bool, document: ([Bridge.MeasuredValue]) -> some Encodable
+  ) throws {
+    let reading = last.withLock { last in
+      last = ValuesReading()
+      last.take(values.map(\.reading), at: .now)
+      return last
+    }
+    if isComplete, let missing = names.first(where: { reading[$0] == nil }) {
+      let all = values.map { MeasurementView.name($0.name) }.joined(separator: ", ")
+      throw UsageError("there is no value \(missing): \(all.isEmpty ? "there are none" : "there are " + all)")
+    }
+    let wanted = values.filter { isWanted($0.name) }
+    if json { return Output.json(document(wanted)) }
+    if !wanted.isEmpty { MeasurementView.table(wanted, columns: Output.columns).forEach(Output.line) }
+  }
+
+  /// Shows the values that differ from those shown last.
+  package func showChanges(_ values: [AccessoryValue], document: ([Bridge.MeasuredValue]) -> some Encodable) {
+    let (changed, width) = last.withLock { last in
+      let changed = last.take(values, at: .now).filter { isWanted($0.name) }
+      return (changed, last.values.map { TextWidth.of(MeasurementView.name($0.name)) }.max() ?? 0)
+    }
+    guard !changed.isEmpty else { return }
+    if json { return Output.json(document(changed.map { Bridge.MeasuredValue($0) })) }
+    for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
+  }
+}
