@@ -93,7 +93,7 @@ import Testing
       let status = try await box.run("status", "--json")
       #expect(
         try status.json().without("time") == [
-          "schema": "accessory-bridge/2", "age_ms": 0, "stale": false, "alarms": nil,
+          "schema": "accessory-bridge/2", "age_ms": 0, "stale": false, "alarms": nil, "unfit_alarms": [],
           "device": Self.device(at: simulator.path),
           "status": ["state": "idle", "fault_code": nil, "progress_percent": nil],
           "identity": [
