@@ -51,12 +51,14 @@ import Testing
         }
       }
     ) { tmux, box in
-      try await tmux.wait(for: "^!! SIM0001 ")
+      try await tmux.wait(for: "!! SIM0001 ")
       try await tmux.press("Enter")
-      try await tmux.wait(for: "!! low: battery < 20 %")
+      try await tmux.wait(for: "!! alarm: low (12 %)")
       // They are this screen's alone, unless it is the service.
       let listed = try await box.run("list", "--json").json()["devices"]?[0]?["service"]?["alarms"]
       #expect((listed?[0] == nil) == isServed)
+      try await tmux.press("q")
+      try await tmux.wait(for: "F1Help")
     }
   }
 
