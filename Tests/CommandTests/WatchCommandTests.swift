@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// A hostile service tells of more low batteries than are kept: what is beyond is passed over, which is said once.
+  /// A hostile service reports more low batteries than are kept: what is beyond is passed over, which is said once.
   @Test func tooManyLowBatteries() async throws {
     try await Sandbox.with { box in
       let long = String(repeating: "X", count: 250_000)
@@ -78,7 +78,7 @@ import Testing
       watch.signal(SIGINT)
       let lines = try await watch.end().errorText.split(separator: "\n")
       #expect(lines.count { $0.contains("./nothing was not run") } == 5)
-      #expect(lines.count { $0.contains("tells of more than 4096 low batteries, or too much about them") } == 1)
+      #expect(lines.count { $0.contains("reports more than 4096 low batteries, or too much about them") } == 1)
       #expect(lines.count == 6)
     }
   }
