@@ -58,6 +58,8 @@ LAB = no
 IN_LAB = $(filter-out no,$(LAB))
 
 test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
+# Most tests wait most of the time: the release is built beside them.
+test: export BESIDE = $(MAKE) static
 test: lint ## Installs what the tests need and runs them all; most of the lab's too with LAB=yes
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
 	$(call run-tests,)
@@ -81,28 +83,10 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 lab-quick: ## Most of the lab's tests, with few repetitions, in at most six minutes
 	$(MAKE) lab LAB_CYCLES=8 LAB_PART=quick
 
-# How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
-# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. Those that keep the
-# processors busy for long, and simulators whose rules are silences, don't run beside those with limits of time. The tests
-# of ExternalAccessory count, too, and use the one main run loop: they run one after another. So do most where $(2) says
-# so: under a sanitizer a process takes seconds to start, and hundreds of tests at once are too slow for any limit.
-# Eight tests run at once, and fewer of those that start commands (Tests/run-suite): a process is ready soon then, and no time limit
-# includes the wait for the others.
+# Builds the tests with these options, and runs them with those of $(2): Tests/run-all.
 define run-tests
 	swift build --build-tests $(1)
-	Tests/run-suite 8 --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
-		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)' \
-		--skip '^BridgeServiceTests' --skip '^AccessoryBridgeTests' --skip '^CommandTests' --skip '^LabTests' \
-		--skip '^AccessoryFleetTests.WithBroker'
-	Tests/run-suite 3 --skip-build $(1) $(2) --filter '^CommandTests'
-	Tests/run-suite 8 --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
-	Tests/run-suite 8 --skip-build $(1) --filter '^BridgeServiceTests'
-	Tests/run-suite 3 --skip-build $(1) --filter '^AccessoryBridgeTests'
-	Tests/run-suite 3 --skip-build $(1) --filter '^AccessoryFleetTests.WithBroker'
-	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
-	swift test --skip-build $(1) --filter '^USBTests'
-	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
-	umockdev-wrapper swift test --skip-build $(1) --filter '^UdevMockTests'
+	Tests/run-all "$$(swift build --show-bin-path $(1))" $(2)
 endef
 
 test-tsan: ## The tests under the thread sanitizer
@@ -123,7 +107,7 @@ peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, soc
 broker: ## The tests of bridge-fleet with mosquitto alone: restarts, a network that is cut, TLS, two gateways, commands
 	$(call install,$(TEST_PACKAGES))
 	swift build --build-tests
-	Tests/run-suite 3 --skip-build --filter '^AccessoryFleetTests.WithBroker'
+	Tests/run-suite 3 --filter '^AccessoryFleetTests\.WithBroker'
 
 # It takes five minutes, and wants a machine with nothing else to do.
 fleet-scale: static ## A thousand gateways on one mosquitto here, and ten whole machines: latency, processor time, memory

@@ -24,7 +24,7 @@ import Testing
         try await tmux.press("Enter")
         try await body(tmux, box)
         try await end(tmux, box)
-        try await tmux.wait(for: "ready$")
+        try await Self.waitForPrompt(tmux)
         try await tmux.type("echo ended $?; stty -g > after")
         try await tmux.press("Enter")
         let screen = try await tmux.wait(for: "ended \(status)")
@@ -33,6 +33,11 @@ import Testing
         #expect(Self.read(box, "before") == Self.read(box, "after"))
       }
     }
+  }
+
+  /// Waits for an empty prompt in the last row, not for one before it that a command has been typed at.
+  private static func waitForPrompt(_ tmux: Tmux) async throws {
+    try await eventually("a prompt") { try await tmux.screen().last { !$0.isEmpty } == "ready$" }
   }
 
   private static func read(_ box: Sandbox, _ name: String) -> [UInt8] {
@@ -108,6 +113,7 @@ import Testing
       try await tmux.press("C-z")
       let screen = try await tmux.wait(for: "[1]+  Stopped")
       #expect(screen.contains("what was here"))
+      try await Self.waitForPrompt(tmux)
       try await tmux.type("fg")
       try await tmux.press("Enter")
       try await tmux.wait(for: "   SIM0001 ")

@@ -2,28 +2,103 @@
 
 import AccessoryCore
 import AccessoryIO
+import SystemPackage
 
-/// Reports when a service may have started: at once, and whenever a file is created in its socket's folder.
+/// Reports when a service may have started: at once, and whenever a file is created in its socket's folder. The folder
+/// needn't exist: systemd removes it with the service, and makes it again.
 package final class ServiceStarts: Sendable {
-  /// The events, for one reader. The stream ends after the first event if the folder can't be watched.
+  /// The events, for one reader. The stream ends if neither the folder nor one above it can be watched.
   package let signals: AsyncStream<Void>
-  private let watcher: FileWatcher?
+
+  private struct State {
+    var watcher: DirectoryWatcher?
+    var isOver = false
+  }
+
+  /// The names that lead to the folder, from the root.
+  private let names: [String]
+  private let continuation: AsyncStream<Void>.Continuation
+  private let state = Locked(State())
 
   /// The socket's file exists a moment before the service listens.
   private static let pause = Duration.milliseconds(100)
+  /// How often folders may come while this looks for them; then an event of the one above is waited for.
+  private static let attempts = 8
 
   /// Starts to watch the folder of the socket at `place`.
   package init(at place: String) {
-    let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    self.signals = signals
-    let directory = "/" + place.split(separator: "/").dropLast().joined(separator: "/")
-    watcher = try? FileWatcher(directory, for: .created) { _ in
-      _ = IOThread.shared.schedule(at: .now + Self.pause) { continuation.yield() }
-    }
+    (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    names = place.split(separator: "/").dropLast().map(String.init)
     continuation.yield()
-    if watcher == nil { continuation.finish() }
+    if !watch() { continuation.finish() }
   }
 
   /// Stops watching. Must be called in the end.
-  package func stop() { watcher?.stop() }
+  package func stop() {
+    let watcher = state.withLock { state in
+      state.isOver = true
+      defer { state.watcher = nil }
+      return state.watcher
+    }
+    watcher?.stop()
+  }
+
+  /// Watches the folder or, while there is none, the nearest one above it. False when none can be watched.
+  private func watch() -> Bool {
+    for _ in 0..<Self.attempts {
+      let (watcher, missing) = nearest()
+      guard let watcher else { return false }
+      let old = state.withLock { state in
+        if state.isOver { return watcher }
+        defer { state.watcher = watcher }
+        return state.watcher
+      }
+      old?.stop()
+      // Made before the one above was watched: there is no event of it.
+      guard let missing, FileIdentity(missing) != nil else { return true }
+    }
+    return true
+  }
+
+  /// A watcher of the nearest folder that can be watched, and the path of the one below it, if that doesn't exist.
+  private func nearest() -> (DirectoryWatcher?, missing: String?) {
+    var missing: String?
+    for depth in (0...names.count).reversed() {
+      let path = "/" + names[..<depth].joined(separator: "/")
+      let next = depth < names.count ? names[depth] : nil
+      do throws(Errno) {
+        let watcher = try DirectoryWatcher(path, levels: 1, for: [.created, .movedIn]) { [weak self] event in
+          self?.happened(event, next)
+        }
+        return (watcher, missing)
+      } catch {
+        missing = error == .noSuchFileOrDirectory ? path : nil
+      }
+    }
+    return (nil, nil)
+  }
+
+  /// Handles an event of the folder, or of one above it in which `next` is waited for.
+  private func happened(_ event: DirectoryWatcher.Event, _ next: String?) {
+    switch (event, next) {
+    case (.changed, nil): later { $0.continuation.yield() }
+    case (.changed(let names), let next?):
+      if names?.contains(next) ?? true { later { $0.watchAgain() } }
+    case (.gone, _): later { $0.watchAgain() }
+    }
+  }
+
+  private func watchAgain() {
+    guard watch() else { return continuation.finish() }
+    // The socket may be there already, and its service not listen yet.
+    continuation.yield()
+    later { $0.continuation.yield() }
+  }
+
+  private func later(_ body: @escaping @Sendable (ServiceStarts) -> Void) {
+    _ = IOThread.shared.schedule(at: .now + Self.pause) { [weak self] in
+      guard let self, !state.withLock({ $0.isOver }) else { return }
+      body(self)
+    }
+  }
 }
