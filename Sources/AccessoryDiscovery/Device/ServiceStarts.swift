@@ -48,7 +48,7 @@ package final class ServiceStarts: Sendable {
     for _ in 0..<Self.attempts {
       let (watcher, missing) = nearest()
       guard let watcher else { return false }
-      let old = state.withLock { state in
+      let old = state.withLock { state -> DirectoryWatcher? in
         if state.isOver { return watcher }
         defer { state.watcher = watcher }
         return state.watcher
