@@ -40,8 +40,9 @@ build: ## A debug build
 	$(call install,$(BUILD_PACKAGES))
 	swift build
 
-# With Swift's libraries in them; none is looked for beside the program.
-RELEASE = -c release --static-swift-stdlib --disable-local-rpath
+# With Swift's libraries in them; none is looked for beside the program. Without the marks of the C modules' cached files, which
+# have the times of the clone in them: two builds at the same path are the same bytes.
+RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 
 static: ## bridge-cli and bridge-fleet, each as one file that needs no Swift: .build/release
 	$(call install,$(BUILD_PACKAGES))
