@@ -113,7 +113,7 @@ broker: ## The tests of bridge-fleet with mosquitto alone: restarts, a network t
 # It takes five minutes, and wants a machine with nothing else to do.
 fleet-scale: static ## A thousand gateways on one mosquitto here, and ten whole machines: latency, processor time, memory
 	$(call install,mosquitto mosquitto-clients jq)
-	swift build -c release --static-swift-stdlib --product fleet-scale
+	swift build $(RELEASE) --product fleet-scale
 	Benchmarks/FleetScale/run .build/release
 
 FUZZ_SECONDS = 60
