@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+
+// Devices come and go: which of them become attachments.
+
+extension BridgeService {
+  /// Attaches the devices of these sources, now and later. A source that can't be watched is logged and skipped.
+  package func watch(_ sources: [any DeviceSource]) async {
+    self.sources = sources
+    if let file = configuration.historyFile, historyFile == nil { await keepHistory(in: file) }
+    renewEndpoints()
+    for source in sources {
+      do throws(AccessoryError) {
+        let events = try await source.events()
+        watching.append(
+          Task {
+            for await event in events { self.take(event) }
+            self.lost(source)
+          })
+      } catch {
+        log.warning("a source of devices can't be used: \(error.message)")
+      }
+    }
+    if let timeout = configuration.scanTimeout {
+      scanTimer = clock.schedule(at: clock.now + timeout) { [weak self] in self?.post { $0.scanned() } }
+    }
+    log.info("looking for accessories")
+    checkIdle()
+  }
+
+  private func lost(_ source: any DeviceSource) {
+    if !isClosing {
+      log.error("\(type(of: source)) has ended: devices that are plugged in or removed are no longer noticed")
+    }
+  }
+
+  private func scanned() {
+    let count = attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent }
+    log.notice(
+      "the search has ended: \(count == 0 ? "no accessory" : "\(count) attached"); accessories that are plugged in later are still attached"
+    )
+  }
+
+  /// Handles an event of a source.
+  func take(_ event: DeviceEvent) {
+    guard !isClosing else { return }
+    switch event {
+    case .added(let device):
+      guard present.count < Self.deviceLimit else { return log.warning("too many devices: one is ignored") }
+      present.append(device)
+      appeared(device)
+    case .removed(let device):
+      present.removeAll { $0 == device }
+      detached.removeAll { $0.address == device.address && $0.line.id == device.id }
+      disappeared(device)
+    case .changed(let device, let old):
+      if let index = present.firstIndex(of: old) { present[index] = device } else { present.append(device) }
+      let held = held(on: old)
+      let isSearched = searches.values.contains { $0.line == old }
+      endSearch(old)
+      for attachment in held { change(attachment, to: device.onLine(unit: attachment.device.unit)) }
+      if held.isEmpty || isSearched { appeared(device) }
+    }
+    checkIdle()
+  }
+
+  /// A device has appeared, with all accessories on its line.
+  func appeared(_ line: Device) {
+    for device in accessories(on: line, profiles.profile(for: line)) { appeared(accessory: device) }
+  }
+
+  /// The accessories on a line: those that the profile lists, or that a search has found so far.
+  func accessories(on line: Device, _ profile: Profile?) -> [Device] {
+    guard let profile else { return [line] }
+    guard profile.units == .scan else { return profile.accessories(on: line) }
+    return searched(line, profile, isByHand: false)
+  }
+
+  private func appeared(accessory device: Device) {
+    if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
+    if let attachment = attachment(holding: device) { return recognized(attachment, as: device) }
+    let profile = profiles.profile(for: device)
+    guard device.mayBeAccessory || profile?.transport.preferredTransport != nil else { return }
+    guard !detached.contains(where: { $0.address == device.address && $0.id == device.id }) else { return }
+    let isExpected = expectations.take(device, now: clock.now)
+    // A conflict of profiles becomes an attachment whose problem names the profiles.
+    let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
+    guard attachments.count < Self.deviceLimit else {
+      return log.warning("too many accessories: \(SafeText.escape(device.id)) is ignored")
+    }
+    if profile != nil || isExpected || hasConflict { attach(device, profile, isByHand: profile == nil && !hasConflict) }
+  }
+
+  /// A search has found an accessory on a line.
+  func take(found device: Device) {
+    appeared(accessory: device)
+    checkIdle()
+  }
+
+  /// A source now reports a device that was known only by its path. The attachment takes the source's device, and the
+  /// profile that claims it.
+  private func recognized(_ attachment: Attachment, as device: Device) {
+    guard attachment.device.source == .named, device.source != .named else { return }
+    log.info("\(attachment.name) is \(SafeText.escape(device.id))")
+    let profile = profile(of: attachment, as: device)
+    if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
+    // The device is opened again when the borrower returns it.
+    attachment.device = device
+    attachment.profile = profile
+    attachment.driver = drivers.driver(for: device, profile)
+    attachment.protocolStrings = protocolStrings(attachment.driver, profile)
+    noteWrites(of: attachment)
+  }
+
+  /// Replaces an attachment whose device's profile or identity has changed.
+  func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
+    release(attachment, admitting: false)
+    let successor = attach(
+      device, profile, isByHand: attachment.isByHand, chosenProfile: attachment.chosenProfile,
+      after: attachment.closing)
+    attachment.successor = successor
+    if successor.alarmKey != attachment.alarmKey { dropAlarms(of: attachment, isAway: false) }
+  }
+
+  /// The profile that a client chose, or the one that claims the device.
+  func profile(of attachment: Attachment, as device: Device) -> Profile? {
+    attachment.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: device)
+  }
+
+  /// Attaches a device as soon as a source reports it, even if no profile claims it.
+  package func expect(_ path: String) {
+    if let attachment = ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
+      guard attachment.machine.state == .failed, !attachment.machine.isRefused else { return }
+      return perform(attachment.machine.plugged(now: clock.now), on: attachment)
+    }
+    expectations.add(path, now: clock.now)
+    for device in present where device.isAt(path) { appeared(device) }
+  }
+
+  private func disappeared(_ device: Device) {
+    endSearch(device)
+    for attachment in held(on: device) {
+      log.debug("\(attachment.name) was removed from \(SafeText.escape(device.address.description))")
+      let gone = AccessoryError.disconnected(attachment.target.place)
+      perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
+    }
+  }
+
+  private func returned(_ attachment: Attachment, as device: Device) {
+    attachment.device = device
+    perform(attachment.machine.plugged(now: clock.now), on: attachment)
+  }
+
+  private func change(_ attachment: Attachment, to device: Device) {
+    let address = attachment.target.address
+    attachment.device = device
+    guard attachment.target.address != address else { return }
+    // The device's default transport has changed: its terminal has appeared or disappeared.
+    log.info("\(attachment.name) is now at \(SafeText.escape(attachment.target.address.description))")
+    if attachment.machine.state == .attached {
+      close(attachment)
+      _ = attachment.machine.rest()
+    }
+    if attachment.machine.state != .lent { perform(attachment.machine.plugged(now: clock.now), on: attachment) }
+  }
+
+  /// The attachment of this device, where the device is present.
+  func attachment(holding device: Device) -> Attachment? {
+    first { $0.machine.isPresent && $0.isSame(device) }
+  }
+
+  /// The attachment of an unplugged accessory with the identity of `device`.
+  private func attachment(awaiting device: Device) -> Attachment? {
+    first { !$0.machine.isPresent && $0.device.id == device.id }
+  }
+
+  /// The attachments of present accessories on a line, in the order of arrival.
+  func held(on line: Device) -> [Attachment] {
+    attachments.values.filter { $0.machine.isPresent && $0.device.line == line }.sorted { $0.key < $1.key }
+  }
+
+  /// The first match in the order of arrival. Attachments aren't sorted for that, since there may be thousands.
+  private func first(_ isMeant: (Attachment) -> Bool) -> Attachment? {
+    attachments.values.lazy.filter(isMeant).min { $0.key < $1.key }
+  }
+
+  /// The attachments in the order of arrival.
+  var ordered: [Attachment] { attachments.values.sorted { $0.key < $1.key } }
+
+  /// The devices that can be attached.
+  var knownDevices: [Device] { present }
+}
