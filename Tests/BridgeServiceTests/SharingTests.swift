@@ -34,6 +34,17 @@ import Testing
     await pack.terminal.transport.close()
   }
 
+  /// Returns when a reader gets what the accessory sends, with how much it got: that begins a moment after the reply to its call.
+  @discardableResult
+  private static func begin(_ reader: Received, _ pack: PackEnd) async throws -> Int {
+    try await eventually("a reader to begin") {
+      _ = pack.terminal.transport.output.offer(Array("told".utf8))
+      return !reader.arrived.value.isEmpty
+    }
+    _ = pack.terminal.transport.output.offer(Array("!".utf8))
+    return try await reader.arrived.wait { $0.contains(UInt8(ascii: "!")) }.count
+  }
+
   @Test func writersShareAndTheServiceKeepsSilent() async throws {
     try await Self.withPack { harness, pack in
       let one = try await share(harness, .write, write: true)
@@ -138,8 +149,7 @@ import Testing
       #expect(try await harness.state("P1") == .attached)
       // To look on needs none.
       let reader = try await share(harness, .read, write: isAsked)
-      _ = pack.terminal.transport.output.offer(Array("told".utf8))
-      try await reader.expect("told")
+      try await Self.begin(reader, pack)
       reader.send("cut\n")
       _ = try await harness.client().call(Bridge.Perform(commands: [.init("read")]))
       try await pack.expect("read\n")
@@ -169,6 +179,7 @@ import Testing
     try await Self.withPack { harness, pack in
       let (_, sleeper) = try await harness.client().upgrade(Bridge.Share(access: .read))
       let reader = try await share(harness, .read)
+      let begun = try await Self.begin(reader, pack)
       let isOver = Watched(false)
       sleeper.output.onClosed { _ in isOver.update { $0 = true } }
       let block = [UInt8](repeating: 0x55, count: 16_384)
@@ -176,11 +187,11 @@ import Testing
       while !isOver.value, sent < 64 << 20 {
         if case .accepted = pack.terminal.transport.output.offer(block) { sent += block.count }
         let due = sent
-        if due > 0 { _ = try await reader.arrived.wait { $0.count >= due - 65_536 } }
+        if due > 0 { _ = try await reader.arrived.wait { $0.count - begun >= due - 65_536 } }
       }
       #expect(isOver.value, "\(sent) bytes were sent")
       let all = sent
-      _ = try await reader.arrived.wait { $0.count == all }
+      _ = try await reader.arrived.wait { $0.count - begun == all }
       await reader.transport.close()
       await sleeper.close()
     }
