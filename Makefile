@@ -55,7 +55,8 @@ demo: ## The main features on a simulated accessory, in a minute
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
 # LAB=no leaves out the lab at the end of the tests (`make lab-quick`), which needs a kernel package from Debian's mirror and QEMU.
-LAB = yes
+# Its guest is of the same architecture as the tests, and only that of amd64 is written.
+LAB = $(if $(filter x86_64,$(shell uname -m)),yes,no)
 IN_LAB = $(filter-out no,$(LAB))
 
 test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
