@@ -54,9 +54,9 @@ demo: ## The main features on a simulated accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-# LAB=no leaves out the lab at the end of the tests (`make lab-quick`), which needs a kernel package from Debian's mirror and QEMU.
-# Its guest is of the same architecture as the tests, and only that of amd64 is written.
-LAB = $(if $(filter x86_64,$(shell uname -m)),yes,no)
+# LAB=no leaves out the lab at the end of the tests (`make lab-quick`), which needs QEMU and a kernel package from Debian's
+# mirror. Guests exist for amd64 only.
+LAB := $(if $(filter x86_64,$(shell uname -m)),yes,no)
 IN_LAB = $(filter-out no,$(LAB))
 
 test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)

@@ -34,7 +34,8 @@ import Testing
     await pack.terminal.transport.close()
   }
 
-  /// Returns when a reader gets what the accessory sends, with how much it got: that begins a moment after the reply to its call.
+  /// Returns when a reader gets what the accessory sends, which begins a moment after the reply to its call; returns how many bytes
+  /// it has got.
   @discardableResult
   private static func begin(_ reader: Received, _ pack: PackEnd) async throws -> Int {
     try await eventually("a reader to begin") {
@@ -42,7 +43,9 @@ import Testing
       return !reader.arrived.value.isEmpty
     }
     _ = pack.terminal.transport.output.offer(Array("!".utf8))
-    return try await reader.arrived.wait { $0.contains(UInt8(ascii: "!")) }.count
+    let arrived = try await reader.arrived.wait { $0.contains(UInt8(ascii: "!")) }
+    #expect(arrived == Array((String(repeating: "told", count: arrived.count / 4) + "!").utf8))
+    return arrived.count
   }
 
   @Test func writersShareAndTheServiceKeepsSilent() async throws {

@@ -5,7 +5,7 @@ import AccessoryIO
 import SystemPackage
 
 /// Reports when a service may have started: at once, and whenever a file is created in its socket's folder. The folder
-/// needn't exist: systemd removes it with the service, and makes it again.
+/// needn't exist yet: systemd makes that of the system's service when the service's socket or the service starts.
 package final class ServiceStarts: Sendable {
   /// The events, for one reader. The stream ends if neither the folder nor one above it can be watched.
   package let signals: AsyncStream<Void>
@@ -22,7 +22,7 @@ package final class ServiceStarts: Sendable {
 
   /// The socket's file exists a moment before the service listens.
   private static let pause = Duration.milliseconds(100)
-  /// How often folders may come while this looks for them; then an event of the one above is waited for.
+  /// How often `watch` looks again because a folder was created meanwhile. After that it relies on the next event.
   private static let attempts = 8
 
   /// Starts to watch the folder of the socket at `place`.
@@ -54,7 +54,7 @@ package final class ServiceStarts: Sendable {
         return state.watcher
       }
       old?.stop()
-      // Made before the one above was watched: there is no event of it.
+      // The missing folder was created before the one above it was watched, so no event reports it.
       guard let missing, FileIdentity(missing) != nil else { return true }
     }
     return true

@@ -121,7 +121,7 @@ enum InstalledService {
 
   /// Stops the unit, and expects that it ends by itself, with exit status 0, and isn't started again.
   static func stop(_ unit: String = unit) async throws {
-    // An event of udev that systemd hasn't taken yet may start the service again.
+    // A udev event that is still queued may make systemd start the service again.
     #expect(try await run("udevadm", "settle").status == 0)
     #expect(try await run("systemctl", "log-level", "debug").status == 0)
     #expect(try await run("systemctl", "stop", unit).status == 0)

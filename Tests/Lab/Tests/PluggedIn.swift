@@ -170,7 +170,7 @@ struct PluggedIn: Sendable {
   func stop() async throws {
     await simulator.stop()
     try await Kernel.waitForNo(node)
-    // The kernel's last event is that of the port, after those of what was at it.
+    // The kernel removes the USB device last, after its interfaces and nodes.
     try await eventually("\(path) to go", within: .seconds(60)) { Kernel.text("\(path)/serial") == nil }
   }
 }
