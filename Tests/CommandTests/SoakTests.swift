@@ -97,7 +97,7 @@ import Testing
   }
 
   private static func attached(_ box: Sandbox, _ count: Int) async throws {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + Duration.seconds(60).patient
     while true {
       let client = try? await ControlClient.connect(to: box.socket)
       let list = try? await client?.call(Bridge.List()).accessories

@@ -24,7 +24,7 @@ public struct Hang: Error, CustomStringConvertible {
 public func eventually(
   _ what: @autoclosure () -> String, within limit: Duration = .seconds(20), _ condition: () throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now + limit
+  let end = ContinuousClock.now + limit.patient
   while try !condition() {
     if ContinuousClock.now > end { throw Hang(what()) }
     try await Task.sleep(for: .milliseconds(2))
@@ -35,7 +35,7 @@ public func eventually(
 public func eventually(
   _ what: @autoclosure () -> String, within limit: Duration = .seconds(20), _ condition: () async throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now + limit
+  let end = ContinuousClock.now + limit.patient
   while try await !condition() {
     if ContinuousClock.now > end { throw Hang(what()) }
     try await Task.sleep(for: .milliseconds(2))

@@ -49,7 +49,7 @@ public final class Program: Sendable {
   /// Starts the program `words[0]`, sought in PATH unless it is a path, with the other words as its arguments.
   ///
   /// It gets nothing of this process but what is said here; signals do in it what they do by default. It is killed
-  /// when it is let go of, and after `limit`.
+  /// when it is let go of, and after `limit`, longer on a slow machine: `Patience`.
   public init(
     _ words: [String], environment: [String: String], directory: String, output: Output = .pipe,
     limit: Duration = .seconds(90)
@@ -61,7 +61,7 @@ public final class Program: Sendable {
     for channel in [standardOutput, standardError] { close(channel.theirs) }
     let (transcript, pid) = (transcript, pid)
     DispatchQueue(label: "test.program").async {
-      Self.follow(pid, standardOutput.ours, standardError.ours, transcript, until: ContinuousClock.now + limit)
+      Self.follow(pid, standardOutput.ours, standardError.ours, transcript, until: ContinuousClock.now + limit.patient)
     }
   }
 

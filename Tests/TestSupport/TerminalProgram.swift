@@ -43,7 +43,7 @@ public final class TerminalProgram: Sendable {
   private static let mark = Array("the program has ended with ".utf8)
 
   /// Starts the program `words[0]`, a path, in a session whose terminal is its standard input, output and error. It is
-  /// killed when it is let go of, and after `limit`.
+  /// killed when it is let go of, and after `limit`, longer on a slow machine: `Patience`.
   public init(
     _ words: [String], environment: [String: String], directory: String, columns: Int = 80, rows: Int = 24,
     limit: Duration = .seconds(90)
@@ -60,7 +60,7 @@ public final class TerminalProgram: Sendable {
     self.words = words
     let (state, shell, master) = (state, shell, master)
     DispatchQueue(label: "test.terminal").async {
-      Self.follow(shell, master, state, until: ContinuousClock.now + limit)
+      Self.follow(shell, master, state, until: ContinuousClock.now + limit.patient)
     }
   }
 

@@ -126,7 +126,7 @@ extension ProcessWide {
 extension ChildProcess {
   /// Starts a child that opens `path`, again while it is told that the port is busy.
   fileprivate static func open(_ path: String) async throws -> ChildProcess {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + Duration.seconds(20).patient
     while true {
       let child = try ChildProcess("open", path)
       let answer = try await child.readLine()

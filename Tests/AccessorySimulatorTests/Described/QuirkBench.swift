@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -32,6 +33,18 @@ struct QuirkCase: Sendable, CustomTestStringConvertible {
   }
 }
 
+extension ProtocolDescription {
+  /// The same protocol, whose replies may take as many times as long as this machine is slow.
+  fileprivate var patient: ProtocolDescription {
+    var patient = self
+    patient.plan.timeout *= Int64(Patience.factor)
+    for index in patient.requests.indices {
+      patient.requests[index].timeout = patient.requests[index].timeout.map { $0 * Int64(Patience.factor) }
+    }
+    return patient
+  }
+}
+
 /// A pretended accessory of a kind that ships, at the other end of a terminal.
 struct QuirkBench {
   let simulator: SerialSimulator<DescribedDevice>
@@ -44,11 +57,15 @@ struct QuirkBench {
   static func open(
     _ kind: String, _ show: (inout DescribedDevice, inout Faults) throws -> Void = { _, _ in }
   ) async throws -> QuirkBench {
-    let description = try description(kind)
+    let description = try description(kind).patient
     var device = try DescribedDevice(description, serialNumber: "SIM0001")
     device.period = .milliseconds(100)
     var faults = Faults()
     try show(&device, &faults)
+    // On a slow machine both sides take their time, so that what was shown to be late is as late as before, in proportion.
+    faults.delay = faults.delay.patient
+    device.quirks.deafTime = device.quirks.deafTime.patient
+    device.quirks.quietTime = device.quirks.quietTime.patient
     var configuration = SerialSimulator<DescribedDevice>.Configuration(device, seed: 1)
     configuration.faults = faults
     configuration.isAnnounced = false

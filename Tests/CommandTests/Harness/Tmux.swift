@@ -54,7 +54,7 @@ struct Tmux {
   /// Waits until a row of the screen begins so; returns the screen.
   @discardableResult
   func wait(for row: String) async throws -> [String] {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + Duration.seconds(30).patient
     while true {
       let screen = try await screen()
       if screen.contains(where: { $0.hasPrefix(row) }) { return screen }

@@ -103,7 +103,7 @@ enum InstalledService {
   static func waitForState(
     _ wanted: String, of unit: String = unit, within limit: Duration = .seconds(60)
   ) async throws {
-    let end = MonotonicTime.now + limit
+    let end = MonotonicTime.now + limit.patient
     var state = ""
     repeat {
       state = try await property("ActiveState", of: unit)
@@ -177,7 +177,7 @@ enum InstalledService {
 
   /// Waits until just these are attached, and nothing else is known.
   static func waitForAttached(_ serials: Set<String>, within limit: Duration = .seconds(90)) async throws {
-    let end = MonotonicTime.now + limit
+    let end = MonotonicTime.now + limit.patient
     var seen: [Bridge.Accessory] = []
     repeat {
       // Who comes while it is leaving is sent away; the socket starts it again for the next.

@@ -117,7 +117,7 @@ extension Plain {
       }
       let socket = InstalledService.socket
       var attached: Set<String> = []
-      let end = MonotonicTime.now + .seconds(60)
+      let end = MonotonicTime.now + Duration.seconds(60).patient
       while attached != ["RUN1", "RUN2"], MonotonicTime.now < end {
         if Kernel.exists(socket) { attached = (try? await InstalledService.attached()) ?? [] }
         await IOThread.shared.sleep(for: .milliseconds(200))

@@ -221,7 +221,7 @@ extension Systemd {
         let process = try await InstalledService.process()
         #expect(try await InstalledService.run("kill", "-s", signal, "\(process)").status == 0)
         var next = process
-        let end = MonotonicTime.now + .seconds(60)
+        let end = MonotonicTime.now + Duration.seconds(60).patient
         while next == process || next == 0, MonotonicTime.now < end {
           next = try await InstalledService.process()
           await IOThread.shared.sleep(for: .milliseconds(200))

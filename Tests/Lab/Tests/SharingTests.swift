@@ -40,7 +40,7 @@ extension Systemd {
 
     /// Waits until the unit has written a text to its log so often.
     private func waitForLog(_ text: String, times: Int, of unit: String) async throws {
-      let end = MonotonicTime.now + .seconds(90)
+      let end = MonotonicTime.now + Duration.seconds(90).patient
       var log = ""
       repeat {
         log = try await InstalledService.log(of: unit)
@@ -167,7 +167,7 @@ extension Systemd {
 
       // The other machine goes and comes back.
       try await far.end()
-      let end = MonotonicTime.now + .seconds(60)
+      let end = MonotonicTime.now + Duration.seconds(60).patient
       while try await states(at: socket).contains(.attached), MonotonicTime.now < end {
         await IOThread.shared.sleep(for: .milliseconds(200))
       }
@@ -199,7 +199,7 @@ extension Systemd {
     }
 
     private func waitForAttached(_ places: [String], at socket: String) async throws {
-      let end = MonotonicTime.now + .seconds(90)
+      let end = MonotonicTime.now + Duration.seconds(90).patient
       var seen: [Bridge.Accessory] = []
       repeat {
         seen = (try? await InstalledService.accessories(at: socket)) ?? seen

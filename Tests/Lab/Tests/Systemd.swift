@@ -9,7 +9,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// What needs a machine that systemd runs.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct Systemd {
+@Suite(.serialized, .ownGround(systemd: true), .timeLimit(.minutes(Patience.minutes(10)))) struct Systemd {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
@@ -55,7 +55,7 @@ import Testing
       }
       try await plugged.stop()
       var state = ""
-      let end = MonotonicTime.now + .seconds(60)
+      let end = MonotonicTime.now + Duration.seconds(60).patient
       repeat {
         let shown = try await run("systemctl", "show", "-P", "ActiveState", "lab-battery@\(plugged.node.dropFirst(5))")
         state = shown.outputText
