@@ -163,6 +163,26 @@ import Testing
     #expect((rig.input.streamError as NSError?)?.code == 19, "ENODEV")
   }
 
+  /// Each kind of line has its own word for an accessory that is gone; a program reads one.
+  @Test(
+    arguments: [
+      .errno(EIO), .errno(ENXIO), .errno(ENODEV), .errno(ESHUTDOWN), .errno(ECONNRESET), .errno(EHOSTUNREACH),
+      .libusb(-4), nil,
+    ] as [AccessoryError.Code?])
+  func goneIsENODEV(_ code: AccessoryError.Code?) throws {
+    let rig = Rig()
+    rig.input.open()
+    rig.output.open()
+    rig.transport.end(.disconnected("memory", code: code))
+    for stream in [rig.input, rig.output] as [Stream] {
+      #expect(stream.streamStatus == .atEnd)
+      let error = try #require(stream.streamError as NSError?)
+      #expect(error.domain == NSPOSIXErrorDomain)
+      #expect(error.code == Int(ENODEV))
+      #expect((error.userInfo[NSUnderlyingErrorKey] as? AccessoryError)?.code == code, "the line's own word")
+    }
+  }
+
   /// A client lets its streams go, and what closes them, at the moment when the end is to be told: whoever has the last
   /// reference then doesn't hold a lock.
   @Test func letGoWhenTheEndIsTold() async throws {

@@ -133,6 +133,9 @@ import Testing
         .write(to: URL(filePath: folder + "/Info.plist"))
       let transcript = try await place.start(at: folder + "/Client", ["controller"]).end()
       #expect(transcript.status == status, "\(listed): \(transcript.errorText)")
+      // Why the session is nil.
+      let reason = "is nil: com.accessorybridge.framed is not among UISupportedExternalAccessoryProtocols of Info.plist"
+      #expect(transcript.errorText.contains(reason) == (status != 0), "\(transcript.errorText)")
     }
     _ = simulator
   }

@@ -197,6 +197,25 @@ import Testing
     }
   }
 
+  /// A terminal that hangs up says EIO, which a program that looks for an unplug doesn't know.
+  @Test func theErrorOfAnUnplug() async throws {
+    try await LoopThread.with { thread in
+      let bench = try Bench()
+      let recorder = Recorder()
+      let session = try bench.session()
+      try await thread.run { session.start(recorder, in: .current) }
+      try await recorder.wait(for: .openCompleted, ofInput: true)
+      bench.terminal.unplug()
+      for isInput in [true, false] {
+        try await recorder.wait(for: .endEncountered, ofInput: isInput)
+        let stream: Stream = isInput ? session.input : session.output
+        let error = try #require(stream.streamError as NSError?)
+        #expect(error.code == Int(ENODEV))
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? AccessoryError)?.code == .errno(EIO))
+      }
+    }
+  }
+
   /// Closing within the delegate, as many do at the end.
   @Test func closedByItsDelegate() async throws {
     try await LoopThread.with { thread in

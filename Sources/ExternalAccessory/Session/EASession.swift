@@ -35,11 +35,17 @@ public final class EASession: NSObject, Sendable {
   ///
   /// Nil when the accessory is gone, doesn't have the protocol, is open for another protocol, is in use by another
   /// program or can't be opened; and when the program's Info.plist lists protocols
-  /// (`UISupportedExternalAccessoryProtocols`) without this one. `open(_:forProtocol:writes:)` throws the reason. An
-  /// open session for the same accessory and protocol is closed first.
+  /// (`UISupportedExternalAccessoryProtocols`) without this one. The reason is logged by `NSLog`, and
+  /// `open(_:forProtocol:writes:)` throws it. An open session for the same accessory and protocol is closed first.
   public convenience init?(accessory: EAAccessory, forProtocol protocolString: String) {
-    guard let channel = try? Self.channel(accessory, protocolString) else { return nil }
-    self.init(accessory, channel)
+    do throws(AccessoryError) {
+      self.init(accessory, try Self.channel(accessory, protocolString))
+    } catch {
+      // A percent sign would be read as a format; the device's name may hold one, and control characters.
+      let reason = SafeText.escape(error.message, limit: 1_000).replacing("%", with: "%%")
+      NSLog("EASession(accessory:forProtocol:) is nil: \(reason)")
+      return nil
+    }
   }
 
   /// Opens the accessory like the initialiser, and throws the reason where that fails. Only on Linux.
