@@ -18,7 +18,7 @@ struct Pack: LinkedAccessory {
       CommandDescription("read", "Asks for something"),
       CommandDescription(
         "cut", "Cuts the current", [.init("seconds", .whole(1...9), defaultValue: .whole(1))], isWrite: true),
-    ],
+    ], rawBytes: .guarded,
     preview: { calls, _ throws(AccessoryError) in calls.map { bytes(of: $0) } }
   ) { session, _, _ throws(AccessoryError) in
     Pack(link: try await Link.open(session, rules: LineExchange(label: session.label)))

@@ -68,7 +68,9 @@ import Testing
   /// ten seconds.
   @Test func ageOfWhatIsRenewed() {
     let pack = AccessoryPoll("pack", every: .seconds(10), parts: [.battery])
-    let driver = Driver(name: "d", polls: [pack]) { _, _, _ throws(AccessoryError) in throw Self.silence }
+    let driver = Driver(name: "d", polls: [pack], rawBytes: .harmless) { _, _, _ throws(AccessoryError) in
+      throw Self.silence
+    }
     let freshness = Freshness(driver, interval: \.interval)
     #expect(freshness.telling([.status: .seconds(3_600), .battery: .seconds(9)]) == [.battery: .seconds(9)])
     #expect(freshness.telling([.status: .seconds(3_600)]) == [.status: .seconds(3_600)])
@@ -76,7 +78,8 @@ import Testing
   }
 
   @Test func isStaleAfterThreeIntervalsAndAMinute() {
-    let driver = Driver(name: "d", polls: [Self.fast, Self.slow]) { _, _, _ throws(AccessoryError) in throw Self.silence
+    let driver = Driver(name: "d", polls: [Self.fast, Self.slow], rawBytes: .harmless) {
+      _, _, _ throws(AccessoryError) in throw Self.silence
     }
     let freshness = Freshness(driver, interval: \.interval)
     #expect(!freshness.isStale(.battery, age: .seconds(60)) && freshness.isStale(.battery, age: .milliseconds(60_001)))
@@ -86,7 +89,9 @@ import Testing
     let off = Freshness(driver) { _ in nil }
     #expect(!off.isStale(.battery, age: .seconds(1_000_000)))
     let pushing = Freshness(
-      Driver(name: "p", freshness: .seconds(5)) { _, _, _ throws(AccessoryError) in throw Self.silence },
+      Driver(name: "p", freshness: .seconds(5), rawBytes: .harmless) { _, _, _ throws(AccessoryError) in
+        throw Self.silence
+      },
       interval: \.interval)
     #expect(!pushing.isStale(.values, age: .seconds(5)) && pushing.isStale(.values, age: .seconds(6)))
   }

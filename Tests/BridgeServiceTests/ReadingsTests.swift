@@ -67,7 +67,8 @@ import Testing
     #expect(readings.age(now: time(0))?.oldest == .zero, "never negative")
     let silence = AccessoryError(.timedOut, "")
     readings.freshness = Freshness(
-      Driver(name: "p", freshness: .seconds(5)) { _, _, _ throws(AccessoryError) in throw silence },
+      Driver(name: "p", freshness: .seconds(5), rawBytes: .harmless) { _, _, _ throws(AccessoryError) in throw silence
+      },
       interval: \.interval)
     #expect(readings.age(now: time(6))?.isStale == false)
     #expect(readings.age(now: time(7))?.isStale == true)
@@ -79,7 +80,8 @@ import Testing
     var readings = Readings()
     let silence = AccessoryError(.timedOut, "")
     readings.freshness = Freshness(
-      Driver(name: "p", freshness: .seconds(5)) { _, _, _ throws(AccessoryError) in throw silence },
+      Driver(name: "p", freshness: .seconds(5), rawBytes: .harmless) { _, _, _ throws(AccessoryError) in throw silence
+      },
       interval: \.interval)
     _ = readings.note([AccessoryValue("rare", nil, nil, .flag(true))], .reported, at: time(1))
     _ = readings.note([AccessoryValue("frequent", nil, nil, .flag(true))], .reported, at: time(4))

@@ -16,7 +16,7 @@ import Testing
 private struct Talker: LinkedAccessory {
   let link: Link<LineExchange>
 
-  static let driver = Driver(name: "talker") { session, _, _ throws(AccessoryError) in
+  static let driver = Driver(name: "talker", rawBytes: .harmless) { session, _, _ throws(AccessoryError) in
     Talker(link: try await Link.open(session, rules: LineExchange(label: session.label)))
   }
 

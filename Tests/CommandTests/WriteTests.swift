@@ -133,7 +133,8 @@ import Testing
       listening.signal(SIGINT)
       _ = try await listening.end()
       let ended = try await box.run(["console", "P1", "--linger", "10ms"], prefix: Self.typing("cut 1"))
-      #expect(ended.status == EX_NOPERM && ended.errorText.contains("use --write"), "\(ended.errorText)")
+      #expect(
+        ended.status == EX_NOPERM && ended.errorText.contains("the command must have --write"), "\(ended.errorText)")
       #expect(arrived.value.isEmpty)
       _ = try await box.run(["console", "P1", "--write", "--linger", "10ms"], prefix: Self.typing("cut 9"))
       #expect(String(decoding: try await arrived.wait { $0.count >= 6 }, as: UTF8.self) == "cut 9\n")
@@ -152,7 +153,7 @@ import Testing
         let console = try box.sit(["console", "P1"] + arguments, columns: 300)
         let start = try await console.wait(for: "Ctrl-T ? shows what else there is")
         console.type("cut 1\r")
-        try await console.wait(for: "so nothing is sent: use --write", from: start)
+        try await console.wait(for: "the command must have --write", from: start)
         console.type("\u{1D}")
         #expect(try await console.end() == 0)
       }

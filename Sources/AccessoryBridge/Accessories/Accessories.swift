@@ -121,8 +121,8 @@ public struct Accessories: Sendable {
   /// Opens the accessory that `name` names as two byte streams, without a protocol; see `open` for names and errors. A
   /// service that has the accessory open passes its bytes on, and sends nothing of its own until the session is closed.
   ///
-  /// Raw bytes may contain a command that changes settings or state. So if the accessory's protocol has such commands,
-  /// it is opened only with `writes`, and if its profile allows them.
+  /// Raw bytes may contain a command that changes settings or state. So unless the accessory's driver says that they are
+  /// harmless, it is opened only with `writes`, and if its profile allows them.
   public func openSession(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> AccessorySession
   {
     try await opening(name) { held throws(AccessoryError) in

@@ -63,7 +63,7 @@ extension Bridge {
     case opening, attached, lent, waiting, failed
   }
 
-  /// Whether commands that change something in an accessory are allowed.
+  /// Whether commands that change something in an accessory, and raw bytes that may, are allowed.
   package enum Writes: String, Codable, Sendable, Hashable, CaseIterable {
     case allowed, refused
   }

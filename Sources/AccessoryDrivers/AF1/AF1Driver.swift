@@ -6,8 +6,12 @@ import AccessoryProtocols
 
 extension Driver {
   /// The driver of accessories that speak the AF1 reference command set.
+  ///
+  /// Raw bytes are harmless: AF1 is for gadgets of one's own. Their programs speak it in raw bytes, and its commands
+  /// need no permission either.
   public static let af1 = Driver(
     name: AF1Accessory.driverName, summary: "AF1", commands: AF1Accessory.commands,
+    rawBytes: .harmless,
     preview: { calls, _ throws(AccessoryError) in try AF1Accessory.preview(of: calls) },
     previewRemark: AF1Accessory.previewRemark, frames: { AF1Words.reader },
     routing: { transport, profile, _ in .af1(label: transport.label, options: .init(profile)) }

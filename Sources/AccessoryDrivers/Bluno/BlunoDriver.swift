@@ -6,9 +6,13 @@ import AccessoryProtocols
 
 extension Driver {
   /// The driver of robots with a Bluno board.
+  ///
+  /// Raw bytes are harmless: a robot is controlled by bytes, and each robot's program has its own. Its radio's
+  /// settings can be changed by its commands without permission, too.
   public static let bluno = Driver(
     name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands,
-    polls: [], lacks: [.battery, .files, .requests],
+    polls: [],
+    rawBytes: .harmless, lacks: [.battery, .files, .requests],
     preview: { calls, _ throws(AccessoryError) in try BlunoRobot.preview(of: calls) },
     previewRemark: BlunoRobot.previewRemark, frames: { BlunoFrameReader() }
   ) {

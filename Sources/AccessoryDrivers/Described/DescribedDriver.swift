@@ -12,7 +12,7 @@ extension Driver {
       polls: description.accessoryPolls,
       freshness: description.messages.contains(where: \.isPushed)
         ? .nanoseconds(description.plan.expiry ?? 10_000_000_000) : nil,
-      hasWrites: description.hasWrites, lacks: description.lacks, units: LineUnits(description),
+      rawBytes: description.decidedRawBytes, lacks: description.lacks, units: LineUnits(description),
       preview: { calls, unit throws(AccessoryError) in try description.preview(of: calls, unit: unit) },
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
@@ -41,7 +41,9 @@ extension DescribedAccessory {
     for call in calls where call.command.isWrite || description.isWrite(call.command.name) {
       guard !call.isPermitted else { continue }
       throw AccessoryError(
-        .permissionDenied, "\(call.command.name) changes something in \(label), and writes to it are not allowed")
+        .permissionDenied,
+        "\(call.command.name) changes something in \(label), and this call isn't permitted, so nothing was sent: open the "
+          + "accessory with writes: true, or send call.permitted()")
     }
     var replies: [CommandReply] = []
     for (call, request) in zip(calls, requests) {
@@ -64,10 +66,13 @@ extension ProtocolDescription {
     }
   }
 
-  /// Whether a request can change something in the accessory. Always true for Modbus, whose registers can be written
-  /// whether they are described or not.
-  fileprivate var hasWrites: Bool {
-    modbus != nil || requests.contains(where: \.isWrite) || examples.contains(where: \.isWrite)
+  /// Whether the description marks a request, or the bytes of an example, as a write.
+  var marksWrites: Bool { requests.contains(where: \.isWrite) || examples.contains(where: \.isWrite) }
+
+  /// What raw bytes can do. A description that doesn't say it may still show that they aren't harmless: it marks writes,
+  /// or it is for Modbus, whose registers can be written whether they are described or not.
+  fileprivate var decidedRawBytes: RawBytes {
+    rawBytes == .undecided && (modbus != nil || marksWrites) ? .guarded : rawBytes
   }
 
   /// Whether the request with this name changes something in the accessory.

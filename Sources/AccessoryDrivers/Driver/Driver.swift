@@ -18,9 +18,12 @@ public struct Driver: Sendable {
   public let polls: [AccessoryPoll]
   /// How long readings stay fresh that the accessories send repeatedly by themselves; nil when they send them only on a change.
   public let freshness: Duration?
-  /// Whether something can be sent to its accessories that changes them, either by one of the commands or by other
+  /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
+  /// permissions that `WriteRules` describes.
+  public let rawBytes: RawBytes
+  /// Whether something can be sent to its accessories that may change them, either by one of the commands or by other
   /// bytes. Sending that needs the permissions that `WriteRules` describes.
-  public let hasWrites: Bool
+  public var hasWrites: Bool { rawBytes != .harmless || commands.contains(where: \.isWrite) }
   /// The abilities that none of its accessories has.
   public let lacks: Set<DriverAbility>
   /// The units that may share a line; nil when each accessory has its own line.
@@ -58,10 +61,11 @@ public struct Driver: Sendable {
     @Sendable (_ transport: any Transport, _ profile: Profile?, _ allowsWrites: Bool) throws(AccessoryError) ->
     FrameRouting?
 
-  /// A driver with this name. `make` also does what `greeting` does.
+  /// A driver with this name. `make` also does what `greeting` does. There is no default for `rawBytes`, so that every
+  /// driver decides about the safety of its accessories.
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
-    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
+    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, rawBytes: RawBytes,
     lacks: Set<DriverAbility> = [], units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
     frames: (@Sendable () -> any FrameReader)? = nil, routing: Router? = nil, greeting: Greeting? = nil,
     make: @escaping Maker
@@ -70,7 +74,7 @@ public struct Driver: Sendable {
     self.greeting = greeting
     self.units = units
     self.lacks = lacks
-    self.hasWrites = hasWrites || commands.contains(where: \.isWrite)
+    self.rawBytes = rawBytes
     (self.polls, self.freshness, self.preview) = (polls, freshness, preview)
     self.previewRemark = previewRemark
     self.hasRadio = hasRadio
@@ -79,6 +83,21 @@ public struct Driver: Sendable {
     self.summary = summary
     self.commands = commands
     self.make = make
+  }
+
+  /// A driver that doesn't say what raw bytes can do: they are guarded, whatever `hasWrites` is.
+  @available(*, deprecated, message: "say what raw bytes can do to the accessory: rawBytes: .guarded or .harmless")
+  public init(
+    name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
+    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
+    lacks: Set<DriverAbility> = [], units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
+    frames: (@Sendable () -> any FrameReader)? = nil, routing: Router? = nil, greeting: Greeting? = nil,
+    make: @escaping Maker
+  ) {
+    self.init(
+      name: name, summary: summary, commands: commands, hasRadio: hasRadio, polls: polls, freshness: freshness,
+      rawBytes: .guarded, lacks: lacks, units: units, preview: preview,
+      previewRemark: previewRemark, frames: frames, routing: routing, greeting: greeting, make: make)
   }
 
   /// Encodes commands with the driver's `preview`. Throws `unsupported` when it has none, and `misconfigured` when

@@ -6,9 +6,13 @@ import AccessoryProtocols
 
 extension Driver {
   /// The driver of LEGO EV3 bricks.
+  ///
+  /// Raw bytes are harmless: programs control a brick by its bytes. Everything that they can do, its commands do
+  /// without permission, too.
   public static let ev3 = Driver(
     name: EV3Brick.driverName, summary: "LEGO EV3 bricks", commands: EV3Brick.commands,
-    polls: [.readings(every: .seconds(60))], lacks: [.requests],
+    polls: [.readings(every: .seconds(60))],
+    rawBytes: .harmless, lacks: [.requests],
     preview: { calls, _ throws(AccessoryError) in try EV3Brick.preview(of: calls) },
     previewRemark: EV3Brick.previewRemark, frames: { EV3FrameReader() },
     routing: { transport, profile, _ in .ev3(label: transport.label, options: .init(profile)) },

@@ -6,9 +6,13 @@ import AccessoryProtocols
 
 extension Driver {
   /// The driver of HM-10 and HM-11 Bluetooth modules.
+  ///
+  /// Raw bytes are harmless: the bytes are for the device at the other end of the radio connection, which is what a
+  /// module is for. Its settings can be changed by its commands without permission, too.
   public static let hm10 = Driver(
     name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands,
-    hasRadio: true, lacks: [.files, .requests],
+    hasRadio: true,
+    rawBytes: .harmless, lacks: [.files, .requests],
     preview: { calls, _ throws(AccessoryError) in try HM10Module.preview(of: calls) },
     previewRemark: HM10Module.previewRemark, frames: { HM10FrameReader() }
   ) {

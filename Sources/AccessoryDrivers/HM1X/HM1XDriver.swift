@@ -6,9 +6,11 @@ import AccessoryProtocols
 
 extension Driver {
   /// The driver of cars with HM-1X control frames.
+  ///
+  /// Raw bytes are harmless: a car understands only the frames that its commands send.
   public static let hm1x = Driver(
     name: HM1XCar.driverName, summary: "HM-1X cars", commands: HM1XCar.commands, polls: [],
-    lacks: [.battery, .files, .requests],
+    rawBytes: .harmless, lacks: [.battery, .files, .requests],
     preview: { calls, _ throws(AccessoryError) in try HM1XCar.preview(of: calls) },
     previewRemark: HM1XCar.previewRemark, frames: { HM1XFrameReader() }
   ) {

@@ -14,8 +14,8 @@ import AccessoryLink
 /// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing, and without a
 /// driver `accessory()` throws before it opens the device.
 ///
-/// If the device's protocol has commands that change the accessory, raw bytes and these commands need `asksToWrite`,
-/// and a profile that allows writes; see `WriteRules`.
+/// Commands that change the accessory, and raw bytes that may, need `asksToWrite` and a profile that allows writes; see
+/// `WriteRules`.
 public struct DeviceOpener: Sendable {
   /// The device to open, at its `address`.
   public var device: Device

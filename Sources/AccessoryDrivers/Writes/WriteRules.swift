@@ -5,8 +5,9 @@ import AccessoryDiscovery
 
 /// Decides whether commands and bytes that may change an accessory can be sent to it.
 ///
-/// If a driver has commands that are writes, those, and raw bytes that the driver didn't encode, need two permissions:
-/// `writes: allowed` in the device's profile, and that the caller asks for it. For other drivers nothing is refused.
+/// Commands that are writes, and raw bytes that may be one, need two permissions: `writes: allowed` in the device's
+/// profile, and that the caller asks for it. Raw bytes may be sent without these only if all drivers that the device may
+/// belong to say that they are harmless.
 public struct WriteRules: Sendable {
   /// A protocol that the device may speak.
   private struct Kind: Sendable {
@@ -19,10 +20,10 @@ public struct WriteRules: Sendable {
   private var kinds: [Kind] = []
 
   /// Rules for a device, with its name in errors. Nothing is refused until a driver is added.
-  init(_ label: String) { self.label = label }
+  package init(_ label: String) { self.label = label }
 
   /// Adds a driver that the device may belong to. Without a profile, writes aren't allowed.
-  mutating func add(_ driver: Driver?, _ profile: Profile?) {
+  package mutating func add(_ driver: Driver?, _ profile: Profile?) {
     guard let driver, driver.hasWrites else { return }
     kinds.append(Kind(driver: driver, profile: profile))
   }
@@ -38,49 +39,59 @@ public struct WriteRules: Sendable {
 
   /// Throws `permissionDenied` if one of these calls is a write and a permission is missing.
   public func check(_ calls: [CommandCall], isAsked: Bool) throws(AccessoryError) {
-    guard let write = calls.first(where: \.command.isWrite) else { return }
-    try check("\(write.command.name) changes something in \(label)", isAsked)
+    if let refusal = refusal(of: calls, isAsked: isAsked) { throw refusal }
   }
 
   /// The error that `check` throws for these calls; nil if they may be sent.
   public func refusal(of calls: [CommandCall], isAsked: Bool) -> AccessoryError? {
-    do throws(AccessoryError) {
-      try check(calls, isAsked: isAsked)
-      return nil
-    } catch {
-      return error
-    }
+    guard let write = calls.first(where: \.command.isWrite), let advice = advice(isAsked: isAsked) else { return nil }
+    return refusal("\(write.command.name) changes something in \(label)", advice)
   }
 
   /// Throws `permissionDenied` if raw bytes may be a write and a permission is missing.
   public func checkBytes(isAsked: Bool) throws(AccessoryError) {
-    guard let kind = kinds.first else { return }
-    try check(
-      "\(kind.driver.name) has commands that change something in \(label), and these bytes may be such a command",
-      isAsked)
+    if let refusal = refusalOfBytes(isAsked: isAsked) { throw refusal }
   }
 
-  /// The error that `checkBytes` throws; nil if it throws none.
-  func refusalOfBytes(isAsked: Bool) -> AccessoryError? {
-    do throws(AccessoryError) {
-      try checkBytes(isAsked: isAsked)
-      return nil
-    } catch {
-      return error
-    }
+  /// The error that `checkBytes` throws; nil if it throws none. `asking` says how whoever is refused asks for permission.
+  package func refusalOfBytes(isAsked: Bool, asking: String = Self.asking) -> AccessoryError? {
+    guard let kind = kinds.first, let advice = adviceForBytes(isAsked: isAsked, asking: asking) else { return nil }
+    return refusal("raw bytes may change something in \(label), which speaks \(kind.driver.name)", advice)
   }
 
-  private func check(_ reason: String, _ isAsked: Bool) throws(AccessoryError) {
-    let refusing = kinds.first { $0.profile?.allowsWrites != true }
+  /// What must be done before raw bytes are sent, for people; nil if nothing is missing.
+  package func adviceForBytes(isAsked: Bool, asking: String = Self.asking) -> String? {
+    guard let advice = advice(isAsked: isAsked, asking: asking) else { return nil }
+    guard let open = kinds.first(where: { $0.driver.rawBytes == .undecided }), kinds.count == 1 else { return advice }
+    return advice
+      + "; or, if no bytes can do harm there, the description of \(open.driver.name) must say raw: harmless"
+  }
+
+  private func refusal(_ reason: String, _ advice: String) -> AccessoryError {
+    AccessoryError(.permissionDenied, "\(reason), so nothing was sent. To allow it, \(advice)")
+  }
+
+  /// How a user of the command asks for permission.
+  package static let asking = "the command must have --write"
+
+  private func advice(isAsked: Bool, asking: String = Self.asking) -> String? {
     var missing: [String] = []
-    if let refusing {
-      missing.append(
-        refusing.profile.map { "its profile \($0.name) must say writes: allowed" }
-          ?? "a profile that fits it must say writes: allowed")
+    if let refusing = kinds.first(where: { $0.profile?.allowsWrites != true }) {
+      let name = refusing.driver.name
+      if let profile = refusing.profile, !profile.isBuiltIn {
+        missing.append("its profile \(profile.name) must say writes: allowed")
+      } else {
+        missing.append(
+          "a profile of your own for it must say driver: \(name) and writes: allowed (bridge-cli profile show \(name) "
+            + "prints one to start with)")
+      }
     }
-    if !isAsked { missing.append("the command must have --write") }
-    guard !missing.isEmpty else { return }
-    throw AccessoryError(
-      .permissionDenied, "\(reason), so nothing was sent. To allow it, \(missing.joined(separator: ", and "))")
+    if !kinds.isEmpty, !isAsked { missing.append(asking) }
+    return missing.isEmpty ? nil : missing.joined(separator: ", and ")
   }
+}
+
+extension Profile {
+  /// Whether no file has this profile: it is built in, or made for a described protocol that has no profile.
+  fileprivate var isBuiltIn: Bool { self == described?.profile || BuiltInProfiles.all.contains(self) }
 }

@@ -133,6 +133,8 @@ extension BridgeService: BridgeHandler {
     let clock = clock
     let limit = TimeLimit.duration(call.timeout_ms)
     do throws(CallError) {
+      // Checked before contact is made, which takes long with an accessory that doesn't answer.
+      try checkBytes(of: try find(call.device), isAsked: call.write == true)
       let (held, reply) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
           try await accessory.asking(toWrite: call.write == true).request(command.rawValue, payload: payload)

@@ -96,12 +96,12 @@ extension BridgeService {
       return changed(name)
     }
     release(places)
-    do throws(AccessoryError) {
-      if places.sharing.writers != .none {
-        try opener(for: attachment).writeRules.checkBytes(isAsked: places.sharing.asksToWrite)
-      }
-    } catch {
-      return log.error("\(attachment.name) is not shared: \(error.message)")
+    if places.sharing.writers != .none,
+      let refusal = opener(for: attachment).writeRules.refusalOfBytes(
+        isAsked: places.sharing.asksToWrite,
+        asking: "its share must say write: true, or writers: none if programs are only to read")
+    {
+      return log.error("\(attachment.name) is not shared: \(refusal.message)")
     }
     let feed = ShareFeed(
       label: attachment.target.address.description, timing: .instant, line: nil, hearsAlways: true)

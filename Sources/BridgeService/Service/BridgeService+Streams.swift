@@ -60,6 +60,8 @@ extension BridgeService {
 
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     var attachment = try find(call.device, asLine: true)
+    let isAsked = call.write == true
+    try checkBytes(of: attachment, isAsked: isAsked)
     // A line with several units can be lent in any state of one unit.
     while attachment.machine.state == .opening, attachment.device.unit == nil {
       try check(attachment, call.device)
@@ -67,8 +69,6 @@ extension BridgeService {
       attachment = attachment.latest
     }
     try check(attachment, call.device)
-    let isAsked = call.write == true
-    try checkBytes(of: attachment, isAsked: isAsked)
     let (session, keys) = try await borrow(attachment, isAsked: isAsked) { $0.begin(for: caller) }
     // If the device is already gone there is no status. Then the client finds the end of the bytes.
     let line = try? await session.line?.status()

@@ -30,7 +30,7 @@ public final class EASession: NSObject, Sendable {
 
   /// Opens the accessory, and waits until it is open: a few milliseconds, longer for an accessory that must settle.
   ///
-  /// An accessory whose protocol has commands that change something in it can't be opened with this initialiser; use
+  /// An accessory in which raw bytes may change something can't be opened with this initialiser; use
   /// `open(_:forProtocol:writes:)`.
   ///
   /// Nil when the accessory is gone, doesn't have the protocol, is open for another protocol, is in use by another
@@ -50,8 +50,8 @@ public final class EASession: NSObject, Sendable {
 
   /// Opens the accessory like the initialiser, and throws the reason where that fails. Only on Linux.
   ///
-  /// Raw bytes may be a command that changes something in the accessory. Where the protocol has such commands, the
-  /// accessory is opened only with `writes`, and only if its profile allows them.
+  /// Unless the driver says that raw bytes are harmless, the accessory is opened only with `writes`, and only if its
+  /// profile allows them.
   ///
   /// Throws `disconnected`; `unsupported` when the accessory doesn't have the protocol, `misconfigured` when Info.plist
   /// doesn't list it; `busy`, `permissionDenied`, `notFound`, `timedOut`.

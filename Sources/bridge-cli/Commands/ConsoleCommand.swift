@@ -19,9 +19,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       What the accessory sends is shown as text, with control characters made visible; messages of AF1 and EV3 are \
       decoded. After an unplug the console waits for the accessory. A service that has the accessory lends it meanwhile.
 
-      If the accessory's protocol has commands that change something in it, the console sends only if you use --write \
-      and its profile says writes: allowed. Otherwise it shows what the accessory sends, also to a service that has it \
-      open.
+      If raw bytes may change something in the accessory, the console sends only if you use --write and its profile \
+      says writes: allowed. Otherwise it shows what the accessory sends, also to a service that has it open.
 
       From a pipe, each line is sent as it is read, or --line-delay after the line before, and each reply begins on a \
       new line. The console ends when the input has ended and the accessory has been silent for a while (--linger). It \

@@ -24,13 +24,8 @@ struct ConsoleConnection: Sendable {
   let driver: String?
   /// The control socket of the service that lends or traces the accessory; nil when this process has opened it.
   let servicePath: String?
-  /// Whether nothing is sent to the accessory.
-  let isReadOnly: Bool
-
-  /// The note for a user who types although the console is read-only.
-  static let readOnly =
-    "its protocol has commands that change something in it, so nothing is sent: use --write, with writes: allowed in "
-    + "its profile"
+  /// Why nothing is sent to the accessory, and what to do about that; nil if typed bytes are sent.
+  let refusal: AccessoryError?
 
   /// Finds the accessory that `text` names, and opens it. `awaiting` is called with a text for people on what is about
   /// to be done. Throws `permissionDenied` where `write` is true and the profile doesn't allow writes.
@@ -39,11 +34,11 @@ struct ConsoleConnection: Sendable {
   ) async throws -> ConsoleConnection {
     if let held = try await HeldDevice.find(text, line, asLine: true) {
       let name = held.label ?? held.name
-      guard held.accessory.writes == nil || write else {
+      if !write, let refusal = await held.writeRules().refusalOfBytes(isAsked: false) {
         awaiting("listening to what \(name) says to the service at \(held.socketPath)")
         return ConsoleConnection(
           device: Device(held.accessory.device), source: .trace(try await held.calls.trace()),
-          driver: held.accessory.driver, servicePath: held.socketPath, isReadOnly: true)
+          driver: held.accessory.driver, servicePath: held.socketPath, refusal: refusal)
       }
       awaiting("waiting for the service at \(held.socketPath) to lend \(name)")
       return try await borrow(held, write: write && held.accessory.writes != nil)
@@ -51,13 +46,12 @@ struct ConsoleConnection: Sendable {
     var target = try await OpenedAccessory.find(text, line, asLine: true)
     let pause = target.settleTime.map { ", which takes \($0) to settle" } ?? ""
     awaiting("opening \(target.label)\(pause)")
-    let isReadOnly = target.opener.writeRules.hasWrites && !write
+    let refusal = write ? nil : target.opener.writeRules.refusalOfBytes(isAsked: false)
     target.opener.asksToWrite = write
-    let session = isReadOnly ? try await target.unguardedSession() : try await target.greetedSession()
+    let session = refusal == nil ? try await target.greetedSession() : try await target.unguardedSession()
     return ConsoleConnection(
       device: target.device, source: .session(session), driver: target.driver?.name, servicePath: nil,
-      isReadOnly: isReadOnly
-    )
+      refusal: refusal)
   }
 
   /// Borrows the accessory from the service.
@@ -65,7 +59,7 @@ struct ConsoleConnection: Sendable {
     let (device, transport) = try await held.calls.open(write: write)
     return ConsoleConnection(
       device: Device(device), source: .session(AccessorySession(transport)), driver: held.accessory.driver,
-      servicePath: held.socketPath, isReadOnly: false)
+      servicePath: held.socketPath, refusal: nil)
   }
 
   private var session: AccessorySession? { if case .session(let session) = source { session } else { nil } }
@@ -79,14 +73,15 @@ struct ConsoleConnection: Sendable {
 
   /// Sends bytes, and waits for room in the queue. Throws `permissionDenied` where the console is read-only.
   func write(_ bytes: [UInt8]) async throws(AccessoryError) {
-    guard let session, !isReadOnly else {
-      throw AccessoryError(.permissionDenied, "\(device.id): \(Self.readOnly)")
-    }
-    try await session.write(bytes)
+    if let refusal { throw refusal }
+    // A console without a session has a refusal.
+    try await session?.write(bytes)
   }
 
   /// Sends bytes if there is room for them in the queue; nil where the console is read-only.
-  func offer(_ bytes: [UInt8]) -> OutputQueue.OfferResult? { isReadOnly ? nil : session?.transport.output.offer(bytes) }
+  func offer(_ bytes: [UInt8]) -> OutputQueue.OfferResult? {
+    refusal == nil ? session?.transport.output.offer(bytes) : nil
+  }
 
   /// Begins to close the accessory, without waiting for the end.
   func beginClose() { session?.transport.beginClose() }

@@ -12,7 +12,7 @@ extension ConsoleSession {
     note(
       "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.address.description))\(SafeText.escape(way, limit: 500))"
     )
-    if connection.isReadOnly { note(ConsoleConnection.readOnly) }
+    if let refusal = connection.refusal { note(refusal.message) }
     try log?.remark("connected \(device.id) at \(device.address)\(way)")
     showInput()
     let happened = happened
@@ -43,7 +43,7 @@ extension ConsoleSession {
     guard let connection else { return note("not connected: nothing was sent") }
     // Never waits: an accessory that takes no bytes must not block the keyboard.
     switch connection.offer(bytes) {
-    case nil: note(ConsoleConnection.readOnly)
+    case nil: if let refusal = connection.refusal { note(refusal.message) }
     case .accepted:
       try log?.bytes("sent", bytes)
       show(received.sent(bytes))

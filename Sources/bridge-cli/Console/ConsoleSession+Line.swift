@@ -14,7 +14,7 @@ extension ConsoleSession {
   /// event.
   func work(on line: LineAction) {
     guard let connection else { return note("not connected: nothing was changed") }
-    guard !connection.isReadOnly || !line.isChange else { return note(ConsoleConnection.readOnly) }
+    if line.isChange, let refusal = connection.refusal { return note(refusal.message) }
     guard let control = connection.line else { return note("this is not a serial line: it has no settings") }
     guard lineWorkCount < Self.lineWorkLimit else {
       return note("the line is busy with earlier keys: nothing was changed")

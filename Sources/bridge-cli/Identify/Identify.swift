@@ -180,9 +180,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
       else { continue }
       throw AccessoryError(
         .permissionDenied,
-        "the profile \(profile.name) says that \(device.address) is a \(kind), which has commands that change "
-          + "something; a request for another kind could be one. Nothing was sent: use --only \(kind), or remove the "
-          + "profile if it is wrong"
+        "the profile \(profile.name) says that \(device.address) speaks \(kind), and a request for another kind may change "
+          + "something in it, so nothing was sent. Use --only \(kind), or remove the profile if it is wrong"
       )
     }
   }

@@ -34,14 +34,28 @@ import Testing
   @Test func areMarked() throws {
     let driver = Driver(try Self.description())
     #expect(driver.hasWrites && driver.commands.map(\.isWrite) == [false, true])
-    let harmless = Driver(try Self.description(Self.text.replacing("write: true", with: "write: false")))
-    #expect(!harmless.hasWrites)
+    // What marks no writes isn't thereby harmless.
+    let unmarked = Self.text.replacing("write: true", with: "write: false")
+    let undecided = Driver(try Self.description(unmarked))
+    #expect(undecided.hasWrites && undecided.rawBytes == .undecided)
+    let harmless = Driver(try Self.description(unmarked + "\nraw: harmless"))
+    #expect(!harmless.hasWrites && harmless.rawBytes == .harmless)
+    #expect(driver.rawBytes == .guarded)
   }
 
-  /// Those that ship: where no request is a write, an example says that there are such bytes, so the bytes are guarded, too.
-  @Test(arguments: ["jbd", "vedirect", "jk", "daly", "pi30", "vesc", "pylontech", "megatec"])
-  func ofThoseThatShip(_ name: String) {
-    #expect(DriverLibrary.builtIn.driver(named: name)?.hasWrites == true)
+  /// A description can't say that bytes are harmless and mark some that aren't; nor is there another word.
+  @Test(arguments: [(text + "\nraw: harmless", "contradicts write: true"), (text + "\nraw: open", "harmless")])
+  func contradictionsAreReported(text: String, problem: String) throws {
+    let problems = #expect(throws: ProfileProblems.self) { try Self.description(text) }
+    #expect(problems?.problems.contains { $0.message.contains(problem) } == true, "\(String(describing: problems))")
+  }
+
+  /// Each kind that ships has decided what raw bytes can do: only those of gadgets whose programs send them are open.
+  @Test func ofThoseThatShip() {
+    let all = DriverLibrary.builtIn.all
+    #expect(all.filter { $0.rawBytes == .undecided }.isEmpty)
+    #expect(all.filter { $0.rawBytes == .harmless }.map(\.name) == ["framed", "ev3", "hm10", "bluno", "hm1x"])
+    #expect(all.filter { !$0.hasWrites }.map(\.name) == ["framed", "ev3", "hm10", "bluno", "hm1x"])
   }
 
   @Test func thePreviewIsWhatIsSent() async throws {

@@ -13,7 +13,8 @@ private struct Lamp: Accessory {
   let session: AccessorySession
   var label: String { session.label }
 
-  static let driver = Driver(name: "lamp", summary: "lamps") { session, _, _ throws(AccessoryError) in
+  static let driver = Driver(name: "lamp", summary: "lamps", rawBytes: .harmless) {
+    session, _, _ throws(AccessoryError) in
     try await session.write([0x4C])
     return Lamp(session: session)
   }
@@ -56,7 +57,9 @@ private struct Lamp: Accessory {
   @Test func oneOfAName() {
     var library = DriverLibrary([.af1, Lamp.driver])
     library.register(
-      Driver(name: "framed", summary: "another") { _, _, _ throws(AccessoryError) in throw .closed("x") })
+      Driver(name: "framed", summary: "another", rawBytes: .harmless) { _, _, _ throws(AccessoryError) in
+        throw .closed("x")
+      })
     #expect(library.drivers.map(\.name) == ["framed", "lamp"])
     #expect(library.driver(named: "framed")?.summary == "another")
     #expect(library.summary == "framed (another), lamp (lamps)" && library.names == "framed, lamp")

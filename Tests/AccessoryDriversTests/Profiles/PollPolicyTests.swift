@@ -8,8 +8,10 @@ import Testing
 @Suite struct PollPolicyTests {
   private static let cells = AccessoryPoll("cells", every: .seconds(600), parts: [.battery])
   private static let drivers = DriverLibrary([
-    Driver(name: "pack", polls: [.readings(every: .seconds(10)), cells]) { _, _, _ in fatalError("not opened here") },
-    Driver(name: "mute", polls: []) { _, _, _ in fatalError("not opened here") },
+    Driver(name: "pack", polls: [.readings(every: .seconds(10)), cells], rawBytes: .harmless) { _, _, _ in
+      fatalError("not opened here")
+    },
+    Driver(name: "mute", polls: [], rawBytes: .harmless) { _, _, _ in fatalError("not opened here") },
   ])
 
   private func read(_ text: String, driver: String? = "pack") throws(ProfileProblems) -> Profile {

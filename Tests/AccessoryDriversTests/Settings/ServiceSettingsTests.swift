@@ -20,7 +20,7 @@ import Testing
           .init("note", .text(5), defaultValue: .text("")),
         ]),
       CommandDescription("burn", "Burns", isWrite: true),
-    ]
+    ], rawBytes: .guarded
   ) { _, _, _ throws(AccessoryError) in throw AccessoryError(.unsupported, "not opened here") }
 
   private func read(_ bytes: [UInt8]) throws(ProfileProblems) -> [CommandPermission] {

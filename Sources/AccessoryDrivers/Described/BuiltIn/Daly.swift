@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: daly
     version: 1
     description: Daly BMS with classic A5 frames
+    # The command D9 switches the discharge MOSFET, and others set the protection limits.
+    raw: guarded
     byte_order: big
     line: {baud: 9600}
 

@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: elm327
     version: 1
     description: ELM327 and its relatives at a car's diagnostic plug
+    # 04 clears the trouble codes of the car, and its controllers take many other commands.
+    raw: guarded
     # Others are set to 9600, 115200 or 500000.
     line: {baud: 38400}
 

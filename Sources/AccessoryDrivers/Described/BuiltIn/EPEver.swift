@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: epever
     version: 1
     description: EPEver and EPsolar Tracer solar chargers
+    # Registers and coils set the charge voltages and switch the load.
+    raw: guarded
     line: {baud: 115200}
     # Some models refuse a request with a register that they don't have, so what belongs together is one group.
     modbus: {unit: 1, words_first: low}

@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: jbd
     version: 1
     description: JBD, Xiaoxiang, Overkill Solar and LLT smart BMS
+    # A write to register E1 switches the MOSFETs, and others set the protection limits.
+    raw: guarded
     byte_order: big
     line: {baud: 9600}
 

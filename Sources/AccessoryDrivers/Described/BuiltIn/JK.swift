@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: jk
     version: 1
     description: JK (Jikong) BMS with 4E57 frames, at its GPS port or its RS485 adapter
+    # Writing switches the charge and discharge circuits, and sets the protection limits.
+    raw: guarded
     byte_order: big
     line: {baud: 115200}
 

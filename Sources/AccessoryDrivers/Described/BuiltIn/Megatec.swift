@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: megatec
     version: 1
     description: UPS that speaks Megatec's Q1 (Blazer), or its relative QGS
+    # S switches the load off, and T runs the load from the battery for a test.
+    raw: guarded
     # Many cables take their supply from these.
     line: {baud: 2400, dtr: on, rts: off}
 

@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: pi30
     version: 1
     description: Voltronic, Axpert, MPP Solar and PIP inverters with the protocol PI30
+    # Its setting commands change the output source and the limits of the battery.
+    raw: guarded
     byte_order: big
     line: {baud: 2400}
 

@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: pylontech
     version: 1
     description: Pylontech battery modules at their RS-485 port
+    # The command 95 turns a module off.
+    raw: guarded
     byte_order: big
     line: {baud: 115200}
 

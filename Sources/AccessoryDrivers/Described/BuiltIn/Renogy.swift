@@ -19,6 +19,8 @@ extension BuiltInDescriptions {
     protocol: \#(name)
     version: 1
     description: \#(summary)
+    # Registers set the charge voltages and switch the load.
+    raw: guarded
     line: {baud: 9600}
     modbus: {unit: 1}
 

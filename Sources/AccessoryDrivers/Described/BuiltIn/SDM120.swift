@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: sdm120
     version: 1
     description: Eastron SDM120 and SDM230 energy meters at RS-485
+    # Registers set its address and its baud rate.
+    raw: guarded
     # As delivered; many are set to 9600.
     line: {baud: 2400}
     # They answer for up to 80 registers, with zeros for those that they don't have.

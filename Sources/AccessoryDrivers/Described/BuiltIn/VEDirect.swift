@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: vedirect
     version: 1
     description: Victron VE.Direct, shunts, monitors and solar chargers
+    # HEX messages set registers: they switch the load output and set the charge voltages.
+    raw: guarded
     byte_order: little
     # The RS232 cable takes its supply from DTR and RTS.
     line: {baud: 19200, dtr: on, rts: on}

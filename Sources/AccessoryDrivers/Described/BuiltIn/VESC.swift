@@ -6,6 +6,8 @@ extension BuiltInDescriptions {
     protocol: vesc
     version: 1
     description: VESC motor controllers
+    # One short frame makes the motor turn.
+    raw: guarded
     byte_order: big
 
     framings:

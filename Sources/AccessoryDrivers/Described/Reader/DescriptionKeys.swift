@@ -4,7 +4,8 @@
 /// Documentation/schema/protocol-1.schema.json lists them for editors.
 enum DescriptionKeys {
   static let description = [
-    "protocol", "version", "description", "byte_order", "line", "modbus", "registers", "framings", "units", "messages",
+    "protocol", "version", "description", "raw", "byte_order", "line", "modbus", "registers", "framings", "units",
+    "messages",
     "parameters", "derived", "requests", "plan", "examples",
   ]
   static let framing = [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryProtocols
 
 /// Reads the text of a description, and reports all errors in it. Documentation/describing.md explains the format.
@@ -63,6 +64,7 @@ public struct DescriptionReader: ValueReader {
     }
     if let node = fields["plan"] { description.plan = plan(node) }
     if let node = fields["examples"] { examples(node) }
+    if let node = fields["raw"] { raw(node) }
     return DescribedProtocol(description: description, line: line)
   }
 
@@ -88,6 +90,16 @@ public struct DescriptionReader: ValueReader {
       description.summary = summary
     }
     if let order = fields["byte_order"].flatMap({ byteOrder($0, "byte_order") }) { self.order = order }
+  }
+
+  /// Reads whether raw bytes are harmless. Reports `harmless` in a description that marks bytes as writes.
+  private mutating func raw(_ node: YAMLNode) {
+    let words: [RawBytes] = [.harmless, .guarded]
+    guard let raw = word(node, "raw", among: words.map(\.rawValue)).flatMap({ RawBytes(rawValue: $0) }) else { return }
+    if raw == .harmless, description.marksWrites {
+      report(node.mark, "raw: harmless contradicts write: true: raw bytes may be such a write")
+    }
+    description.rawBytes = raw
   }
 
   mutating func byteOrder(_ node: YAMLNode, _ what: String) -> ByteOrder? {

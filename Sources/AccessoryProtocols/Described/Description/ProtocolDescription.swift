@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 // Numbers of a description lie within ±10¹², so that calculations with them don't overflow (DescriptionReader.widest).
 #if arch(arm) || arch(i386)
   #error("Accessory Bridge needs a 64-bit system: numbers of described protocols are Int")
@@ -14,6 +16,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var name: String
   /// A summary for people.
   public var summary = ""
+  /// What raw bytes can do to the accessory. The default is `undecided`.
+  public var rawBytes = RawBytes.undecided
   /// The layouts of frames, in the order in which they are tried where a frame may begin; 1…8.
   public var framings: [Framing] = []
   /// The messages; at most 64. A frame is the first message that fits it.
