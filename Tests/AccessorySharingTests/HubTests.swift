@@ -95,6 +95,30 @@ import Testing
     await setup.hub.close()
   }
 
+  /// Bytes that wait for a device aren't for one that takes none; the next device may take some again.
+  @Test func aDeviceForReadingTakesNoBytes() async throws {
+    let setup = Setup { $0.unplug = .keep }
+    let a = await setup.join("a")
+    a.receive([1])
+    await setup.settle()
+    var shared = SharedDevice(setup.device)
+    shared.isReadOnly = true
+    await setup.hub.attach(shared) { _ in }
+    a.receive([2])
+    await setup.settle()
+    #expect(setup.device.written == [])
+    setup.device.receive([5])
+    #expect(try await a.nextWritten(1) == [5])
+    setup.device.deviceWasRemoved()
+    await setup.settle()
+    let other = MemoryTransport(label: "other")
+    await setup.hub.attach(other) { _ in }
+    a.receive([3])
+    #expect(try await other.nextWritten(1) == [3])
+    await setup.hub.close()
+    #expect(await setup.news(3) == [.joined("a"), .deviceCame, .unheard("a")])
+  }
+
   @Test func aSlowReaderIsDisconnectedAndCostsNobodyAnything() async throws {
     let setup = Setup { $0.bufferSize = 4_096 }
     await setup.attach()

@@ -11,6 +11,8 @@ public struct SharedDevice: Sendable {
   public var routing: FrameRouting?
   /// The resets of the device's board, which the hub runs with exact times if `SharingRules.resets` is empty. The default is none.
   public var resets: [LineReset] = []
+  /// Whether no client's bytes are sent to the device, whatever `SharingRules.writers` says. The default is false.
+  public var isReadOnly = false
   /// The session that made the driver's opening exchange with the device. It must stay alive, because it closes the transport when it
   /// is released.
   package var session: AccessorySession?

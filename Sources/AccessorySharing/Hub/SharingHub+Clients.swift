@@ -96,7 +96,7 @@ extension SharingHub {
   }
 
   private func mayWrite(_ client: HubClient) -> Bool {
-    switch rules.writers {
+    switch writers {
     case .many: return true
     case .one:
       if writer == nil { writer = client.id }
@@ -112,7 +112,8 @@ extension SharingHub {
   func deviceHasSpace(_ transport: any Transport) {
     guard frames == nil else { return resumeFrames(transport) }
     while device === transport, isDeviceReady, let id = waiting.first {
-      guard let client = clients[id], case .send(let bytes)? = client.actions.first else {
+      // What a client sent before a device came that takes no bytes is discarded by `work`.
+      guard writers != .none, let client = clients[id], case .send(let bytes)? = client.actions.first else {
         waiting.removeFirst()
         if let client = clients[id] {
           client.isWaitingForDevice = false

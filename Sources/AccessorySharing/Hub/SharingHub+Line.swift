@@ -14,7 +14,7 @@ extension SharingHub {
 
   /// Whether a client may change the line's settings: like writing, but without making the client the only writer.
   func mayChange(_ client: HubClient) -> Bool {
-    switch rules.writers {
+    switch writers {
     case .many: true
     case .one: writer == nil || writer == client.id
     case .none: false

@@ -33,6 +33,10 @@ public actor SharingHub: IOActor {
   /// Whether a device was attached before. Before the first device, clients' bytes wait for it; later they are discarded while there is
   /// no device.
   private(set) var hasHadDevice = false
+  /// Whether the device takes no client's bytes.
+  private var isDeviceReadOnly = false
+  /// Whose bytes are sent to the device that is attached now.
+  var writers: SharingRules.Writers { isDeviceReadOnly ? .none : rules.writers }
   private var deviceBuffer: [UInt8] = []
   private var deviceMessages: [Int] = []
   /// The state of sharing by frames; nil when the device is shared by bytes.
@@ -113,6 +117,7 @@ public actor SharingHub: IOActor {
     device = transport
     session = shared.session
     deviceResets = shared.resets
+    isDeviceReadOnly = shared.isReadOnly
     hasHadDevice = true
     deviceEnd = onEnd
     lastArrival = clock.now
@@ -189,6 +194,7 @@ public actor SharingHub: IOActor {
     guard let transport = device else { return }
     (device, session) = (nil, nil)
     (isDeviceReady, isDeviceClosed) = (false, false)
+    isDeviceReadOnly = false
     waiting = []
     endRouting()
     transport.beginClose()

@@ -27,8 +27,9 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       connect. Other machines can connect only if --allow names their network. Connections are not encrypted, and clients are not \
       authenticated. A connection that begins with an HTTP request is closed.
 
-      If the accessory's protocol has commands that change the accessory, clients can send them only with --write and a profile \
-      with `writes: allowed`. The same applies to sharing by bytes, unless --writers none shares the line read-only.
+      Commands that change something in the accessory, and raw bytes that may, reach it only with --write and a profile with \
+      `writes: allowed`. By frames, all other requests reach it without these. By bytes, clients then only read, as with \
+      --writers none.
 
       --config takes the device and the options from a file: `device: SIM0001`, and options without their dashes, such as \
       `tcp: 7000` and `on_unplug: keep`. Check such a file with: bridge-cli share check FILE
@@ -121,7 +122,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       ESP8266), arduino, or a file that describes it (./board.yaml); default: as the profile says; none overrides that.
       """, valueName: "board"), completion: CompletionWords.resets)
   var reset: ResetArgument?
-  @Flag(help: "Let clients send commands that change the accessory, if its profile allows them.")
+  @Flag(help: "Let clients send commands and bytes that may change the accessory, if its profile allows them.")
   var write = false
   @Option(
     help: ArgumentHelp("Take the device and all options from this file.", valueName: "file"),
@@ -179,8 +180,11 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     let recorder = record.map { BridgeRecorder($0, view) }
     let result: Result<Void, any Error>
     do {
+      let opening = opening(recorder)
+      // Checked before clients can come: an endpoint that ends at once is of no use.
+      try await opening.checkPermission()
       try await open(endpoints)
-      try await endpoints.serve(opening(recorder), endsOnUnplug: onUnplug == .end)
+      try await endpoints.serve(opening, endsOnUnplug: onUnplug == .end)
       result = .success(())
     } catch {
       result = .failure(error)

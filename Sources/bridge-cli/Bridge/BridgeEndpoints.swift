@@ -59,7 +59,7 @@ actor BridgeEndpoints {
         openShared: {
           let opened = try await opening.open()
           isOpen.set(true)
-          view.opened(opened.name, opened.document)
+          view.opened(opened.name, opened.document, advice: opened.advice)
           return opened.device
         },
         retry: { error in

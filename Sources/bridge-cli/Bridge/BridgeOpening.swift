@@ -36,10 +36,26 @@ struct BridgeOpening: Sendable {
     /// The accessory's name, for people.
     var name: String
     var document: DeviceDocument
+    /// What must be done before clients may write, for people; nil if they may, or if the user chose that they only read.
+    var advice: String?
   }
 
-  /// Opens the accessory. Throws the errors of finding and opening it, `permissionDenied` when clients could send writes
-  /// that aren't allowed, and `misconfigured` when the user chose frames and the protocol is unknown or can't be routed.
+  /// Throws `permissionDenied` if the user asks for writes that the accessory's profile doesn't allow. Does nothing if
+  /// the accessory isn't there.
+  func checkPermission() async throws {
+    guard write else { return }
+    do {
+      if let held = try await HeldDevice.findNow(text, line, asLine: true) {
+        try await held.writeRules().checkBytes(isAsked: true)
+      } else {
+        try await OpenedAccessory.find(text, line, asLine: true).opener.writeRules.checkBytes(isAsked: true)
+      }
+    } catch let error where Self.mayPass(error) {}
+  }
+
+  /// Opens the accessory: for reading only, if clients' bytes may be writes and the user doesn't ask to write. Throws the
+  /// errors of finding and opening it, `permissionDenied` when the user asks for writes that aren't allowed, and
+  /// `misconfigured` when the user chose frames and the protocol is unknown or can't be routed.
   func open() async throws -> Opened {
     if let held = try await HeldDevice.find(text, line, asLine: true) {
       var opened = try await borrow(held)
@@ -52,14 +68,17 @@ struct BridgeOpening: Sendable {
     opener.asksToWrite = write
     opener.tap = await recorder?.nextTap()
     let document = DeviceDocument(target.device)
-    guard let driver = try framesDriver(opener.driver, label: target.label), let routing = driver.routing else {
-      let transport = isReadOnly ? try await opener.unguardedTransport() : try await opener.transport()
+    let rules = opener.writeRules
+    guard let driver = try framesDriver(opener.driver, label: target.label, rules), let routing = driver.routing else {
+      let advice = isReadOnly || write ? nil : rules.adviceForBytes(isAsked: false)
+      let onlyReads = isReadOnly || advice != nil
+      let transport = onlyReads ? try await opener.unguardedTransport() : try await opener.transport()
       await recorder?.opened(silence: transport.timing.silence, driver: target.driver?.name)
       var device = SharedDevice(transport)
-      device.resets = resets(of: opener.profile)
-      return Opened(device: device, name: target.label, document: document)
+      (device.resets, device.isReadOnly) = (resets(of: opener.profile), onlyReads)
+      return Opened(device: device, name: target.label, document: document, advice: advice)
     }
-    let allowsWrites = try allowsWrites(opener, driver)
+    let allowsWrites = try allowsWrites(rules, driver)
     let transport = try await opener.unguardedTransport()
     await recorder?.opened(silence: transport.timing.silence, driver: driver.name)
     do {
@@ -88,12 +107,13 @@ struct BridgeOpening: Sendable {
     let hasKnownFrames = known?.units == nil || !held.name.hasPrefix("tcp:")
     let driver = try framesDriver(hasKnownFrames ? known : nil, label: held.label ?? held.name)
     let isAsked = write && held.accessory.writes != nil
+    let advice = driver == nil && !isReadOnly && !write ? await held.writeRules().adviceForBytes(isAsked: false) : nil
     var transport: any Transport
     // The service shares the accessory with its other clients, if it is new enough to have the call `Share`, with frames. Otherwise
     // this program borrows the accessory, and the service lends it only to a client that may send every frame.
     var allowsWrites = held.accessory.writes == nil || isAsked
     if let shared = try await held.calls.share(
-      isReadOnly ? .read : .write, by: driver == nil ? .bytes : .frames, write: isAsked)
+      isReadOnly || advice != nil ? .read : .write, by: driver == nil ? .bytes : .frames, write: isAsked)
     {
       transport = shared.transport
     } else {
@@ -105,8 +125,9 @@ struct BridgeOpening: Sendable {
     let document = DeviceDocument(held.accessory.device, held: held.accessory)
     do {
       let routing = try driver?.routing?(transport, nil, allowsWrites)
-      return Opened(
-        device: SharedDevice(transport, routing: routing), name: held.label ?? held.name, document: document)
+      var device = SharedDevice(transport, routing: routing)
+      device.isReadOnly = advice != nil
+      return Opened(device: device, name: held.label ?? held.name, document: document, advice: advice)
     } catch {
       transport.beginClose()
       throw error
@@ -115,10 +136,16 @@ struct BridgeOpening: Sendable {
 
   /// The driver whose frames are shared; nil when bytes are shared. Throws `misconfigured` when the user chose frames and
   /// the driver can't match replies with requests.
-  private func framesDriver(_ driver: Driver?, label: String) throws(AccessoryError) -> Driver? {
+  private func framesDriver(
+    _ driver: Driver?, label: String, _ rules: WriteRules? = nil
+  ) throws(AccessoryError) -> Driver? {
     switch unit {
     case .bytes?: return nil
-    case nil: return isReadOnly ? nil : driver.flatMap { $0.routing == nil ? nil : $0 }
+    case nil:
+      guard !isReadOnly, let driver, driver.routing != nil else { return nil }
+      // The frames of another protocol than the device's own are bytes.
+      if let rules, !write, rules.hasWrites, !rules.names(driver.name) { return nil }
+      return driver
     case .frames?:
       if let driver, driver.routing != nil { return driver }
       let reason = driver.map { "requests of \($0.name) accessories can't be distinguished" }
@@ -131,8 +158,7 @@ struct BridgeOpening: Sendable {
 
   /// Whether clients' frames may be writes. Throws `permissionDenied` if the user asks for writes that the profile doesn't
   /// allow, or if frames of another protocol than the device's own are to be sent to a device with writes.
-  private func allowsWrites(_ opener: DeviceOpener, _ driver: Driver) throws(AccessoryError) -> Bool {
-    let rules = opener.writeRules
+  private func allowsWrites(_ rules: WriteRules, _ driver: Driver) throws(AccessoryError) -> Bool {
     guard rules.hasWrites else { return true }
     if write || !rules.names(driver.name) { try rules.checkBytes(isAsked: write) }
     return write

@@ -10,8 +10,8 @@ final class BridgeView: Sendable {
   private let json: Bool
   private let hasStreams: Bool
   private let lastTrouble = Locked<String?>(nil)
-  /// The name of the accessory that was opened last.
-  private let arrived = Locked<String?>(nil)
+  /// The name of the accessory that was opened last, and what must be done before clients may write to it.
+  private let arrived = Locked<(name: String, advice: String?)?>(nil)
   /// The accessory that was opened last.
   private let device = Locked<DeviceDocument?>(nil)
 
@@ -25,10 +25,10 @@ final class BridgeView: Sendable {
   }
 
   /// Stores the accessory that was opened. `show` prints it when the hub reports `deviceCame`.
-  func opened(_ name: String, _ device: DeviceDocument) {
+  func opened(_ name: String, _ device: DeviceDocument, advice: String?) {
     lastTrouble.withLock { $0 = nil }
     self.device.withLock { $0 = device }
-    arrived.withLock { $0 = name }
+    arrived.withLock { $0 = (name, advice) }
   }
 
   /// Prints why the accessory can't be opened, and that the bridge waits. An error that repeats is printed once.
@@ -46,7 +46,15 @@ final class BridgeView: Sendable {
   func show(_ news: SharingNews) {
     switch news {
     // From now on, the accessory receives the clients' bytes.
-    case .deviceCame: if let name = arrived.withLock({ $0 }) { note("opened", "\(name) is open") }
+    case .deviceCame:
+      guard let (name, advice) = arrived.withLock({ $0 }) else { return }
+      note("opened", advice == nil ? "\(name) is open" : "\(name) is open for reading")
+      guard let advice else { return }
+      let reason = "raw bytes may change something in it, so what clients send is thrown away"
+      note(
+        "read_only",
+        "\(reason). To let clients write, \(advice). If they are only to read, --writers none leaves this note out",
+        reason: "\(reason); to let clients write, \(advice)")
     case .deviceWent(let reason): note("closed", "the accessory is gone: \(reason)", reason: reason)
     case .joined(let name): note("joined", "\(name) is connected", client: name)
     case .left(let name, let reason):
