@@ -136,7 +136,7 @@ import Testing
   @Test func traceGoesOnInTheSameRecording() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "acc")
-      let trace = try box.start("trace", "./acc", "--record", "session.trace")
+      let trace = try box.start("trace", "./acc", "--ask", "--record", "session.trace")
       try await trace.line(containing: "reply BATTERY")
       simulator.program.signal(SIGKILL)
       try await trace.errors(containing: "SIM0001 is gone: waiting for it to come back")
@@ -173,8 +173,8 @@ import Testing
       let service = try await box.serve("--reconnect-tries", "forever")
       try await service.errors(containing: "SIM0001 is attached at")
       let battery = try box.start("battery", "--watch")
-      let trace = try box.start("trace")
-      let once = try box.start("trace", "--once")
+      let trace = try box.start("trace", "--ask")
+      let once = try box.start("trace", "--ask", "--once")
       _ = try await battery.lines(1)
       for trace in [trace, once] { try await trace.line(containing: "reply BATTERY") }
       try await simulator.stop()
@@ -196,7 +196,7 @@ import Testing
       _ = try await box.simulate()
       let service = try await box.serve()
       try await service.errors(containing: "SIM0001 is attached at")
-      let followers = try [["battery", "--watch"], ["trace"]].map { try box.start($0) }
+      let followers = try [["battery", "--watch"], ["trace", "--ask"]].map { try box.start($0) }
       for follower in followers { _ = try await follower.lines(1) }
       #expect(try await box.run("detach", "SIM0001").status == 0)
       for follower in followers { #expect(try await follower.end().status == EX_UNAVAILABLE) }

@@ -65,7 +65,7 @@ import Testing
   @Test func aLiveCaptureGoesOnWhenTheAccessoryIsBack() async throws {
     try await Sandbox.with { box in
       var simulator = try await box.simulate("--serial", "A1")
-      let trace = try box.start("trace", "A1", "--pcapng", "it.pcapng", "--record", "it.trace")
+      let trace = try box.start("trace", "A1", "--ask", "--pcapng", "it.pcapng", "--record", "it.trace")
       _ = try await trace.lines(4)
       try await simulator.stop()
       try await trace.errors(containing: "is gone")

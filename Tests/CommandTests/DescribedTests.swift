@@ -68,7 +68,7 @@ import Testing
   @Test func traceAndConsole() async throws {
     try await Sandbox.with { box in
       let board = try await box.simulate(kind: "--profile", "jbd", "--percent", "57")
-      let trace = try box.start("trace", board.path, "--record", "session.trace", "--full")
+      let trace = try box.start("trace", board.path, "--ask", "--record", "session.trace", "--full")
       _ = try await trace.line(containing: "request basic")
       _ = try await trace.line(containing: "battery.percent 57 %")
       trace.signal(SIGINT)
@@ -181,7 +181,7 @@ import Testing
       }
       // Frames have their names here, too, also of a recording, if it is said what it is of.
       for (device, options) in [(first.path, ["--driver", "./lamp.yaml"]), (second.path, [])] {
-        let trace = try box.start(["trace", device, "--record", "\(options.count).trace"] + options)
+        let trace = try box.start(["trace", device, "--ask", "--record", "\(options.count).trace"] + options)
         _ = try await trace.line(containing: "reply status  status.progress 40 %, battery.percent")
         trace.signal(SIGINT)
         _ = try await trace.end()

@@ -213,6 +213,18 @@ import Testing
     }
   }
 
+  /// A service leaves the demo's accessory alone, and so do other commands.
+  @Test func demoBesideAService() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve()
+      let demo = try await box.run("demo")
+      #expect(demo.status == 0 && demo.errorText == "", "\(demo.errorText)")
+      #expect(demo.outputText.contains("End of the demo"))
+      #expect(!service.transcript.value.errorText.contains("DEMO-"))
+      #expect(box.runtime.names(in: "accessory-bridge").allSatisfy { !$0.hasPrefix("demo-") })
+    }
+  }
+
   @Test func demoEndsByItself() async throws {
     try await Sandbox.with { box in
       let demo = try await box.run("demo")

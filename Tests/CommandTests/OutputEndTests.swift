@@ -8,8 +8,8 @@ import Testing
 /// Commands that go on until they are told to end also end when nobody reads them any more, without a further line.
 @Suite(.timeLimit(.minutes(10))) struct OutputEndTests {
   private static let commands = [
-    ["watch"], ["watch", "--json"], ["battery", "--watch"], ["battery", "--watch", "--json"], ["trace"],
-    ["trace", "--json"],
+    ["watch"], ["watch", "--json"], ["battery", "--watch"], ["battery", "--watch", "--json"], ["trace", "--ask"],
+    ["trace", "--ask", "--json"],
   ]
 
   @Test(arguments: commands, [false, true]) func endsWithItsReader(

@@ -345,9 +345,9 @@ extension Sandbox {
       _ = try await box.simulate()
       let service = try await box.serve()
       try await service.errors(containing: "SIM0001 is attached at")
-      let trace = try box.start("trace", "--json")
+      let trace = try box.start("trace", "--ask", "--json")
       try await trace.line(containing: #""command":"battery""#)
-      let listening = try box.start("trace", "--listen", "--json")
+      let listening = try box.start("trace", "--json")
       // It doesn't say when it has begun.
       while !listening.transcript.value.outputText.contains("616263") {
         #expect(try await box.run("request", "echo", "616263").status == 0)

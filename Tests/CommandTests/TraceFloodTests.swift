@@ -74,7 +74,7 @@ import Testing
       }
       let pipe = try Self.pipe(in: box)
       defer { close(pipe) }
-      let trace = try box.start(["trace"], prefix: Self.intoThePipe)
+      let trace = try box.start(["trace", "--ask"], prefix: Self.intoThePipe)
       watched.append(trace.pid)
       try await eventually("the first frames") { Self.waiting(pipe) > 100 }
       let before = watched.map(Self.memory)
@@ -99,7 +99,7 @@ import Testing
       defer { announcement.end() }
       let pipe = try Self.pipe(in: box)
       defer { close(pipe) }
-      let trace = try box.start(["trace", "--record", "session.trace"], prefix: Self.intoThePipe)
+      let trace = try box.start(["trace", "--ask", "--record", "session.trace"], prefix: Self.intoThePipe)
       try await eventually("the first frames") { Self.waiting(pipe) > 100 }
       let session = AccessorySession(terminal.transport)
       try await Self.flood(session, 3 << 20)

@@ -44,10 +44,59 @@ import Testing
     }
   }
 
+  /// Without a service a trace has the port for itself: it says so, and so does the error of who comes second.
+  @Test(arguments: ["megatec", "jbd"]) func watchesUnlessItIsAsked(kind: String) async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate(kind: "--profile", kind, "--serial", "UPS-1")
+      let trace = try box.start("trace", "UPS-1", "--json")
+      let note = "only listening: waiting for what UPS-1 (\(simulator.path)) sends by itself. --ask asks it for"
+      try await trace.errors(containing: note)
+      let battery = try await box.run("battery", "UPS-1")
+      #expect(battery.status == EX_UNAVAILABLE)
+      #expect(
+        battery.errorText.contains(
+          "is in use by bridge-cli (pid \(trace.pid)): end that command, or let bridge-cli serve"),
+        "\(battery.errorText)")
+      trace.signal(SIGINT)
+      let ended = try await trace.end()
+      #expect(ended.status == 0 && ended.outputText.isEmpty, "\(ended.outputText)")
+      let asking = try box.start("trace", "UPS-1", "--ask")
+      try await asking.line(containing: ">  request")
+      asking.signal(SIGINT)
+      #expect(try await asking.end().errorText.isEmpty)
+    }
+  }
+
+  /// Who asks what can't be answered is told that nothing was asked.
+  @Test func whatCannotBeAskedIsSaid() async throws {
+    try await Sandbox.with { box in
+      let text = """
+        protocol: lamp
+        version: 1
+        framings:
+          line: {layout: [data, end: "\\n"], max: 32}
+        messages:
+          any: {framing: line, pattern: "!{text}", pushed: true}
+
+        """
+      try box.directory.write(Array(text.utf8), to: "lamp.yaml")
+      let terminal = try openPseudoTerminal(raw: true)
+      let trace = try box.start("trace", terminal.path, "--driver", "./lamp.yaml", "--ask")
+      try await trace.errors(containing: ": waiting for what it sends by itself")
+      let told = trace.transcript.value.errorText
+      #expect(told.contains("can't be asked for its ") && told.contains("battery"), "\(told)")
+      trace.signal(SIGINT)
+      #expect(try await trace.end().status == 0)
+      #expect(terminal.received().isEmpty)
+      let both = try await box.run("trace", terminal.path, "--driver", "./lamp.yaml", "--ask", "--listen")
+      #expect(both.status == EX_USAGE)
+    }
+  }
+
   @Test func framesComeBeforeTheErrorTheyLedTo() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--unplug-after", "2")
-      let trace = try await box.run("trace", "--once")
+      let trace = try await box.run("trace", "--ask", "--once")
       #expect(trace.status == EX_UNAVAILABLE)
       #expect(trace.lines.contains { $0.contains("reply IDENTIFY") })
       #expect(trace.errorText.contains("was disconnected"))

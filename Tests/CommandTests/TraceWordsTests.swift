@@ -53,10 +53,10 @@ import Testing
       if !family.request.isEmpty {
         try await box.serve().errors(containing: " is attached at")
       }
-      let options = family.request.isEmpty ? [] : ["--listen"]
+      let options = family.request.isEmpty ? ["--ask"] : []
       let trace = try box.start(["trace", path, "--record", "session.trace", "--full"] + options)
       if !family.request.isEmpty {
-        // A trace that listens doesn't say when it does: ask again until it shows.
+        // A trace doesn't say when it does: ask again until it shows.
         while !trace.transcript.value.outputText.contains(family.lines[0]) {
           #expect(try await box.run(["request", path] + family.request).status == 0)
           try #require(trace.transcript.value.status == nil)

@@ -31,11 +31,14 @@ enum PortDiagnosis {
   /// looked for.
   static func busy(_ path: String, label: String, hasLock: Bool = false) -> AccessoryError {
     var file = stat()
-    let who: String
+    var who: String
     if stat(path, &file) != 0 {
       who = "is in use"
     } else if let holder = (hasLock ? nil : ProcessTable.lockHolder(of: file)) ?? ProcessTable.opener(of: file) {
       who = holder.pid == getpid() ? "is open already in this program" : "is in use by \(holder)"
+      if holder.pid != getpid(), holder.name == "bridge-cli" {
+        who += ": end that command, or let bridge-cli serve open it, and several commands can use it at the same time"
+      }
     } else {
       who = "is in use by another user's process (root can see which: sudo fuser \(path))"
     }

@@ -10,6 +10,7 @@ import AccessorySimulator
 import ArgumentParser
 import CommandOutput
 import Console
+import Glibc
 
 struct Demo: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -27,9 +28,13 @@ struct Demo: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let stage = Stage(json: output.json)
-    let simulator = AF1Simulator(Self.simulated())
+    // In a folder of its own no service sees the accessory, which would attach it before the demo can open it.
+    let folder = try UserDirectory.path() + "/demo-\(getpid())"
+    try UserDirectory.make(folder)
+    defer { rmdir(folder) }
+    let simulator = AF1Simulator(Self.simulated(folder))
     do {
-      try await play(stage, simulator)
+      try await play(stage, simulator, folder)
     } catch {
       await simulator.stop()
       // An interruption ends the demo with the status of an interruption, whatever error it caused.
@@ -45,8 +50,9 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   /// A random serial number, so that the demo ignores other accessories of this machine.
   private static let serial = "DEMO-\(UInt16.random(in: 1_000...9_999))"
 
-  private static func simulated() -> AF1Simulator.Configuration {
+  private static func simulated(_ folder: String) -> AF1Simulator.Configuration {
     var configuration = AF1Simulator.Configuration(seed: 1)
+    configuration.announcementDirectory = folder
     configuration.device.identity.name = "Demo gadget"
     configuration.device.identity.serialNumber = serial
     configuration.device.battery = AF1BatteryReply(level: .normal, percent: 24, millivolts: 3_516, charge: .discharging)
@@ -55,8 +61,8 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     return configuration
   }
 
-  private func play(_ stage: Stage, _ simulator: AF1Simulator) async throws {
-    var arrivals = try await SimulatorSource().events().makeAsyncIterator()
+  private func play(_ stage: Stage, _ simulator: AF1Simulator, _ folder: String) async throws {
+    var arrivals = try await SimulatorSource(directory: folder).events().makeAsyncIterator()
 
     try stage.scene("An accessory is plugged in")
     try await simulator.plugIn()

@@ -20,7 +20,7 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
       Without --from it asks a few questions at the terminal.
 
       EXAMPLES
-        bridge-cli trace /dev/ttyUSB0 --listen --record session.trace
+        bridge-cli trace /dev/ttyUSB0 --record session.trace
         bridge-cli profile new --from session.trace > mine.yaml
         bridge-cli profile check mine.yaml --recording session.trace
         bridge-cli profile new > mine.yaml

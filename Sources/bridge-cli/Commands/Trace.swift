@@ -14,19 +14,20 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "trace",
     abstract: "Shows the frames that pass in both directions, decoded.",
     discussion: """
-      With a device: opens it, asks for its identity, status and battery, and shows these frames and everything that \
-      the accessory sends, until Ctrl-C. If a service has the device open, the trace also shows what passes between \
-      the two. After an unplug it waits for the accessory. With a recording: decodes it.
+      With a device: shows what passes, until Ctrl-C, and sends nothing. If a service has the device open, that is what \
+      the service and the accessory send to each other, and other commands work meanwhile. Otherwise the trace opens the \
+      device, and shows what it sends by itself; --ask asks for its identity, status and battery, too. After an unplug \
+      the trace waits for the accessory. With a recording: decodes it.
 
       Messages are shown in words. A recording remembers its protocol; --driver decodes it as another one. If no \
-      driver is known for a device, nothing is sent to it, and its bytes are shown.
+      driver is known for a device, its bytes are shown.
 
       EXAMPLES
         bridge-cli trace
+        bridge-cli trace ./acc --ask
         bridge-cli trace ./acc --poll 1s --record session.trace
         bridge-cli trace session.trace --json
         bridge-cli trace old.trace --driver ev3
-        bridge-cli trace /dev/ttyUSB0 --listen     send nothing, only listen
         bridge-cli trace session.trace --pcapng session.pcapng
         bridge-cli trace ./acc --pcapng - | wireshark -k -i -
       """)
@@ -45,10 +46,13 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       valueName: "file"), completion: .file())
   var pcapng: String?
   @Option(
-    help: ArgumentHelp("Ask for status and battery at this interval.", valueName: "time"),
+    help: ArgumentHelp("Like --ask, and ask for status and battery again at this interval.", valueName: "time"),
     transform: TimeArgument.read)
   var poll: TimeArgument?
-  @Flag(help: "Send nothing.")
+  @Flag(help: "Ask for identity, status and battery, so that there is something to see.")
+  var ask = false
+  // What it says is what a trace does without it, too. It was needed in earlier versions.
+  @Flag(help: ArgumentHelp("Send nothing.", visibility: .hidden))
   var listen = false
   @Flag(help: "End when the accessory is unplugged; don't wait for it to come back.")
   var once = false
@@ -60,12 +64,17 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if listen, poll != nil { throw ValidationError("--listen sends nothing, so it can't go with --poll") }
+    if listen, asks {
+      throw ValidationError("--listen sends nothing, so it can't go with \(poll == nil ? "--ask" : "--poll")")
+    }
     if let poll, poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
     if pcapng == "-", output.json {
       throw ValidationError("--pcapng - and --json can't be used together: both write to standard output")
     }
   }
+
+  /// Whether the trace sends requests.
+  var asks: Bool { ask || poll != nil }
 
   func view(_ capture: CaptureFile?) -> TraceView {
     TraceView(json: output.json, full: full, isSilent: capture?.isOutput == true)
@@ -73,8 +82,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     if let source, RecordingFile.isRegular(source) {
-      guard record == nil, poll == nil, !listen, !once else {
-        throw UsageError("\(source) is a recording: --record, --poll, --listen and --once are for a device")
+      guard record == nil, !asks, !listen, !once else {
+        throw UsageError("\(source) is a recording: --record, --ask, --poll, --listen and --once are for a device")
       }
       var framing: TraceFraming?
       if let driver = line.driver { framing = TraceFraming(driver: try await KnownDrivers.name(of: driver)) }
@@ -100,13 +109,11 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// Shows the bytes between the service and the accessory. Without `--listen` it also sends requests, so that there is
-  /// something to show.
+  /// Shows the bytes between the service and the accessory. With `--ask` it also has the service send requests.
   private func trace(
     _ held: HeldDevice, _ pieces: BridgeStream<Bridge.Trace>, _ events: BridgeEvents, _ live: LiveTrace,
     since start: MonotonicTime, tell: @escaping @Sendable (DeviceEventName) -> Void
   ) async throws {
-    let isListening = listen || held.accessory.driver == nil
     // This process buffers nothing: the service bounds the queue, and reports how many bytes it had to drop.
     let reader = Task {
       await live.begin {
@@ -115,7 +122,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       var conversation: Task<Void, any Error>?
       defer { conversation?.cancel() }
       for try await piece in pieces {
-        if !isListening, conversation == nil { conversation = Task { try await converse(held) } }
+        if asks, conversation == nil { conversation = Task { try await converse(held) } }
         guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes,
           let moment = piece.moment
         else { throw held.calls.invalidReplyError }
@@ -173,11 +180,11 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// Sends the requests that make traffic, repeated if `--poll` says so. A failed request shows in the trace.
+  /// Has the service send the requests of `--ask`, repeated if `--poll` says so. A failed request shows in the trace.
   private func converse(_ held: HeldDevice) async throws {
     repeat {
       _ = try? await held.status()
-      _ = try? await held.battery()
+      do { _ = try await held.battery() } catch { _ = try? await held.values() }
       guard let poll else { return }
       await IOThread.shared.sleep(for: poll.duration)
     } while !Task.isCancelled
@@ -188,7 +195,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     since start: MonotonicTime
   ) async throws {
     let conversation = Task {
-      try await converse(session, isListening: listen || opener.driver == nil, opener)
+      try await converse(session, opener)
     }
     let printer = Task {
       await live.begin { tap.mark() }
@@ -215,9 +222,9 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     try outcome.get()
   }
 
-  /// Sends requests to the accessory, or only listens, until the accessory is gone or the task is cancelled.
-  private func converse(_ session: AccessorySession, isListening: Bool, _ opener: DeviceOpener) async throws {
-    if isListening {
+  /// Only listens, or sends requests to the accessory, until the accessory is gone or the task is cancelled.
+  private func converse(_ session: AccessorySession, _ opener: DeviceOpener) async throws {
+    guard asks else {
       for try await _ in session.input {}
       throw CancellationError()
     }
@@ -225,10 +232,19 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     let news = accessory.news()
     let listener = Task { for try await _ in news {} }
     defer { listener.cancel() }
-    try await Self.ask { _ = try await accessory.identify() }
+    var lacks: [String] = []
+    if try await !Self.has({ _ = try await accessory.identify() }) { lacks.append("identity") }
+    var isFirst = true
     repeat {
-      try await Self.ask { _ = try await accessory.status() }
-      try await Self.ask { _ = try await accessory.battery() }
+      let hasStatus = try await Self.has { _ = try await accessory.status() }
+      let hasBattery = try await Self.has { _ = try await accessory.battery() }
+      // What has no battery has other values, or nothing that can be asked for.
+      let hasValues = if hasBattery { true } else { try await Self.has { _ = try await accessory.values() } }
+      if isFirst {
+        lacks += (hasStatus ? [] : ["status"]) + (hasBattery ? [] : ["battery"]) + (hasValues ? [] : ["values"])
+        if let note = Self.waitingNote(opener.label, lacking: lacks) { Output.note(note) }
+      }
+      isFirst = false
       guard let poll else { break }
       await IOThread.shared.sleep(for: poll.duration)
     } while !Task.isCancelled
@@ -242,10 +258,33 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     throw CancellationError()
   }
 
-  /// Ignores `unsupported`: not every driver has every request.
-  private static func ask(_ body: () async throws -> Void) async throws {
+  /// Makes a request. Returns false when the driver doesn't have it.
+  private static func has(_ request: () async throws -> Void) async throws -> Bool {
     do {
-      try await body()
-    } catch let error as AccessoryError where error.kind == .unsupported {}
+      try await request()
+      return true
+    } catch let error as AccessoryError where error.kind == .unsupported {
+      return false
+    }
+  }
+
+  /// The note that some requests don't exist, so that not even they make traffic; nil if all exist.
+  static func waitingNote(_ label: String, lacking lacks: [String]) -> String? {
+    guard let last = lacks.last else { return nil }
+    let first = lacks.dropLast().joined(separator: ", ")
+    return
+      "\(SafeText.escape(label)) can't be asked for its \(first.isEmpty ? last : "\(first) or \(last)"): waiting for what "
+      + "it sends by itself"
+  }
+
+  /// The note of a trace that has opened a device itself and sends nothing.
+  static func watchingNote(_ opener: DeviceOpener) -> String {
+    let label = SafeText.escape(opener.label)
+    let start = "only listening: waiting for what \(label) sends by itself"
+    guard opener.driver != nil else {
+      return "\(start); \(SafeText.escape(opener.withoutDriver.message, limit: 1_000))"
+    }
+    return "\(start). --ask asks it for its identity, status and battery. Other programs can't open it now; if "
+      + "bridge-cli serve has it open, a trace and other commands can use it at the same time"
   }
 }

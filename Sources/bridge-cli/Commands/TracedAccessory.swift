@@ -29,7 +29,7 @@ struct TracedAccessory: Followed {
   ) async throws -> TracedAccessory {
     let view = command.view(capture)
     if let held = try await HeldDevice.find(name, line, asLine: true) {
-      if command.poll != nil { try held.requireDriver() }
+      if command.asks { try held.requireDriver() }
       // Subscribed before the trace starts, so that a disconnection in between isn't missed.
       let events = try await held.calls.events()
       let pieces = try await held.calls.trace()
@@ -41,7 +41,7 @@ struct TracedAccessory: Followed {
         device: Device(held.accessory.device), source: .held(held, pieces, events), live: live)
     }
     var target = try await OpenedAccessory.find(name, line, asLine: true)
-    if target.driver == nil, command.poll != nil { throw await OpenedAccessory.withoutDriver(target) }
+    if target.driver == nil, command.asks { throw await OpenedAccessory.withoutDriver(target) }
     let tap = TraceTap(since: start)
     target.opener.tap = tap
     let session = try await target.unguardedSession()
@@ -50,9 +50,8 @@ struct TracedAccessory: Followed {
         view: view, silence: session.transport.timing.silence,
         framing: TraceFraming(driver: target.driver?.name), began: began, record: command.record, capture: capture,
         name: target.device.id)
-      if target.driver == nil, !command.listen {
-        Output.note("only listening: " + SafeText.escape(target.opener.withoutDriver.message, limit: 1_000))
-      }
+      // Whoever says --listen knows.
+      if !command.asks, !command.listen { Output.note(Trace.watchingNote(target.opener)) }
       return TracedAccessory(device: target.device, source: .open(target.opener, session, tap), live: live)
     } catch {
       await session.close()

@@ -92,7 +92,7 @@ import Testing
     try await seen.follow(
       box, ["watch", "--alarm", "battery <= 100 %"], lines: 2, as: ["device_event", "alarm_event"])
     try await seen.follow(box, ["bridge", "SIM0001", "--tcp", "0"], lines: 2, as: ["bridge_event"])
-    try await seen.follow(box, ["trace", "--record", "new.trace"], lines: 2, as: ["trace"])
+    try await seen.follow(box, ["trace", "--ask", "--record", "new.trace"], lines: 2, as: ["trace"])
     try await seen.run(box, "trace", "new.trace", as: ["trace"])
     // Of which the beginning is kept, and nobody sends anything.
     try await seen.run(
