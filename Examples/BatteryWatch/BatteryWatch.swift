@@ -12,7 +12,7 @@ import AccessoryBridge
       }
       let accessory = try await accessories.open(CommandLine.arguments.dropFirst().first)
       let news = accessory.news()
-      print("\(try await accessory.status().state), \(text(try await accessory.battery()))")
+      print("\(try await accessory.status()), \(text(try await accessory.battery()))")
       for try await event in news {
         if case .battery(let reading) = event { print(text(reading)) }
       }

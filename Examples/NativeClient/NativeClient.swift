@@ -38,7 +38,7 @@ enum NativeClient {
     let accessory = try await AF1Accessory.open(session)
     let battery = try await accessory.battery()
     print("battery: \(battery.percent.map { "\($0) %" } ?? "unknown"), \(battery.level)")
-    print("status: \(try await accessory.status().state)")
+    print("status: \(try await accessory.status())")
     await accessory.close()
   }
 }

@@ -43,7 +43,7 @@ struct Gadget: LinkedAccessory {
   static func main() async {
     do {
       let gadget = try await Gadget(.open(TerminalConfiguration(path: CommandLine.arguments.last ?? "")))
-      print("battery: \(try await gadget.battery().level), status: \(try await gadget.status().state)")
+      print("battery: \(try await gadget.battery().level), status: \(try await gadget.status())")
       await gadget.close()
     } catch { print(error) }
   }

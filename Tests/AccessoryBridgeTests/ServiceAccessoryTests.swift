@@ -22,7 +22,7 @@ import Testing
     #expect(
       try await accessory.battery()
         == BatteryReading(percent: 57, level: .high, millivolts: 4_200, charge: .discharging))
-    #expect(try await accessory.status() == AccessoryStatus(state: .idle))
+    #expect(try await accessory.status() == AccessoryStatus(state: .idle, reportsFaults: true))
     #expect(try await accessory.identify().serialNumber == "SIM0001")
     let values = try await accessory.values()
     #expect(values.first == AccessoryValue("state", .state, nil, .choice(word: "idle", number: 0)))
@@ -31,7 +31,7 @@ import Testing
     #expect(await kind { () throws(AccessoryError) in _ = try await accessory.request(0x7D, payload: []) } == .refused)
     var news = accessory.news().makeAsyncIterator()
     await simulator.setStatus(AF1StatusReply(state: .idle, progress: 2))
-    #expect(try await news.next() == .status(AccessoryStatus(state: .idle, progress: 2)))
+    #expect(try await news.next() == .status(AccessoryStatus(state: .idle, progress: 2, reportsFaults: true)))
     #expect(try await accessory.values().contains { $0.name == "progress" && $0.number == 2 })
     while case .values(let told) = try await news.next() {
       if told.contains(where: { $0.name == "progress" && $0.number == 2 }) { break }
@@ -39,7 +39,7 @@ import Testing
     await simulator.setBattery(AF1BatteryReply(level: .low, percent: 8))
     #expect(try await news.next() == .battery(BatteryReading(percent: 8, level: .low)))
     await simulator.setStatus(AF1StatusReply(state: .busy, progress: 3))
-    #expect(try await news.next() == .status(AccessoryStatus(state: .busy, progress: 3)))
+    #expect(try await news.next() == .status(AccessoryStatus(state: .busy, progress: 3, reportsFaults: true)))
     // Others use it meanwhile.
     let other = try await place.start("bridge-cli", "battery", "SIM0001").end()
     #expect(other.outputText.contains("8 %"), "\(other.outputText)\(other.errorText)")

@@ -16,7 +16,8 @@ import Testing
       try await device.battery().battery.reading
         == BatteryReading(percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging))
     let status = try await device.status()
-    #expect(status.status.reading == AccessoryStatus(state: .idle, progress: 4) && status.age_ms == 3)
+    #expect(
+      status.status.reading == AccessoryStatus(state: .idle, progress: 4, reportsFaults: true) && status.age_ms == 3)
     #expect(
       status.identity.reading
         == AccessoryIdentity(
@@ -297,9 +298,15 @@ import Testing
       let told = AccessoryStatus(state: state, faultCode: 7, progress: 9)
       #expect(Bridge.Status(told).reading == told)
     }
-    let least = Bridge.Status(AccessoryStatus(state: .notInitialized))
-    #expect(try text(least) == #"{"state":"not_initialized"}"#)
-    #expect(try text(WithNulls(least)) == #"{"fault_code":null,"progress_percent":null,"state":"not_initialized"}"#)
+    let least = Bridge.Status(AccessoryStatus())
+    #expect(try text(least) == #"{"reports_faults":false}"#)
+    #expect(
+      try text(WithNulls(least))
+        == #"{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":null}"#)
+    #expect(least.reading == AccessoryStatus())
+    // Earlier versions said not_initialized whenever they didn't know.
+    #expect(Bridge.Status(state: "not_initialized").reading == AccessoryStatus())
+    #expect(Bridge.Status(state: "idle").reading == AccessoryStatus(state: .idle, reportsFaults: true))
   }
 
   /// A value of each kind; null is written in documents, and left out in the interface.
@@ -340,7 +347,7 @@ import Testing
   /// What a newer service may say.
   @Test func unknownWords() {
     #expect(Bridge.Battery(level: "x", level_origin: "y", charge: "z").reading == BatteryReading())
-    #expect(Bridge.Status(state: "x").reading.state == .notInitialized)
+    #expect(Bridge.Status(state: "x").reading.state == nil)
     var battery = Bridge.Battery(level: "low", level_origin: "reported", charge: "full")
     battery.derived = ["percent", "z"]
     #expect(battery.reading.derived == [.percent])

@@ -27,6 +27,7 @@ import Testing
     #expect("\(AccessoryStatus(state: .idle))" == "idle")
     #expect("\(AccessoryStatus(state: .busy, progress: 40))" == "busy, 40 %")
     #expect("\(AccessoryStatus(state: .fault, faultCode: 17))" == "fault 17")
+    #expect("\(AccessoryStatus())" == "unknown")
     #expect("\(AccessoryStatus(state: .notInitialized, faultCode: 3))" == "not initialized, fault 3")
   }
 

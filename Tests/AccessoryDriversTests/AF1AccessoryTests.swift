@@ -71,7 +71,7 @@ import Testing
     }
     #expect(accessory.label == "gadget")
     #expect(try await accessory.identify().serialNumber == "s")
-    #expect(try await accessory.status() == AccessoryStatus(state: .busy, progress: 7))
+    #expect(try await accessory.status() == AccessoryStatus(state: .busy, progress: 7, reportsFaults: true))
     #expect(try await accessory.battery() == BatteryReading(level: .normal))
     #expect(try await accessory.echo([1, 2, 3]) == [1, 2, 3])
     #expect(try await accessory.request(AF1Command(rawValue: 0x41), payload: [5]) == [0xAA, 0xBB])
@@ -223,7 +223,8 @@ import Testing
     #expect(failure == .disconnected("gadget"))
     #expect(
       seen == [
-        .battery(BatteryReading(percent: 12, level: .low)), .status(AccessoryStatus(state: .busy, progress: 9)),
+        .battery(BatteryReading(percent: 12, level: .low)),
+        .status(AccessoryStatus(state: .busy, progress: 9, reportsFaults: true)),
         .other(AF1Message(command: .battery, number: 2, payload: [])),
         .other(AF1Message(command: .status, number: 3, payload: [1])),
         .other(AF1Message(command: AF1Command(rawValue: 0x55), number: 4, payload: [7])),

@@ -30,7 +30,7 @@ import Testing
     let accessory = try await Driver.af1.open(AccessorySession(transport), profile: nil, clock: ManualClock())
     #expect(accessory.label == "gadget")
     #expect(try await accessory.battery() == BatteryReading(level: .normal))
-    #expect(try await accessory.status() == AccessoryStatus(state: .busy, progress: 7))
+    #expect(try await accessory.status() == AccessoryStatus(state: .busy, progress: 7, reportsFaults: true))
     let news = accessory.news()
     let gone = AccessoryError(.disconnected, "gone")
     transport.input.finish(gone)

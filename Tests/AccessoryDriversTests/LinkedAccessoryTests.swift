@@ -25,7 +25,7 @@ private struct Bare: LinkedAccessory {
     let accessory = try await open()
     #expect(accessory.label == "gadget" && accessory.files == nil)
     #expect(try await accessory.identify() == AccessoryIdentity())
-    #expect(try await accessory.status() == AccessoryStatus(state: .notInitialized))
+    #expect(try await accessory.status() == AccessoryStatus())
     let error = await #expect(throws: AccessoryError.self) { try await accessory.battery() }
     #expect(error == AccessoryError(.unsupported, "gadget doesn't report its battery"))
     let none = await #expect(throws: AccessoryError.self) { try await accessory.values() }

@@ -35,7 +35,7 @@ import Testing
     let identity = try await accessory.identify()
     #expect(identity.serialNumber == "SIM0001")
     #expect(identity.hardwareRevision == "A")
-    #expect(try await accessory.status() == AccessoryStatus(state: .idle))
+    #expect(try await accessory.status() == AccessoryStatus(state: .idle, reportsFaults: true))
     #expect(try await accessory.battery() == BatteryReading(percent: 9, level: .low, millivolts: 3_000))
     await accessory.close()
     await simulator.stop()
@@ -76,7 +76,7 @@ import Testing
     let expected: [AF1Accessory.Event] = (90..<100).reversed().flatMap { percent in
       [
         .battery(BatteryReading(percent: UInt8(percent), level: .high)),
-        .status(AccessoryStatus(state: .busy, progress: UInt8(100 - percent))),
+        .status(AccessoryStatus(state: .busy, progress: UInt8(100 - percent), reportsFaults: true)),
       ]
     }
     #expect(seen == expected + [.battery(BatteryReading(percent: 1, level: .low))])

@@ -96,14 +96,20 @@ import Testing
         == joined(
           #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":"Lamp","serial":null},\#(end),"stale":false,"#,
-          #""status":{"fault_code":null,"progress_percent":null,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#))
+          #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#
+        ))
+    let unknown = DocumentText.line(StatusDocument(bare, AccessoryStatus(), AccessoryIdentity(), at: 2e9))
+    #expect(
+      unknown?.contains(
+        #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":null}"#) == true)
     let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
     #expect(
       DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
         == joined(
           #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":null,"serial":null},\#(end),"stale":false,"#,
-          #""status":{"fault_code":9,"progress_percent":3,"state":"fault"},"time":2000000000,"unfit_alarms":[]}"#))
+          #""status":{"fault_code":9,"progress_percent":3,"reports_faults":true,"state":"fault"},"time":2000000000,"unfit_alarms":[]}"#
+        ))
   }
 
   /// Where an accessory stands with the service that holds it.

@@ -98,12 +98,14 @@ import Testing
   }
 
   @Test func status() {
-    let idle = StatusView.facts(AccessoryStatus(state: .idle))
-    #expect(idle.map { "\($0) \($1)" } == ["State idle", "Fault none", "Progress -"])
+    func rows(_ status: AccessoryStatus) -> [String] { StatusView.facts(status).map { "\($0) \($1)" } }
+    #expect(rows(AccessoryStatus(state: .idle, reportsFaults: true)) == ["State idle", "Fault none"])
+    #expect(rows(AccessoryStatus(state: .busy)) == ["State busy"], "it doesn't report faults")
+    #expect(rows(AccessoryStatus(reportsFaults: true)) == ["Fault none"])
+    #expect(rows(AccessoryStatus()).isEmpty, "what isn't known has no row")
+    #expect(rows(AccessoryStatus(state: .notInitialized)) == ["State not_initialized"])
     let fault = StatusView.facts(AccessoryStatus(state: .fault, faultCode: 7, progress: 0))
     #expect(fault.map { "\($0) \($1)" } == ["State fault", "Fault 7", "Progress 0 %"])
-    let unknown = StatusView.facts(AccessoryStatus(state: .notInitialized))
-    #expect(unknown[0].1 == "not_initialized")
   }
 
   @Test func identity() {

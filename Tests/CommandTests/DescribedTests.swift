@@ -48,6 +48,14 @@ import Testing
       #expect(battery["battery"]?["cells_mv"]?[0] == 3_942 && battery["device"]?["driver"] == "jbd")
       let status = try await box.run("status", "BMS1")
       #expect(status.status == 0 && status.outputText.contains("0123456789"), "\(status.outputText)\(status.errorText)")
+      // A BMS has no status: there is no row for it, and what there is instead is said.
+      #expect(!status.lines.contains { $0.hasPrefix("State") || $0.hasPrefix("Fault") || $0.hasPrefix("Progress") })
+      #expect(
+        status.errorText.contains(
+          "jbd reports no status. It has instead: bridge-cli battery BMS1, bridge-cli values BMS1"),
+        "\(status.errorText)")
+      let document = try await box.run("status", "BMS1", "--json").json()
+      #expect(document["status"]?["state"] == .null && document["status"]?["reports_faults"] == false)
       let values = try await box.run("values", "BMS1", "charge_mosfet", "cell_count")
       #expect(values.lines == ["name           value  unit", "charge_mosfet  yes", "cell_count     15"])
       let list = try await box.run("request", "BMS1", "--list")

@@ -18,7 +18,7 @@ import Testing
       let radio = try await box.run("request", "./robot", "version", "+", "power")
       #expect(radio.lines == ["V1.97", "0 dBm"])
       let status = try await box.run("status", "./robot", "--json").json()
-      #expect(status["identity"]?["name"] == "Bluno" && status["status"]?["state"] == "not_initialized")
+      #expect(status["identity"]?["name"] == "Bluno" && status["status"]?["state"] == .null)
       let battery = try await box.run("battery", "./robot")
       #expect(battery.status == 69 && battery.errorText.contains("doesn't report its battery"))
       let nobody = try await box.run("request", "./robot", "task", "task=dance")

@@ -125,7 +125,7 @@ def expected(kind: dict) -> dict[str, str]:
         for number, temperature in enumerate(battery["temperatures"] or []):
             if temperature["temperature_mc"] is not None:
                 states[f"temperature_{number + 1}"] = str(temperature["temperature_mc"] / 1000)
-    if status and status["state"] != "not_initialized":
+    if status and status["state"] not in (None, "not_initialized"):
         states["state"] = status["state"]
     for value in kind["values"]["values"]:
         if value["kind"] == "number" and value["number"] is not None:

@@ -9,29 +9,38 @@ import AccessoryCore
 extension Bridge {
   package struct Status: ReadingShape {
     package enum CodingKeys: String, CodingKey, CaseIterable {
-      case state, fault_code, progress_percent
+      case state, fault_code, progress_percent, reports_faults
     }
 
-    package var state: String
+    package var state: String?
     package var fault_code: UInt16?
     package var progress_percent: UInt8?
+    /// Nil from services and gateways of earlier versions.
+    package var reports_faults: Bool?
 
-    package init(state: String, fault_code: UInt16? = nil, progress_percent: UInt8? = nil) {
+    package init(
+      state: String?, fault_code: UInt16? = nil, progress_percent: UInt8? = nil, reports_faults: Bool? = nil
+    ) {
       self.state = state
       self.fault_code = fault_code
       self.progress_percent = progress_percent
+      self.reports_faults = reports_faults
     }
 
     /// Converts a status to the wire format.
     package init(_ status: AccessoryStatus) {
-      self.init(state: status.state.word, fault_code: status.faultCode, progress_percent: status.progress)
+      self.init(
+        state: status.state?.word, fault_code: status.faultCode, progress_percent: status.progress,
+        reports_faults: status.reportsFaults)
     }
 
-    /// Converts the wire format to a status. An unknown word becomes `notInitialized`.
+    /// Converts the wire format to a status. An unknown word becomes nil. Earlier versions wrote `not_initialized` for
+    /// every unknown state, and not whether faults are reported.
     package var reading: AccessoryStatus {
-      AccessoryStatus(
-        state: AccessoryState.allCases.first { $0.word == state } ?? .notInitialized, faultCode: fault_code,
-        progress: progress_percent)
+      let known = state.flatMap(AccessoryState.init(word:))
+      return AccessoryStatus(
+        state: reports_faults == nil && known == .notInitialized ? nil : known, faultCode: fault_code,
+        progress: progress_percent, reportsFaults: reports_faults ?? (known != nil && known != .notInitialized))
     }
   }
 

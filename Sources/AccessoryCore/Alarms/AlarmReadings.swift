@@ -52,7 +52,7 @@ public struct AlarmReadings: Sendable {
     case .capacity: return thousandths(battery?.remainingMilliampereHours)
     case .health: return whole(battery?.healthPercent.map(Int.init))
     case .cycles: return whole(battery?.cycles)
-    case .state: return word(status.flatMap { $0.state == .notInitialized ? nil : $0.state.word })
+    case .state: return word(status?.state.flatMap { $0 == .notInitialized ? nil : $0.word })
     case .progress: return whole(status?.progress.map(Int.init))
     }
   }
@@ -61,7 +61,9 @@ public struct AlarmReadings: Sendable {
   /// while none of these parts is known.
   var faults: [String]? {
     let flags = values?.values.filter { $0.quantity == .problem && $0.content != nil } ?? []
-    guard battery?.faults != nil || status != nil || !flags.isEmpty else { return nil }
+    // A status without a state and without faults says nothing of either.
+    let saysFaults = status.map { $0.state != nil || $0.reportsFaults } ?? false
+    guard battery?.faults != nil || saysFaults || !flags.isEmpty else { return nil }
     var names = battery?.faults ?? []
     if let code = status?.faultCode {
       names.append("\(code)")

@@ -15,12 +15,24 @@ public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
   public func converted<Other: Sendable>(
     _ meaning: @escaping @Sendable (Element) -> Other?
   ) -> EventStream<Other> {
+    spread { meaning($0).map { [$0] } ?? [] }
+  }
+
+  /// The same events, each as none, one or several others.
+  package func spread<Other: Sendable>(
+    _ meanings: @escaping @Sendable (Element) -> [Other]
+  ) -> EventStream<Other> {
     let base = base
+    let pending = Locked<ArraySlice<Other>>([])
     return EventStream<Other>(
       AsyncThrowingStream {
+        if let next = pending.withLock({ $0.popFirst() }) { return next }
         var iterator = base.makeAsyncIterator()
         while let event = try await iterator.next() {
-          if let other = meaning(event) { return other }
+          let others = meanings(event)
+          guard let first = others.first else { continue }
+          pending.withLock { $0 = others.dropFirst() }
+          return first
         }
         return nil
       })

@@ -21,9 +21,9 @@ extension BatteryReading: CustomStringConvertible {
 }
 
 extension AccessoryStatus: CustomStringConvertible {
-  /// For people: "busy, 40 %", "fault 17".
+  /// For people: "busy, 40 %", "fault 17", "unknown".
   public var description: String {
-    (state == .notInitialized ? "not initialized" : state.word)
+    (state.map { $0 == .notInitialized ? "not initialized" : $0.word } ?? "unknown")
       + (faultCode.map { state == .fault ? " \($0)" : ", fault \($0)" } ?? "")
       + (progress.map { ", \($0) %" } ?? "")
   }

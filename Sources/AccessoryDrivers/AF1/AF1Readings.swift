@@ -8,7 +8,9 @@ import AccessoryProtocols
 extension AccessoryStatus {
   /// The status in an AF1 accessory's reply or event. Fault code 0 means no fault.
   public init(_ reply: AF1StatusReply) {
-    self.init(state: reply.state, faultCode: reply.faultCode == 0 ? nil : reply.faultCode, progress: reply.progress)
+    self.init(
+      state: reply.state, faultCode: reply.faultCode == 0 ? nil : reply.faultCode, progress: reply.progress,
+      reportsFaults: true)
   }
 }
 
@@ -46,8 +48,9 @@ extension AF1Accessory {
   /// Asks for its status and returns its numbers as values, together with those from the reply to HELLO. Throws what `status` throws.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     let reply = try await ask(.status, as: AF1StatusReply.self, largestReply: 16)
-    let state: AccessoryValue.Content? =
-      reply.state == .notInitialized ? nil : .choice(word: reply.state.word, number: Int(reply.state.rawValue))
+    let state: AccessoryValue.Content? = reply.state.flatMap {
+      $0 == .notInitialized ? nil : .choice(word: $0.word, number: Int($0.rawValue))
+    }
     let (hello, exchange) = (link.exchange.hello, link.exchange)
     return [
       AccessoryValue("state", .state, nil, state),

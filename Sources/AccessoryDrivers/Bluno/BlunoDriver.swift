@@ -12,7 +12,7 @@ extension Driver {
   public static let bluno = Driver(
     name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands,
     polls: [],
-    rawBytes: .harmless, lacks: [.battery, .files, .requests],
+    rawBytes: .harmless, lacks: [.status, .battery, .files, .requests],
     preview: { calls, _ throws(AccessoryError) in try BlunoRobot.preview(of: calls) },
     previewRemark: BlunoRobot.previewRemark, frames: { BlunoFrameReader() }
   ) {
@@ -38,7 +38,7 @@ extension BlunoRobot: Accessory {
   }
 
   /// Returns an unknown status: a robot doesn't report one.
-  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
+  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus() }
 
   /// Throws `unsupported`: a Bluno doesn't report its battery.
   public func battery() async throws(AccessoryError) -> BatteryReading {

@@ -41,7 +41,7 @@ extension DescribedAccessory {
 
   /// Asks for its status. Returns an unknown status when the protocol has none.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
-    guard description.tells(DescribedPart.isStatus) else { return AccessoryStatus(state: .notInitialized) }
+    guard description.tells(DescribedPart.isStatus) else { return AccessoryStatus() }
     try await refresh(DescribedPart.isStatus)
     let (reported, derived) = latestValues.values(now: clock.bootTime)
     return AccessoryStatus(described: reported + derived)
@@ -68,24 +68,31 @@ extension DescribedAccessory {
     return AccessoryValue.all(described: reported, derived: derived)
   }
 
-  /// The messages that the accessory sends by itself. A message with battery fields gives the battery, else one with
-  /// status fields the status, else its values.
+  /// The messages that the accessory sends by itself. A message with battery fields gives the battery, else its values.
+  /// One with status fields gives the status, too, where that isn't the same as before.
   public func news() -> EventStream<AccessoryNews> {
     let (latestValues, clock, description, unit) = (latestValues, clock, description, unit)
-    let events = link.events()
-    let news = events.converted { (message: DecodedMessage) -> AccessoryNews? in
-      guard message.isFrom(unit) else { return nil }
+    let lastStatus = Locked<AccessoryStatus?>(nil)
+    let news = link.events().spread { (message: DecodedMessage) -> [AccessoryNews] in
+      guard message.isFrom(unit) else { return [] }
       latestValues.take(message, at: clock.bootTime, isFirst: false)
       let (reported, derived) = latestValues.values(now: clock.bootTime)
       let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
-      if names.contains(where: DescribedPart.isBattery) {
-        return .battery(BatteryReading(described: reported, derived: derived))
-      }
+      var news: [AccessoryNews] = []
       if names.contains(where: DescribedPart.isStatus) {
-        return .status(AccessoryStatus(described: reported + derived))
+        let status = AccessoryStatus(described: reported + derived)
+        let isNew = lastStatus.withLock { last in
+          defer { last = status }
+          return last != status
+        }
+        if isNew { news.append(.status(status)) }
+      }
+      if names.contains(where: DescribedPart.isBattery) {
+        return news + [.battery(BatteryReading(described: reported, derived: derived))]
       }
       let values = AccessoryValue.all(described: message.values, derived: [])
-      return values.isEmpty ? .other : .values(values)
+      if !values.isEmpty { news.append(.values(values)) }
+      return news.isEmpty ? [.other] : news
     }
     return share?.ending(news) ?? news
   }
@@ -116,40 +123,44 @@ extension DescribedAccessory {
     if asked.isEmpty || !latestValues.knows(isWanted, now: clock.bootTime) { try await awaitNews(of: isWanted) }
   }
 
-  /// Waits until a wanted value is known, or until the timeout. Returns normally when other values are known by then:
+  /// What the last reading of messages that the accessory sends by itself lacks; nil where nothing is known to be missing.
+  public var missing: String? { shortfall.withLock { $0 } }
+
+  /// Waits until the accessory has sent a whole round of its messages or, where the description says nothing of rounds,
+  /// until a wanted value is known; and at most until the timeout. Returns normally when other values are known by then:
   /// the accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
   private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     guard description.messages.contains(where: \.isPushed) else { return }
-    let (latestValues, clock, unit) = (latestValues, clock, unit)
-    let events = link.events()
-    guard !latestValues.knows(isWanted, now: clock.bootTime) else { return }
-    let waiter = Task { () -> AccessoryError? in
-      do throws(AccessoryError) {
-        var iterator = events.makeAsyncIterator()
-        while let message = try await iterator.next() {
-          guard message.isFrom(unit) else { continue }
-          latestValues.take(message, at: clock.bootTime, isFirst: false)
-          if latestValues.knows(isWanted, now: clock.bootTime) { break }
-        }
-        return nil
-      } catch {
-        return error
-      }
+    let (latestValues, clock, round) = (latestValues, clock, description.plan.round)
+    let isComplete: @Sendable () -> Bool = {
+      round == nil
+        ? latestValues.knows(isWanted, now: clock.bootTime) : latestValues.hasWholeRound(now: clock.bootTime)
     }
+    let changes = latestValues.changes()
+    shortfall.withLock { $0 = nil }
+    guard !isComplete() else { return }
+    let waiter = Task { for await _ in changes where isComplete() { break } }
     let limit = max(Self.messageTimeout, .nanoseconds(description.plan.timeout))
     let token = clock.schedule(at: clock.now + limit) { waiter.cancel() }
-    let failure = await withTaskCancellationHandler {
+    await withTaskCancellationHandler {
       await waiter.value
     } onCancel: {
       waiter.cancel()
     }
     clock.cancel(token)
-    if let failure { throw failure }
+    if let failure = latestValues.failure { throw failure }
     if Task.isCancelled { throw AccessoryError(.cancelled, "a request to \(label) was cancelled") }
     guard latestValues.knows({ _ in true }, now: clock.bootTime) else {
       throw AccessoryError(
         .timedOut,
         "\(label) sent none of the messages that \(description.name) accessories send by themselves for \(limit)")
+    }
+    if let round, !isComplete() {
+      let what =
+        latestValues.hasBegunRound
+        ? "the rest of the round of messages that begins with \(round)"
+        : "the message with \(round), with which a round begins,"
+      shortfall.withLock { $0 = "\(what) did not come from \(label) within \(limit), so values may be missing" }
     }
   }
 }
@@ -208,6 +219,7 @@ extension ProtocolDescription {
   /// The abilities that no accessory with this protocol has.
   var lacks: Set<DriverAbility> {
     var lacks: Set<DriverAbility> = [.files, .requests]
+    if !tells(DescribedPart.isStatus) { lacks.insert(.status) }
     if !tells(DescribedPart.isBattery) { lacks.insert(.battery) }
     if !tells(DescribedPart.isValue) { lacks.insert(.values) }
     return lacks

@@ -24,6 +24,10 @@ public final class DescribedAccessory: LinkedAccessory {
   /// For each optional request that was tried: whether the accessory answered it. A request that wasn't answered is
   /// skipped from then on, except in `perform`.
   private let answers = Locked<[Int: Bool]>([:])
+  /// What the last reading of pushed messages lacks.
+  let shortfall = Locked<String?>(nil)
+  /// For Modbus requests that were refused as a whole: the parts that this accessory has.
+  let parts = Locked<[Int: [ProtocolDescription.RegisterBlock]]>([:])
   let clock: any TimerClock
   let writer: RequestEncoder
   /// Its share of a line with several units; nil when the line is its own.
@@ -54,8 +58,10 @@ public final class DescribedAccessory: LinkedAccessory {
         while let message = try await iterator.next() {
           if message.isFrom(unit) { latestValues.take(message, at: clock.bootTime, isFirst: true) }
         }
+        latestValues.end(nil)
       } catch {
-        // The link is down. Requests throw its error.
+        // The link is down. Requests throw its error, too.
+        latestValues.end(error)
       }
     }
   }
@@ -124,15 +130,23 @@ public final class DescribedAccessory: LinkedAccessory {
     throw failure ?? AccessoryError(.timedOut, "\(label) does not answer")
   }
 
-  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply.
+  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply. A Modbus request with a
+  /// register that this accessory doesn't have is made in parts.
   @discardableResult
   func ask(_ index: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
-    if share?.isEnded == true { throw .closed(label) }
-    let request = try DescribedRequest(index, arguments, unit: unit, of: description, by: writer)
-    let reply = try await link.request(request)
+    let reply = try await reply(to: index, arguments)
     if let reply { latestValues.take(reply, at: clock.bootTime, isFirst: true) }
     if description.requests[index].isOptional { answers.withLock { $0[index] = true } }
     return reply
+  }
+
+  /// Sends a request, or a part of it, once, and returns the reply.
+  func send(
+    _ index: Int, _ arguments: [String: Int], part: ProtocolDescription.RegisterBlock? = nil
+  ) async throws(AccessoryError) -> DecodedMessage? {
+    if share?.isEnded == true { throw .closed(label) }
+    return try await link.request(
+      DescribedRequest(index, arguments, unit: unit, part: part, of: description, by: writer))
   }
 
   /// Whether the request is optional and this accessory didn't answer it.

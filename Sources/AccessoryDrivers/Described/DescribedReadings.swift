@@ -43,6 +43,7 @@ extension BatteryReading {
     }
     self = bounded
     deriveLevel()
+    deriveRemaining()
   }
 
   /// Stores a value. Returns its field, or nil when the value is unknown or impossible.
@@ -116,7 +117,7 @@ extension DecodedMessage {
         return zip(list, taken).contains { $0 != .nothing && $1 == nil }
       }
       guard value.name == "status.state" else { return false }
-      return AccessoryStatus(described: [value]).state == .notInitialized
+      return AccessoryStatus(described: [value]).state == nil
     }
   }
 }
@@ -145,20 +146,22 @@ extension DescribedValue {
 }
 
 extension AccessoryStatus {
-  /// The status that consists of these values.
+  /// The status that consists of these values. An accessory that reports a fault and no state is in the state `fault`.
   init(described values: [DescribedValue]) {
-    self.init(state: .notInitialized)
+    self.init()
     for value in values where DescribedPart.isStatus(value.name) {
       switch (value.name.dropFirst(DescribedPart.status.count), value.value) {
       case ("state", .text(let word)):
-        state = AccessoryState.allCases.first { "\($0)" == word } ?? .notInitialized
+        state = AccessoryState(word: word)
       case ("fault", let content):
+        reportsFaults = content.asNumber != nil
         faultCode = content.asNumber.flatMap { UInt16(exactly: $0) }.flatMap { $0 == 0 ? nil : $0 }
       case ("progress", let content):
         progress = content.asNumber.flatMap { UInt8(exactly: $0.rounded()) }.flatMap { $0 <= 100 ? $0 : nil }
       default: break
       }
     }
+    if state == nil, faultCode != nil { state = .fault }
   }
 }
 

@@ -19,6 +19,8 @@ struct LatestValues: Sendable {
   private(set) var impossibleValues: UInt64 = 0
   /// When the last pushed message of each kind arrived, and how long after the one before it.
   private var arrivals: [Int: (time: MonotonicTime, period: Duration?)] = [:]
+  /// When the last round of pushed messages began, and when the last whole one ended.
+  private var round: (began: MonotonicTime?, ended: MonotonicTime?) = (nil, nil)
 
   init(_ description: ProtocolDescription) { self.description = description }
 
@@ -36,8 +38,25 @@ struct LatestValues: Sendable {
         entries.append(entry)
       }
     }
-    if isPushed { arrivals[message.message] = (time, arrivals[message.message].map { time - $0.time }) }
+    guard isPushed else { return }
+    // The same message arrives twice: once from the follower, and once from a reading that waits for it.
+    guard isFirst else { return }
+    arrivals[message.message] = (time, arrivals[message.message].map { time - $0.time })
+    if let first = description.plan.round, message.values.contains(where: { $0.name == first }) {
+      if round.began != nil { round.ended = time }
+      round.began = time
+    }
   }
+
+  /// Whether the accessory has sent a whole round of its messages, and not too long ago. Always true where the
+  /// description says nothing of rounds.
+  func hasWholeRound(now: MonotonicTime) -> Bool {
+    guard description.plan.round != nil else { return true }
+    return round.ended.map { now - $0 <= expiry } ?? false
+  }
+
+  /// Whether a round has begun, so that only its end is missing.
+  var hasBegunRound: Bool { round.began != nil }
 
   /// How long pushed values stay valid: the description's `expiry`, or else three periods of the slowest message, but
   /// at least ten seconds.
@@ -51,13 +70,15 @@ struct LatestValues: Sendable {
   func values(now: MonotonicTime) -> (reported: [DescribedValue], derived: [DescribedValue]) {
     let expiry = expiry
     var current: [String: PlainValue] = [:]
+    var raws: [String: Int] = [:]
     let reported = entries.map { entry in
       var value = entry.value
       if entry.isPushed, now - entry.time > expiry { value.value = .nothing }
       current[value.name] = value.value
+      raws[value.name] = value.raw
       return value
     }
-    return (reported, description.derivedValues { current[$0] })
+    return (reported, description.derivedValues(from: { current[$0] }, raw: { raws[$0] }))
   }
 
   /// Whether a value with a wanted name is known.
@@ -67,23 +88,69 @@ struct LatestValues: Sendable {
   }
 }
 
-/// A `LatestValues` behind a lock.
+/// A `LatestValues` behind a lock, with those who wait for its next change.
 final class SharedLatestValues: Sendable {
-  private let latestValues: Locked<LatestValues>
-
-  init(_ description: ProtocolDescription) { latestValues = Locked(LatestValues(description)) }
-
-  func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
-    latestValues.withLock { $0.take(message, at: time, isFirst: isFirst) }
+  private struct State: Sendable {
+    var latest: LatestValues
+    var isEnded = false
+    var failure: AccessoryError?
+    var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
+    var next = 0
   }
 
-  var impossibleValues: UInt64 { latestValues.withLock { $0.impossibleValues } }
+  private let state: Locked<State>
+
+  init(_ description: ProtocolDescription) { state = Locked(State(latest: LatestValues(description))) }
+
+  /// Stores the values of a message, and wakes those who wait.
+  func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
+    let waiting = state.withLock { state in
+      state.latest.take(message, at: time, isFirst: isFirst)
+      return isFirst ? Array(state.waiting.values) : []
+    }
+    for one in waiting { one.yield() }
+  }
+
+  /// Ends the streams of changes, since no messages come any more; `failure` is the link's error, nil when it was closed.
+  func end(_ failure: AccessoryError?) {
+    let waiting = state.withLock { state in
+      (state.isEnded, state.failure) = (true, failure)
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
+    }
+    for one in waiting { one.finish() }
+  }
+
+  /// The error with which the link has ended; nil where it hasn't.
+  var failure: AccessoryError? { state.withLock { $0.failure } }
+
+  /// An element for every message from now on, or for several that came together. Ends when no more come.
+  func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let key = state.withLock { state -> Int? in
+      guard !state.isEnded else { return nil }
+      state.next += 1
+      state.waiting[state.next] = continuation
+      return state.next
+    }
+    guard let key else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.waiting[key] = nil } }
+    return stream
+  }
+
+  var impossibleValues: UInt64 { state.withLock { $0.latest.impossibleValues } }
 
   func values(now: MonotonicTime) -> (reported: [DescribedValue], derived: [DescribedValue]) {
-    latestValues.withLock { $0.values(now: now) }
+    state.withLock { $0.latest.values(now: now) }
   }
 
   func knows(_ isWanted: (String) -> Bool, now: MonotonicTime) -> Bool {
-    latestValues.withLock { $0.knows(isWanted, now: now) }
+    state.withLock { $0.latest.knows(isWanted, now: now) }
   }
+
+  func hasWholeRound(now: MonotonicTime) -> Bool { state.withLock { $0.latest.hasWholeRound(now: now) } }
+  var hasBegunRound: Bool { state.withLock { $0.latest.hasBegunRound } }
 }

@@ -31,6 +31,9 @@ public protocol Accessory: Sendable {
 
   /// What is known of the protocol and the connection since the accessory was opened; nil when the protocol has no such details.
   var protocolDetails: ProtocolDetails? { get }
+  /// What the last reading lacks, because the accessory didn't send it in time: a sentence without its period. Nil where
+  /// nothing is known to be missing.
+  var missing: String? { get }
   /// Sends a raw request with the command's number, and returns the payload of the reply. Throws `unsupported` when the
   /// protocol has no such requests.
   func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8]
@@ -59,7 +62,7 @@ extension Accessory {
   public func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity() }
 
   /// The default, for protocols without a status: an unknown one.
-  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
+  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus() }
 
   /// The default, for protocols without a battery: throws `unsupported`.
   public func battery() async throws(AccessoryError) -> BatteryReading {
@@ -78,6 +81,9 @@ extension Accessory {
     let news = news()
     return (try await battery(), news)
   }
+
+  /// The default: nil.
+  public var missing: String? { nil }
 
   /// The default: nil.
   public var protocolDetails: ProtocolDetails? { nil }

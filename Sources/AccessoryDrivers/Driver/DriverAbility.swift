@@ -4,6 +4,8 @@ import AccessoryCore
 
 /// A function that accessories of some drivers have, and those of others never.
 public enum DriverAbility: String, Sendable, Hashable, CaseIterable {
+  /// `Accessory.status()`. Without it, the status is unknown; it isn't an error to ask for it.
+  case status
   /// `Accessory.battery()`.
   case battery
   /// `Accessory.values()`.
@@ -21,6 +23,7 @@ extension Driver {
     guard lacks.contains(ability) else { return }
     let reason =
       switch ability {
+      case .status: "reports no status"
       case .battery: "doesn't report its battery"
       case .values: "reports no values beside its status and battery"
       case .files: "has no files that this command knows of"

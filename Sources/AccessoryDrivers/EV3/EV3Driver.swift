@@ -37,7 +37,7 @@ extension EV3Brick: Accessory {
     let warnings = try await ask(.warnings)
     let faults = warnings.subtracting([.busy, .batteryLow])
     if !faults.isEmpty { return AccessoryStatus(state: .fault, faultCode: UInt16(faults.rawValue)) }
-    return AccessoryStatus(state: warnings.contains(.busy) ? .busy : .idle)
+    return AccessoryStatus(state: warnings.contains(.busy) ? .busy : .idle, reportsFaults: true)
   }
 
   /// Asks for percent, voltage and current, in one message. A brick doesn't know whether its battery is being charged.

@@ -10,7 +10,7 @@ extension Driver {
   /// Raw bytes are harmless: a car understands only the frames that its commands send.
   public static let hm1x = Driver(
     name: HM1XCar.driverName, summary: "HM-1X cars", commands: HM1XCar.commands, polls: [],
-    rawBytes: .harmless, lacks: [.battery, .files, .requests],
+    rawBytes: .harmless, lacks: [.status, .battery, .files, .requests],
     preview: { calls, _ throws(AccessoryError) in try HM1XCar.preview(of: calls) },
     previewRemark: HM1XCar.previewRemark, frames: { HM1XFrameReader() }
   ) {
@@ -27,7 +27,7 @@ extension HM1XCar: Accessory {
   }
 
   /// Returns an unknown status: a car doesn't report one.
-  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
+  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus() }
 
   /// Throws `unsupported`: a car doesn't report its battery.
   public func battery() async throws(AccessoryError) -> BatteryReading {

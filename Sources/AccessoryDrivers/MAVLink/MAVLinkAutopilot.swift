@@ -84,7 +84,7 @@ public final class MAVLinkAutopilot: LinkedAccessory {
   /// The status in the last heartbeat. Throws `timedOut` when heartbeats have stopped.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     if known.heartbeat == nil { try await get(MAVLinkHeartbeat.number) }
-    return known.heartbeat.map { AccessoryStatus($0.content) } ?? AccessoryStatus(state: .notInitialized)
+    return known.heartbeat.map { AccessoryStatus($0.content) } ?? AccessoryStatus()
   }
 
   /// The battery with the lowest id or, when BATTERY_STATUS isn't known, the one in SYS_STATUS. Throws `timedOut`, and

@@ -8,14 +8,15 @@ import AccessoryProtocols
 extension AccessoryStatus {
   /// The status in a heartbeat. The fault code is the number of MAVLink's state: 5 critical, 6 emergency, 8 terminated.
   init(_ heartbeat: MAVLinkHeartbeat) {
-    let state: AccessoryState =
+    let state: AccessoryState? =
       switch heartbeat.state {
       case 1, 2, 4, 7: .busy
       case 3: .idle
       case 5, 6, 8: .fault
-      default: .notInitialized
+      default: nil
       }
-    self.init(state: state, faultCode: state == .fault ? UInt16(heartbeat.state) : nil)
+    self.init(
+      state: state, faultCode: state == .fault ? UInt16(heartbeat.state) : nil, reportsFaults: state != nil)
   }
 }
 

@@ -127,10 +127,10 @@ package struct AccessoryMetrics {
   }
 
   private mutating func add(_ status: AccessoryStatus, _ id: MetricFamily.Label) {
-    if status.state != .notInitialized {
+    if let known = status.state, known != .notInitialized {
       for state in AccessoryState.allCases where state != .notInitialized {
         let label = MetricFamily.Label(name: "state", value: state.word)
-        add("accessory_state", state == status.state ? 1 : 0, [id, label])
+        add("accessory_state", state == known ? 1 : 0, [id, label])
       }
     }
     add("accessory_fault_code", status.faultCode.map(Double.init), [id])

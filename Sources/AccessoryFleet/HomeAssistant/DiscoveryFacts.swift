@@ -55,7 +55,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
     identity = state.identity ?? identity
     hasAlarms = hasAlarms || state.alarms != nil
     if let status = state.status {
-      hasStatus = true
+      let reading = status.reading
+      hasStatus = hasStatus || reading.state != nil || reading.reportsFaults
       hasFaultCode = hasFaultCode || status.fault_code != nil
       hasProgress = hasProgress || status.progress_percent != nil
     }

@@ -20,7 +20,8 @@ enum ReadingEntities {
         "{{ \(status).state if \(status) and \(status).state in [\(words)] else none }}"),
       .truth(
         "fault", name: "Fault", deviceClass: "problem",
-        "{{ none if not \(status) else 'ON' if \(status).state == 'fault' or \(status).fault_code else 'OFF' }}"),
+        "{{ none if not \(status) or (\(status).state is none and not \(status).reports_faults) "
+          + "else 'ON' if \(status).state == 'fault' or \(status).fault_code else 'OFF' }}"),
     ]
     if facts.hasFaultCode {
       entities.append(.text("fault_code", name: "Fault code", field(of: status, "fault_code")).diagnostic)

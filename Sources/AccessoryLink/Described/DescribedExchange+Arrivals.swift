@@ -28,7 +28,7 @@ extension DescribedExchange {
         if retriesRefused(waiting, now: now, effects: &effects) { return }
         return finish(.failure(refusal(message, header, content)), now: now, effects: &effects)
       }
-      if isItsOwn, let reply = request.reply, decoder.fits(reply, header, content) {
+      if isItsOwn, let reply = request.reply, decoder.fits(reply, header, content, part: waiting.request.part) {
         return take(reply, header, content, now: now, effects: &effects)
       }
     }
@@ -67,9 +67,11 @@ extension DescribedExchange {
     return decoded.problemCount > 0 && decoded.values.allSatisfy { $0.value == .nothing }
   }
 
-  private mutating func decode(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> DecodedMessage {
+  private mutating func decode(
+    _ message: Int, _ header: DescribedHeader, _ content: RawSpan, part: ProtocolDescription.RegisterBlock? = nil
+  ) -> DecodedMessage {
     let unit = decoder.unit(header, content)
-    let decoded = decoder.decode(message, header, content, known: known[unit] ?? [:])
+    let decoded = decoder.decode(message, header, content, known: known[unit] ?? [:], part: part)
     unreadable[unit, default: 0] &+= UInt64(decoded.problemCount)
     // The size of `known` is bounded by the numbers of fields and units that the description allows.
     for value in decoded.values { if let raw = value.raw { known[unit, default: [:]][value.name] = raw } }
@@ -141,7 +143,7 @@ extension DescribedExchange {
     _ message: Int, _ header: DescribedHeader, _ content: RawSpan, now: MonotonicTime,
     effects: inout Effects<Reply, Event>
   ) {
-    let decoded = decode(message, header, content)
+    let decoded = decode(message, header, content, part: attempt?.request.part)
     if isOther(decoded) {
       counters.unexpected += 1
       return

@@ -17,19 +17,21 @@ public struct DescribedRequest: Sendable, Hashable {
   public var bytes: [UInt8]
   /// The numbers of the frame's elements, by their indices.
   public var elements: [Int: Int]
+  /// The registers that it reads, where those are only a part of the described ones; nil for all.
+  public var part: ProtocolDescription.RegisterBlock?
 
   /// The request at `index` in the writer's description, with these raw numbers as its arguments, to this unit or the
-  /// default unit. Throws `misconfigured` when the protocol doesn't have this unit, or its framing can't encode such a
+  /// default unit. With `part`, a Modbus request reads only these registers. Throws `misconfigured` when the protocol doesn't have this unit, or its framing can't encode such a
   /// frame.
   public init(
-    _ index: Int, _ arguments: [String: Int] = [:], unit: Int? = nil, of description: ProtocolDescription,
-    by writer: RequestEncoder
+    _ index: Int, _ arguments: [String: Int] = [:], unit: Int? = nil, part: ProtocolDescription.RegisterBlock? = nil,
+    of description: ProtocolDescription, by writer: RequestEncoder
   ) throws(AccessoryError) {
-    self.index = index
+    (self.index, self.part) = (index, part)
     name = description.requests[index].name
     self.unit = try description.checked(unit)
     do throws(FrameEncodingError) {
-      (bytes, elements) = try writer.bytes(index, arguments, unit: unit)
+      (bytes, elements) = try writer.bytes(index, arguments, unit: unit, part: part)
     } catch {
       throw AccessoryError(.misconfigured, "the request \(name) can't be sent: \(error)")
     }

@@ -33,17 +33,13 @@ extension ProtocolDescription {
   @discardableResult
   public mutating func addRequest(_ name: String, _ summary: String, reads block: RegisterBlock) -> Int {
     var reply = Message(name: name, framing: ModbusForm.reply.rawValue)
-    reply.conditions = [
-      Condition(ModbusElement.function, [block.function]), Condition(ModbusElement.byteCount, [block.byteCount]),
-    ]
+    reply.conditions = Self.conditions(ofReply: block)
     reply.body = .registers(block)
     var request = Request(
       name: name,
       sends: .frame(
         framing: ModbusForm.request.rawValue,
-        elements: [
-          ModbusElement.function: block.function, ModbusElement.start: block.start, ModbusElement.count: block.count,
-        ], body: []))
+        elements: Self.elements(reading: block), body: []))
     request.summary = summary
     request.reply = messages.count
     request.echoes = [Echo(request: ModbusElement.function, reply: ModbusElement.function)]
@@ -51,6 +47,16 @@ extension ProtocolDescription {
     messages.append(reply)
     requests.append(request)
     return requests.count - 1
+  }
+
+  /// The numbers in a request that reads these registers, by the indices of their elements.
+  static func elements(reading block: RegisterBlock) -> [Int: Int] {
+    [ModbusElement.function: block.function, ModbusElement.start: block.start, ModbusElement.count: block.count]
+  }
+
+  /// What the elements of a reply with these registers must be.
+  static func conditions(ofReply block: RegisterBlock) -> [Condition] {
+    [Condition(ModbusElement.function, [block.function]), Condition(ModbusElement.byteCount, [block.byteCount])]
   }
 
   /// The length of the longest frame that a message can have, in bytes.

@@ -4,12 +4,17 @@ import AccessoryCore
 
 /// An accessory's status and identity for people: rows for `Table.facts`.
 package enum StatusView {
-  /// Rows for the state, the fault code and the progress.
+  /// Rows for the state, the fault code and the progress, as far as they are known.
   package static func facts(_ status: AccessoryStatus) -> [(String, String)] {
-    [
-      ("State", status.state.word), ("Fault", status.faultCode.map { String($0) } ?? "none"),
-      ("Progress", status.progress.map { "\($0) %" } ?? "-"),
-    ]
+    var facts: [(String, String)] = []
+    if let state = status.state { facts.append(("State", state.word)) }
+    if let code = status.faultCode {
+      facts.append(("Fault", String(code)))
+    } else if status.reportsFaults {
+      facts.append(("Fault", "none"))
+    }
+    if let progress = status.progress { facts.append(("Progress", "\(progress) %")) }
+    return facts
   }
 
   /// Rows for the identity. The accessory's texts are escaped.

@@ -61,8 +61,8 @@ extension TopScreen {
       let age = AgeText.text(now - time)
       facts.append(("Read", (age == "now" ? "now" : "\(age) ago") + (row.isStale ? ", stale" : "")))
     }
-    if let status = row.status, status.state != .notInitialized {
-      facts += StatusView.facts(status).filter { $0.1 != "-" && $0.1 != "none" }
+    if let status = row.status {
+      facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }
     }
     let plain = Style(isTerminal: false, hasColour: false)
     // Faults and cells have parts of their own.

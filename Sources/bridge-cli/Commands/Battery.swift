@@ -171,6 +171,7 @@ private struct FollowedBattery: Followed {
       let (reading, news) = try await OpenedAccessory.answer(of: opened.accessory.label) {
         () async throws(AccessoryError) in try await opened.accessory.batteryAndNews()
       }
+      opened.noteMissing()
       return FollowedBattery(source: .open(opened, reading, news))
     } catch {
       await opened.accessory.close()

@@ -93,7 +93,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
       "identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)",
       identity: identity)
     let status = try await accessory.status()
-    stage.tell("status", device, "status        \(status.state.word)", status: status)
+    stage.tell("status", device, "status        \(status.state?.word ?? "unknown")", status: status)
     let events = accessory.events()
     let reading = try await accessory.battery()
     stage.tell("battery", device, "battery       \(BatteryView.line(reading))", battery: reading)

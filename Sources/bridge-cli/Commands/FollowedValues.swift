@@ -37,6 +37,7 @@ struct FollowedValues: Followed {
       let values = try await OpenedAccessory.answer(of: opened.accessory.label) { () async throws(AccessoryError) in
         try await opened.accessory.values()
       }
+      opened.noteMissing()
       return FollowedValues(
         source: .open(opened, news), document: DeviceDocument(opened.device),
         values: values.map { Bridge.MeasuredValue($0.bounded) })

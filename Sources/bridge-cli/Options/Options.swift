@@ -102,6 +102,11 @@ struct OpenedAccessory {
     return target.opener.withoutDriver
   }
 
+  /// Notes on standard error what the last reading lacks.
+  func noteMissing() {
+    if let missing = accessory.missing { Output.note("note: \(missing)") }
+  }
+
   /// A device's name in errors: the user's text with the path, or the path alone.
   static func label(_ text: String?, _ place: String) -> String {
     guard let text, text != place else { return place }

@@ -74,8 +74,8 @@ enum ServiceTopRows {
 
   /// What an attached accessory does: "idle", "busy 40 %".
   private static func working(_ status: AccessoryStatus?) -> String {
-    guard let status, status.state != .notInitialized else { return "attached" }
-    return status.state.word + (status.progress.map { " \($0) %" } ?? "")
+    guard let status, let state = status.state, state != .notInitialized else { return "attached" }
+    return state.word + (status.progress.map { " \($0) %" } ?? "")
   }
 
   private static func facts(

@@ -124,7 +124,7 @@ enum FleetTopRow {
     let times = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }
     row.readTime = FleetState.age(of: times.max(), now: wallClock).map { now + .milliseconds(-$0) }
     row.reach = one.isConnected ? .attached : .away
-    let working = row.status.flatMap { $0.state == .notInitialized ? nil : $0.state.word }
+    let working = row.status?.state.flatMap { $0 == .notInitialized ? nil : $0.word }
     row.state = one.isConnected && one.word == "attached" ? working ?? one.word : one.word
     row.problem =
       one.isOnline ? one.state.problem.map { SafeText.escape($0.error.message, limit: 300) } : "the gateway is offline"

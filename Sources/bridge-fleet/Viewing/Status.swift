@@ -35,5 +35,12 @@ struct Status: AsyncParsableCommand, JSONCommand {
       StatusView.facts(status) + StatusView.facts(identity) + one.facts + AgeView.facts(age, isStale: one.isStale)
       + AlarmView.facts(one.state.alarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
+    if StatusView.facts(status).isEmpty {
+      let device = SafeText.escape(accessory.text ?? one.key.description)
+      let known = [("battery", one.state.battery != nil), ("values", one.values != nil)].filter(\.1)
+        .map { "bridge-fleet \($0.0) \(device)" }
+      Output.note(
+        "\(one.key) reports no status" + (known.isEmpty ? "." : ". It has instead: \(known.joined(separator: ", "))"))
+    }
   }
 }

@@ -16,9 +16,9 @@ import Testing
 
   @Test func pollsOfJBD() throws {
     let driver = Driver(try Self.description("jbd"))
-    #expect(driver.polls.map(\.name) == ["basic", "cells"])
-    #expect(driver.polls.map(\.interval) == [.seconds(10), .seconds(60)])
-    #expect(driver.polls.map(\.parts) == [[.battery, .values], [.battery]])
+    #expect(driver.polls.map(\.name) == ["basic", "cells", "counters"])
+    #expect(driver.polls.map(\.interval) == [.seconds(10), .seconds(60), .seconds(300)])
+    #expect(driver.polls.map(\.parts) == [[.battery, .values], [.battery], [.values]])
     #expect(driver.commands.map(\.name).contains("basic"))
   }
 

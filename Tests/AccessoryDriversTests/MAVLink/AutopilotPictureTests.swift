@@ -25,12 +25,12 @@ import Testing
 
   @Test(
     arguments: [
-      (0, .notInitialized, nil), (1, .busy, nil), (2, .busy, nil), (3, .idle, nil), (4, .busy, nil), (5, .fault, 5),
-      (6, .fault, 6), (7, .busy, nil), (8, .fault, 8), (9, .notInitialized, nil), (255, .notInitialized, nil),
-    ] as [(UInt8, AccessoryState, UInt16?)])
-  func states(state: UInt8, expected: AccessoryState, fault: UInt16?) {
+      (0, nil, nil), (1, .busy, nil), (2, .busy, nil), (3, .idle, nil), (4, .busy, nil), (5, .fault, 5),
+      (6, .fault, 6), (7, .busy, nil), (8, .fault, 8), (9, nil, nil), (255, nil, nil),
+    ] as [(UInt8, AccessoryState?, UInt16?)])
+  func states(state: UInt8, expected: AccessoryState?, fault: UInt16?) {
     let status = AccessoryStatus(MAVLinkHeartbeat(type: 2, autopilot: 3, state: state))
-    #expect(status == AccessoryStatus(state: expected, faultCode: fault))
+    #expect(status == AccessoryStatus(state: expected, faultCode: fault, reportsFaults: expected != nil))
   }
 
   @Test func identity() {

@@ -21,7 +21,7 @@ import Testing
     let accessory: any Accessory = bench.brick
     let battery = try await accessory.battery()
     #expect(battery == BatteryReading(percent: 57, millivolts: 6_941, milliamperes: -180))
-    #expect(try await accessory.status() == AccessoryStatus(state: .busy))
+    #expect(try await accessory.status() == AccessoryStatus(state: .busy, reportsFaults: true))
     let identity = try await accessory.identify()
     #expect(identity.name == "EV3")
     #expect(identity.firmwareRevision == "V1.09H")

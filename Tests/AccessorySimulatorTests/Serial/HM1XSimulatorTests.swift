@@ -115,7 +115,7 @@ import Testing
     let bench = try await Bench.open()
     let accessory: any Accessory = bench.car
     #expect(try await accessory.identify().model == "HM-1X")
-    #expect(try await accessory.status().state == .notInitialized)
+    #expect(try await accessory.status() == AccessoryStatus())
     let error = await #expect(throws: AccessoryError.self) { try await accessory.battery() }
     #expect(error?.kind == .unsupported)
     let wrong = await #expect(throws: AccessoryError.self) {

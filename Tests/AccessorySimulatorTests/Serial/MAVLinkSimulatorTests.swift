@@ -67,7 +67,7 @@ import Testing
       // Version 1 has no extensions.
       #expect(reading.faults == (version == .two ? [] : nil))
       #expect((reading.secondsToEmpty != nil) == (version == .two))
-      #expect(try await bench.autopilot.status() == AccessoryStatus(state: .idle))
+      #expect(try await bench.autopilot.status() == AccessoryStatus(state: .idle, reportsFaults: true))
       let identity = try await bench.autopilot.identify()
       #expect(identity.manufacturer == "ArduPilot" && identity.model == "quadrotor")
       #expect(identity.firmwareRevision == "4.5.7" && identity.hardwareRevision == "board 9")

@@ -23,7 +23,7 @@ extension Plain {
       if kind == .ftdi { #expect(plugged.node == "/dev/ttyUSB0") }
       let accessory = try await plugged.accessory()
       #expect(try await accessory.identify().serialNumber == "SIM0001")
-      #expect(try await accessory.status() == AccessoryStatus(state: .idle))
+      #expect(try await accessory.status() == AccessoryStatus(state: .idle, reportsFaults: true))
       #expect(try await accessory.battery().percent == 57)
       // Around the sizes of packets and of the kernel's buffers.
       for count in [1, 47, 48, 49, 50, 62, 63, 64, 497, 498, 499, 512, 1_009, 1_010, 1_011, 1_024, 4_095, 4_096] {

@@ -44,7 +44,8 @@ extension BuiltInDescriptions {
       temperature_extremes:
         when: {id: 0x92}
         fields:
-          - {name: battery.temperature, type: u8, offset: -40, unit: °C}
+          # They are among battery.temperatures, so they are no temperatures of the battery in addition.
+          - {name: highest_temperature, type: u8, offset: -40, unit: °C}
           - {name: hottest_sensor, type: u8}
           - {name: lowest_temperature, type: u8, offset: -40, unit: °C}
           - {name: coldest_sensor, type: u8}
@@ -223,6 +224,7 @@ extension BuiltInDescriptions {
       poll:
         - {requests: [basic, state, temperature_extremes, faults], every: 10s}
         - {requests: [counts, cells, temperatures], every: 60s}
+        - {requests: balancing, every: 60s}
       gap: 50ms
       tries: 4
       retry_gap: 300ms
@@ -239,7 +241,7 @@ extension BuiltInDescriptions {
       - request: temperature_extremes
         sent: A5 40 92 08 00 00 00 00 00 00 00 00 7F
         received: A50192083D013D019C0901F456
-        expect: {battery.temperature: 21, hottest_sensor: 1, lowest_temperature: 21, coldest_sensor: 1}
+        expect: {highest_temperature: 21, hottest_sensor: 1, lowest_temperature: 21, coldest_sensor: 1}
       - request: state
         sent: A5 40 93 08 00 00 00 00 00 00 00 00 80
         received: A50193080001011000004E20C1

@@ -43,8 +43,47 @@ extension BuiltInDescriptions {
           - {name: battery.full, type: u16, scale: 0.01, unit: Ah}
           - {name: battery.cycles, type: u16}
           - {name: identity.production_date, type: date16}
-          # Programs disagree on which end of these is the first cell.
-          - {name: balancing, type: u32, hidden: true}
+          # As the maker's document says. One program takes the highest bit for the first cell.
+          - name: balancing
+            type: u16
+            list: true
+            flags:
+              0: cell-1
+              1: cell-2
+              2: cell-3
+              3: cell-4
+              4: cell-5
+              5: cell-6
+              6: cell-7
+              7: cell-8
+              8: cell-9
+              9: cell-10
+              10: cell-11
+              11: cell-12
+              12: cell-13
+              13: cell-14
+              14: cell-15
+              15: cell-16
+          - name: balancing
+            type: u16
+            list: true
+            flags:
+              0: cell-17
+              1: cell-18
+              2: cell-19
+              3: cell-20
+              4: cell-21
+              5: cell-22
+              6: cell-23
+              7: cell-24
+              8: cell-25
+              9: cell-26
+              10: cell-27
+              11: cell-28
+              12: cell-29
+              13: cell-30
+              14: cell-31
+              15: cell-32
           - name: battery.faults
             type: u16
             flags:
@@ -149,6 +188,7 @@ extension BuiltInDescriptions {
         with: {direction: 0xA5, register: 0xAA}
         reply: counters
         same: register
+        optional: true
       manufacturer:
         summary: Who made it; some say it only after a password
         send: command
@@ -173,6 +213,7 @@ extension BuiltInDescriptions {
       poll:
         - {requests: basic, every: 10s}
         - {requests: cells, every: 60s}
+        - {requests: counters, every: 5m}
       timeout: 500ms
       # It sleeps; the first request, and sometimes the second, wakes it and is lost.
       tries: 4
@@ -190,6 +231,7 @@ extension BuiltInDescriptions {
           battery.cycles: 0
           identity.production_date: 2016-03-24
           battery.faults: []
+          balancing: []
           software_version: 1.0
           battery.percent: 72
           charge_mosfet: true

@@ -134,6 +134,7 @@ extension BuiltInDescriptions {
         pattern: "E{enabled}D{disabled}"
         types: {enabled: {type: text}, disabled: {type: text}}
       model: {framing: answer, pattern: "{identity.model}", types: {identity.model: {type: text}}}
+      general_model: {framing: answer, pattern: "{general_model}", types: {general_model: {type: text}}}
       mode:
         framing: answer
         columns:
@@ -165,7 +166,7 @@ extension BuiltInDescriptions {
       settings: {summary: "What is turned on and off, by letters", send: command, data: "QFLAG", reply: settings}
       # Only newer ones know these.
       model: {summary: Its model, send: command, data: "QMN", reply: model, optional: true}
-      general_model: {summary: Its model by number, send: command, data: "QGMN", reply: model, optional: true}
+      general_model: {summary: Its model by number, send: command, data: "QGMN", reply: general_model, optional: true}
       mode: {summary: What it does, send: command, data: "QMOD", reply: mode}
 
     plan:
@@ -177,6 +178,7 @@ extension BuiltInDescriptions {
         - {requests: [status, mode], every: 10s}
         - {requests: warnings, every: 60s}
         - {requests: ratings}
+        - {requests: general_model}
       timeout: 2s
 
     examples:

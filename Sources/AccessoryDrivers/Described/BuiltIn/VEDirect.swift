@@ -282,6 +282,9 @@ extension BuiltInDescriptions {
         hidden: true
       - {name: charging_by_current, rule: charge-by-sign, of: battery.current, dead_band: 0.05, hidden: true}
       - {name: battery.charging, rule: first, of: [charging_by_charger, charging_by_current]}
+      # Any error is a fault, whether or not its number has a word above.
+      - {name: status.state, rule: words, of: charger_state, words: {fault: fault}}
+      - {name: status.fault, rule: number, of: error}
 
     # None of these is made by itself: behind a HEX message old versions stop their text for seconds.
     requests:
@@ -316,6 +319,8 @@ extension BuiltInDescriptions {
     plan:
       timeout: 2s
       expiry: 10s
+      # A shunt sends two blocks each second, and others as many as they need: the one with the voltage is the first.
+      round: battery.voltage
 
     examples:
       - received: "\r\nPID\t0xA389\r\nV\t53509\r\nI\t23866\r\nP\t1277\r\nCE\t-131099\r\nSOC\t548\r\nTTG\t-1\r\nAlarm\tOFF\r\nAR\t0\r\nBMV\tSmartShunt 500A/50mV\r\nFW\t0414\r\nMON\t0\r\nChecksum\t\xdf"
@@ -354,6 +359,7 @@ extension BuiltInDescriptions {
       - received: "\r\nERR\t0\r\nLOAD\tON\r\nRelay\tOFF\r\nH19\t1158\r\nH20\t77\r\nH21\t479\r\nH22\t135\r\nH23\t525\r\nHSDS\t2\r\nChecksum\t\x05"
         expect:
           error: none
+          status.fault: 0
           load: true
           relay: false
           yield: 11.58

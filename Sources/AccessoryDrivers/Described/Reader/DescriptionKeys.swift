@@ -45,6 +45,7 @@ enum DescriptionKeys {
   static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
   static let plan = [
     "identify", "poll", "gap", "timeout", "tries", "retry_gap", "retry_refused", "wake", "start", "expiry",
+    "round",
   ]
   static let startStep = ["request", "expect", "baud", "wait"]
   static let identify = ["request", "expect"]

@@ -6,7 +6,7 @@ import AccessoryProtocols
 extension DescriptionReader {
   private static let rules = [
     "first", "percent", "percent-of-range", "difference", "product", "sum", "least", "greatest", "negated", "if",
-    "unless", "within", "charge-by-sign", "word", "words",
+    "unless", "within", "charge-by-sign", "word", "words", "number",
   ]
   /// Keys that are valid only with some rules.
   private static let options: [(key: String, rules: [String])] = [
@@ -120,6 +120,9 @@ extension DescriptionReader {
       all(of[0], node, "a number") { $0.kind == .number && !$0.isList }
       let band = fields["dead_band"].flatMap { deadBand($0) } ?? 0
       return .chargeBySign(of[0], deadBand: band)
+    case "number":
+      all(of[0], node, "a word that stands for a number") { $0.kind == .word && $0.hasRawNumber && !$0.isList }
+      return .number(of: of[0])
     case "word": return word(of[0], node, fields)
     default: return words(of[0], node, fields)
     }

@@ -21,7 +21,24 @@ extension DescriptionReader {
       plan.start = oneOrMore(node, "steps of start", limit: 32).compactMap { startStep($0) }
     }
     plan.expiry = fields["expiry"].flatMap { nanoseconds($0, "expiry", 100...86_400_000) }
+    plan.round = fields["round"].flatMap { round($0) }
     return plan
+  }
+
+  /// Reads the name of the value that begins a round: one that the accessory sends by itself.
+  private mutating func round(_ node: YAMLNode) -> String? {
+    guard case .scalar(let name) = node.content, !name.isEmpty else {
+      report(node.mark, "round must be the name of the value that begins a round, not \(kind(node))")
+      return nil
+    }
+    let pushed = description.messages.filter(\.isPushed)
+    guard pushed.contains(where: { $0.fields.contains { $0.name == name } }) else {
+      report(
+        node.mark,
+        "round: no message with pushed: true has the value \(Quoted.text(name)), so no round can begin with it")
+      return nil
+    }
+    return name
   }
 
   private mutating func identify(_ node: YAMLNode, _ plan: inout ProtocolDescription.Plan) {

@@ -98,7 +98,10 @@ public struct ExampleCheck: Sendable {
       return problems
     }
     var values = read.values.mapValues(\.value)
-    for derived in description.setting(example.parameters).derivedValues(from: { values[$0] }) {
+    let raws = read.values
+    for derived in description.setting(example.parameters).derivedValues(
+      from: { values[$0] }, raw: { raws[$0]?.raw })
+    {
       values[derived.name] = derived.value
     }
     for (name, expected) in example.expected.sorted(by: { $0.key < $1.key }) {

@@ -20,7 +20,7 @@ extension ProtocolDescription {
     public var unknownTexts: [String] = []
     /// Whether a text of only dashes and points, such as `---.-`, also means "unknown".
     public var dashesMeanUnknown = false
-    /// Words by raw number. If there are any, the value is a word; it is unknown for a number without a word.
+    /// Words by raw number. If there are any, the value is a word; a number without a word is its digits.
     public var words: [Int: String] = [:]
     /// Names by bit, 0 the lowest (or by position in a text of zeros and ones). If there are any, the value is the list
     /// of the names whose bits are 1.
@@ -217,6 +217,8 @@ extension ProtocolDescription {
       case word(String, when: String, contains: String?)
       /// A word for each word of a field; unknown for other words.
       case words(String, [String: String])
+      /// The raw number of a field whose value is a word.
+      case number(of: String)
     }
   }
 }

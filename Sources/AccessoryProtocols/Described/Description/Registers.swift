@@ -104,3 +104,63 @@ extension ProtocolDescription.RegisterBlock {
     }
   }
 }
+
+extension ProtocolDescription.RegisterBlock {
+  /// The block in two parts, each with about half of the values; nil when all values share registers. Values that have
+  /// registers in common stay together, and registers without a value at either end are left out.
+  public var halves: (Self, Self)? {
+    // Adjacent values, by the registers that they take.
+    var groups: [(registers: Range<Int>, values: [ProtocolDescription.PlacedField])] = []
+    for value in values.sorted(by: { $0.offset < $1.offset || $0.offset == $1.offset && bit($0) < bit($1) }) {
+      let registers = registers(of: value)
+      if let last = groups.last, registers.lowerBound < last.registers.upperBound {
+        let end = max(last.registers.upperBound, registers.upperBound)
+        groups[groups.count - 1].registers = last.registers.lowerBound..<end
+        groups[groups.count - 1].values.append(value)
+      } else {
+        groups.append((registers, [value]))
+      }
+    }
+    guard groups.count > 1 else { return nil }
+    let middle = groups.count / 2
+    return (block(groups[..<middle]), block(groups[middle...]))
+  }
+
+  private func bit(_ value: ProtocolDescription.PlacedField) -> Int {
+    Modbus.isBits(function) ? value.field.bits?.lowest ?? 0 : 0
+  }
+
+  /// The registers, coils or inputs that a value takes.
+  private func registers(of value: ProtocolDescription.PlacedField) -> Range<Int> {
+    if Modbus.isBits(function) {
+      let place = start + 8 * value.offset + bit(value)
+      return place..<(place + 1)
+    }
+    let bytes =
+      switch value.field.type {
+      case .number(let format): format.byteCount
+      case .text(let count, _), .bytes(let count): count
+      default: 2
+      }
+    let first = start + value.offset / 2
+    return first..<(start + max(value.offset / 2 + 1, (value.offset + bytes + 1) / 2))
+  }
+
+  private func block(
+    _ groups: ArraySlice<(registers: Range<Int>, values: [ProtocolDescription.PlacedField])>
+  ) -> Self {
+    let first = groups.first?.registers.lowerBound ?? start
+    let end = groups.last?.registers.upperBound ?? start
+    var part = Self(function: function, start: first, count: end - first)
+    for var value in groups.flatMap(\.values) {
+      if Modbus.isBits(function) {
+        let place = registers(of: value).lowerBound - first
+        (value.offset, value.field.bits) = (place / 8, .init(lowest: place % 8, count: 1))
+      } else {
+        value.offset -= 2 * (first - start)
+      }
+      part.values.append(value)
+    }
+    return part
+  }
+}

@@ -114,6 +114,9 @@ extension ProtocolDescription {
     /// How long values that the accessory sends unasked stay valid, in nanoseconds; nil: three times their usual
     /// period, and at least 10 s.
     public var expiry: Int64?
+    /// The value with which the accessory begins each round of messages that it sends unasked, where it sends several
+    /// different ones in turn; nil where each message is complete by itself.
+    public var round: String?
     /// A plan without requests.
     public init() {}
   }

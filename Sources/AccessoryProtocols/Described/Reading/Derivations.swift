@@ -4,17 +4,24 @@ import AccessoryCore
 
 extension ProtocolDescription {
   /// The values that are calculated from others, in the order of their calculation. `value` returns the value with a
-  /// name; earlier results of this function are used, too.
-  public func derivedValues(from value: (String) -> PlainValue?) -> [DescribedValue] {
+  /// name, and `raw` its raw number; earlier results of this function are used, too.
+  public func derivedValues(
+    from value: (String) -> PlainValue?, raw: (String) -> Int? = { _ in nil }
+  ) -> [DescribedValue] {
     var results: [DescribedValue] = []
     for derivation in derived {
       func read(_ name: String) -> PlainValue? { results.last { $0.name == name }?.value ?? value(name) }
       // A value is left out if none of the values from which it is calculated was read.
       guard derivation.rule.sources.contains(where: { read($0) != nil }) else { continue }
-      let result =
-        derivation.rule.value { name in
-          read(name) ?? parameter(name).map { $0.number.map { .number($0) } ?? .nothing }
-        } ?? .nothing
+      let result: PlainValue
+      if case .number(let name) = derivation.rule {
+        result = read(name) == .nothing ? .nothing : raw(name).map { .whole($0) } ?? .nothing
+      } else {
+        result =
+          derivation.rule.value { name in
+            read(name) ?? parameter(name).map { $0.number.map { .number($0) } ?? .nothing }
+          } ?? .nothing
+      }
       results.append(
         DescribedValue(
           derivation.name, result, unit: derivation.unit, quantity: derivation.quantity, isHidden: derivation.isHidden))
@@ -31,7 +38,7 @@ extension ProtocolDescription.Derivation.Rule {
     case .percent(let a, let b), .difference(let a, let b), .product(let a, let b), .condition(let a, let b, _): [a, b]
     case .percentOfRange(let a, let empty, let full): [a, empty, full]
     case .least(let name), .greatest(let name), .negated(let name), .chargeBySign(let name, _), .word(_, let name, _),
-      .words(let name, _), .within(let name, _):
+      .words(let name, _), .within(let name, _), .number(let name):
       [name]
     }
   }
@@ -86,6 +93,8 @@ extension ProtocolDescription.Derivation.Rule {
       guard let current = number(name) else { return nil }
       if abs(current) <= deadBand { return .text("not_charging") }
       return .text(current > 0 ? "charging" : "discharging")
+    // Only `derivedValues` knows raw numbers.
+    case .number: return nil
     case .words(let name, let words):
       guard case .text(let word)? = known(name) else { return nil }
       return words[word].map { .text($0) }

@@ -3,14 +3,15 @@
 import AccessoryCore
 
 extension ProtocolDescription.Field {
-  /// The meaning of a raw number; `nothing` if it means "unknown", has no meaning, or overflows when it is scaled.
+  /// The meaning of a raw number; `nothing` if it means "unknown", or overflows when it is scaled. A number without a word keeps
+  /// its digits as the word, since newer firmware has codes that no description knows.
   func meaning(of raw: Int, rule: ProtocolDescription.Variants.Rule? = nil) -> PlainValue {
     if unknownNumbers.contains(raw) { return .nothing }
     if !flags.isEmpty {
       return .list(
         flags.keys.sorted().filter { $0 < 63 && raw >> $0 & 1 == 1 }.compactMap { flags[$0].map { .text($0) } })
     }
-    if !words.isEmpty { return words[raw].map { .text($0) } ?? .nothing }
+    if !words.isEmpty { return .text(words[raw] ?? String(raw)) }
     if isBoolean { return .flag(raw != 0) }
     let rule = above.flatMap { raw > $0.limit ? $0.rule : nil } ?? rule
     let scale = rule?.scale ?? scale
@@ -67,7 +68,10 @@ extension ProtocolDescription.Field {
       return (meaning(of: taken(from: raw)), raw)
     case .word(let numbers):
       // Upper and lower case differ between versions of firmware.
-      guard let raw = numbers.first(where: { $0.key.lowercased() == string.lowercased() })?.value else { return nil }
+      guard let raw = numbers.first(where: { $0.key.lowercased() == string.lowercased() })?.value else {
+        // A word that isn't described is kept, but it can't stand for a truth or for flags.
+        return hasMeaningOfNumbers || string.isEmpty ? nil : (.text(string), nil)
+      }
       return (hasMeaningOfNumbers ? meaning(of: raw) : .text(string), raw)
     case .plainText: return (string.isEmpty ? .nothing : .text(string), nil)
     default: return nil

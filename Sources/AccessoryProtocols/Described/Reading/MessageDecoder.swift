@@ -55,8 +55,11 @@ public struct MessageDecoder: Sendable {
   }
 
   /// Whether a frame can be this message: it has the message's framing, its unit is possible, its elements fulfil the
-  /// message's conditions, and its text fits the message's pattern. Allocates nothing.
-  public func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
+  /// message's conditions, and its text fits the message's pattern. With `part`, the frame must have these registers in
+  /// place of all of the message. Allocates nothing without it.
+  public func fits(
+    _ message: Int, _ header: DescribedHeader, _ content: RawSpan, part: ProtocolDescription.RegisterBlock? = nil
+  ) -> Bool {
     let described = description.messages[message]
     guard described.hasFraming(header.framing) else { return false }
     if let units = description.units, let unit = unit(header, content), !units.range.contains(unit) { return false }
@@ -65,7 +68,7 @@ public struct MessageDecoder: Sendable {
     {
       return false
     }
-    for condition in described.conditions {
+    for condition in part.map(ProtocolDescription.conditions) ?? described.conditions {
       guard let number = number(condition.element, header, content),
         condition.values.contains(number) != condition.isNegated
       else { return false }
@@ -73,9 +76,11 @@ public struct MessageDecoder: Sendable {
     return true
   }
 
-  /// Reads the values of a message. `known` are raw numbers of fields that were read before from other messages.
+  /// Reads the values of a message. `known` are raw numbers of fields that were read before from other messages. With
+  /// `part`, the frame has these registers in place of all of the message.
   public func decode(
-    _ message: Int, _ header: DescribedHeader, _ content: RawSpan, known: [String: Int] = [:]
+    _ message: Int, _ header: DescribedHeader, _ content: RawSpan, known: [String: Int] = [:],
+    part: ProtocolDescription.RegisterBlock? = nil
   ) -> DecodedMessage {
     let body = header.body.upperBound <= content.byteCount ? content.extracting(header.body) : RawSpan()
     var decoding = Decoding(message, known)
@@ -87,7 +92,7 @@ public struct MessageDecoder: Sendable {
     case .table(let table): decoding.readTable(table, of: [UInt8](copying: body))
     case .columns(let columns): decoding.readColumns(columns, of: [UInt8](copying: body))
     case .pattern(let pattern): decoding.readPattern(pattern, of: [UInt8](copying: body))
-    case .registers(let block): decoding.readBlock(block, of: body)
+    case .registers(let block): decoding.readBlock(part ?? block, of: body)
     }
     decoding.settleVariants()
     decoding.result.unit = unit(header, content)

@@ -105,7 +105,7 @@ extension ProtocolDescription.Field {
     switch value {
     case nil, .nothing?: return unknownNumbers.first
     case .flag(let flag)?: return flag ? 1 : 0
-    case .text(let word)?: return words.first { $0.value == word }?.key
+    case .text(let word)?: return words.first { $0.value == word }?.key ?? (words.isEmpty ? nil : Int(word))
     case .list(let list)?:
       var raw = 0
       for element in list {

@@ -14,9 +14,11 @@ public struct RequestEncoder: Sendable {
   ///   - request: The index of the request in the description.
   ///   - arguments: Raw numbers by argument name. A missing argument has its default number, or 0.
   ///   - unit: The unit that is addressed; nil: the default one.
+  ///   - part: Of a Modbus request: the registers that are read instead of all that are described; nil for all.
   /// - Throws: `FrameEncodingError` if the framing has no such frame.
   public func bytes(
-    _ request: Int, _ arguments: [String: Int] = [:], unit: Int? = nil
+    _ request: Int, _ arguments: [String: Int] = [:], unit: Int? = nil,
+    part: ProtocolDescription.RegisterBlock? = nil
   ) throws(FrameEncodingError) -> (bytes: [UInt8], elements: [Int: Int]) {
     let described = description.requests[request]
     var arguments = arguments
@@ -31,6 +33,7 @@ public struct RequestEncoder: Sendable {
     case .frame(let framing, let elements, let parts):
       var numbers = elements
       if let element = description.unitElement(of: framing) { numbers[element] = address }
+      if let part { numbers.merge(ProtocolDescription.elements(reading: part)) { $1 } }
       let body = Self.write(parts, described, arguments, address, into: &numbers)
       return (try codec.frame(framing, numbers, body: body), numbers)
     }

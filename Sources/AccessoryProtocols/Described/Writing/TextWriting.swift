@@ -35,7 +35,10 @@ enum TextWriting {
       let raw = field.raw(for: value)
       // If several words have the number, the first in alphabetical order is used, so that the result is always the
       // same.
-      return Array((words.filter { $0.value == raw }.keys.sorted().first ?? "").utf8)
+      if let word = words.filter({ $0.value == raw }).keys.sorted().first { return Array(word.utf8) }
+      // A word that isn't described is sent as it was received.
+      if case .text(let word)? = value { return Array(word.utf8.prefix(ProtocolDescription.Limit.text)) }
+      return []
     default:
       if case .text(let text)? = value { return Array(text.utf8.prefix(ProtocolDescription.Limit.text)) }
       return []
