@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
 import Testing
@@ -26,15 +27,8 @@ import Testing
     "daly counts 13": "its last byte is reserved",
     "daly cells 65": "the last byte of each frame is reserved, and the last frame has a cell too many",
     "daly temperatures 26": "it sends frames for more sensors than it has",
-    "elm327 reset 20": "it ends with line ends, which a pattern doesn't have",
-    "elm327 information 18": "it ends with line ends, which a pattern doesn't have",
-    "elm327 voltage 13": "it ends with line ends, which a pattern doesn't have",
-    "elm327 voltage 8": "it ends with line ends, which a pattern doesn't have",
-    "elm327 engine_speed 20": "it ends with line ends, which a pattern doesn't have",
-    "elm327 module_voltage 20": "it ends with line ends, which a pattern doesn't have",
-    "elm327 engine_speed 34": "it ends with line ends, and has what counts for nothing",
-    "elm327 interface 34": "it ends with line ends, which a pattern doesn't have",
-    "elm327 coolant 17": "it ends with line ends, which a pattern doesn't have",
+    "elm327 voltage 8": "it is of an adapter that sends nothing back",
+    "elm327 engine_speed 34": "it looks for the bus first, and has a zero that counts for nothing",
     "megatec status 46": "it is padded with blanks, and a digit short",
     "megatec facts 39": "where it has no name it has dashes, and not blanks",
     "megatec facts 38": "its last column is a character short",
@@ -98,5 +92,182 @@ import Testing
     description.examples = [exchange.description.examples[exchange.example]]
     description.examples[0].received = answer
     #expect(try ExampleCheck(description).problems() == [])
+  }
+}
+
+/// The battery's charge, and requests that a description doesn't have.
+@Suite struct DescribedChargeTests {
+  private func device(_ kind: String, parameters: [String: Double] = [:]) throws -> DescribedDevice {
+    let description = try #require(DescriptionLibrary.builtIn.described(kind)).description
+    return try DescribedDevice(description.setting(parameters), serialNumber: "SIM0001")
+  }
+
+  /// What a reader of the accessory has, who gives these numbers for the parameters.
+  private func reported(
+    _ device: DescribedDevice, by parameters: [String: Double] = [:], request name: String
+  ) throws -> [String: PlainValue] {
+    var description = device.description.setting(parameters)
+    let request = try #require(description.request(named: name))
+    let sent = try RequestEncoder(try DescribedCodec(description)).bytes(request, unit: device.unit).bytes
+    var device = device
+    let received = device.take(sent).flatMap { if case .send(let bytes) = $0 { bytes } else { [UInt8]() } }
+    var example = ProtocolDescription.Example(received: received)
+    (example.request, example.unit) = (request, device.unit)
+    description.examples = [example]
+    var values = try #require(try ExampleCheck(description).values(0)).values
+    for derived in description.derivedValues(from: { values[$0] }) { values[derived.name] = derived.value }
+    return values
+  }
+
+  @Test(arguments: [0, 12, 57, 100]) func theRemainingCapacityIsSet(percent: Int) throws {
+    var device = try device("pylontech")
+    let isSet = device.set(percent: percent)
+    #expect(isSet && device.percent == percent)
+    #expect(try reported(device, request: "analog")["battery.percent"]?.asNumber == Double(percent))
+  }
+
+  @Test(arguments: [0, 12, 57, 100]) func theBatteryVoltageIsSet(percent: Int) throws {
+    let own = ["battery_empty": 22.0, "battery_full": 26.0]
+    var device = try device("megatec", parameters: own)
+    let isSet = device.set(percent: percent)
+    #expect(isSet && device.percent == percent)
+    let values = try reported(device, by: own, request: "status")
+    #expect(values["battery.percent"]?.asNumber == Double(percent))
+    #expect(values["battery.voltage"]?.asNumber == 22 + Double(percent * 4) / 100)
+    #expect(values["battery.warnings"] == .list(percent <= 20 ? [.text("battery-low")] : []))
+  }
+
+  /// Nobody gave its voltages: those of a lead battery of 24 V.
+  @Test func aVoltageWithoutParameters() throws {
+    var device = try device("megatec")
+    let isSet = device.set(percent: 50)
+    #expect(isSet)
+    let voltages = ["battery_empty": 21.0, "battery_full": 27.0]
+    let values = try reported(device, by: voltages, request: "status")
+    #expect(values["battery.voltage"]?.asNumber == 24 && values["battery.percent"]?.asNumber == 50)
+  }
+
+  @Test(arguments: ["sdm120", "elm327"]) func aKindWithoutChargeRefuses(kind: String) throws {
+    var device = try device(kind)
+    let before = device.values
+    #expect(device.set(percent: 50) == false)
+    #expect(device.values == before)
+  }
+
+  /// The maker's document reads everything with command 03 and no tag.
+  @Test func jkIsReadByCommand3() throws {
+    var device = try device("jk")
+    let all = device.take(try #require(Hexadecimal.bytes("4e5700130000000006030000000000006800000129")))
+    let read = device.take(try #require(Hexadecimal.bytes("4e5700130000000003030000000000006800000126")))
+    guard case .send(let first)? = all.last, case .send(let second)? = read.last else {
+      Issue.record("it sends nothing")
+      return
+    }
+    // They differ in the command, and in the sum.
+    #expect(first.count == second.count && first.count > 280 && (first[8], second[8]) == (6, 3))
+    #expect(first[11..<(first.count - 4)] == second[11..<(second.count - 4)])
+  }
+
+  /// A line that is none of the requests is refused as the description says, also in pieces, and once.
+  @Test func anUnknownLineIsRefused() throws {
+    var description = try #require(DescriptionLibrary.builtIn.described("elm327")).description
+    description.name = "another"
+    var device = try DescribedDevice(description, serialNumber: "SIM0001")
+    let effects = device.take(Array("AT".utf8)) + device.take(Array("XX\rATRV\r".utf8))
+    let sent = effects.flatMap { if case .send(let bytes) = $0 { bytes } else { [UInt8]() } }
+    #expect(String(decoding: sent, as: UTF8.self) == "?>ATRV\r13.1V>")
+  }
+}
+
+/// Requests that change something.
+@Suite struct DescribedWriteTests {
+  private static let text = """
+    protocol: lamp
+    version: 1
+    framings:
+      f: {layout: [start: DD, code: u8, level: u8, length: {type: u8, of: data}, data, check: {algorithm: sum8, over: code..data}]}
+    messages:
+      state:
+        when: {code: 1}
+        fields:
+          - {name: brightness, type: i16, scale: 0.1, unit: "%"}
+          - {name: on, type: u8, truth: true}
+          - {name: mode, type: u8, words: {0: steady, 7: blinking}}
+          - {name: alarms, type: u8, flags: {0: hot, 1: wet}}
+          - {name: note, type: text, bytes: 4}
+          - {name: level, type: u8}
+      done: {when: {code: [2, 3, 4]}}
+      refused: {when: {code: 9}, refusal: true}
+    requests:
+      state: {send: f, with: {code: 1, level: 0}, reply: state}
+      set:
+        send: f
+        with: {code: 2, level: "{level}"}
+        data: [{argument: brightness}, {argument: mode}, {argument: on}, {argument: alarms}, {argument: note}]
+        arguments:
+          brightness: {type: i16, from: -100, to: 1000, scale: 0.1, unit: "%"}
+          mode: {type: u8, from: 0, to: 7, words: {steady: 0, blinking: 7}}
+          on: {type: u8, from: 0, to: 1}
+          alarms: {type: u8}
+          note: {type: text, from: 0, to: 9999}
+          level: {type: u8, from: 0, to: 9}
+        reply: done
+        write: true
+        sets:
+          brightness: "{brightness}"
+          mode: "{mode}"
+          on: "{on}"
+          alarms: "{alarms}"
+          note: "{note}"
+          level: "{level}"
+      off: {send: f, with: {code: 3, level: 0}, reply: done, write: true, sets: {on: false, brightness: -1.5, note: dark, alarms: none}}
+      other: {send: f, with: {code: 4, level: 0}, reply: done, write: true}
+    """
+
+  private func send(_ device: inout DescribedDevice, _ request: String, _ arguments: [String: Int] = [:]) throws {
+    let index = try #require(device.description.request(named: request))
+    let writer = RequestEncoder(try DescribedCodec(device.description))
+    _ = device.take(try writer.bytes(index, arguments).bytes)
+  }
+
+  @Test func whatIsWrittenIsRead() throws {
+    let description = try DescriptionReader.read(Array(Self.text.utf8), file: "lamp.yaml").description
+    var device = try DescribedDevice(description, serialNumber: "SIM0001")
+    try send(
+      &device, "set", ["brightness": -25, "mode": 7, "on": 1, "alarms": 3, "note": 42, "level": 5])
+    let set: [String: PlainValue] = [
+      "brightness": .number(-2.5), "mode": .text("blinking"), "on": .flag(true),
+      "alarms": .list([.text("hot"), .text("wet")]), "note": .text("42"), "level": .whole(5),
+    ]
+    #expect(device.values == set)
+    try send(&device, "other")
+    try send(&device, "state")
+    #expect(device.values == set)
+    // One that is refused changes nothing.
+    var refusing = device
+    refusing.quirks.refused = [try #require(description.request(named: "off")): nil]
+    try send(&refusing, "off")
+    #expect(refusing.values == set)
+    try send(&device, "off")
+    let off: [String: PlainValue] = [
+      "on": .flag(false), "brightness": .number(-1.5), "note": .text("dark"), "alarms": .list([]),
+    ]
+    #expect(device.values == set.merging(off) { $1 })
+  }
+
+  /// A text without a framing, of an example that is shipped.
+  @Test func aMotorIsLetGo() throws {
+    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let text = try SmallFile.read(root + "/Examples/Protocols/odrive.yaml", limit: 1 << 16)
+    let description = try DescriptionReader.read(text, file: "odrive.yaml").description
+    var device = try DescribedDevice(description, serialNumber: "SIM0001")
+    func state() -> String {
+      let effects = device.take(Array("r axis0.current_state\n".utf8))
+      return String(
+        decoding: effects.flatMap { if case .send(let bytes) = $0 { bytes } else { [UInt8]() } }, as: UTF8.self)
+    }
+    #expect(state() == "8\r\n")
+    _ = device.take(Array("w axis0.requested_state 1\n".utf8))
+    #expect(state() == "1\r\n")
   }
 }

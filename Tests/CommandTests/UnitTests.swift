@@ -93,4 +93,93 @@ import Testing
       try await bank.stop()
     }
   }
+
+  /// A valve whose position can be set, and the profile of two on one line.
+  private static let valve = """
+    framings:
+      frame: {layout: [start: DD, address: u8, code: u8, length: {type: u8, of: data}, data, check: {algorithm: sum8, over: address..data}]}
+    units: {element: address, to: 16}
+    messages:
+      position:
+        when: {code: 1}
+        fields:
+          - {name: position, type: u8, scale: 0.5, unit: "%"}
+          - {name: mode, type: u8, words: {0: manual, 1: automatic}}
+          - {name: battery.voltage, type: u8, scale: 0.1, unit: V}
+      set: {when: {code: [2, 3]}}
+    parameters:
+      battery_empty: {unit: V, from: 1, to: 100}
+      battery_full: {unit: V, from: 1, to: 100}
+    derived:
+      - {name: battery.percent, rule: percent-of-range, of: [battery.voltage, battery_empty, battery_full]}
+    requests:
+      position: {send: frame, with: {code: 1}, reply: position, same: code}
+      move:
+        send: frame
+        with: {code: 2}
+        data: [{argument: to}]
+        arguments: {to: {type: u8, from: 0, to: 200, scale: 0.5, unit: "%"}}
+        reply: set
+        same: code
+        write: true
+        sets: {position: "{to}", mode: manual}
+      mode:
+        send: frame
+        with: {code: 3}
+        data: [{argument: to}]
+        arguments: {to: {type: u8, from: 0, to: 1, words: {manual: 0, automatic: 1}}}
+        reply: set
+        same: code
+        write: true
+        sets: {mode: "{to}"}
+    plan:
+      poll: [{requests: position, every: 10s}]
+    examples:
+      - {request: position, received: DD 01 01 03 28 01 7B A9, expect: {position: 20, mode: automatic}}
+    """
+
+  /// The units of the simulated line are those of the profile, its parameters say what a percent is, and what is written is
+  /// read afterwards, of the unit that it was written to.
+  @Test func theProfilesUnitsAndAWrite() async throws {
+    try await Sandbox.with { box in
+      #expect(mkdir(box.directory.path + "/profiles", 0o700) == 0)
+      let described = Self.valve.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n")
+      let profile = """
+        name: my-valve
+        match: {serial: VALVE}
+        units: [1, 2]
+        writes: allowed
+        parameters: {battery_empty: 10 V, battery_full: 20 V}
+        protocol:
+          version: 1
+        \(described)
+        """
+      try box.directory.write(Array(profile.utf8), to: "profiles/my-valve.yaml")
+      let check = try await box.run("profile", "check", "profiles/my-valve.yaml")
+      #expect(check.status == 0, "\(check.outputText)\(check.errorText)")
+      let line = try await box.simulate(
+        kind: "--profile", "my-valve", "--serial", "VALVE", "--percent", "30", "--set", "2:position=70")
+      func read(_ unit: Int) async throws -> [String: JSON] {
+        let values = try await box.run("values", "VALVE@\(unit)", "--json").json()["values"]?.elements ?? []
+        return Dictionary(values.map { ($0["name"]?.text ?? "", $0["number"] ?? nil) }) { $1 }
+          .merging(values.map { (($0["name"]?.text ?? "") + "_word", $0["text"] ?? nil) }) { $1 }
+      }
+      var (first, second) = (try await read(1), try await read(2))
+      #expect(first["position"] == 20 && first["mode_word"] == "automatic" && second["position"] == 70)
+      #expect(try await box.run("battery", "VALVE@2", "--json").json()["battery"]?["percent"] == 30)
+      for words in [["move", "to=45"], ["mode", "to=automatic"], ["move", "to=33"]] {
+        let written = try await box.run(["request", "VALVE@2"] + words + ["--write"])
+        #expect(written.status == 0, "\(written.errorText)")
+        second = try await read(2)
+        #expect(second["mode_word"] == (words[0] == "mode" ? "automatic" : "manual"))
+      }
+      first = try await read(1)
+      #expect(first["position"] == 20 && first["mode_word"] == "automatic" && second["position"] == 33)
+      try await line.stop()
+      let stranger = try await box.run("simulate", "--profile", "my-valve", "--silent", "3")
+      #expect(stranger.status == EX_USAGE && stranger.errorText.contains("the profile my-valve has no unit 3"))
+      let alone = try await box.run("simulate", "--profile", "jbd", "--silent", "3")
+      #expect(alone.status == EX_USAGE && alone.errorText.contains("--units is missing"), "\(alone.errorText)")
+    }
+  }
 }

@@ -55,18 +55,27 @@ extension DescribedDevice {
     }
   }
 
-  /// The frames that refuse a request. Of several refusals, the one with the framing of the reply is chosen.
+  /// The frames that refuse a request.
   func refusal(
     of index: Int, _ numbers: [Int: Int]
   ) -> [SerialEffect<Self>] {
     let request = description.requests[index]
-    if let chosen = quirks.refused[index] ?? nil { return frames(chosen, for: (request, numbers)) }
+    guard let refusal = refusalMessage(of: index) else { return [] }
+    let isLikeReply =
+      quirks.refused[index] ?? nil != nil
+      || request.reply.map { description.messages[$0].framing } == description.messages[refusal].framing
+    return frames(refusal, for: isLikeReply ? (request, numbers) : nil)
+  }
+
+  /// The message that refuses a request. Of several, the one with the framing of the reply is chosen, unless a quirk
+  /// names another one.
+  func refusalMessage(of index: Int) -> Int? {
+    if let chosen = quirks.refused[index] ?? nil { return chosen }
+    let request = description.requests[index]
     let refusals =
       request.refusals.isEmpty
       ? description.messages.indices.filter { description.messages[$0].isRefusal } : request.refusals
     let framing = request.reply.map { description.messages[$0].framing }
-    let like = refusals.first { description.messages[$0].framing == framing }
-    guard let refusal = like ?? refusals.first else { return [] }
-    return frames(refusal, for: like == nil ? nil : (request, numbers))
+    return refusals.first { description.messages[$0].framing == framing } ?? refusals.first
   }
 }

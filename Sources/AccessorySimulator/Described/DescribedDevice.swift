@@ -43,7 +43,7 @@ public struct DescribedDevice: SerialDevice {
   /// The description of the protocol.
   public let description: ProtocolDescription
   /// The current values, by field name.
-  public private(set) var values: [String: PlainValue] = [:]
+  public internal(set) var values: [String: PlainValue] = [:]
   /// The device's unit number on its line; nil when the protocol has no units.
   public var unit: Int?
   /// The serial number in the announcement.
@@ -65,6 +65,8 @@ public struct DescribedDevice: SerialDevice {
   var elements: [Int: [Int: Int]] = [:]
   /// Bytes that may be the beginning of a request without a framing.
   private var pending: [UInt8] = []
+  /// The adapter's settings, where the protocol is that of an ELM327; nil for all others.
+  var adapter: ELM327Adapter?
 
   /// A device with this protocol. `wire` is the encoding of Modbus frames. Throws `misconfigured` when the
   /// description's frames aren't possible.
@@ -89,6 +91,7 @@ public struct DescribedDevice: SerialDevice {
     }
     encoder = MessageEncoder(codec)
     decoder = MessageDecoder(codec)
+    if description.name == ELM327Adapter.protocolName { adapter = ELM327Adapter() }
   }
 
   /// Nil: bytes are handled as they arrive.
@@ -133,34 +136,13 @@ public struct DescribedDevice: SerialDevice {
     return true
   }
 
-  /// Sets the battery's charge in percent, either in its own field or as the remaining capacity. Returns false when the
-  /// protocol has neither.
-  @discardableResult
-  public mutating func set(percent: Int) -> Bool {
-    let names = Set(description.messages.flatMap(\.fieldNames))
-    if names.contains("battery.percent") {
-      values["battery.percent"] = .whole(percent)
-      return true
-    }
-    guard names.contains("battery.remaining"), let full = values["battery.full"]?.asNumber else { return false }
-    values["battery.remaining"] = .number(full * Double(percent) / 100)
-    return true
-  }
-
-  /// The battery's charge in percent; nil when it isn't known.
-  public var percent: Int? {
-    if let percent = values["battery.percent"]?.asNumber { return Int(exactly: percent.rounded()) }
-    guard let remaining = values["battery.remaining"]?.asNumber, let full = values["battery.full"]?.asNumber, full > 0
-    else { return nil }
-    return Int(exactly: (remaining / full * 100).rounded())
-  }
-
   // MARK: - Events
 
   /// Switches the device on: schedules the pushed messages and the drain.
   public mutating func start() -> [SerialEffect<Self>] {
     codec.reset()
     pending = []
+    if adapter != nil { adapter = ELM327Adapter() }
     state = QuirkState(quirks)
     var effects: [SerialEffect<Self>] = []
     for (index, message) in description.messages.enumerated() where message.isPushed {
@@ -189,6 +171,7 @@ public struct DescribedDevice: SerialDevice {
   }
 
   private mutating func answers(to bytes: [UInt8]) -> [SerialEffect<Self>] {
+    if adapter != nil { return answerLines(in: bytes) }
     batch.removeAll()
     codec.decode(bytes.span.bytes, into: &batch)
     var effects: [SerialEffect<Self>] = []
@@ -201,16 +184,17 @@ public struct DescribedDevice: SerialDevice {
       }
       effects += answer
     }
-    guard description.requests.contains(where: { if case .bytes = $0.sends { true } else { false } }) else {
-      return effects + (isAnswered ? [] : hear(bytes) { $0.refusalOfUnknown() })
-    }
-    pending += bytes
-    while let (request, count, arguments) = unframedRequest() {
-      let sent = Array(pending.prefix(count))
-      pending.removeFirst(count)
-      effects += hear(sent) { $0.answer(request, arguments, [:], sent) }
-      // The bytes of such a request may also look like a frame without a matching request.
-      isAnswered = true
+    if description.requests.contains(where: { if case .bytes = $0.sends { true } else { false } }) {
+      pending += bytes
+      while let heard = unframed() {
+        switch heard {
+        case .request(let request, let sent, let arguments):
+          effects += hear(sent) { $0.answer(request, arguments, [:], sent) }
+        case .unknown(let line): effects += hear(line) { $0.refusalOfUnknown() }
+        }
+        // The bytes of such a request may also look like a frame without a matching request.
+        isAnswered = true
+      }
     }
     return effects + (isAnswered ? [] : hear(bytes) { $0.refusalOfUnknown() })
   }
@@ -232,11 +216,12 @@ public struct DescribedDevice: SerialDevice {
     for (index, request) in description.requests.enumerated() {
       guard case .frame(header.framing, let fixed, let parts) = request.sends,
         fixed.allSatisfy({ decoder.number($0.key, header, content.span.bytes) == $0.value }),
-        RequestMatch.fits(parts, request, Array(content[header.body]), address: address)
+        var arguments = RequestMatch.arguments(parts, request, Array(content[header.body]), address: address)
       else { continue }
       var numbers: [Int: Int] = [:]
       for element in 0..<64 { numbers[element] = decoder.number(element, header, content.span.bytes) }
-      return hear(sent) { $0.answer(index, [:], numbers, sent) }
+      for case .element(let place, let name) in parts { arguments[name] = numbers[place] }
+      return hear(sent) { [arguments] device in device.answer(index, arguments, numbers, sent) }
     }
     return nil
   }
@@ -254,26 +239,54 @@ public struct DescribedDevice: SerialDevice {
     if quirks.unanswered.contains(index) { return effects }
     if request.isEchoed { effects.append(.send(sent)) }
     if refuses(index) { return effects + refusal(of: index, numbers) }
+    carryOut(request, arguments)
     if let reply = request.reply { effects += frames(reply, for: (request, numbers)) }
     return effects
   }
 
-  /// The request without a framing at the beginning of `pending`. Drops bytes that can't be the beginning of one.
-  private mutating func unframedRequest() -> (request: Int, byteCount: Int, arguments: [String: Int])? {
-    while !pending.isEmpty {
+  /// Bytes without a framing.
+  private enum Unframed {
+    /// The request with this index, its bytes, and its arguments.
+    case request(Int, [UInt8], [String: Int])
+    /// A line that is none of the requests.
+    case unknown([UInt8])
+  }
+
+  /// The request without a framing, or the unknown line, at the beginning of `pending`. Drops other bytes that can't be
+  /// the beginning of a request.
+  private mutating func unframed() -> Unframed? {
+    var dropped: [UInt8] = []
+    while let first = pending.first {
       var isBegun = false
       for (index, request) in description.requests.enumerated() {
         guard case .bytes(let parts) = request.sends else { continue }
-        switch RequestMatch.match(parts, request, pending, address: address) {
-        case .whole(let count): return (index, count, [:])
+        var arguments: [String: Int] = [:]
+        switch RequestMatch.match(parts, request, pending, address: address, found: { arguments[$0] = $1 }) {
+        case .whole(let count):
+          let sent = Array(pending.prefix(count))
+          pending.removeFirst(count)
+          return .request(index, sent, arguments)
         case .begun: isBegun = true
         case .other: continue
         }
       }
       if isBegun && pending.count < 256 { return nil }
       pending.removeFirst()
+      dropped.append(first)
+      if first == requestEnd { return .unknown(dropped) }
     }
     return nil
+  }
+
+  /// The line end that all requests without a framing have at their end; nil where there is none.
+  private var requestEnd: UInt8? {
+    let ends = description.requests.compactMap { request -> UInt8?? in
+      guard case .bytes(let parts) = request.sends else { return nil }
+      if case .bytes(let bytes)? = parts.last { return .some(bytes.last) }
+      return .some(nil)
+    }
+    guard let end = ends.first ?? nil, end == 0x0D || end == 0x0A, ends.allSatisfy({ $0 == end }) else { return nil }
+    return end
   }
 }
 

@@ -20,8 +20,8 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       Other commands know the protocol by its name if it comes with this package or is in \
       ~/.config/accessory-bridge/protocols; for any other file use --driver FILE with them, too.
 
-      With --units several accessories share the line, as with RS-485. SIGUSR1 takes the units of --pull off the line, \
-      and the next SIGUSR1 puts them back.
+      With --units, or with a profile that lists units, several accessories share the line, as with RS-485. SIGUSR1 \
+      takes the units of --pull off the line, and the next SIGUSR1 puts them back.
 
       EXAMPLES
         bridge-cli simulate described --profile jbd --percent 57
@@ -84,22 +84,29 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     guard serial?.utf8.count ?? 0 <= 256 else {
       throw ValidationError("an accessory's texts can have at most 256 bytes")
     }
+  }
+
+  /// Throws when an option names a unit that isn't on the line. `units` are those that `origin` gives; nil where the
+  /// accessory is alone.
+  private func check(_ units: [Int]?, of origin: String) throws {
     let named =
       (silent?.units ?? []) + late.map(\.unit) + (pull?.units ?? []) + set.compactMap(\.unit)
     guard let units else {
       guard named.isEmpty else {
-        throw ValidationError("--units is missing: this option is for several accessories on a line")
+        throw UsageError("--units is missing: this option is for several accessories on a line")
       }
       return
     }
-    if let stranger = named.first(where: { !units.units.contains($0) }) {
-      throw ValidationError("--units has no unit \(stranger)")
+    if let stranger = named.first(where: { !units.contains($0) }) {
+      throw UsageError("\(origin) has no unit \(stranger)")
     }
   }
 
   func run() async throws {
     guard let profile else { throw CleanExit.helpRequest(Simulate.self) }
-    let described = try await Self.described(profile)
+    let (described, listed) = try await Self.described(profile)
+    let units = units?.units ?? listed
+    try check(units, of: self.units == nil ? "the profile \(profile)" : "--units")
     let serial = if let serial { serial } else { try await SimulatedSerial.next("SIM", digits: 4) }
     var device = try DescribedDevice(described.description, serialNumber: serial)
     if let period { device.period = period.duration }
@@ -113,7 +120,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     guard let units else {
       return try await options.run(device, serial: serial, seed: seed) { Self.shown($0) }
     }
-    let line = try line(device, units.units)
+    let line = try line(device, units)
     try await options.run(line, serial: serial, seed: seed, onSignal: .pull) {
       Self.shown($0.news, unit: $0.unit)
     }
@@ -146,14 +153,19 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  /// The description that a word names: a file, a built-in protocol or a profile.
-  private static func described(_ word: String) async throws -> DescribedProtocol {
-    if KnownDrivers.isFile(word) { return try await KnownDrivers.described(inFile: word) }
+  /// The description that a word names: a file, a built-in protocol or a profile. With the parameters and the units of the
+  /// profile; the units are nil where it lists none.
+  private static func described(_ word: String) async throws -> (DescribedProtocol, units: [Int]?) {
+    if KnownDrivers.isFile(word) { return (try await KnownDrivers.described(inFile: word), nil) }
     let library = KnownDrivers.library.protocols
-    if let described = library.described(word) { return described }
+    if let described = library.described(word) { return (described, nil) }
     let store = await KnownProfiles.library().store
     if let profile = store.profile(named: word) {
-      if let described = profile.described ?? profile.driver.flatMap({ library.described($0) }) { return described }
+      if var described = profile.described ?? profile.driver.flatMap({ library.described($0) }) {
+        described.description = described.description.setting(profile.parameters)
+        if case .list(let units)? = profile.units { return (described, units) }
+        return (described, nil)
+      }
       throw UsageError(
         "the profile \(word) names no described protocol: bridge-cli simulate --help lists the other kinds")
     }

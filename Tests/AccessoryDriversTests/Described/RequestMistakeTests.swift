@@ -127,6 +127,30 @@ import Testing
       ("send: f, with: {n: 1}, reply: m, same: [k]", "5:56: \"k\" is not a number in frames of f: did you mean n?"),
       ("send: DD, refused_by: m", "5:38: the message m is not a refusal (refusal: true makes it one)"),
       ("send: DD, write: yes", "5:33: write must be true or false, not \"yes\""),
+      (
+        "send: DD, sets: {a: 1}",
+        "5:32: sets is only for requests that change something: write: true"
+      ),
+      (
+        "send: DD, write: true, sets: {aa: 1}",
+        "5:46: \"aa\" is not a value of this file's messages: did you mean a?"
+      ),
+      (
+        "send: [{argument: x}], arguments: {x: {type: u8}}, write: true, sets: {a: \"{xx}\"}",
+        "5:90: \"xx\" is not an argument of this request: did you mean x?"
+      ),
+      (
+        "send: DD, write: true, sets: {w: bulky}",
+        "5:49: w must be bulk, not \"bulky\""
+      ),
+      (
+        "send: DD, write: true, sets: {t: 2}",
+        "5:49: t must be true or false, not \"2\""
+      ),
+      (
+        "send: DD, write: true, sets: {a: x}",
+        "5:49: a must be a number, like 21.5, not \"x\""
+      ),
       ("send: DD, optional: true", "5:36: optional is only for requests with a reply"),
       (
         "send: DD, timeout: 2h",

@@ -133,6 +133,14 @@ extension BuiltInDescriptions {
         data: 00
         reply: values
         same: command
+      # The maker's document asks with this command, without a tag, for everything.
+      all_values:
+        summary: The same, by the command that reads
+        send: frame
+        with: {terminal: 0, command: 3, source: 3, type: 0, record: 0}
+        data: 00
+        reply: values
+        same: command
       value:
         summary: One value, by its tag
         send: frame
@@ -243,6 +251,7 @@ extension BuiltInDescriptions {
         expect: {battery.percent: 20, battery.current: unknown, battery.charging: unknown}
       - {request: {value: {tag: 0x83}}, sent: 4E 57 00 13 00 00 00 00 03 03 00 83 00 00 00 00 68 00 00 01 A9}
       - {request: {value: {tag: 0x85}}, sent: 4E 57 00 13 00 00 00 00 03 03 00 85 00 00 00 00 68 00 00 01 AB}
+      - {request: all_values, sent: 4E 57 00 13 00 00 00 00 03 03 00 00 00 00 00 00 68 00 00 01 26}
       - {request: activate, sent: 4E 57 00 13 00 00 00 00 01 03 00 00 00 00 00 00 68 00 00 01 24}
       # A document of the maker's has a pack of 20 cells of version 0, without a version and with 2710 for no current; it prints
       # 4923 as the check of bytes whose sum is 485C. This one is made by what is said of it there: first with the right sum,

@@ -39,8 +39,8 @@ enum DescriptionKeys {
     "name", "rule", "of", "unit", "quantity", "hidden", "dead_band", "contains", "word", "words", "from", "to",
   ]
   static let request = [
-    "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "echoed", "optional",
-    "timeout",
+    "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "sets", "echoed",
+    "optional", "timeout",
   ]
   static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
   static let plan = [

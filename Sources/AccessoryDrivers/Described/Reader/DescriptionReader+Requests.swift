@@ -29,6 +29,10 @@ extension DescriptionReader {
     if let node = fields["same"] { request.echoes = echoes(node, request) }
     request.refusals = refusals(fields["refused_by"])
     set(&request.isWrite, fields["write"].flatMap { flag($0, "write") })
+    if let node = fields["sets"] {
+      request.sets = settings(node, request)
+      if !request.isWrite { report(node.mark, "sets is only for requests that change something: write: true") }
+    }
     set(&request.isEchoed, fields["echoed"].flatMap { flag($0, "echoed") })
     set(&request.isOptional, fields["optional"].flatMap { flag($0, "optional") })
     if request.isOptional, request.reply == nil, fields["reply"] == nil, let node = fields["optional"] {

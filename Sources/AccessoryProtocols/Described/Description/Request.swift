@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 extension ProtocolDescription {
   /// A request to an accessory.
   public struct Request: Sendable, Hashable {
@@ -19,6 +21,8 @@ extension ProtocolDescription {
     public var refusals: [Int] = []
     /// Whether it changes something in the accessory.
     public var isWrite = false
+    /// What it sets in the accessory; simulators show it in later messages.
+    public var sets: [Setting] = []
     /// Whether the accessory echoes the request's bytes in front of the reply. The echo is dropped.
     public var isEchoed = false
     /// Whether some accessories don't know it. The silence of an accessory that has never answered it counts as a
@@ -74,6 +78,25 @@ extension ProtocolDescription {
     public init(_ name: String, _ range: ClosedRange<Int>, _ format: NumberFormat?) {
       (self.name, self.range, self.format) = (name, range, format)
     }
+  }
+
+  /// A value that a request sets.
+  public struct Setting: Sendable, Hashable {
+    /// The name of the field that shows it.
+    public var field: String
+    /// Its new value.
+    public var source: Source
+
+    /// Where the new value comes from.
+    public enum Source: Sendable, Hashable {
+      /// The argument of the request with this name.
+      case argument(String)
+      /// It is always this one.
+      case value(PlainValue)
+    }
+
+    /// A field and its new value.
+    public init(_ field: String, _ source: Source) { (self.field, self.source) = (field, source) }
   }
 
   /// An element of the reply that must be the same as in the request.

@@ -19,9 +19,20 @@ package enum RequestMatch {
     match(parts, request, body, address: address) == .whole(byteCount: body.count)
   }
 
-  /// Compares `bytes` with the request. `address` is the unit's number as it is encoded in requests.
+  /// The arguments in the body of a frame, as raw numbers by name; nil when the body isn't that of the request.
+  package static func arguments(
+    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ body: [UInt8], address: Int?
+  ) -> [String: Int]? {
+    var arguments: [String: Int] = [:]
+    let result = match(parts, request, body, address: address) { arguments[$0] = $1 }
+    return result == .whole(byteCount: body.count) ? arguments : nil
+  }
+
+  /// Compares `bytes` with the request. `address` is the unit's number as it is encoded in requests. `found` is called with
+  /// each argument that the bytes have, and its raw number.
   package static func match(
-    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ bytes: [UInt8], address: Int?
+    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ bytes: [UInt8], address: Int?,
+    found: (String, Int) -> Void = { _, _ in }
   ) -> Result {
     var rest = bytes[...]
     for part in parts {
@@ -42,12 +53,17 @@ package enum RequestMatch {
         if let format = argument.format {
           guard rest.count >= format.byteCount else { return .begun }
           guard isAllowed(rest.prefix(format.byteCount), format, argument.range) else { return .other }
+          let raw = rest.prefix(format.byteCount).enumerated().reduce(UInt64(0)) { raw, byte in
+            raw | UInt64(byte.element) << format.shift(ofByte: byte.offset)
+          }
+          if let number = format.whole(raw) { found(name, number) }
           rest = rest.dropFirst(format.byteCount)
         } else {
           let digits = rest.prefix { (0x30...0x39).contains($0) || $0 == 0x2D }
           if digits.isEmpty { return rest.isEmpty ? .begun : .other }
-          if let number = Int(String(decoding: digits, as: UTF8.self)), !argument.range.contains(number) {
-            return .other
+          if let number = Int(String(decoding: digits, as: UTF8.self)) {
+            guard argument.range.contains(number) else { return .other }
+            found(name, number)
           }
           rest = rest.dropFirst(digits.count)
         }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+// The battery's charge. Where the protocol has no field for it, it is set in what readers derive it from.
+extension DescribedDevice {
+  /// Sets the battery's charge in percent: its own field or, without one, what readers derive it from: the remaining
+  /// capacity, or the voltage. Returns false, and changes nothing, when the protocol has none of them.
+  @discardableResult
+  public mutating func set(percent: Int) -> Bool {
+    if has("battery.percent") {
+      values["battery.percent"] = .whole(percent)
+      return true
+    }
+    let reported = reported()
+    if derive("battery.percent", Double(percent), reported, before: description.derived.count) {
+      setLowWarning(percent <= 20)
+      return true
+    }
+    guard has("battery.remaining"), let full = reported["battery.full"]?.asNumber else { return false }
+    values["battery.remaining"] = .number(full * Double(percent) / 100)
+    return true
+  }
+
+  /// The battery's charge in percent, as readers see it; nil when it isn't known.
+  public var percent: Int? {
+    if let percent = values["battery.percent"]?.asNumber { return Int(exactly: percent.rounded()) }
+    let reported = reported()
+    if let percent = reported["battery.percent"]?.asNumber { return Int(exactly: percent.rounded()) }
+    guard let remaining = reported["battery.remaining"]?.asNumber, let full = reported["battery.full"]?.asNumber,
+      full > 0
+    else { return nil }
+    return Int(exactly: (remaining / full * 100).rounded())
+  }
+
+  /// The values that a reader has who asks what the description's plan asks: what is sent, and what is derived from it.
+  /// A value that the device has isn't always sent: a field may depend on another one.
+  func reported() -> [String: PlainValue] {
+    guard var twin = try? DescribedDevice(description, serialNumber: serialNumber),
+      let codec = try? DescribedCodec(description)
+    else { return [:] }
+    (twin.values, twin.elements, twin.unit) = (values, elements, unit)
+    let writer = RequestEncoder(codec)
+    var described = description
+    var reported: [String: PlainValue] = [:]
+    func read(_ effects: [SerialEffect<Self>], _ request: Int?) {
+      let sent = effects.flatMap { if case .send(let bytes) = $0 { bytes } else { [UInt8]() } }
+      var example = ProtocolDescription.Example(received: sent)
+      (example.request, example.unit) = (request, unit)
+      example.given = reported.compactMapValues { $0.asNumber.flatMap { Int(exactly: $0) } }
+      described.examples = [example]
+      guard let read = (try? ExampleCheck(described))?.values(0) else { return }
+      reported.merge(read.values) { $1 }
+    }
+    for request in description.plan.polls.flatMap(\.requests) {
+      guard let sent = try? writer.bytes(request, unit: unit).bytes else { continue }
+      read(twin.take(sent), request)
+    }
+    for message in description.messages.indices where description.messages[message].isPushed {
+      read(twin.perform(.push(message)), nil)
+    }
+    for derived in description.derivedValues(from: { reported[$0] }) { reported[derived.name] = derived.value }
+    return reported
+  }
+
+  private func has(_ name: String) -> Bool { description.messages.contains { $0.fieldNames.contains(name) } }
+
+  /// Sets the fields from which a value is derived so that it becomes this number. Only derivations before the one with
+  /// the index `end` are considered. Returns false when it isn't derived from a field that can be set so.
+  private mutating func derive(
+    _ name: String, _ number: Double, _ reported: [String: PlainValue], before end: Int
+  ) -> Bool {
+    if has(name) {
+      values[name] = .number((number * 1_000).rounded() / 1_000)
+      return true
+    }
+    guard let place = description.derived[..<end].lastIndex(where: { $0.name == name }) else { return false }
+    func known(_ name: String) -> Double? { reported[name]?.asNumber ?? description.parameter(name)?.number }
+    switch description.derived[place].rule {
+    case .first(let names):
+      // The one that is read now; another one only if none is.
+      let isRead = { (name: String) in (reported[name] ?? .nothing) != .nothing }
+      for name in names.filter(isRead) + names.filter({ !isRead($0) })
+      where derive(name, number, reported, before: place) { return true }
+      return false
+    case .percent(let part, let whole):
+      guard let whole = known(whole) else { return false }
+      return derive(part, whole * number / 100, reported, before: place)
+    case .percentOfRange(let name, let empty, let full):
+      let (least, most) = Self.leadBattery(of: known(name))
+      let (empty, full) = (known(empty) ?? least, known(full) ?? most)
+      // A text has the voltage with as many digits as it needs.
+      let volts = ((empty + (full - empty) * number / 100) * 100).rounded() / 100
+      return derive(name, volts, reported, before: place)
+    case .condition(let name, _, _): return derive(name, number, reported, before: place)
+    case .within(let name, let range): return range.contains(number) && derive(name, number, reported, before: place)
+    case .product(let name, let factor):
+      guard let factor = known(factor), factor != 0 else { return false }
+      return derive(name, number / factor, reported, before: place)
+    case .difference, .sum, .least, .greatest, .negated, .chargeBySign, .word, .words: return false
+    }
+  }
+
+  /// The voltages of an empty and a full lead battery, of as many blocks of 12 V as fit this voltage: for readers who
+  /// gave no voltages of their own.
+  private static func leadBattery(of volts: Double?) -> (empty: Double, full: Double) {
+    let blocks = max(1, ((volts ?? 12) / 12).rounded())
+    return (10.5 * blocks, 13.5 * blocks)
+  }
+
+  /// Sets or clears the flag that readers take for a low battery, where the protocol has one.
+  private mutating func setLowWarning(_ isLow: Bool) {
+    for derivation in description.derived where derivation.name == "battery.level" {
+      guard case .word("low", let name, let flag?) = derivation.rule, case .list(let flags)? = values[name] else {
+        continue
+      }
+      values[name] = .list(flags.filter { $0 != .text(flag) } + (isLow ? [.text(flag)] : []))
+    }
+  }
+}
