@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryIO
 import CommandOutput
 import Testing
 
@@ -50,10 +51,10 @@ import Testing
   }
 
   @Test func lists() {
-    #expect(DocumentText.line(DeviceListDocument([])) == #"{"devices":[],\#(end)}"#)
+    #expect(DocumentText.line(DeviceListDocument([])) == #"{"devices":[],"document":"device_list",\#(end)}"#)
     #expect(
       DocumentText.line(DeviceListDocument([bare, bare]))
-        == #"{"devices":[\#(Samples.bareText),\#(Samples.bareText)],\#(end)}"#)
+        == #"{"devices":[\#(Samples.bareText),\#(Samples.bareText)],"document":"device_list",\#(end)}"#)
   }
 
   @Test(
@@ -62,7 +63,8 @@ import Testing
   func events(name: DeviceEventName, word: String) {
     #expect(
       DocumentText.line(DeviceEventDocument(name, at: 1_795_337_583.125, bare))
-        == #"{"device":\#(Samples.bareText),"event":"\#(word)",\#(end),"time":1795337583.125}"#)
+        == #"{"device":\#(Samples.bareText),"document":"device_event","event":"\#(word)",\#(end),"time":1795337583.125}"#
+    )
   }
 
   @Test func batteries() {
@@ -72,7 +74,7 @@ import Testing
           #"{"age_ms":0,"alarms":null,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
           #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
           #""percent":null,"remaining_mah":null,"temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"#,
-          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),\#(end),"stale":false,"#,
+          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),"document":"battery",\#(end),"stale":false,"#,
           #""time":2000000000.5}"#))
     var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
     (full.secondsToEmpty, full.secondsToFull, full.cellMillivolts) = (60, 0, [3_712, nil])
@@ -87,14 +89,14 @@ import Testing
           #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
           #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
           #""time_to_empty_s":60,"time_to_full_s":0,"voltage_mv":3712,"warnings":["hot"]},"#,
-          #""device":\#(Samples.bareText),\#(end),"stale":true,"time":2000000000.5}"#))
+          #""device":\#(Samples.bareText),"document":"battery",\#(end),"stale":true,"time":2000000000.5}"#))
   }
 
   @Test func states() {
     #expect(
       DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp"), at: 2e9))
         == joined(
-          #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":"Lamp","serial":null},\#(end),"stale":false,"#,
           #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#
         ))
@@ -106,7 +108,7 @@ import Testing
     #expect(
       DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
         == joined(
-          #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":null,"serial":null},\#(end),"stale":false,"#,
           #""status":{"fault_code":9,"progress_percent":3,"reports_faults":true,"state":"fault"},"time":2000000000,"unfit_alarms":[]}"#
         ))
@@ -129,7 +131,8 @@ import Testing
   @Test func information() {
     #expect(
       DocumentText.line(InfoDocument(bare))
-        == #"{"device":\#(Samples.bareText),"identity":null,"line":null,"protocol":null,\#(end)}"#)
+        == #"{"device":\#(Samples.bareText),"document":"information","identity":null,"line":null,"protocol":null,\#(end)}"#
+    )
     let line = Bridge.Line(
       baud: 9_600, data_bits: 8, stop_bits: 1, parity: "none", flow_control: "none", lowers_lines_on_close: true,
       modem_lines: ["dtr": true, "cts": false])
@@ -138,7 +141,7 @@ import Testing
       DocumentText.line(
         InfoDocument(bare, line: line, protocol: details, identity: AccessoryIdentity(manufacturer: "Acme")))
         == joined(
-          #"{"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #"{"device":\#(Samples.bareText),"document":"information","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":"Acme","model":null,"name":null,"serial":null},"line":{"baud":9600,"data_bits":8,"flow_control":"none","latency_timer_ms":null,"#,
           #""low_latency":null,"lowers_lines_on_close":true,"modem_lines":{"cts":false,"dtr":true},"parity":"none","#,
           #""rs485":null,"rs485_delay_after_ms":null,"rs485_delay_before_ms":null,"#,
@@ -150,10 +153,11 @@ import Testing
     #expect(
       DocumentText.line(RequestDocument(bare, command: "echo", byte: 0x7E, reply: [0xAA, 0]))
         == joined(
-          #"{"command":"echo","command_byte":126,"device":\#(Samples.bareText),"#,
+          #"{"command":"echo","command_byte":126,"device":\#(Samples.bareText),"document":"request","#,
           #""reply":{"fields":null,"hex":"aa00","size_bytes":2},\#(end)}"#))
     #expect(
-      DocumentText.line(AnswersDocument(bare, [])) == #"{"device":\#(Samples.bareText),"replies":[],\#(end)}"#)
+      DocumentText.line(AnswersDocument(bare, []))
+        == #"{"device":\#(Samples.bareText),"document":"replies","replies":[],\#(end)}"#)
     let answer = CommandAnswer(
       "motor-read",
       [
@@ -164,7 +168,7 @@ import Testing
     #expect(
       DocumentText.line(AnswersDocument(bare, [answer]))
         == joined(
-          #"{"device":\#(Samples.bareText),"replies":[{"command":"motor-read","values":["#,
+          #"{"device":\#(Samples.bareText),"document":"replies","replies":[{"command":"motor-read","values":["#,
           #"{"name":"speed","unit":"%","value":50},{"name":"ports","unit":null,"value":["A",0.5,true]},"#,
           #"{"name":"raw","unit":null,"value":{"hex":"0102"}},{"name":"tacho","unit":"°","value":null}]}],\#(end)}"#))
   }
@@ -189,5 +193,17 @@ import Testing
   @Test func numbersThatAreNone() {
     #expect(DocumentText.line([Double.nan]) == nil)
     #expect(DocumentText.line([ValueDocument(.number(.infinity))]) == nil)
+  }
+
+  /// The JSON Schema has a document of each kind, by the word that is printed.
+  @Test func kinds() throws {
+    let path =
+      "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+      + "/Documentation/schema/output-2.schema.json"
+    let root = try JSON(SmallFile.read(path, limit: 1 << 20))
+    let words = (root.fields?["$defs"]?.fields ?? [:]).compactMap { _, definition in
+      definition.fields?["properties"]?.fields?["document"]?.fields?["const"]?.text
+    }
+    #expect(words.sorted() == DocumentKind.allCases.map(\.rawValue).sorted())
   }
 }

@@ -24,7 +24,7 @@ import Testing
     #expect(
       DocumentText.line(ErrorDocument(report))
         == joined(
-          #"{"error":{"errno":null,"exit_status":\#(status),"kind":"\#(name)","libusb":null,"#,
+          #"{"document":"error","error":{"errno":null,"exit_status":\#(status),"kind":"\#(name)","libusb":null,"#,
           #""message":"the port is gone","refusal":null},"schema":"accessory-bridge/2"}"#))
   }
 
@@ -35,7 +35,7 @@ import Testing
     #expect(
       DocumentText.line(ErrorDocument(report))
         == joined(
-          #"{"error":{"errno":null,"exit_status":64,"kind":"usage","libusb":null,"message":"say more","refusal":null},"#,
+          #"{"document":"error","error":{"errno":null,"exit_status":64,"kind":"usage","libusb":null,"message":"say more","refusal":null},"#,
           #""schema":"accessory-bridge/2"}"#))
   }
 
@@ -48,7 +48,7 @@ import Testing
     #expect(
       DocumentText.line(ErrorDocument(report))
         == joined(
-          #"{"error":{"errno":\#(errno),"exit_status":76,"kind":"refused","libusb":\#(libusb),"message":"no","#,
+          #"{"document":"error","error":{"errno":\#(errno),"exit_status":76,"kind":"refused","libusb":\#(libusb),"message":"no","#,
           #""refusal":\#(refusal)},"#,
           #""schema":"accessory-bridge/2"}"#))
   }

@@ -20,7 +20,7 @@ import Testing
 
   private func document(_ done: Int, _ percent: Int, rate: String, left: String) -> String {
     joined(
-      #"{"event":"progress","progress":{"bytes_per_second":\#(rate),"done_bytes":\#(done),"percent":\#(percent),"seconds_left":\#(left),"#,
+      #"{"document":"progress","event":"progress","progress":{"bytes_per_second":\#(rate),"done_bytes":\#(done),"percent":\#(percent),"seconds_left":\#(left),"#,
       #""size_bytes":1000},"schema":"accessory-bridge/2","time":1795337583.125}"#)
   }
 

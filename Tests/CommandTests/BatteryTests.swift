@@ -41,7 +41,7 @@ import Testing
       let battery = try await box.run("battery", "./acc", "--json")
       #expect(
         try battery.json().without("time") == [
-          "schema": "accessory-bridge/2", "age_ms": 0, "stale": false, "alarms": nil,
+          "schema": "accessory-bridge/2", "document": "battery", "age_ms": 0, "stale": false, "alarms": nil,
           "device": Self.device(at: simulator.path, link: .string(box.directory.path + "/acc")),
           "battery":
             ([
@@ -93,7 +93,8 @@ import Testing
       let status = try await box.run("status", "--json")
       #expect(
         try status.json().without("time") == [
-          "schema": "accessory-bridge/2", "age_ms": 0, "stale": false, "alarms": nil, "unfit_alarms": [],
+          "schema": "accessory-bridge/2", "document": "status", "age_ms": 0, "stale": false, "alarms": nil,
+          "unfit_alarms": [],
           "device": Self.device(at: simulator.path),
           "status": ["state": "idle", "fault_code": nil, "progress_percent": nil],
           "identity": [

@@ -15,7 +15,7 @@ import Testing
       #expect(list.outputText == "")
       #expect(list.errorText.contains("No accessory found"))
       let document = try await box.run("list", "--json")
-      #expect(try document.json() == ["schema": "accessory-bridge/2", "devices": []])
+      #expect(try document.json() == ["schema": "accessory-bridge/2", "document": "device_list", "devices": []])
       #expect(document.errorText == "")
     }
   }
@@ -86,7 +86,7 @@ import Testing
       for (document, (event, simulator, serial)) in zip(documents, expected) {
         #expect(
           document.without("time") == [
-            "schema": "accessory-bridge/2", "event": .string(event),
+            "schema": "accessory-bridge/2", "document": "device_event", "event": .string(event),
             "device": BatteryTests.device(
               at: simulator.path, serial: serial, access: event == "connected" ? Self.free : nil),
           ])

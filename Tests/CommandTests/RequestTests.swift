@@ -35,7 +35,8 @@ import Testing
       let simulator = try await box.simulate()
       #expect(
         try await box.run("request", "echo", "00ff", "--json").json() == [
-          "schema": "accessory-bridge/2", "device": BatteryTests.device(at: simulator.path), "command": "echo",
+          "schema": "accessory-bridge/2", "document": "request", "device": BatteryTests.device(at: simulator.path),
+          "command": "echo",
           "command_byte": 126, "reply": ["hex": "00ff", "size_bytes": 2, "fields": nil],
         ])
     }
@@ -93,7 +94,7 @@ import Testing
       #expect(document.errorText == "")
       #expect(
         try document.json() == [
-          "schema": "accessory-bridge/2",
+          "schema": "accessory-bridge/2", "document": "error",
           "error": [
             "kind": "refused", "message": "\(simulator.path) refuses 55: unknown command", "errno": nil, "libusb": nil,
             "refusal": 3,

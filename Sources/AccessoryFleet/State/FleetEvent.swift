@@ -6,7 +6,7 @@ import AccessoryCore
 /// Something that has happened to an accessory, not retained: an event of the service's `Subscribe`.
 ///
 /// ```json
-/// {"schema": "accessory-bridge/2", "event": "battery", "time": 1790000000.5, "device": {…}, "battery": {…},
+/// {"schema": "accessory-bridge-mqtt/1", "document": "event", "event": "battery", "time": 1790000000.5, "device": {…}, "battery": {…},
 ///  "status": null, "values": null, "alarm": null, "state": null, "problem": null}
 /// ```
 package struct FleetEvent: Sendable, Hashable {
@@ -21,15 +21,17 @@ package struct FleetEvent: Sendable, Hashable {
 
   /// The document.
   package var bytes: [UInt8] {
-    JSON.document([
-      "event": .string(event.event.rawValue), "time": .number(event.time),
-      "device": event.device.map { FleetDevice.json(nil, $0) } ?? .null,
-      "battery": .of(event.battery.map(WithNulls.init)),
-      "status": .of(event.status.map(WithNulls.init)),
-      "values": event.values.map { .array($0.map(\.fleetJSON)) } ?? .null,
-      "alarm": event.alarm.map(FleetAlarms.json) ?? .null, "state": .text(event.state?.rawValue),
-      "problem": event.problem.map { FleetProblem($0).json } ?? .null,
-    ])
+    JSON.document(
+      .event,
+      [
+        "event": .string(event.event.rawValue), "time": .number(event.time),
+        "device": event.device.map { FleetDevice.json(nil, $0) } ?? .null,
+        "battery": .of(event.battery.map(WithNulls.init)),
+        "status": .of(event.status.map(WithNulls.init)),
+        "values": event.values.map { .array($0.map(\.fleetJSON)) } ?? .null,
+        "alarm": event.alarm.map(FleetAlarms.json) ?? .null, "state": .text(event.state?.rawValue),
+        "problem": event.problem.map { FleetProblem($0).json } ?? .null,
+      ])
   }
 
   /// Reads a document.

@@ -154,18 +154,26 @@ extension JSON {
     return (try? JSON(encoding: value)) ?? .null
   }
 
-  /// A document of ours: its fields and the name of its schema.
-  static func document(_ fields: [String: JSON]) -> [UInt8] {
+  /// A document of ours: its fields, its kind and the name of its schema.
+  static func document(_ kind: FleetDocuments.Kind, _ fields: [String: JSON]) -> [UInt8] {
     var fields = fields
     fields["schema"] = .string(FleetDocuments.schema)
+    fields["document"] = .string(kind.rawValue)
     return JSON.object(fields).bytes
   }
 }
 
-/// The JSON documents on the topics of a fleet. Their fields have the names and the meaning that they have in what
-/// `bridge-cli --json` prints. Unknown fields are ignored, and fields are only ever added, so gateways of different versions
-/// can use one broker.
+/// The JSON documents on the topics of a fleet, which Documentation/schema/mqtt-1.schema.json describes. Their fields have the
+/// names and the meaning that they have in what `bridge-cli --json` prints. Unknown fields are ignored, and fields are only
+/// ever added, so gateways of different versions can use one broker.
 package enum FleetDocuments {
-  /// The schema of all documents.
-  package static let schema = "accessory-bridge/2"
+  /// The schema of all documents. Readers don't look at it: earlier publishers call the same documents `accessory-bridge/2`.
+  package static let schema = "accessory-bridge-mqtt/1"
+
+  /// The kinds of documents: the value of the field `document`.
+  package enum Kind: String, Sendable, CaseIterable {
+    case state, values, event, info, result
+    /// A result that is an error.
+    case error
+  }
 }

@@ -7,9 +7,9 @@ import AccessoryCore
 /// `bridge-cli request --json` prints, or `error`, with those of the errors that commands print with `--json`:
 ///
 /// ```json
-/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "id": "7f3a",
+/// {"schema": "accessory-bridge-mqtt/1", "document": "result", "time": 1790000000.5, "id": "7f3a",
 ///  "replies": [{"command": "tacho", "values": [{"name": "tacho", "unit": "°", "value": 90}]}]}
-/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "id": "7f3a",
+/// {"schema": "accessory-bridge-mqtt/1", "document": "error", "time": 1790000000.5, "id": "7f3a",
 ///  "error": {"kind": "timed_out", "message": "…", "errno": null, "libusb": null, "refusal": null, "exit_status": 75}}
 /// ```
 package struct FleetResult: Sendable, Hashable {
@@ -56,8 +56,10 @@ package struct FleetResult: Sendable, Hashable {
   /// The document.
   package var bytes: [UInt8] {
     var fields: [String: JSON] = ["time": .number(time), "id": .text(id)]
+    let kind: FleetDocuments.Kind
     switch outcome {
     case .success(let replies):
+      kind = .result
       fields["replies"] = .array(
         replies.map { reply in
           .object([
@@ -68,9 +70,11 @@ package struct FleetResult: Sendable, Hashable {
               }),
           ])
         })
-    case .failure(let error): fields["error"] = FleetProblem(error).json
+    case .failure(let error):
+      kind = .error
+      fields["error"] = FleetProblem(error).json
     }
-    return JSON.document(fields)
+    return JSON.document(kind, fields)
   }
 
   /// Reads a document.

@@ -6,7 +6,7 @@ import AccessoryCore
 /// What a gateway publishes about an accessory, retained: what it is, and its last status and battery.
 ///
 /// ```json
-/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "connected": true, "stale": false,
+/// {"schema": "accessory-bridge-mqtt/1", "document": "state", "time": 1790000000.5, "connected": true, "stale": false,
 ///  "device": {…, "service": {…}}, "identity": {…}, "status": {…}, "status_time": 1790000000.1,
 ///  "battery": {…}, "battery_time": 1790000000.2, "alarms": [], "problem": null}
 /// ```
@@ -45,13 +45,15 @@ package struct FleetState: Sendable, Hashable {
 
   /// The document.
   package var bytes: [UInt8] {
-    JSON.document([
-      "time": .number(time), "connected": .bool(connected), "stale": .bool(stale),
-      "device": FleetDevice.json(held, device), "identity": .of(identity.map(WithNulls.init)),
-      "status": .of(status.map(WithNulls.init)), "status_time": .number(statusTime),
-      "battery": .of(battery.map(WithNulls.init)), "battery_time": .number(batteryTime),
-      "alarms": FleetAlarms.json(alarms), "problem": problem?.json ?? .null,
-    ])
+    JSON.document(
+      .state,
+      [
+        "time": .number(time), "connected": .bool(connected), "stale": .bool(stale),
+        "device": FleetDevice.json(held, device), "identity": identity?.fleetJSON ?? .null,
+        "status": .of(status.map(WithNulls.init)), "status_time": .number(statusTime),
+        "battery": .of(battery.map(WithNulls.init)), "battery_time": .number(batteryTime),
+        "alarms": FleetAlarms.json(alarms), "problem": problem?.json ?? .null,
+      ])
   }
 
   /// Reads a document.
@@ -80,6 +82,12 @@ package struct FleetState: Sendable, Hashable {
 }
 
 extension Bridge.Identity {
+  /// All fields, as in documents: a text that is empty isn't known.
+  fileprivate var fleetJSON: JSON {
+    let json = JSON.of(WithNulls(self))
+    return json.fields.map { .object($0.mapValues { $0 == .string("") ? .null : $0 }) } ?? json
+  }
+
   /// Reads an identity; texts that are null or missing are empty.
   static func read(_ json: JSON) throws(FleetDocumentError) -> Bridge.Identity {
     let fields = try FleetFields(json)

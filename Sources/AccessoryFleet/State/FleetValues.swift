@@ -6,7 +6,8 @@ import AccessoryCore
 /// What an accessory measures besides its battery, retained: all its values, each with the time at which it was read.
 ///
 /// ```json
-/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "device": {…}, "values": [{"name": "port_4", …}]}
+/// {"schema": "accessory-bridge-mqtt/1", "document": "values", "time": 1790000000.5, "device": {…},
+///  "values": [{"name": "port_4", …}]}
 /// ```
 package struct FleetValues: Sendable, Hashable {
   /// When this was published, in seconds since 1970.
@@ -23,9 +24,11 @@ package struct FleetValues: Sendable, Hashable {
 
   /// The document.
   package var bytes: [UInt8] {
-    JSON.document([
-      "time": .number(time), "device": FleetDevice.json(nil, device), "values": .array(values.map(\.fleetJSON)),
-    ])
+    JSON.document(
+      .values,
+      [
+        "time": .number(time), "device": FleetDevice.json(nil, device), "values": .array(values.map(\.fleetJSON)),
+      ])
   }
 
   /// Reads a document.

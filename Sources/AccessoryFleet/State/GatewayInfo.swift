@@ -6,7 +6,8 @@ import AccessoryCore
 /// What a gateway publishes about itself, retained.
 ///
 /// ```json
-/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "gateway": "attic-3f2a9c01", "host": "attic", "version": "0.1.0"}
+/// {"schema": "accessory-bridge-mqtt/1", "document": "info", "time": 1790000000.5, "gateway": "attic-3f2a9c01",
+///  "host": "attic", "version": "0.1.0"}
 /// ```
 package struct GatewayInfo: Sendable, Hashable {
   /// When this was published, in seconds since 1970.
@@ -27,9 +28,11 @@ package struct GatewayInfo: Sendable, Hashable {
 
   /// The document.
   package var bytes: [UInt8] {
-    JSON.document([
-      "time": .number(time), "gateway": .string(gateway.text), "host": .string(host), "version": .string(version),
-    ])
+    JSON.document(
+      .info,
+      [
+        "time": .number(time), "gateway": .string(gateway.text), "host": .string(host), "version": .string(version),
+      ])
   }
 
   /// Reads a document.

@@ -26,6 +26,7 @@ package struct UnfitAlarmFields: Encodable, Sendable {
 /// An alarm that was raised or cleared, for commands that go on.
 package struct AlarmEventDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.alarmEvent
   let event = "alarm"
   let time: Double
   let device: DeviceDocument

@@ -13,6 +13,7 @@ package struct RequestDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.request
   let device: DeviceDocument
   let command: String
   let command_byte: UInt8
@@ -46,6 +47,7 @@ package struct AnswersDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.replies
   let device: DeviceDocument
   let replies: [Reply]
 

@@ -25,6 +25,7 @@ package struct BatteryListDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.batteryList
   let time: Double
   let batteries: [Entry]
 

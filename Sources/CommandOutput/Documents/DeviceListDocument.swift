@@ -3,6 +3,7 @@
 /// A list of devices.
 package struct DeviceListDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.deviceList
   let devices: [DeviceDocument]
 
   /// The devices in the order in which they are shown.
@@ -12,6 +13,7 @@ package struct DeviceListDocument: Encodable {
 /// An event of a device.
 package struct DeviceEventDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.deviceEvent
   let event: String
   let time: Double
   let device: DeviceDocument

@@ -18,6 +18,7 @@ package struct DryRunDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.dryRun
   let device: DeviceDocument
   let dry_run = true
   let sends: [Frame]

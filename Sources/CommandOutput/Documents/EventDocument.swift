@@ -6,6 +6,7 @@ import AccessoryCore
 /// An event of an accessory. Fields that the event doesn't have are null.
 package struct EventDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.accessoryEvent
   let event: String
   let time: Double
   let device: DeviceDocument

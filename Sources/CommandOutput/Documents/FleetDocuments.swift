@@ -33,6 +33,7 @@ package struct InFleet<Document: Encodable>: Encodable {
 /// The accessories of a fleet.
 package struct FleetListDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.fleetList
   /// Whether the broker has told everything within the time limit.
   let complete: Bool
   let devices: [InFleet<DeviceDocument>]

@@ -16,6 +16,7 @@ package struct HistoryDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.history
   let time: Double
   /// Null for an accessory that is no longer there.
   let device: OrNull<DeviceDocument>

@@ -22,6 +22,7 @@ package struct InfoDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.information
   let device: DeviceDocument
   let line: OrNull<LineDocument>
   let `protocol`: OrNull<ProtocolDetails>

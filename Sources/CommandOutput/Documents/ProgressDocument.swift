@@ -10,6 +10,7 @@ package struct ProgressDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.progress
   let event = "progress"
   let time: Double
   let progress: Progress

@@ -6,6 +6,7 @@ import AccessoryCore
 /// An accessory's battery, for `battery --json`.
 package struct BatteryDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.battery
   let time: Double
   let device: DeviceDocument
   let battery: BatteryFields
@@ -49,6 +50,7 @@ package struct BatteryFields: Encodable, Sendable {
 /// An accessory's values, for `values --json`.
 package struct ValuesDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.values
   let time: Double
   let device: DeviceDocument
   let values: [ValueFields]
@@ -80,6 +82,7 @@ package struct ValueFields: Encodable, Sendable {
 /// An accessory's status and identity, for `status --json`.
 package struct StatusDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.status
   let time: Double
   let device: DeviceDocument
   let status: StatusFields

@@ -9,6 +9,7 @@ package struct ServiceDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.service
   let time: Double
   let product, version: String
   let process: Int

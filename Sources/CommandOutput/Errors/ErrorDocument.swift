@@ -12,6 +12,7 @@ package struct ErrorDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.error
   let error: Details
 
   /// The document of a report.

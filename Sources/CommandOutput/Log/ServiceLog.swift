@@ -104,6 +104,7 @@ package struct ServiceLog: LogHandler {
 /// A message of the service's log.
 struct LogDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.log
   let event = "log"
   let time = WallClock.seconds
   let level, message: String

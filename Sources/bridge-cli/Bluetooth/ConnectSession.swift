@@ -203,6 +203,7 @@ final class ConnectSession: Sendable {
 
 struct ConnectionDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.connectionEvent
   let event: String
   let time = WallClock.seconds
   /// The module, not the device that it is connected to.

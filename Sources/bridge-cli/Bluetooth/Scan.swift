@@ -100,6 +100,7 @@ struct NeighbourDocument: Encodable {
 
 struct ScanEventDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.scanFound
   let event = "found"
   let time = WallClock.seconds
   /// The module that scanned.
@@ -109,6 +110,7 @@ struct ScanEventDocument: Encodable {
 
 struct ScanDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.scanEnded
   let event = "ended"
   let time = WallClock.seconds
   /// The module that scanned.

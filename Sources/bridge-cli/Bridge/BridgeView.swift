@@ -96,6 +96,7 @@ final class BridgeView: Sendable {
 /// An event of a bridge, in JSON.
 struct BridgeDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.bridgeEvent
   let event: String
   let time = WallClock.seconds
   /// The accessory; null until it was opened for the first time.

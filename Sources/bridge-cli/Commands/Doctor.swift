@@ -131,6 +131,7 @@ struct DoctorDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.doctor
   let ports: [Report]
 
   init(_ reports: [PortReport]) {

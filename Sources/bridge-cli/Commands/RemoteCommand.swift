@@ -262,6 +262,7 @@ struct RemoteDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.remote
   let file: String
   let tasks: [Task]
   let keys: [String: String]

@@ -253,6 +253,7 @@ final class PlainConsole {
 /// An event of a console, in JSON.
 struct ConsoleDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.consoleEvent
   let event: String
   let time: Double
   let device: DeviceDocument

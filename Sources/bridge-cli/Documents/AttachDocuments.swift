@@ -6,6 +6,7 @@ import CommandOutput
 /// The service's reply to `attach`.
 struct AttachDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.attached
   let device: DeviceDocument
   let state: String
   let was_attached: Bool
@@ -20,5 +21,6 @@ struct AttachDocument: Encodable {
 /// The accessory that the service has detached.
 struct DetachDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.detached
   let device: DeviceDocument
 }

@@ -25,6 +25,7 @@ struct CommandListDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.commandList
   let driver: String
   let commands: [Command]
 

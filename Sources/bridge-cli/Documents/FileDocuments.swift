@@ -18,6 +18,7 @@ struct FolderDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.folder
   let device: DeviceDocument
   let path: String
   let entries: [Entry]
@@ -30,6 +31,7 @@ struct FolderChangeDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.folderChange
   let event: Event
   let time = WallClock.seconds
   let device: DeviceDocument
@@ -39,6 +41,7 @@ struct FolderChangeDocument: Encodable {
 /// A file that was transferred to or from an accessory.
 struct TransferDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.transfer
   let event = "done"
   let time = WallClock.seconds
   let device: DeviceDocument

@@ -35,12 +35,14 @@ struct ProfileProblemDocument: Encodable {
 
 struct ProfileListDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.profileList
   let profiles: [ProfileDocument]
   let problems: [ProfileProblemDocument]
 }
 
 struct ProfileShowDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.profile
   let profile: ProfileDocument
   let yaml: String
 }
@@ -61,6 +63,7 @@ struct ProfileCheckDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.profileCheck
   let files: [File]
   /// Null where no recording was named.
   let recording: OrNull<RecordingCheckDocument>
@@ -107,6 +110,7 @@ struct RecordingCheckDocument: Encodable {
 
 struct ProfileNewDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.profileProposal
   let yaml: String
   /// The bytes that were examined, how many of them lie in frames, and the number of frames; null without a recording.
   let bytes, framed_bytes, frames: OrNull<Int>
@@ -114,6 +118,7 @@ struct ProfileNewDocument: Encodable {
 
 struct UdevRulesDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.udevRules
   let rules: String
   /// The profiles that have rules.
   let profiles: [String]

@@ -11,6 +11,7 @@ struct ServingDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.serving
   let event: Event
   let time = WallClock.seconds
   /// The socket's path; null for a socket that was passed to this process and has no path.

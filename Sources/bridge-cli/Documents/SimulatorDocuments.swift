@@ -7,6 +7,7 @@ import CommandOutput
 /// An event of a simulator.
 struct SimulatorDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.simulatorEvent
   let event: String
   let time = WallClock.seconds
   let serial: String

@@ -9,6 +9,7 @@ import CommandOutput
 /// One entry of a trace.
 struct TraceDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.trace
   /// In seconds since 1970, UTC; null where a recording doesn't say when it was made.
   let time: OrNull<Double>
   /// In seconds since the trace began.

@@ -46,6 +46,7 @@ struct IdentifyDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let document = DocumentKind.identification
   /// Null where no port was named.
   let device: OrNull<DeviceDocument>
   let dry_run: Bool

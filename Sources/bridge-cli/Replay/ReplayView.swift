@@ -108,6 +108,7 @@ struct ReplayView: Sendable {
 /// An event of a replay, in JSON.
 struct ReplayDocument: Encodable {
   let schema = DocumentSchema.name
+  let document = DocumentKind.replayEvent
   let event: String
   let time = WallClock.seconds
   let serial: OrNull<String>

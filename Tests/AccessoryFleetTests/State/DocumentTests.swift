@@ -98,7 +98,7 @@ struct DocumentTests {
   @Test
   func stateFields() throws {
     let fields = try #require(try JSON(Self.state().bytes).fields)
-    #expect(fields["schema"] == .string("accessory-bridge/2"))
+    #expect(fields["schema"] == .string("accessory-bridge-mqtt/1") && fields["document"] == .string("state"))
     #expect(fields["battery"]?.fields?["percent"] == .int(57))
     #expect(fields["battery"]?.fields?["current_ma"] == .null)
     #expect(fields["status"]?.fields?["fault_code"] == .null)
@@ -232,5 +232,40 @@ struct DocumentTests {
     let kind = try KnownKind(name)
     #expect(try FleetState(kind.state.bytes) == kind.state)
     #expect(try FleetValues(kind.values.bytes) == kind.values)
+  }
+
+  /// Earlier gateways call the same documents `accessory-bridge/2`, and don't say which they are.
+  @Test(arguments: KnownKind.names)
+  func earlierPublishers(name: String) throws {
+    let kind = try KnownKind(name)
+    func earlier(_ bytes: [UInt8]) throws -> [UInt8] {
+      var fields = try #require(try JSON(bytes).fields)
+      (fields["schema"], fields["document"]) = (.string("accessory-bridge/2"), nil)
+      return JSON.object(fields).bytes
+    }
+    #expect(try FleetState(earlier(kind.state.bytes)) == kind.state)
+    #expect(try FleetValues(earlier(kind.values.bytes)) == kind.values)
+  }
+
+  /// The files of the kinds are what is published, and each document is one of those that the schema describes.
+  @Test(arguments: KnownKind.names)
+  func theFilesAreWhatIsPublished(name: String) throws {
+    let kind = try KnownKind(name)
+    let file = try JSON(TestFile.read("Kinds/\(name).json"))
+    #expect(try JSON(kind.state.bytes) == file.fields?["state"])
+    #expect(try JSON(kind.values.bytes) == file.fields?["values"])
+  }
+
+  /// The schema has a document of each kind, by the word that is published.
+  @Test
+  func theSchemaHasEachKind() throws {
+    let root = try JSON(TestFile.read("../../Documentation/schema/mqtt-1.schema.json"))
+    let words = (root.fields?["$defs"]?.fields ?? [:]).compactMap { _, definition in
+      definition.fields?["properties"]?.fields?["document"]?.fields?["const"]?.text
+    }
+    #expect(Set(words) == Set(FleetDocuments.Kind.allCases.map(\.rawValue)))
+    let failure = FleetResult(.failure(AccessoryError(.busy, "no")), id: nil, at: 1)
+    #expect(try JSON(failure.bytes).fields?["document"] == .string("error"))
+    #expect(try JSON(FleetResult(.success([]), id: nil, at: 1).bytes).fields?["document"] == .string("result"))
   }
 }

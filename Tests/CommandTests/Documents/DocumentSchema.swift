@@ -3,32 +3,55 @@
 import AccessoryIO
 import TestSupport
 
-/// The JSON Schema of what `--json` prints, and what in a document is not as it says. Stricter than the schema itself, which
-/// lets later versions add fields: a document of this version has no field that isn't described.
+/// A JSON Schema of ours, and what in a document is not as it says. Stricter than the schema itself where it is asked to: the
+/// schema lets later versions add fields, but a document of this version has no field that isn't described.
 struct DocumentSchema {
-  private let root: JSON
+  /// The schemas by their files. One refers to another one's definitions.
+  private let roots: [String: JSON]
+  private let file: String
 
-  static let path = OldVersion.root + "/Documentation/schema/output-2.schema.json"
+  /// What `--json` prints.
+  static let output = "output-2.schema.json"
+  /// What is published to a broker.
+  static let mqtt = "mqtt-1.schema.json"
 
-  init() throws {
-    root = try JSON(String(decoding: SmallFile.read(Self.path, limit: 1 << 20), as: UTF8.self))
+  init(_ file: String = output) throws {
+    self.file = file
+    var roots: [String: JSON] = [:]
+    for name in Set([file, Self.output]) {
+      let path = OldVersion.root + "/Documentation/schema/" + name
+      roots[name] = try JSON(String(decoding: SmallFile.read(path, limit: 1 << 20), as: UTF8.self))
+    }
+    self.roots = roots
   }
+
+  private var root: JSON? { roots[file] }
 
   /// The names of all documents.
   var documents: [String] {
-    (root["anyOf"]?.elements ?? []).compactMap { $0["$ref"]?.text.map { String($0.dropFirst("#/$defs/".count)) } }
+    (root?["oneOf"]?.elements ?? []).compactMap { $0["$ref"]?.text.map { String($0.dropFirst("#/$defs/".count)) } }
   }
 
-  /// The names of all documents and of their parts, with the fields of each but for `schema`, in alphabetical order.
+  /// The names of all documents and of their parts, with the fields of each but for `schema` and `document`, in alphabetical
+  /// order.
   var definitions: [String: [String]] {
-    (root["$defs"]?.fields ?? [:]).mapValues {
-      ($0["properties"]?.fields ?? [:]).keys.filter { $0 != "schema" }.sorted()
+    (root?["$defs"]?.fields ?? [:]).mapValues {
+      ($0["properties"]?.fields ?? [:]).keys.filter { $0 != "schema" && $0 != "document" }.sorted()
     }
   }
 
+  /// Whether the schema, as other programs read it, takes a document: it fits exactly one of all.
+  func accepts(_ document: JSON) throws -> Bool { try kinds(of: document, isStrict: false).count == 1 }
+
   /// The names of the documents that this fits.
-  func kinds(of document: JSON) throws -> [String] {
-    try documents.filter { try problems(in: document, as: $0).isEmpty }
+  func kinds(of document: JSON, isStrict: Bool = true) throws -> [String] {
+    try documents.filter { kind in
+      // The rest of a document of another kind needn't be looked at.
+      guard let name = try definition("#/$defs/\(kind)", file).schema["properties"]?["document"]?["const"] else {
+        throw Hang("\(kind) to have a constant")
+      }
+      return try document["document"] == name && problems(in: document, as: kind, isStrict: isStrict).isEmpty
+    }
   }
 
   /// What is wrong with a document of one of these kinds; empty where it fits one.
@@ -37,27 +60,77 @@ struct DocumentSchema {
     return all.min { $0.count < $1.count } ?? ["no kind is expected"]
   }
 
-  func problems(in document: JSON, as kind: String) throws -> [String] {
-    guard let definition = root["$defs"]?[kind] else { throw Hang("the schema to have \(kind)") }
-    return try problems(document, definition, kind)
+  func problems(in document: JSON, as kind: String, isStrict: Bool = true) throws -> [String] {
+    try problems(document, ["$ref": .string("#/$defs/\(kind)")], Place(path: kind, file: file, isStrict: isStrict))
+  }
+
+  /// The definition that a reference of the schema in `file` names, and the file that it is in.
+  func definition(_ reference: String, _ file: String) throws -> (schema: JSON, file: String) {
+    let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let file = parts[0].isEmpty ? file : String(parts[0])
+    guard parts.count == 2, parts[1].hasPrefix("/$defs/"),
+      let definition = roots[file]?["$defs"]?[String(parts[1].dropFirst("/$defs/".count))]
+    else { throw Hang("the schema to have \(reference)") }
+    return (definition, file)
+  }
+
+  /// A document of this kind with all its fields, none of them null, and one element in each array.
+  func sample(_ kind: String) throws -> JSON { try sample(["$ref": .string("#/$defs/\(kind)")], file, depth: 0) }
+
+  private func sample(_ schema: JSON, _ file: String, depth: Int) throws -> JSON {
+    guard depth < 40, let words = schema.fields else { throw Hang("a schema that ends") }
+    if let reference = words["$ref"]?.text {
+      let (definition, file) = try definition(reference, file)
+      return try sample(definition, file, depth: depth + 1)
+    }
+    if let constant = words["const"] { return constant }
+    if let first = words["enum"]?.elements.first { return first }
+    if let first = words["anyOf"]?.elements.first { return try sample(first, file, depth: depth + 1) }
+    switch words["type"]?.names.first {
+    case "boolean": return true
+    case "number", "integer": return .number(words["minimum"]?.double ?? 7)
+    case "array": return .array([try sample(words["items"] ?? nil, file, depth: depth + 1)])
+    case "object":
+      var fields = words["properties"]?.fields ?? [:]
+      if let others = words["additionalProperties"] { fields["a"] = others }
+      return .object(try fields.mapValues { try sample($0, file, depth: depth + 1) })
+    case "string":
+      let texts = ["text", "00ff", String(repeating: "0", count: 8), String(repeating: "0", count: 32)]
+      guard let pattern = words["pattern"]?.text else { return .string(texts[0]) }
+      let form = try Regex(pattern)
+      guard let text = texts.first(where: { $0.firstMatch(of: form) != nil }) else {
+        throw Hang("a text for \(pattern)")
+      }
+      return .string(text)
+    default: throw Hang("a type in \(words)")
+    }
+  }
+
+  /// Where in a document a value is, and how it is looked at.
+  private struct Place {
+    var path: String
+    var file: String
+    var isStrict: Bool
+
+    func at(_ more: String) -> Place { Place(path: path + more, file: file, isStrict: isStrict) }
   }
 
   private static let known: Set = [
     "description", "type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref",
-    "pattern", "minimum",
+    "pattern", "minimum", "maximum", "minLength",
   ]
 
-  private func problems(_ value: JSON, _ schema: JSON, _ path: String) throws -> [String] {
+  private func problems(_ value: JSON, _ schema: JSON, _ place: Place) throws -> [String] {
+    let path = place.path
     guard let words = schema.fields else { throw Hang("a schema at \(path)") }
     // A word that isn't looked at would let everything pass.
     if let word = words.keys.first(where: { !Self.known.contains($0) }) { throw Hang("\(word) to be known at \(path)") }
     if let reference = words["$ref"]?.text {
-      let name = String(reference.dropFirst("#/$defs/".count))
-      guard let definition = root["$defs"]?[name] else { throw Hang("the schema to have \(reference)") }
-      return try problems(value, definition, path)
+      let (definition, file) = try definition(reference, place.file)
+      return try problems(value, definition, Place(path: path, file: file, isStrict: place.isStrict))
     }
     if case .array(let choices)? = words["anyOf"] {
-      let all = try choices.map { try problems(value, $0, path) }
+      let all = try choices.map { try problems(value, $0, place) }
       return all.min { $0.count < $1.count } ?? []
     }
     var found: [String] = []
@@ -72,25 +145,32 @@ struct DocumentSchema {
     if let least = words["minimum"]?.double, let number = value.double, number < least {
       found.append("\(path) is less than \(least)")
     }
-    if case .array(let elements) = value, let items = words["items"] {
-      found += try elements.enumerated().flatMap { try problems($1, items, "\(path)[\($0)]") }
+    if let most = words["maximum"]?.double, let number = value.double, number > most {
+      found.append("\(path) is more than \(most)")
     }
-    if let fields = value.fields { found += try problems(fields, words, path) }
+    if let least = words["minLength"]?.double, let text = value.text, text.unicodeScalars.count < Int(least) {
+      found.append("\(path) is too short")
+    }
+    if case .array(let elements) = value, let items = words["items"] {
+      found += try elements.enumerated().flatMap { try problems($1, items, place.at("[\($0)]")) }
+    }
+    if let fields = value.fields { found += try problems(fields, words, place) }
     return found
   }
 
-  private func problems(_ fields: [String: JSON], _ words: [String: JSON], _ path: String) throws -> [String] {
+  private func problems(_ fields: [String: JSON], _ words: [String: JSON], _ place: Place) throws -> [String] {
     let properties = words["properties"]?.fields ?? [:]
     let required = Set((words["required"]?.elements ?? []).compactMap(\.text))
-    if words["properties"] != nil, Set(properties.keys) != required {
-      throw Hang("\(path) to have all its fields required")
+    // Only a broker's messages leave out what isn't known of a device.
+    if words["properties"] != nil, place.file == Self.output, Set(properties.keys) != required {
+      throw Hang("\(place.path) to have all its fields required")
     }
-    return try required.filter { fields[$0] == nil }.map { "\(path).\($0) is missing" }
+    return try required.filter { fields[$0] == nil }.map { "\(place.path).\($0) is missing" }
       + fields.flatMap { key, value in
         if let schema = properties[key] ?? words["additionalProperties"] {
-          return try problems(value, schema, "\(path).\(key)")
+          return try problems(value, schema, place.at(".\(key)"))
         }
-        return ["\(path).\(key) is not described"]
+        return place.isStrict ? ["\(place.path).\(key) is not described"] : []
       }
   }
 }

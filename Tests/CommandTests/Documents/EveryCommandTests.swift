@@ -17,7 +17,9 @@ import Testing
     try await Sandbox.with { try await Self.simulators($0, &seen) }
     let all = try await Self.commands()
     #expect(all.filter { !seen.commands.contains($0) } == [], "each command is run here")
-    #expect(seen.schema.documents.filter { !seen.kinds.contains($0) } == [], "each document is seen here")
+    // The list of a fleet needs a broker.
+    #expect(seen.schema.documents.filter { !seen.kinds.contains($0) } == ["fleet_list"], "each document is seen here")
+    try seen.checkMutations()
   }
 
   /// The words of all commands that do something, as the command itself tells them.
@@ -190,6 +192,8 @@ struct SeenDocuments {
   let schema: DocumentSchema
   private(set) var commands: Set<String> = []
   private(set) var kinds: Set<String> = []
+  /// One document of each form: which fields it has, and which of them are null.
+  private var forms: [String: JSON] = [:]
 
   init(_ schema: DocumentSchema) { self.schema = schema }
 
@@ -203,8 +207,16 @@ struct SeenDocuments {
       let document = try JSON(line)
       let problems = try schema.problems(in: document, asOneOf: kinds)
       #expect(problems == [], "\(words): \(line.prefix(500))", sourceLocation: location)
-      self.kinds.formUnion(try schema.kinds(of: document))
+      let kinds = try schema.kinds(of: document)
+      #expect(kinds.count == 1 && kinds.first == document["document"]?.text, sourceLocation: location)
+      self.kinds.formUnion(kinds)
+      forms[DocumentMutations.form(document)] = document
     }
+  }
+
+  /// In each document that was seen, anything that becomes wrong is refused.
+  func checkMutations() throws {
+    for document in forms.values { #expect(try DocumentMutations.taken(of: document, by: schema) == []) }
   }
 
   /// Runs a command to its end.
