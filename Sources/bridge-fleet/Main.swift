@@ -65,7 +65,7 @@ struct BridgeFleet: AsyncParsableCommand {
       have one of that name: GATEWAY:ID. The beginning of a gateway's name is enough.
 
       ENVIRONMENT
-        ACCESSORY_BRIDGE_BROKER  the broker, for the commands that show a fleet, where --broker doesn't name it
+        ACCESSORY_BRIDGE_BROKER  the broker, where neither --broker nor a file with --config names it
 
       EXIT STATUS
         0   success

@@ -23,30 +23,25 @@ extension MQTTClient {
 
   private func handle(_ event: MosquittoConnection.Event, of open: OpenConnection) {
     switch event {
-    case .connected(let code, let keepalive): answered(open, code, keepalive)
+    case .connected(let code): answered(open, code)
     case .disconnected(let code):
-      if code == 142 {
-        return lost(
-          open,
-          AccessoryError(.busy, "\(settings.broker): \(rivalry)"))
-      }
       lost(open, open.connection.failure(code == 0 ? MQTTLibrary.connectionLost : code, "\(settings.broker)"))
-    case .published(let number, let reason):
-      let message = open.sent.removeValue(forKey: number)
-      if reason >= 128, let message {
-        report(.refused(topic: message.topic, MQTTLibrary.refusal(reason, "publishing on \(message.topic)")))
-      }
+    case .published(let number):
+      if open.sent.removeValue(forKey: number) != nil { open.useless = 0 }
       if number == farewell { leave(open) }
     case .subscribed(let number, let answer):
       guard let filter = open.subscriptions.removeValue(forKey: number) else { return }
+      open.useless = 0
       report(
         answer >= 128
-          ? .refused(topic: filter, MQTTLibrary.refusal(answer, "subscribing to \(filter)")) : .subscribed(filter))
+          ? .refused(topic: filter, MQTTLibrary.refusal("subscribing to \(filter)")) : .subscribed(filter))
     case .received(let message):
+      open.useless = 0
       // It has answered a message with QoS 1.
       if message.qos == .atLeastOnce { open.lastOutput = io.now }
       report(.message(message))
-    case .droppedMessage: break
+    case .droppedMessage: open.useless = 0
+    case .unwantedMessage: lost(open, wrong("sends a message with QoS 2, which nobody has asked for"))
     case .sentPing:
       open.lastOutput = io.now
       pingTimer =
@@ -59,23 +54,16 @@ extension MQTTClient {
     }
   }
 
-  private func answered(_ open: OpenConnection, _ code: CInt, _ keepalive: Int?) {
+  private func answered(_ open: OpenConnection, _ code: CInt) {
+    // The first answer is the only one (MQTT 3.1.1, 3.2).
+    guard !open.isAccepted else { return lost(open, wrong("answers the connection a second time")) }
     if let deadlineTimer { io.cancel(deadlineTimer) }
     deadlineTimer = nil
-    guard code == 0 else {
-      let isOfVersion = code == 1 || code == 132
-      if isOfVersion, settings.version == nil, version == .v5 {
-        version = .v311
-        // That isn't a failure: the next try is at once.
-        release(open)
-        cancelTimers()
-        return connect()
-      }
-      return failed(MQTTLibrary.refusal(ofConnection: code, version, settings.broker))
-    }
-    versionFailures = 0
+    guard code == 0 else { return failed(MQTTLibrary.refusal(ofConnection: code, settings.broker)) }
     open.isAccepted = true
-    if let keepalive { open.keepalive = .seconds(keepalive) }
-    report(.connected(version))
+    report(.connected)
   }
+
+  /// The error for a broker that doesn't keep to the protocol.
+  func wrong(_ what: String) -> AccessoryError { AccessoryError(.badData, "the broker \(settings.broker) \(what)") }
 }

@@ -16,7 +16,7 @@ extension MQTTClient {
   func connect() {
     state = .connecting
     attempt += 1
-    let (number, settings, version) = (attempt, settings, version)
+    let (number, settings) = (attempt, settings)
     let time = backoff.count < Self.answerTimes.quickTries ? Self.answerTimes.quick : Self.answerTimes.slow
     let broker = settings.broker
     deadlineTimer = schedule(in: time) {
@@ -24,7 +24,7 @@ extension MQTTClient {
     }
     setup.post { [weak self] in
       let result = Result { () throws(AccessoryError) in
-        HandedOver(connection: try MosquittoConnection(settings, version: version))
+        HandedOver(connection: try MosquittoConnection(settings))
       }
       guard let self else { return }
       self.io.post { self.enter { $0.opened(result, attempt: number) } }

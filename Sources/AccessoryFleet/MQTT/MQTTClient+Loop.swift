@@ -10,35 +10,36 @@ import SystemPackage
 extension MQTTClient {
   /// The most calls of the library's read for one event.
   private static let readLimit = 64
+  /// The most packets one after another of which nothing comes: acknowledgements of what wasn't sent, and the like.
+  private static let uselessLimit = 1_000
 
   /// The I/O thread calls this when the socket is ready.
   package nonisolated func ready(_ readiness: Readiness) { enter(readiness) { $0.handle($1) } }
 
   func handle(_ readiness: Readiness) {
     guard case .open(let open) = state else { return }
-    var (result, mayHaveMore): (CInt, Bool) = (0, false)
+    var (result, hadPacket, mayHaveMore): (CInt, Bool, Bool) = (0, false, false)
     if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !open.isAccepted) {
       open.lastInput = io.now
       cancelPing()
       for _ in 0..<Self.readLimit {
-        (result, mayHaveMore) = open.connection.read()
+        (result, hadPacket, mayHaveMore) = open.connection.read()
+        if hadPacket { open.useless += 1 }
         guard take(open), result == 0 else { break }
-        if !mayHaveMore || isFull { break }
+        noteReceived(open)
+        if isTooLong(open) { return lost(open, wrong("sends a packet of more than \(settings.longestPacket) bytes")) }
+        if open.useless > Self.uselessLimit { return lost(open, wrong("sends answers to what it wasn't asked")) }
+        if !mayHaveMore || isFull || open.isClogged { break }
       }
       guard isCurrent(open) else { return }
       // A connection that was refused while TLS began has no error left, and the library doesn't notice.
       let isOver = readiness.contains(.hangUp) && (!mayHaveMore || !open.isAccepted)
       if result == 0, isOver || readiness.contains(.error) { return lostBySocket(open) }
-      if result == 0, isTooLong(open) {
-        return lost(
-          open,
-          AccessoryError(
-            .badData, "\(settings.broker) sends a packet of more than \(MosquittoConnection.packetLimit) bytes"))
-      }
     }
     if result == 0, readiness.contains(.writable) {
       result = open.connection.write()
       open.lastOutput = io.now
+      noteReceived(open)
     }
     finish(open, result)
   }
@@ -86,9 +87,13 @@ extension MQTTClient {
 
   private func updateInterest(_ open: OpenConnection) {
     guard let token = open.token else { return }
-    var interest: Interest = isFull ? [] : .read
+    var interest: Interest = isFull || open.isClogged ? [] : .read
     if open.connection.wantsToWrite { interest.insert(.write) }
     guard interest != open.interest else { return }
+    if settings.broker.usesTLS, interest.contains(.read), !open.interest.contains(.read) {
+      // There may be something that was decrypted already, of which the socket knows nothing.
+      io.post { [weak self] in self?.enter { $0.handle(.readable) } }
+    }
     open.interest = interest
     try? io.change(open.descriptor, token, to: interest)
   }
@@ -97,11 +102,6 @@ extension MQTTClient {
   func lost(_ open: OpenConnection, _ error: AccessoryError) {
     guard isCurrent(open) else { return }
     if open.isLeaving { return end() }
-    if !open.isAccepted, settings.version == nil {
-      // Old brokers end the connection of a version that they don't know, instead of refusing it.
-      versionFailures += 1
-      if versionFailures % 2 == 0 { version = version == .v5 ? .v311 : .v5 }
-    }
     failed(explained(error, open))
   }
 
@@ -129,10 +129,15 @@ extension MQTTClient {
     lost(open, AccessoryError(errno: Errno(rawValue: number == 0 ? ECONNRESET : number), "\(settings.broker)"))
   }
 
-  /// Whether the broker has sent more than a packet may have, without a packet having come of it: the library would take
+  private func noteReceived(_ open: OpenConnection) {
+    guard let received = ReceivedBytes.count(open.descriptor) else { return }
+    open.received = received
+    if !open.connection.wantsToWrite { open.receivedAtSent = received }
+  }
+
+  /// Whether the broker has sent more than a packet may have, without the library having reported something: it would take packets of
   /// 256 MiB.
   private func isTooLong(_ open: OpenConnection) -> Bool {
-    guard let received = ReceivedBytes.count(open.descriptor) else { return false }
-    return received &- open.receivedAtEvent > MosquittoConnection.packetLimit
+    open.received > open.receivedAtEvent && open.received - open.receivedAtEvent > settings.longestPacket
   }
 }

@@ -21,8 +21,6 @@ package actor MQTTClient: IOActor, EventHandler {
 
   var state = State.idle
   var attempt = 0
-  var version: MQTTVersion
-  var versionFailures = 0
   var backoff = Backoff()
   /// How many connections in a row were accepted and ended soon.
   var shortConnections = 0
@@ -40,7 +38,6 @@ package actor MQTTClient: IOActor, EventHandler {
   /// A client that isn't connected yet.
   package init(_ settings: MQTTSettings, io: IOThread = .shared) {
     (self.settings, self.io) = (settings, io)
-    version = settings.version ?? .v5
   }
 
   // MARK: - For the owner
@@ -97,6 +94,9 @@ package actor MQTTClient: IOActor, EventHandler {
     return isKept
   }
 
+  /// How many messages wait to be sent.
+  package var waiting: Int { outbox.count }
+
   /// Subscribes, for this connection only. Messages come with at most this quality of service.
   package func subscribe(_ filter: String, qos: MQTTMessage.QoS = .atLeastOnce) {
     guard case .open(let open) = state, open.isAccepted else { return }
@@ -117,8 +117,9 @@ package actor MQTTClient: IOActor, EventHandler {
     advance(open)
   }
 
-  /// Sends `last`, waits until the broker has it, and leaves; at most for `limit`. Without a connection it ends at once.
-  package func stop(after last: MQTTMessage? = nil, within limit: Duration = .seconds(3)) async {
+  /// Sends `last`, waits until the broker has it, and leaves; at most for `limit`. Without a connection it ends at once. A broker that
+  /// takes longer loses the connection, and publishes the will.
+  package func stop(after last: MQTTMessage? = nil, within limit: Duration = .milliseconds(800)) async {
     cancelTimers()
     await withCheckedContinuation { continuation in
       // All of it is in here: until this task waits, the I/O thread may do something else, such as read the acknowledgement.

@@ -37,29 +37,22 @@ package enum MQTTLibrary {
   /// The code of a connection that is over.
   static let connectionLost = MOSQ_ERR_CONN_LOST.code
 
-  /// The error for a reason by which a broker has refused an action (MQTT 5, 2.4; 128 also in 3.1.1).
-  static func refusal(_ reason: CInt, _ action: String) -> AccessoryError {
-    let isForbidden = reason == CInt(MQTT_RC_NOT_AUTHORIZED.rawValue) || reason == CInt(MQTT_RC_UNSPECIFIED.rawValue)
-    return AccessoryError(
-      isForbidden ? .permissionDenied : .refused, "\(action): the broker refuses it: \(words(of: reason))")
+  /// The error for a subscription that a broker refuses. MQTT 3.1.1 gives no reasons (3.9.3).
+  static func refusal(_ action: String) -> AccessoryError {
+    AccessoryError(.permissionDenied, "\(action): the broker refuses it")
   }
 
   /// The error for a broker's refusal of a connection.
-  static func refusal(
-    ofConnection code: CInt, _ version: MQTTVersion, _ broker: BrokerAddress
-  ) -> AccessoryError {
-    // 3.1.1 has codes from 1 to 5 (3.2.2.3), MQTT 5 those from 128 on.
-    let isOfUser = [4, 5, 134, 135].contains(code)
-    let text =
-      code < 128 ? mosquitto_connack_string(code).map { plain(String(cString: $0)) } ?? "code \(code)" : words(of: code)
+  static func refusal(ofConnection code: CInt, _ broker: BrokerAddress) -> AccessoryError {
+    // 3.1.1 has codes from 1 to 5 (3.2.2.3). Brokers of other versions may refuse ours with one of theirs.
+    let isOfUser = code == 4 || code == 5
+    let text = mosquitto_connack_string(code).map { plain(String(cString: $0)) } ?? "code \(code)"
     return AccessoryError(
       isOfUser ? .permissionDenied : .refused,
-      "\(broker) refuses the connection by MQTT \(version.rawValue): \(text)"
-        + (isOfUser ? ". Check the user in the broker's address and --password-file." : ""))
-  }
-
-  private static func words(of reason: CInt) -> String {
-    mosquitto_reason_string(reason).map { String(cString: $0) } ?? "reason \(reason)"
+      "\(broker) refuses the connection: \(text)."
+        + (isOfUser
+          ? " Check the user in the broker's address and --password-file."
+          : " bridge-fleet speaks MQTT 3.1.1, which the broker has to accept."))
   }
 }
 

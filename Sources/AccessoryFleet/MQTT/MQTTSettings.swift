@@ -2,12 +2,6 @@
 
 import AccessoryCore
 
-/// The versions of the protocol.
-package enum MQTTVersion: String, Sendable, Hashable, CaseIterable {
-  case v311 = "3.1.1"
-  case v5 = "5"
-}
-
 /// How a client connects with its broker.
 package struct MQTTSettings: Sendable, Hashable {
   /// Where the broker is.
@@ -21,12 +15,16 @@ package struct MQTTSettings: Sendable, Hashable {
   /// The client's own certificate and its key, as files (PEM); nil for none.
   package var certificateFile: String?
   package var keyFile: String?
-  /// The version to use; nil for 5, and 3.1.1 where the broker refuses that.
-  package var version: MQTTVersion?
   /// After how many seconds without a message the client asks whether the broker is still there; 5 to 3,600.
   package var keepalive: Int = 60
   /// What the broker publishes when it loses the client.
   package var will: MQTTMessage?
+  /// The longest packet that the broker may send, in bytes. A message that is longer than `MQTTMessage.longestPayload` is dropped; the
+  /// library needs twice its length meanwhile, and a packet beyond this limit ends the connection.
+  package var longestPacket: UInt64 = 16 << 20
+
+  /// A limit that no packet reaches: MQTT has none longer than 256 MiB.
+  package static let anyPacket: UInt64 = (256 << 20) + 5
 
   /// Settings for a broker.
   package init(_ broker: BrokerAddress, clientID: String) { (self.broker, self.clientID) = (broker, clientID) }

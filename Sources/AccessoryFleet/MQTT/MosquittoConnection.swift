@@ -12,18 +12,20 @@ import Glibc
 final class MosquittoConnection {
   /// What the library has reported.
   enum Event {
-    /// The broker has answered CONNECT, with this code; 0 accepts. `keepalive` is the time that it asks for instead, in seconds.
-    case connected(code: CInt, keepalive: Int?)
+    /// The broker has answered CONNECT, with this code; 0 accepts.
+    case connected(code: CInt)
     /// The connection is over, with this code.
     case disconnected(code: CInt)
-    /// A message was sent, or with QoS 1 acknowledged, with this reason; from 128 on it was refused.
-    case published(number: CInt, reason: CInt)
-    /// A subscription was answered: with a QoS, or from 128 on refused.
+    /// A message was sent, or with QoS 1 acknowledged.
+    case published(number: CInt)
+    /// A subscription was answered: with a QoS, or with 128 refused.
     case subscribed(number: CInt, answer: CInt)
     /// A message has arrived.
     case received(MQTTMessage)
     /// A message has arrived that is too long, or whose topic isn't one.
     case droppedMessage
+    /// The broker has sent a message with QoS 2, which nobody has asked for.
+    case unwantedMessage
     /// The library asks the broker whether it is still there.
     case sentPing
   }
@@ -40,7 +42,7 @@ final class MosquittoConnection {
 
   /// Makes a connection and takes its first step, which may block: it looks the host's name up and reads certificates. Throws
   /// `misconfigured` for files that are wrong, `notFound` for a host that isn't known, and otherwise `disconnected`.
-  init(_ settings: MQTTSettings, version: MQTTVersion) throws(AccessoryError) {
+  init(_ settings: MQTTSettings) throws(AccessoryError) {
     try MQTTLibrary.start()
     let context = Unmanaged.passUnretained(inbox).toOpaque()
     guard let new = settings.clientID.withCString({ mosquitto_new($0, true, context) }) else {
@@ -49,7 +51,7 @@ final class MosquittoConnection {
     mosquitto = new
     setCallbacks()
     // When these throw, deinit destroys it.
-    try configure(settings, version)
+    try configure(settings)
     try connect(settings.broker, keepalive: settings.keepalive)
   }
 
@@ -67,22 +69,20 @@ final class MosquittoConnection {
   // MARK: - Before the connection
 
   private func setCallbacks() {
-    mosquitto_connect_v5_callback_set(mosquitto) { _, context, code, _, properties in
-      var seconds: UInt16 = 0
-      let found = mosquitto_property_read_int16(properties, CInt(MQTT_PROP_SERVER_KEEP_ALIVE.rawValue), &seconds, false)
-      Inbox.of(context).events.append(.connected(code: code, keepalive: found == nil ? nil : Int(seconds)))
+    mosquitto_connect_callback_set(mosquitto) { _, context, code in
+      Inbox.of(context).events.append(.connected(code: code))
     }
-    mosquitto_disconnect_v5_callback_set(mosquitto) { _, context, code, _ in
+    mosquitto_disconnect_callback_set(mosquitto) { _, context, code in
       Inbox.of(context).events.append(.disconnected(code: code))
     }
-    mosquitto_publish_v5_callback_set(mosquitto) { _, context, number, reason, _ in
-      Inbox.of(context).events.append(.published(number: number, reason: reason))
+    mosquitto_publish_callback_set(mosquitto) { _, context, number in
+      Inbox.of(context).events.append(.published(number: number))
     }
-    mosquitto_subscribe_v5_callback_set(mosquitto) { _, context, number, count, answers, _ in
+    mosquitto_subscribe_callback_set(mosquitto) { _, context, number, count, answers in
       let answer = count > 0 ? answers?.pointee ?? 128 : 128
       Inbox.of(context).events.append(.subscribed(number: number, answer: answer))
     }
-    mosquitto_message_v5_callback_set(mosquitto) { _, context, message, _ in
+    mosquitto_message_callback_set(mosquitto) { _, context, message in
       let inbox = Inbox.of(context)
       guard let message = message.flatMap({ MQTTMessage($0.pointee) }) else {
         return inbox.events.append(.droppedMessage)
@@ -94,16 +94,19 @@ final class MosquittoConnection {
       let inbox = Inbox.of(context)
       if level == MOSQ_LOG_ERR {
         inbox.complaint = SafeText.escape(String(cString: text), limit: 300)
-      } else if level == MOSQ_LOG_DEBUG, strstr(text, "sending PINGREQ") != nil {
-        // There is no callback for it.
-        inbox.events.append(.sentPing)
+      } else if level == MOSQ_LOG_DEBUG {
+        // There are no callbacks for these.
+        if strstr(text, " sending PINGREQ") != nil { inbox.events.append(.sentPing) }
+        if isOfQoS2(text) { inbox.events.append(.unwantedMessage) }
       }
     }
   }
 
-  private func configure(_ settings: MQTTSettings, _ version: MQTTVersion) throws(AccessoryError) {
-    let number = version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
-    try check(mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, number), "choosing the version")
+  private func configure(_ settings: MQTTSettings) throws(AccessoryError) {
+    // Never MQTT 5: every version of the library so far calls abort() when a packet of the broker has a property that the
+    // library doesn't know.
+    try check(
+      mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311), "choosing the version")
     try check(mosquitto_int_option(mosquitto, MOSQ_OPT_SEND_MAXIMUM, Self.inFlightLimit), "limiting messages")
     try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1), "setting an option")
     if let user = settings.broker.user {
@@ -158,9 +161,6 @@ final class MosquittoConnection {
 
   /// The most messages with QoS 1 that wait for the broker's acknowledgement.
   static let inFlightLimit: CInt = 20
-  /// The longest packet that a broker may send: the longest message, and some more for its topic and properties.
-  static let packetLimit = UInt64(MQTTMessage.longestPayload + 4_096)
-
   /// The socket; nil after the library has closed it.
   var socket: CInt? {
     let descriptor = mosquitto_socket(mosquitto)
@@ -177,13 +177,14 @@ final class MosquittoConnection {
     return inbox.events
   }
 
-  /// Reads and handles packets. Returns the library's code, and whether there may be more.
-  func read() -> (result: CInt, mayHaveMore: Bool) {
+  /// Reads and handles packets. Returns the library's code, whether a packet was complete, and whether there may be more.
+  func read() -> (result: CInt, hadPacket: Bool, mayHaveMore: Bool) {
     errno = 0
     let result = mosquitto_loop_read(mosquitto, 1)
     // The library stops at EAGAIN. That of an acknowledgement, which it writes meanwhile, hides what TLS has decrypted
     // already, so the caller reads again while something waits to be written.
-    return (result, errno != EAGAIN || wantsToWrite)
+    let isAtEnd = errno == EAGAIN
+    return (result, !isAtEnd, !isAtEnd || wantsToWrite)
   }
 
   /// Writes what waits.
@@ -196,9 +197,9 @@ final class MosquittoConnection {
   func publish(_ message: MQTTMessage) -> Result<CInt, AccessoryError> {
     var number: CInt = 0
     let result = message.payload.withUnsafeBytes { payload in
-      mosquitto_publish_v5(
+      mosquitto_publish(
         mosquitto, &number, message.topic, CInt(payload.count), payload.isEmpty ? nil : payload.baseAddress,
-        message.qos.rawValue, message.isRetained, nil)
+        message.qos.rawValue, message.isRetained)
     }
     guard result == MOSQ_ERR_SUCCESS.code else {
       return .failure(failure(result, errno: errno, "publishing on \(message.topic)"))
@@ -206,11 +207,10 @@ final class MosquittoConnection {
     return .success(number)
   }
 
-  /// Subscribes to a filter. With MQTT 5 the broker doesn't send what this client publishes. Returns the call's number.
+  /// Subscribes to a filter. Returns the call's number.
   func subscribe(_ filter: String, qos: MQTTMessage.QoS) -> Result<CInt, AccessoryError> {
     var number: CInt = 0
-    let result = mosquitto_subscribe_v5(
-      mosquitto, &number, filter, qos.rawValue, CInt(MQTT_SUB_OPT_NO_LOCAL.rawValue), nil)
+    let result = mosquitto_subscribe(mosquitto, &number, filter, qos.rawValue)
     guard result == MOSQ_ERR_SUCCESS.code else {
       return .failure(failure(result, errno: errno, "subscribing to \(filter)"))
     }
@@ -252,6 +252,13 @@ final class MosquittoConnection {
     let isErrno = code == MOSQ_ERR_ERRNO.code && number != 0
     return AccessoryError(kind, code: isErrno ? .errno(number) : nil, "\(action): \(text)")
   }
+}
+
+/// Whether a text of the library's log says that a message with QoS 2 was received: "Client ID received PUBLISH (d0, q2, …". The
+/// library keeps those in memory, without a limit, until the broker releases them, and has no callback before.
+private func isOfQoS2(_ text: UnsafePointer<CChar>) -> Bool {
+  guard let found = strstr(text, " received PUBLISH (d") else { return false }
+  return strncmp(found + 21, ", q2,", 5) == 0
 }
 
 extension MosquittoConnection.Inbox {

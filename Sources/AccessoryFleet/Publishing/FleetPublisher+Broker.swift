@@ -9,7 +9,9 @@ extension FleetPublisher {
   /// How long the broker has, after it has accepted the subscriptions, to send what it has kept.
   private static let settling = Duration.milliseconds(500)
   /// How long messages of one accessory are collected.
-  private static let collecting = Duration.milliseconds(100)
+  static let collecting = Duration.milliseconds(100)
+  /// The most messages that wait for the broker before the next accessory's are made.
+  private static let waitingLimit = 512
 
   /// After every connect.
   func connected() async {
@@ -37,7 +39,7 @@ extension FleetPublisher {
 
   private var lookFilters: [String] {
     let parts: [FleetTopic.AccessoryPart] = [.availability, .state, .values]
-    return parts.map { FleetTopics.Filter.accessories($0, of: settings.gateway) }
+    return [topics.ofItself] + parts.map { FleetTopics.Filter.accessories($0, of: settings.gateway) }
       + (settings.discoveryPrefix.map { [DiscoveryTopic.filter($0, settings.gateway)] } ?? [])
   }
 
@@ -48,6 +50,14 @@ extension FleetPublisher {
       await clock.sleep(for: Self.settling)
       guard !Task.isCancelled else { return }
       hasLooked = true
+      if !seesWhatIsKept, !loggedRefusals.contains(topics.ofItself) {
+        log.warning(
+          """
+          The broker doesn't give this gateway its own retained messages for a subscription with wildcards. RabbitMQ never does. Home \
+          Assistant and bridge-fleet list then find only what is published while they run; bridge-fleet battery GATEWAY:ID works. \
+          If it is another broker, its ACL must let the gateway read \(FleetTopics.root)/\(settings.gateway)/#.
+          """)
+      }
       for filter in lookFilters { await mqtt.unsubscribe(filter) }
       await lookIsDone()
     }
@@ -84,6 +94,9 @@ extension FleetPublisher {
     }
     found = [:]
     for level in records.keys { mark(level, .all) }
+    // Those that were found may have gone before the others.
+    forgetting?.cancel()
+    forgetting = nil
     scheduleForgetting()
   }
 
@@ -106,8 +119,9 @@ extension FleetPublisher {
       return
     }
     switch FleetTopic(message.topic) {
+    case .gateway(settings.gateway, .info)?: seesWhatIsKept = seesWhatIsKept || message.isRetained
     case .accessory(settings.gateway, let level, let part)?:
-      // One that isn't kept is our own, by MQTT 3.1.1.
+      // One that isn't kept is our own: the broker sends it back.
       guard message.isRetained, !message.payload.isEmpty else { return }
       note(level, message) { found in
         switch part {
@@ -163,20 +177,25 @@ extension FleetPublisher {
   /// Something of an accessory is to be published soon.
   func mark(_ level: TopicLevel, _ what: Dirt) {
     dirty[level, default: []].formUnion(what)
-    guard isConnected, hasLooked, flushing == nil else { return }
+    flushSoon()
+  }
+
+  private func flushSoon() {
+    guard isConnected, hasLooked, flushing == nil, !dirty.isEmpty else { return }
     flushing = Task { [clock] in
       await clock.sleep(for: Self.collecting)
-      flushing = nil
       if !Task.isCancelled { await flush() }
+      flushing = nil
+      if !Task.isCancelled { flushSoon() }
     }
   }
 
   private func flush() async {
     guard isConnected, hasLooked else { return }
-    let marked = dirty.sorted { $0.key < $1.key }
-    dirty = [:]
-    for (level, what) in marked {
-      guard var record = records[level] else { continue }
+    // Only as much is taken out as the broker takes: the latest is published anyway, and the memory is bounded.
+    for level in dirty.keys.sorted() {
+      guard await mqtt.waiting < Self.waitingLimit else { break }
+      guard let what = dirty.removeValue(forKey: level), var record = records[level] else { continue }
       var messages: [MQTTMessage] = []
       if what.contains(.discovery), let prefix = settings.discoveryPrefix {
         let message = DiscoveryMessage(record.facts, level, of: topics, version: settings.version, prefix: prefix)
@@ -203,13 +222,14 @@ extension FleetPublisher {
 
   /// Removes those that have been gone for long, and does so again when the next one is due.
   func scheduleForgetting() {
-    forgetting?.cancel()
+    // While the service is away, nobody knows which are there. Whoever goes now is due after those that went before.
+    guard isSynchronized, forgetting == nil, let next = records.values.compactMap(\.goneSince).min() else { return }
     let limit = settings.forgetAfter / .seconds(1)
-    // While the service is away, nobody knows which are there.
-    guard isSynchronized, let next = records.values.compactMap(\.goneSince).min() else { return }
     forgetting = Task { [clock] in
       await clock.sleep(for: .seconds(min(max(next + limit - Self.now, 0), 30 * 86_400)))
-      guard !Task.isCancelled, isSynchronized else { return }
+      guard !Task.isCancelled else { return }
+      forgetting = nil
+      guard isSynchronized else { return }
       for (level, record) in records.sorted(by: { $0.key < $1.key }) {
         guard let since = record.goneSince, Self.now - since >= limit else { continue }
         log.notice("\(level) has been gone for long: it is removed from the broker")

@@ -13,7 +13,7 @@ extension FleetPublisher {
       lastServiceError = ""
       losing?.cancel()
       (isSynchronized, isServiceAway) = (false, false)
-      levels = [:]
+      levels = AccessoryLevels()
       raisedAlarms.begin()
       log.notice("following the service at \(client.socketPath)")
     case .ended(let error):
@@ -51,30 +51,34 @@ extension FleetPublisher {
       attached(device)
       tell(Bridge.Event(.connected, time: now, device: device))
     case .disconnected(let device, let error):
-      if let level = levels.removeValue(forKey: device.place) { gone(level, error) }
+      if let level = levels.remove(device.place) {
+        gone(level, error)
+        scheduleForgetting()
+      }
       tell(Bridge.Event(.disconnected, time: now, device: device, problem: Bridge.Problem(error)))
     case .battery(let device, let reading):
       let battery = Bridge.Battery(reading)
-      change(device) { record in
-        record.state.battery = battery
-        record.state.batteryTime = now
+      let isNew = change(device) { record in
+        defer { (record.state.battery, record.state.batteryTime) = (battery, now) }
+        return record.state.battery != battery
       }
-      tell(Bridge.Event(.battery, time: now, device: device, battery: battery))
+      if isNew { tell(Bridge.Event(.battery, time: now, device: device, battery: battery)) }
     case .status(let device, let reading):
       let status = Bridge.Status(reading)
-      change(device) { record in
-        record.state.status = status
-        record.state.statusTime = now
+      let isNew = change(device) { record in
+        defer { (record.state.status, record.state.statusTime) = (status, now) }
+        return record.state.status != status
       }
-      tell(Bridge.Event(.status, time: now, device: device, status: status))
+      if isNew { tell(Bridge.Event(.status, time: now, device: device, status: status)) }
     case .values(let device, let values):
       let measured = values.map { Bridge.MeasuredValue($0) }
-      if let level = levels[device.place], var record = records[level] {
-        let facts = record.facts
-        if record.take(measured, at: now) { mark(level, .values) }
-        if record.facts != facts { mark(level, .discovery) }
-        records[level] = record
-      }
+      guard let level = levels[device.place], var record = records[level] else { return }
+      let facts = record.facts
+      let isNew = record.take(measured, at: now)
+      records[level] = record
+      if record.facts != facts { mark(level, .discovery) }
+      guard isNew else { return }
+      mark(level, .values)
       tell(Bridge.Event(.values, time: now, device: device, values: measured))
     case .requestFailed(let device, let error):
       tell(Bridge.Event(.requestFailed, time: now, device: device, problem: Bridge.Problem(error)))
@@ -115,23 +119,17 @@ extension FleetPublisher {
   private func synchronize() async {
     isSynchronized = true
     takeRaisedAlarms()
-    let present = Set(levels.values)
+    let present = levels.taken
     let error = AccessoryError(.disconnected, "the service no longer has it")
     for level in records.keys.sorted() where !present.contains(level) { gone(level, error) }
+    scheduleForgetting()
     await lookIsDone()
   }
 
-  /// The level of an accessory: that of its id, unless another accessory of the service has it.
-  private func level(of device: Bridge.Device) -> TopicLevel {
-    if let known = levels[device.place] { return known }
-    let plain = TopicLevel(naming: device.id)
-    return levels.values.contains(plain) ? TopicLevel(naming: device.id, at: device.place) : plain
-  }
-
   private func attached(_ device: Bridge.Device) {
-    let level = level(of: device)
+    let level = levels.level(of: device)
     guard records[level] != nil || records.count < Self.recordLimit else { return }
-    levels[device.place] = level
+    levels.add(device)
     let now = Self.now
     var record = records[level] ?? AccessoryRecord(level, device, connected: true, at: now)
     record.place = device.place
@@ -140,64 +138,23 @@ extension FleetPublisher {
     record.goneSince = nil
     if let kept = found[level] { record.take(kept) }
     records[level] = record
-    mark(level, .all)
-    // An accessory that is slow to answer doesn't delay the others' events.
-    Task { await read(device, level) }
+    // What Home Assistant is told depends on the readings.
+    mark(level, [.availability, .state])
+    readSoon(level)
   }
 
-  /// Asks the service for what events don't have: readings of now, the service's record, and the permitted commands.
-  private func read(_ device: Bridge.Device, _ level: TopicLevel) async {
-    guard let service else { return }
-    let client = service.device(device.place, label: device.id)
-    let held = (try? await service.list())?.first { $0.device.place == device.place }
-    let commands = permitsCommands ? (try? await client.commands())?.commands ?? [] : []
-    let status = try? await client.status()
-    let battery = try? await client.battery()
-    let values = try? await client.values()
-    guard var record = records[level], record.state.connected, record.place == device.place else { return }
-    let now = Self.now
-    record.state.held = held
-    // Which alarms are raised, the events say, in their order.
-    record.state.alarms = held?.alarms == nil ? nil : record.state.alarms ?? []
-    record.state.time = now
-    if let status {
-      (record.state.status, record.state.identity) = (status.status, status.identity)
-      record.state.statusTime = now - Double(status.age_ms ?? 0) / 1_000
+  /// Changes a record. `body` returns whether there is something new in it; if not, only its times are, and nothing is published. Returns
+  /// the same.
+  private func change(_ device: Bridge.Device, _ body: (inout AccessoryRecord) -> Bool) -> Bool {
+    guard let level = levels[device.place], var record = records[level] else { return false }
+    let isNew = body(&record)
+    if isNew {
+      record.state.time = Self.now
+      mark(level, .state)
+      if record.facts.take(record.state) { mark(level, .discovery) }
     }
-    if let battery {
-      record.state.battery = battery.battery
-      record.state.batteryTime = now - Double(battery.age_ms ?? 0) / 1_000
-    }
-    record.state.stale = status?.stale ?? battery?.stale ?? held?.stale ?? false
-    if let values { _ = record.take(values.values, at: now) }
-    record.facts.take(record.state)
-    record.facts.commands = commands
     records[level] = record
-    mark(level, [.state, .values, .discovery])
-  }
-
-  /// Asks the service which readings are stale: there is no event when an accessory falls silent.
-  func checkFreshness() {
-    guard let service, checking == nil else { return }
-    checking = Task {
-      let held = try? await service.list()
-      checking = nil
-      for accessory in held ?? [] {
-        guard let level = levels[accessory.device.place],
-          records[level]?.takeFreshness(accessory.stale == true, at: Self.now) == true
-        else { continue }
-        mark(level, .state)
-      }
-    }
-  }
-
-  private func change(_ device: Bridge.Device, _ body: (inout AccessoryRecord) -> Void) {
-    guard let level = levels[device.place], var record = records[level] else { return }
-    body(&record)
-    record.state.time = Self.now
-    mark(level, .state)
-    if record.facts.take(record.state) { mark(level, .discovery) }
-    records[level] = record
+    return isNew
   }
 
   private func gone(_ level: TopicLevel, _ error: AccessoryError) {
@@ -209,7 +166,6 @@ extension FleetPublisher {
     record.goneSince = now
     records[level] = record
     mark(level, [.availability, .state])
-    scheduleForgetting()
   }
 
   private func tell(_ event: Bridge.Event) {

@@ -20,7 +20,7 @@ package actor FleetPublisher {
   /// The accessories by their levels, also those that are gone and not forgotten.
   var records: [TopicLevel: AccessoryRecord] = [:]
   /// The levels of the service's accessories, by their places.
-  var levels: [String: TopicLevel] = [:]
+  var levels = AccessoryLevels()
   /// The service's connection for calls; nil while the service is away.
   var service: BridgeClient?
   var permitsCommands = false
@@ -34,6 +34,8 @@ package actor FleetPublisher {
   var hasLooked = false
   /// What the broker has kept for accessories, by level; while it is looked at.
   var found: [TopicLevel: FoundAccessory] = [:]
+  /// Whether the broker has sent back what this gateway had it keep.
+  var seesWhatIsKept = false
   var pendingFilters: Set<String> = []
   var dirty: [TopicLevel: Dirt] = [:]
   var flushing: Task<Void, Never>?
@@ -43,10 +45,15 @@ package actor FleetPublisher {
   var correcting: Task<Void, Never>?
   var looking: Task<Void, Never>?
   var checking: Task<Void, Never>?
+  /// The accessories about which the service is to be asked, the task that does so, and when it may ask for all records again.
+  var unread: Set<TopicLevel> = []
+  var reading: Task<Void, Never>?
+  var lastList = MonotonicTime.now
+  var listPause: Duration?
   var commandLimit = RateLimit(atOnce: 20, perSecond: 5)
   var commandQueues: [TopicLevel: CommandQueue] = [:]
   var onlineLimit = RateLimit(atOnce: 3, perSecond: 0.2)
-  private var loggedRefusals: Set<String> = []
+  var loggedRefusals: Set<String> = []
   var lastServiceError = ""
   private var lastBrokerError = ""
 
@@ -69,8 +76,8 @@ package actor FleetPublisher {
     var topics: Set<String> = []
   }
 
-  /// The most accessories that are known at one time: our service has at most 1,024, and those that are gone.
-  static let recordLimit = 4_096
+  /// The most accessories that are known at one time: those of a service, and as many that are gone.
+  static let recordLimit = 2 * ReplyLimits.devices
 
   /// A publisher of `mqtt`, whose will must be `settings.will`.
   package init(
@@ -94,7 +101,7 @@ package actor FleetPublisher {
     await mqtt.start()
     while !Task.isCancelled, let event = await mqtt.next() { await take(event) }
     following.cancel()
-    for task in [flushing, forgetting, republishing, losing, looking, correcting] { task?.cancel() }
+    for task in [flushing, forgetting, republishing, losing, looking, correcting, reading] { task?.cancel() }
     for queue in commandQueues.values { queue.worker.cancel() }
     await mqtt.stop(after: settings.will)
   }
@@ -103,8 +110,8 @@ package actor FleetPublisher {
 
   private func take(_ event: MQTTEvent) async {
     switch event {
-    case .connected(let version):
-      log.notice("connected with the broker, by MQTT \(version.rawValue)")
+    case .connected:
+      log.notice("connected with the broker")
       lastBrokerError = ""
       loggedRefusals = []
       isConnected = true

@@ -52,6 +52,8 @@ package struct FleetTopics: Sendable, Hashable {
 
   // MARK: - What to subscribe to
 
+  /// The gateway's own topics.
+  package var ofItself: String { topic("+") }
   /// The commands for all accessories of the gateway.
   package var allCommands: String { topic("+", "+", "set") }
 

@@ -5,14 +5,21 @@ import AccessoryFleet
 import AccessoryIO
 import ArgumentParser
 import CommandOutput
+import Glibc
 
-extension MQTTVersion: ExpressibleByArgument {}
+/// The versions of MQTT that could be chosen. There is one now: with version 5, libmosquitto ends the program when a broker sends a
+/// property that it doesn't know, and nobody can see to it before.
+enum MQTTVersion: String, CaseIterable, ExpressibleByArgument {
+  case v311 = "3.1.1"
+  case v5 = "5"
+}
 
 /// Which broker, and how to connect with it.
 struct BrokerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// for TLS.", valueName: "url"))
+      "The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// for TLS; default: the variable \(Self.variable).",
+      valueName: "url"))
   var broker: String?
   @Option(
     help: ArgumentHelp(
@@ -32,9 +39,7 @@ struct BrokerOptions: ParsableArguments {
     help: ArgumentHelp("The key of the certificate, without a password; others may not read it.", valueName: "file"),
     completion: .file())
   var key: String?
-  @Option(
-    help: ArgumentHelp(
-      "The version of MQTT: 5 or 3.1.1; default: 5, and 3.1.1 if the broker refuses that.", valueName: "version"))
+  @Option(help: .hidden)
   var mqttVersion: MQTTVersion?
   @Option(
     help: ArgumentHelp(
@@ -45,13 +50,26 @@ struct BrokerOptions: ParsableArguments {
     guard (5...3_600).contains(keepalive) else { throw ValidationError("--keepalive must be from 5 to 3600") }
   }
 
+  /// The variable that names the broker, where `--broker` doesn't.
+  static let variable = "ACCESSORY_BRIDGE_BROKER"
+
+  /// The broker that the variable names.
+  static var named: String? { getenv(variable).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
+
   /// The settings for a client with this identifier, checked. Throws `UsageError` without a broker.
   func settings(clientID: String) async throws -> MQTTSettings {
-    guard let broker else { throw UsageError("which broker? --broker mqtt://HOST names it") }
+    guard let broker = broker ?? Self.named else {
+      throw UsageError("which broker? --broker mqtt://HOST or the variable \(Self.variable) names it")
+    }
+    if mqttVersion == .v5 {
+      Output.note(
+        "\(BridgeFleet.name): MQTT 3.1.1 is used: with MQTT 5, libmosquitto lets a broker end this program. "
+          + "Leave --mqtt-version (mqtt_version) out.")
+    }
     var settings = MQTTSettings(try BrokerAddress(broker), clientID: clientID)
     settings.passwordFile = passwordFile ?? (settings.broker.user == nil ? nil : SecretFile.credentialPath())
     (settings.caFile, settings.certificateFile, settings.keyFile) = (ca, certificate, key)
-    (settings.version, settings.keepalive) = (mqttVersion, keepalive)
+    settings.keepalive = keepalive
     let checked = settings
     try await SetupQueue(label: "settings").run { () throws(AccessoryError) in try checked.check() }
     return settings

@@ -4,7 +4,6 @@ import AccessoryCore
 import AccessoryFleet
 import ArgumentParser
 import CommandOutput
-import Glibc
 
 /// Which fleet is looked at, for commands that run anywhere.
 struct FleetOptions: ParsableArguments {
@@ -16,17 +15,12 @@ struct FleetOptions: ParsableArguments {
   var timeout: WaitArgument = .init(duration: .seconds(10))
   @OptionGroup(title: "Broker Options") var connection: BrokerOptions
 
-  /// The variable that names the broker, where `--broker` doesn't.
-  static let variable = "ACCESSORY_BRIDGE_BROKER"
-
   /// The settings for a client of this command. Its identifier is its own, so any number of these commands can run at a time.
   func settings() async throws -> MQTTSettings {
-    var connection = connection
-    if connection.broker == nil, let value = getenv(Self.variable) { connection.broker = String(cString: value) }
-    guard connection.broker != nil else {
-      throw UsageError("which broker? --broker mqtt://HOST or the variable \(Self.variable) names it")
-    }
-    return try await connection.settings(clientID: "accessory-bridge-" + RandomName.digits())
+    var settings = try await connection.settings(clientID: "accessory-bridge-" + RandomName.digits())
+    // Anybody who may publish can leave a long message. It is dropped, and the others are shown.
+    settings.longestPacket = MQTTSettings.anyPacket
+    return settings
   }
 }
 

@@ -22,7 +22,7 @@ enum PublishFile {
   private static let broker: @Sendable (String) -> String? = { text in
     (try? BrokerAddress(text)) == nil ? "mqtt://[USER@]HOST[:PORT] or mqtts://…, without a password" : nil
   }
-  private static let version: @Sendable (String) -> String? = { MQTTVersion(rawValue: $0) == nil ? "5 or 3.1.1" : nil }
+  private static let version: @Sendable (String) -> String? = { MQTTVersion(rawValue: $0) == nil ? "3.1.1" : nil }
   private static let keepalive: @Sendable (String) -> String? = { text in
     Int(text).map { (5...3_600).contains($0) } == true ? nil : "a number of seconds from 5 to 3600"
   }
@@ -66,7 +66,7 @@ enum PublishFile {
         arguments += setting.values.map { "\(option)=\($0)" }
       }
     }
-    guard settings.contains(where: { $0.key == "broker" }) else {
+    guard settings.contains(where: { $0.key == "broker" }) || BrokerOptions.named != nil else {
       throw ProfileProblems(
         problems: [ProfileProblem(file: path, line: 1, column: 1, message: "the key broker is missing")])
     }

@@ -11,34 +11,43 @@ import Testing
 extension WithBroker {
   /// What `bridge-fleet publish` puts on a broker, and what stays there.
   @Suite struct PublishTests {
-    /// An accessory is published, by both versions, with TLS and passwords or certificates; offline is the last word.
-    @Test(arguments: [TestBroker.Access.open, .encrypted, .certificates], MQTTVersion.allCases)
-    func published(access: TestBroker.Access, version: MQTTVersion) async throws {
+    /// An accessory is published, with TLS and passwords or certificates, also where MQTT 5 is asked for; offline is the last word.
+    @Test(arguments: [TestBroker.Access.open, .encrypted, .certificates], [[], ["--mqtt-version", "5"]])
+    func published(access: TestBroker.Access, options: [String]) async throws {
       try await with(access) { scene in
-        let publisher = try await scene.start(scene.gateway, "--mqtt-version", version.rawValue)
+        _ = try await scene.gateway.plug("--percent", "57")
+        try scene.gateway.serve()
+        let publisher = try scene.gateway.publish(scene.broker, options)
+        try await scene.isUp(scene.gateway)
         // Nothing happens, so nothing is published.
         try await scene.isQuiet()
         publisher.signal(SIGTERM)
         let end = try await publisher.end()
         #expect(end.status == 0)
-        #expect(end.errorText.contains("by MQTT \(version.rawValue)"))
+        #expect(end.errorText.contains("MQTT 3.1.1 is used") != options.isEmpty)
         try await scene.onlooker.wait(scene.gateway.topic("availability"), "offline")
       }
     }
 
-    /// With a broker of MQTT 3.1.1 the publisher falls back, whether the broker says so or only closes the connection.
-    @Test(arguments: [TestNetwork.Version5.isRefused, .isDropped])
-    func oldBroker(_ version5: TestNetwork.Version5) async throws {
+    /// The variable names the broker, also for a file without one; an option goes before it.
+    @Test func brokerOfTheEnvironment() async throws {
       try await with { scene in
-        let network = try TestNetwork(to: scene.broker.port, version5: version5)
-        defer { network.end() }
-        _ = try await scene.gateway.plug("--percent", "57")
-        try scene.gateway.serve()
-        let publisher = try scene.gateway.publish(scene.broker, through: network)
-        try await scene.isUp(scene.gateway)
-        #expect(publisher.transcript.value.errorText.contains("by MQTT 3.1.1"))
-        // The own messages that come back by 3.1.1 are no reason to publish again.
-        try await scene.isQuiet()
+        let broker = ["ACCESSORY_BRIDGE_BROKER": "mqtt://localhost:\(scene.broker.port)"]
+        func publish(_ gateway: String, _ words: [String]) throws -> Program {
+          try scene.gateway.start("bridge-fleet", ["publish"] + words, with: broker)
+        }
+        let plain = try publish("first", ["--gateway", "first"])
+        try scene.directory.write(Array("gateway: second\n".utf8), to: "fleet.yaml")
+        let file = try publish("second", ["--config", "fleet.yaml"])
+        for name in ["first", "second"] {
+          try await scene.onlooker.wait("accessory-bridge/\(name)/availability", "online")
+        }
+        let other = try publish("third", ["--gateway", "third", "--broker", "mqtt://localhost:1"])
+        _ = try await other.transcript.wait { $0.status != nil || $0.errorText.contains("the next try is in") }
+        for program in [plain, file, other] {
+          program.signal(SIGTERM)
+          #expect(try await program.end().status == 0)
+        }
       }
     }
 

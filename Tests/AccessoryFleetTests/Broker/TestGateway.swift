@@ -20,17 +20,20 @@ final class TestGateway: Sendable {
     "/" + (linkTarget("/proc/self/exe") ?? "").split(separator: "/").dropLast().joined(separator: "/")
 
   @discardableResult
-  func start(_ program: String, _ arguments: [String]) throws -> Program {
+  func start(
+    _ program: String, _ arguments: [String], with variables: [String: String] = [:], limit: Duration = .seconds(240)
+  ) throws -> Program {
     var environment = [
       "XDG_RUNTIME_DIR": runtime.path, "PATH": "/usr/bin:/bin", "ACCESSORY_BRIDGE_SOURCES": "simulator",
       "ACCESSORY_BRIDGE_PROFILES": directory.path + "/profiles", "XDG_CONFIG_HOME": directory.path + "/config",
     ]
+    environment.merge(variables) { $1 }
     for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = getenv(name) { environment[name] = String(cString: value) }
     }
     let new = try Program(
       [Self.binaries + "/" + program] + arguments, environment: environment, directory: directory.path,
-      limit: .seconds(240))
+      limit: limit)
     programs.withLock { $0.append(new) }
     return new
   }

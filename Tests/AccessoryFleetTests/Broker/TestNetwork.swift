@@ -7,25 +7,15 @@ import Synchronization
 /// The network between a gateway and its broker: a TCP proxy that can be cut. Then nothing passes in either direction and no
 /// connection ends, and afterwards everything goes on; as with a cable that is pulled out and put back.
 final class TestNetwork: Sendable {
-  /// What the proxy does with clients that speak MQTT 5.
-  enum Version5: Sendable, CaseIterable {
-    case passes
-    /// It answers as a broker of MQTT 3.1.1 has to (3.1.2.2).
-    case isRefused
-    /// It closes the connection without an answer, as some do.
-    case isDropped
-  }
-
   /// The port for clients.
   let port: Int
   private let listener: CInt
   private let broker: Int
-  private let version5: Version5
   private let isCut = Atomic<Bool>(false)
   private let isEnded = Atomic<Bool>(false)
 
-  init(to broker: Int, version5: Version5 = .passes) throws {
-    (self.broker, self.version5) = (broker, version5)
+  init(to broker: Int) throws {
+    self.broker = broker
     (listener, port) = try LocalPort.listen(backlog: 16)
     DispatchQueue(label: "test.network").async { [self] in run() }
   }
@@ -39,7 +29,6 @@ final class TestNetwork: Sendable {
   /// Two sockets between which everything is passed on.
   private struct Pair {
     let client, broker: CInt
-    var isChecked = false
   }
 
   private func run() {
@@ -56,9 +45,9 @@ final class TestNetwork: Sendable {
       }
       for (index, pair) in pairs.enumerated().reversed() {
         var isOver = false
-        if entries[1 + index * 2].revents != 0 { isOver = !pass(from: pair.client, to: pair.broker, &pairs[index]) }
+        if entries[1 + index * 2].revents != 0 { isOver = !pass(from: pair.client, to: pair.broker) }
         if !isOver, entries[2 + index * 2].revents != 0 {
-          isOver = !pass(from: pair.broker, to: pair.client, &pairs[index])
+          isOver = !pass(from: pair.broker, to: pair.client)
         }
         if isOver { close(pairs.remove(at: index)) }
       }
@@ -84,23 +73,10 @@ final class TestNetwork: Sendable {
   }
 
   /// Passes on what has arrived; returns false at the end.
-  private func pass(from: CInt, to: CInt, _ pair: inout Pair) -> Bool {
+  private func pass(from: CInt, to: CInt) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = recv(from, &buffer, buffer.count, 0)
     guard count > 0 else { return false }
-    if from == pair.client, !pair.isChecked {
-      pair.isChecked = true
-      // CONNECT: its type, its length in one to four bytes, the length of "MQTT", these letters, and the version.
-      let isVersion5 = buffer[..<count].firstRange(of: Array("MQTT".utf8)).map { buffer[$0.upperBound] == 5 } ?? false
-      switch version5 {
-      case .isRefused where isVersion5:
-        // CONNACK, 1: unacceptable protocol version.
-        _ = send([0x20, 0x02, 0x00, 0x01], to: from)
-        return false
-      case .isDropped where isVersion5: return false
-      default: break
-      }
-    }
     return send(buffer[..<count], to: to)
   }
 

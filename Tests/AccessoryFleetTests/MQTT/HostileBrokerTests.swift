@@ -9,67 +9,32 @@ import Testing
 
 @testable import AccessoryFleet
 
-/// A broker that sends what it likes.
+/// What a client makes of a broker that sends what it likes.
 @Suite(.timeLimit(.minutes(2))) struct HostileBrokerTests {
-  /// Listens on loopback, and answers a CONNECT with these bytes; `repeats` the last piece until the client goes.
-  private final class Server: Sendable {
-    let port: Int
-    private let listener: CInt
-
-    init(_ pieces: [[UInt8]], repeats: Bool) throws {
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let result = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(listener, $0, size) | listen(listener, 4) | getsockname(listener, $0, &size)
-        }
-      }
-      guard result == 0 else { throw AccessoryError(.ioFailure, "no port") }
-      port = Int(UInt16(bigEndian: address.sin_port))
-      self.listener = listener
-      DispatchQueue(label: "test.hostile").async {
-        while true {
-          let client = accept(listener, nil, nil)
-          guard client >= 0 else { break }
-          var buffer = [UInt8](repeating: 0, count: 4_096)
-          _ = read(client, &buffer, buffer.count)
-          for piece in pieces { _ = send(client, piece, piece.count, CInt(MSG_NOSIGNAL)) }
-          while repeats, let last = pieces.last, send(client, last, last.count, CInt(MSG_NOSIGNAL)) > 0 {}
-          close(client)
-        }
-        close(listener)
-      }
-    }
-
-    deinit { shutdown(listener, CInt(SHUT_RDWR)) }
+  private func client(of broker: HostileBroker) throws -> MQTTClient {
+    MQTTClient(MQTTSettings(try BrokerAddress(broker.address), clientID: "test"))
   }
 
-  private static let accepted: [UInt8] = [0x20, 0x02, 0x00, 0x00]
-
-  private func outcome(_ pieces: [[UInt8]], repeats: Bool = false) async throws -> AccessoryError {
-    let server = try Server(pieces, repeats: repeats)
-    var settings = MQTTSettings(try BrokerAddress("mqtt://127.0.0.1:\(server.port)"), clientID: "test")
-    settings.version = .v311
-    let client = MQTTClient(settings)
+  /// The error with which a connection with this broker ends.
+  private func outcome(_ broker: HostileBroker) async throws -> AccessoryError {
+    let client = try client(of: broker)
     await client.start()
     while let event = await client.next() {
       guard case .disconnected(let error, _) = event else { continue }
       await client.stop()
-      withExtendedLifetime(server) {}
+      withExtendedLifetime(broker) {}
       return error
     }
     throw AccessoryError(.ioFailure, "the client has ended")
   }
 
   /// A packet of 256 MiB ends the connection long before it is whole.
-  @Test
-  func huge() async throws {
+  @Test func huge() async throws {
     let packet: [UInt8] = [0x30, 0xFF, 0xFF, 0xFF, 0x7F, 0x00, 0x01, UInt8(ascii: "t")]
-    let error = try await outcome([Self.accepted + packet, Array(repeating: 0x55, count: 65_536)], repeats: true)
+    let broker = try HostileBroker(HostileBroker.accepts + packet, flooding: [0x55])
+    let error = try await outcome(broker)
     #expect(error.kind == .badData && error.message.contains("bytes"), "\(error)")
+    #expect(broker.sent.value < 64 << 20)
   }
 
   /// Other nonsense ends it with an error.
@@ -77,9 +42,56 @@ import Testing
     arguments: [
       [0x20, 0x02, 0x00, 0x05], [0x20, 0x00], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], Array("HTTP/1.1 400\r\n\r\n".utf8),
       [0x20, 0x02, 0x00, 0x00, 0x30, 0x02, 0x00, 0x00], [0x20, 0x02, 0x00, 0x00, 0x40, 0x02, 0x00, 0x07], [],
+      [0xE0, 0x04, 0x00, 0x01, 0x00, 0x00],
     ] as [[UInt8]])
   func nonsense(bytes: [UInt8]) async throws {
-    let error = try await outcome([bytes])
+    let error = try await outcome(HostileBroker(bytes))
     #expect(!error.message.isEmpty)
+  }
+
+  /// A second CONNACK, accepting or not, is a protocol error and ends the connection: a client that took each for a new
+  /// connection would begin anew each time.
+  @Test(arguments: [HostileBroker.accepts, [0x20, 0x02, 0x00, 0x01]])
+  func secondAcceptance(second: [UInt8]) async throws {
+    let error = try await outcome(HostileBroker(HostileBroker.accepts, flooding: second))
+    #expect(error.kind == .badData && error.message.contains("a second time"), "\(error)")
+  }
+
+  /// Messages with QoS 2, which no subscription of ours permits, end it: the library keeps them until they are released.
+  @Test func unwantedQualityOfService() async throws {
+    let message: [UInt8] = [0x34, 0x06, 0x00, 0x01, UInt8(ascii: "t"), 0x00, 0x07, 0x58]
+    let error = try await outcome(HostileBroker(HostileBroker.accepts, flooding: message))
+    #expect(error.kind == .badData && error.message.contains("QoS 2"), "\(error)")
+  }
+
+  /// Acknowledgements of nothing, or answers to no question, end it after some megabytes.
+  @Test(
+    arguments: [[0x40, 0x02, 0x00, 0x07], [0xD0, 0x00], [0x50, 0x02, 0x00, 0x07], [0xB0, 0x02, 0x00, 0x07]] as [[UInt8]]
+  )
+  func emptyFlood(piece: [UInt8]) async throws {
+    let error = try await outcome(HostileBroker(HostileBroker.accepts, flooding: piece))
+    #expect(!error.message.isEmpty)
+  }
+
+  /// From a broker that takes no acknowledgements, no more messages are read than their acknowledgements have room.
+  @Test func acknowledgementsUnread() async throws {
+    let message: [UInt8] = [0x32, 0x06, 0x00, 0x01, UInt8(ascii: "t"), 0x00, 0x07, 0x58]
+    let block = Array(repeatElement(message, count: 8_192).joined())
+    let isStuck = Watched(false)
+    let broker = try HostileBroker { broker, client in
+      // The client is slow at nothing, so when nothing was taken for so long it has stopped.
+      var time = timeval(tv_sec: 3, tv_usec: 0)
+      setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+      guard broker.send(HostileBroker.accepts, to: client) else { return }
+      while broker.sent.value < 96 << 20, broker.send(block, to: client) {}
+      isStuck.update { $0 = true }
+    }
+    let client = try client(of: broker)
+    await client.start()
+    let taking = Task { while await client.next() != nil {} }
+    try await isStuck.wait { $0 }
+    #expect(broker.sent.value < 96 << 20)
+    await client.stop()
+    await taking.value
   }
 }

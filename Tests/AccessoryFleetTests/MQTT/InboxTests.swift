@@ -11,7 +11,7 @@ import Testing
   /// Events come out in their order, and the inbox is full by its bytes.
   @Test func orderAndSize() {
     var inbox = MQTTInbox()
-    inbox.add(.connected(.v5))
+    inbox.add(.connected)
     for _ in 0..<4 { inbox.add(message(256 << 10)) }
     #expect(inbox.isFull)
     guard case .connected = inbox.next() else { return #expect(Bool(false), "the first event comes first") }
@@ -26,7 +26,7 @@ import Testing
     var inbox = MQTTInbox()
     inbox.add(message(1))
     for _ in 0..<100 {
-      inbox.add(.connected(.v5))
+      inbox.add(.connected)
       inbox.add(.keepalive)
       inbox.add(.disconnected(AccessoryError(.disconnected, "gone"), retry: .seconds(1)))
     }
