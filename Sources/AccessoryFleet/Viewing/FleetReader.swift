@@ -33,15 +33,17 @@ package actor FleetReader: IOActor {
 
   // Following.
   private var isFollowed = false
-  private var changes: Deque<FleetNews> = []
+  private var waitingNews: Deque<FleetNews> = []
+  private var waitingChanges: Set<FleetChange> = []
   private var follower: CheckedContinuation<FleetNews?, Never>?
   private var room: CheckedContinuation<Void, Never>?
   private var isClosed = false
 
   /// The most subscriptions that the broker hasn't confirmed.
   private static let unconfirmedLimit = 32
-  /// The most changes that wait for the one who follows; then no message is taken.
-  private static let changeLimit = 256
+  /// The most events and answers that wait for the one who follows; then no message is taken. Changes don't count: each of them waits once,
+  /// and there are no more of them than the store has places.
+  private static let newsLimit = 256
   /// How long no message must come, for a broker nearby and at most.
   private static let shortestQuiet = Duration.milliseconds(200)
   private static let longestQuiet = Duration.seconds(2)
@@ -85,15 +87,16 @@ package actor FleetReader: IOActor {
   /// What was loaded.
   package var fleet: FleetStore { store }
 
-  /// From now on changes are kept for `next`.
+  /// From now on changes are kept for `next`. Before that they are in `fleet` only, so this is called between `load` and `fleet`.
   package func follow() { isFollowed = true }
 
   /// The next change; nil after `close`, or when the task is cancelled.
   package func next() async -> FleetNews? {
-    if let change = changes.popFirst() {
+    if let news = waitingNews.popFirst() {
+      if case .change(let change) = news { waitingChanges.remove(change) }
       room?.resume()
       room = nil
-      return change
+      return news
     }
     if isClosed { return nil }
     return await withTaskCancellationHandler {
@@ -143,6 +146,7 @@ package actor FleetReader: IOActor {
     guard pump == nil else {
       // What is there already, and what is missing.
       for gateway in store.gateways.keys { addFilters(gateway) }
+      addNamed()
       advance()
       return checkQuiet()
     }
@@ -208,6 +212,13 @@ package actor FleetReader: IOActor {
     scope.filters(gateway).forEach(add)
   }
 
+  private func addNamed() {
+    for gateway in scope.named {
+      add(FleetTopics(gateway).availability)
+      addFilters(gateway)
+    }
+  }
+
   private func add(_ filter: String) {
     if subscribed.insert(filter).inserted { waiting.append(filter) }
   }
@@ -233,6 +244,7 @@ package actor FleetReader: IOActor {
       renew()
       add(FleetTopics.Filter.gateways(.availability))
       topics.sorted().forEach(add)
+      addNamed()
       tell(.connected)
     case .disconnected(let error, let retry):
       isConnected = false
@@ -241,7 +253,7 @@ package actor FleetReader: IOActor {
       tell(.disconnected(error, retry: retry))
     case .subscribed(let filter):
       unconfirmed.remove(filter)
-      if let firstAsked, isConnected, subscribed.count == 1 {
+      if let firstAsked, isConnected, filter == FleetTopics.Filter.gateways(.availability) {
         quiet = min(Self.longestQuiet, max(Self.shortestQuiet, (io.now - firstAsked) * 3))
       }
     case .refused(let topic, let error):
@@ -253,7 +265,9 @@ package actor FleetReader: IOActor {
     }
     advance()
     checkQuiet()
-    if changes.count >= Self.changeLimit, !isClosed { await withCheckedContinuation { room = $0 } }
+    if waitingNews.count - waitingChanges.count >= Self.newsLimit, !isClosed {
+      await withCheckedContinuation { room = $0 }
+    }
   }
 
   private func take(_ message: MQTTMessage) {
@@ -275,9 +289,10 @@ package actor FleetReader: IOActor {
     if let follower {
       self.follower = nil
       follower.resume(returning: news)
-    } else {
-      changes.append(news)
+      return
     }
+    if case .change(let change) = news, !waitingChanges.insert(change).inserted { return }
+    waitingNews.append(news)
   }
 }
 

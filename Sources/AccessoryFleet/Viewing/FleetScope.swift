@@ -6,14 +6,18 @@ package struct FleetScope: Sendable, Hashable {
   package var gateway: String?
   /// The accessories by their levels in topics; nil for all of them.
   package var accessories: [TopicLevel]?
+  /// The gateways that are asked for by their whole names, beside those that the broker names: some brokers, such as RabbitMQ, don't give what
+  /// they have kept to subscriptions with wildcards.
+  package var named: [TopicLevel]
   /// The topics.
   package var parts: [FleetTopic.AccessoryPart]
 
   /// A part of a fleet.
   package init(
-    gateway: String? = nil, accessories: [TopicLevel]? = nil, _ parts: [FleetTopic.AccessoryPart]
+    gateway: String? = nil, accessories: [TopicLevel]? = nil, named: [TopicLevel] = [],
+    _ parts: [FleetTopic.AccessoryPart]
   ) {
-    (self.gateway, self.accessories, self.parts) = (gateway, accessories, parts)
+    (self.gateway, self.accessories, self.named, self.parts) = (gateway, accessories, named, parts)
   }
 
   /// Whether this gateway belongs to it.
@@ -47,6 +51,11 @@ package struct FleetName: Sendable, Hashable {
       if !id.isEmpty { readings.append((String(text[..<colon]), id)) }
     }
     return readings
+  }
+
+  /// The gateways that are meant if the name has a gateway's whole name.
+  package var gateways: [TopicLevel] {
+    Set(readings.compactMap { $0.gateway.flatMap { TopicLevel(level: $0) } }).sorted()
   }
 
   /// The levels that the accessory would have if the name is its whole id.

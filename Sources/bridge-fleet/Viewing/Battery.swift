@@ -26,8 +26,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if watch { Interruption.endWithOutput() }
-    try await FleetSession.with(fleet) { session in
-      if watch { await session.reader.follow() }
+    try await FleetSession.with(fleet, follows: watch) { session in
       var last = try await session.find(accessory.text)
       try show(last)
       guard watch else { return }
@@ -41,7 +40,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   }
 
   private func show(_ one: FleetAccessory) throws {
-    guard let reading = one.state.battery?.reading else { throw one.missing("battery") }
+    guard let reading = one.state.battery?.reading.withTimeToEmpty else { throw one.missing("battery") }
     let now = WallClock.seconds
     let age = FleetState.age(of: one.state.batteryTime, now: now)
     if output.json {

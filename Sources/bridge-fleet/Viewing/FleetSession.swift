@@ -9,13 +9,16 @@ struct FleetSession: Sendable {
   let reader: FleetReader
   private let options: FleetOptions
   private let broker: BrokerAddress
+  private let follows: Bool
 
-  /// Connects, runs `body`, and leaves the broker, also when `body` throws.
+  /// Connects, runs `body`, and leaves the broker, also when `body` throws. With `follows`, what changes after the loading is kept for
+  /// `follow`.
   static func with<Value: Sendable>(
-    _ options: FleetOptions, _ body: (FleetSession) async throws -> Value
+    _ options: FleetOptions, follows: Bool = false, _ body: (FleetSession) async throws -> Value
   ) async throws -> Value {
     let settings = try await options.settings()
-    let session = FleetSession(reader: FleetReader(settings), options: options, broker: settings.broker)
+    let session = FleetSession(
+      reader: FleetReader(settings), options: options, broker: settings.broker, follows: follows)
     do {
       let value = try await body(session)
       await session.reader.close()
@@ -36,6 +39,7 @@ struct FleetSession: Sendable {
     let isComplete = try await WaitingLine.during("waiting for \(broker)", limit: limit) {
       () async throws(AccessoryError) in try await reader.load(scope, within: limit)
     }
+    if follows { await reader.follow() }
     if !isComplete {
       Output.note("\(broker) still sends: what is shown isn't everything. --timeout gives it more time.")
     }
@@ -87,7 +91,7 @@ struct FleetSession: Sendable {
     }
     let name = FleetName(text, gateway: options.gateway)
     // Most names are whole, and then only the topics of this accessory are needed.
-    try await load(FleetScope(gateway: options.gateway, accessories: name.levels, needed))
+    try await load(FleetScope(gateway: options.gateway, accessories: name.levels, named: name.gateways, needed))
     var found = name.matches(among: await loaded())
     if found.isEmpty {
       found = name.matches(among: try await all().accessories)

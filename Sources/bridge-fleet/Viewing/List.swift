@@ -27,7 +27,9 @@ struct List: AsyncParsableCommand, JSONCommand {
       return Output.json(FleetListDocument(accessories.map { $0.document($0.device) }, isComplete: isComplete))
     }
     guard !accessories.isEmpty else {
-      return Output.note("No accessory found. A gateway publishes its own with: bridge-fleet publish")
+      return Output.note(
+        "No accessory found. A gateway publishes its own with: bridge-fleet publish. If one does, look at its log: some brokers, such as "
+          + "RabbitMQ, don't send what they have kept.")
     }
     let hasAlarms = accessories.contains { $0.state.alarms?.isEmpty == false }
     var table = Table(

@@ -47,8 +47,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let call = try call()
-    try await FleetSession.with(fleet) { session in
-      await session.reader.follow()
+    try await FleetSession.with(fleet, follows: true) { session in
       let one = try await session.find(accessory)
       guard one.isConnected else {
         throw AccessoryError(

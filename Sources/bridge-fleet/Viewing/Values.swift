@@ -30,8 +30,7 @@ struct Values: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if watch { Interruption.endWithOutput() }
     let shown = ShownValues(json: output.json, names: names)
-    try await FleetSession.with(fleet) { session in
-      if watch { await session.reader.follow() }
+    try await FleetSession.with(fleet, follows: watch) { session in
       let one = try await session.find(accessory.text, [.values])
       try show(one, shown)
       guard watch else { return }

@@ -32,8 +32,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     Interruption.endWithOutput()
-    try await FleetSession.with(fleet) { session in
-      await session.reader.follow()
+    try await FleetSession.with(fleet, follows: true) { session in
       var shown: [FleetStore.Key: Shown] = [:]
       for one in try await session.all().accessories { update(one.key, one, isOnline: one.isOnline, &shown[one.key]) }
       try await session.follow { news, fleet in

@@ -39,6 +39,19 @@ extension WithBroker {
           #expect(battery.end.status == 0 && battery.document?["battery"]?["percent"] == .number(percent), "\(name)")
           #expect(battery.document?["stale"] == .bool(false) && battery.document?["device"]?["id"]?.text == "SIM0001")
         }
+        // 2,400 mAh at 600 mA, of which the accessory says nothing.
+        var state = FleetState(
+          Bridge.Device(id: "PACK1", path: "/dev/ttyUSB1", source: "udev"), connected: true, at: 1_790_000_000)
+        var reading = BatteryReading(percent: 50, milliamperes: -600, charge: .discharging)
+        reading.remainingMilliampereHours = 2_400
+        state.battery = Bridge.Battery(reading)
+        state.batteryTime = 1_790_000_000
+        await scene.onlooker.publish("accessory-bridge/shed/availability", "online", isRetained: true)
+        await scene.onlooker.publish(MQTTMessage("accessory-bridge/shed/PACK1/state", state.bytes, isRetained: true))
+        try await scene.onlooker.wait("accessory-bridge/shed/PACK1/state", "PACK1")
+        let pack = try await look(scene, "battery", "shed:PACK1")
+        #expect(pack.document?["battery"]?["time_to_empty_s"] == .number("14400"), "\(pack.end.outputText)")
+        #expect(pack.document?["battery"]?["derived"]?.elements?.contains(.string("time_to_empty_s")) == true)
         let status = try await look(scene, "status", "SIM0001", "--gateway", "attic")
         #expect(status.end.status == 0 && status.document?["status"]?["state"]?.text == "idle")
         #expect(status.document?["identity"]?["serial"]?.text == "SIM0001")
@@ -170,6 +183,37 @@ extension WithBroker {
         let last = try JSON(Array(try await watch.lines(2)[1].utf8))
         #expect(last["event"]?.text == "disconnected" && last["gateway"]?.text == "attic")
         #expect(last["online"] == .bool(false))
+      }
+    }
+
+    /// `watch` shows a fleet of hundreds of gateways at once, and one message of many megabytes costs nobody the others; it is
+    /// followed by what changes. Also an accessory that is named by its beginning is found among them.
+    @Test func manyGateways() async throws {
+      try await with { scene in
+        let count = 300
+        for number in 0..<count {
+          let begin = "accessory-bridge/gateway-\(number)"
+          let device = Bridge.Device(id: "S\(number)", path: "/dev/ttyUSB0", source: "udev")
+          let state = FleetState(device, connected: true, at: 1_790_000_000)
+          await scene.onlooker.publish("\(begin)/availability", "online", isRetained: true)
+          await scene.onlooker.publish("\(begin)/S\(number)/availability", "online", isRetained: true)
+          await scene.onlooker.publish(MQTTMessage("\(begin)/S\(number)/state", state.bytes, isRetained: true))
+        }
+        try await scene.onlooker.wait("accessory-bridge/gateway-\(count - 1)/S\(count - 1)/state", "S\(count - 1)")
+        await scene.onlooker.publish(
+          MQTTMessage(
+            "accessory-bridge/gateway-7/LONG/state", [UInt8](repeating: 0x20, count: 10 << 20), isRetained: true))
+        let watch = try scene.gateway.start("bridge-fleet", ["watch", "--json"] + scene.broker.options())
+        _ = try await watch.lines(count)
+        #expect(watch.transcript.value.errorText.isEmpty, "\(watch.transcript.value.errorText)")
+        await scene.onlooker.publish("accessory-bridge/gateway-3/availability", "offline", isRetained: true)
+        _ = try await watch.line { $0.contains("disconnected") && $0.contains("gateway-3\"") }
+        watch.signal(SIGINT)
+        #expect(try await watch.end().status == 0)
+        let list = try await look(scene, "list")
+        #expect(list.document?["devices"]?.elements?.count == count && list.document?["complete"] == .bool(true))
+        let one = try await look(scene, "request", "gateway-29:S29", "beep", "--timeout", "5s")
+        #expect(one.end.status == 75 && one.end.outputText.contains("did not answer"), "\(one.end.outputText)")
       }
     }
 
