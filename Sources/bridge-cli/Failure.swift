@@ -45,13 +45,15 @@ enum Failure {
   /// Prints ArgumentParser's own errors, or the help that was asked for; returns the exit status.
   static func report(parsing error: any Error) -> CInt {
     let status = BridgeCLI.exitCode(for: error).rawValue
-    let text = BridgeCLI.fullMessage(for: error)
+    // An error may be about an option that only a help topic shows.
+    let text = HelpTopic.showing { BridgeCLI.fullMessage(for: error) }
     guard status != EXIT_SUCCESS else {
       if !text.isEmpty { Output.line(HelpScreen.isHelp(text) ? HelpScreen.text() : text) }
       return status
     }
     if status == ExitStatus.usage, wantsJSON {
-      ErrorReport(UsageError(BridgeCLI.message(for: error))).tell(asJSON: true, program: BridgeCLI.name)
+      ErrorReport(UsageError(HelpTopic.showing { BridgeCLI.message(for: error) })).tell(
+        asJSON: true, program: BridgeCLI.name)
     } else if !text.isEmpty {
       let isMarked = text.hasPrefix(mark)
       let begin = isMarked ? Style.standardError.red("\(BridgeCLI.name):") + " " : ""

@@ -16,18 +16,31 @@ enum Main {
         Output.line(script)
         return EXIT_SUCCESS
       }
+      if let topic = HelpTopic.wanted() {
+        Output.line(topic.text)
+        return EXIT_SUCCESS
+      }
+      if let kind = KindHelp.wanted() {
+        Output.line(try await KindHelp.text(kind))
+        return EXIT_SUCCESS
+      }
+      if VersionDocument.isWanted() {
+        Output.json(VersionDocument())
+        return EXIT_SUCCESS
+      }
       if let folder = ManualCommand.folder() {
         try ManualCommand.write(into: folder)
         return EXIT_SUCCESS
       }
       try TextCheck.check()
       try CommandNames.check()
+      OldSpellings.note()
     } catch {
       return Failure.report(early: error)
     }
     do {
       command = try await BridgeCLI.asyncParseAsRoot(
-        HistoryOptions.completed(Array(CommandLine.arguments.dropFirst())))
+        HistoryOptions.completed(OldSpellings.words))
     } catch {
       return Failure.report(parsing: error)
     }
@@ -60,19 +73,18 @@ struct BridgeCLI: AsyncParsableCommand {
         bridge-cli list                             what is plugged in
         bridge-cli battery                          the battery of the only accessory
         bridge-cli status /dev/ttyUSB0 --json       its status as JSON, for programs
-        bridge-cli top                              all accessories on one screen
-        bridge-cli watch                            which accessories come and go
+        bridge-cli help line                        options of serial lines and USB
+        bridge-cli help serving                     options of services
+        bridge-cli help simulators                  options of simulators
 
-      DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT or \
-      usb:VENDOR:PRODUCT:SERIAL (the first two in hexadecimal), or the beginning of a name that fits one accessory \
-      only. Leave it out when there is only one accessory, or only one whose protocol is known.
+      DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT[:SERIAL], or the beginning of \
+      a name. Leave it out when there is only one accessory. --help-hidden after a command shows rare options, too.
 
       ENVIRONMENT
         ACCESSORY_BRIDGE_SOURCES    where to look: simulator, udev, none, or simulator,udev (the default)
         ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: use no service
-        ACCESSORY_BRIDGE_READINGS_SOCKET  the path of the socket for those who may only read; none: no such socket
-        ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons, instead of those of the system and \
-      the user
+        ACCESSORY_BRIDGE_READINGS_SOCKET  the same for the socket that only reads
+        ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons
         ACCESSORY_BRIDGE_PROTOCOLS  the same for protocol descriptions
 
       EXIT STATUS
@@ -92,12 +104,10 @@ struct BridgeCLI: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      List.self, Top.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self,
-      GetFile.self,
-      SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, BridgeCommand.self, ShareCommand.self, Scan.self,
-      Connect.self, RemoteCommand.self, Trace.self, ReplayCommand.self,
-      Identify.self, Serve.self, ServiceCommand.self, ExportCommand.self, Attach.self, Detach.self,
-      Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
+      List.self, Top.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, HistoryCommand.self,
+      Request.self, SetCommand.self, FileGroup.self, ConsoleCommand.self, Trace.self, ReplayCommand.self,
+      BridgeCommand.self, Attach.self, Serve.self, ExportCommand.self, ResetCommand.self, BluetoothCommand.self,
+      Doctor.self, DriversCommand.self, ProfileCommand.self, CheckCommand.self, Simulate.self, Demo.self,
     ])
 
   /// The command's name, also in its errors.

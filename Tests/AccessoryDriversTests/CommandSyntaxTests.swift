@@ -40,7 +40,7 @@ import Testing
   @Test(arguments: [
     ("", "a command was expected"), ("+", "a command was expected"),
     ("turn ports=A speed=1 +", "a command was expected"),
-    ("tur", "similar commands: turn"), ("zzz", "--list shows all"),
+    ("tur", "is not a command: similar commands are turn"), ("zzz", "--list shows all"),
     ("turn 5", "5 is not an argument: write turn ports=A,B"),
     ("turn seed=5", "has no argument seed"), ("turn ports=A", "turn needs speed"),
     ("turn ports=A speed=101", "speed must be a whole number from -100 to 100, not 101"),

@@ -25,7 +25,8 @@ import Testing
         (["./hm", "set-role", "role=ROLE_CENTRAL"], "role must be one of peripheral, central, not ROLE_CENTRAL"),
         (["set-power", "power=4"], "power must be one of -23, -6, 0, 6, not 4"),
         (["./hm", "st-power", "power=6"], "did you mean set-power?"),
-        (["st-power", "power=6"], "did you mean set-power?"), (["./hm", "rol"], "similar commands: role"),
+        (["st-power", "power=6"], "did you mean set-power?"),
+        (["./hm", "rol"], "rol is not a command: similar commands are role"),
         (["./hm", "echoo", "00"], "echoo is not a command: --list shows all"),
       ] {
         let wrong = try await box.run(["request"] + words)
@@ -102,7 +103,7 @@ import Testing
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central")
       let connect = try await box.run("connect", "1")
-      #expect(connect.status == 66 && connect.errorText.contains("bridge-cli scan"))
+      #expect(connect.status == 66 && connect.errorText.contains("bridge-cli bluetooth scan"))
       try await module.stop()
     }
   }

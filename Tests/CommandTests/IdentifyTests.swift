@@ -176,7 +176,7 @@ import Testing
       let service = try await box.serve()
       try await box.run("battery", "BMS1").expectSuccess()
       let held = try await box.run("identify", "BMS1", "--yes", "--only", "jbd")
-      #expect(held.status == EX_UNAVAILABLE && held.errorText.contains("bridge-cli detach"), "\(held.errorText)")
+      #expect(held.status == EX_UNAVAILABLE && held.errorText.contains("bridge-cli attach --end"), "\(held.errorText)")
       service.signal(SIGTERM)
       _ = try await service.end()
       let free = try await box.run("identify", "BMS1", "--yes", "--only", "jbd,daly", "--write", "--name", "cellar")

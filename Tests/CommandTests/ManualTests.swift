@@ -23,7 +23,9 @@ import Testing
         }
       }
       let pages = made.mapValues { String(decoding: $0, as: UTF8.self) }
-      for file in ["bridge-cli.1", "bridge-cli-battery.1", "bridge-cli-profile-check.1", "bridge-cli-simulate-ev3.1"] {
+      for file in [
+        "bridge-cli.1", "bridge-cli-battery.1", "bridge-cli-check.1", "bridge-cli-line.1", "bridge-cli-simulate-ev3.1",
+      ] {
         #expect(pages[file] != nil, "\(file)")
       }
       for (file, page) in pages {
@@ -32,9 +34,12 @@ import Testing
         #expect(Set(titles).count == titles.count, "a section twice in \(file)")
         #expect(titles.contains(".Sh EXIT STATUS") && titles.contains(".Sh EXAMPLES"), "\(file)")
       }
+      // The options of lines have a page of their own.
+      let line = try #require(pages["bridge-cli-line.1"])
+      #expect(line.contains("\n.It Fl p , Fl \\-parity Ar parity\n"))
+      #expect(line.contains("\nValues: none, odd, even, mark, space.\n"))
       let battery = try #require(pages["bridge-cli-battery.1"])
-      #expect(battery.contains("\n.It Fl p , Fl \\-parity Ar parity\n"))
-      #expect(battery.contains("\nValues: none, odd, even, mark, space.\n"))
+      #expect(battery.contains("\n.It Fl \\-driver Ar name\n") && !battery.contains("parity"))
       // Every page is named where somebody looks for it.
       for file in pages.keys where file != "bridge-cli.1" {
         let name = String(file.dropLast(2))

@@ -22,7 +22,7 @@ import Testing
       let battery = try await box.run("battery", "./robot")
       #expect(battery.status == 69 && battery.errorText.contains("doesn't report its battery"))
       let nobody = try await box.run("request", "./robot", "task", "task=dance")
-      #expect(nobody.status == 64 && nobody.errorText.contains("bridge-cli remote show"))
+      #expect(nobody.status == 64 && nobody.errorText.contains("bridge-cli bluetooth remote show"))
       try await robot.stop()
     }
   }

@@ -369,7 +369,7 @@ extension Sandbox {
       try await service.errors(containing: "SIM0001 is attached at")
       let refused = try await box.run("info", "--baud", "9600")
       #expect(refused.status == EX_UNAVAILABLE)
-      #expect(refused.errorText.contains("bridge-cli detach"))
+      #expect(refused.errorText.contains("bridge-cli attach --end"))
       #expect(try await box.run("detach").outputText == "SIM0001 is detached.\n")
       #expect(try await box.run("info", "--baud", "9600", "--json").json()["line"]?["baud"] == 9_600)
       #expect(try await box.run("detach").status == EX_NOINPUT)

@@ -126,7 +126,7 @@ import Testing
       .compactMap { $0.split(separator: " ").first.map(String.init) }
   }
 
-  /// A command's own options come first; those of the line have a heading, where there is a line, and nowhere else.
+  /// The options of the line are shown once, by `help line`; a command that takes them says so in one line.
   @Test func optionsOfTheLineStandApart() async throws {
     try await Sandbox.with { box in
       func headings(_ words: String...) async throws -> [String] {
@@ -134,13 +134,23 @@ import Testing
           line.last == ":" && line.dropLast().allSatisfy { $0.isUppercase || $0 == " " }
         }
       }
-      #expect(
-        try await headings("battery") == ["ARGUMENTS:", "OPTIONS:", "TRANSPORT OPTIONS:", "LINE OPTIONS:"])
-      #expect(try await headings("doctor") == ["ARGUMENTS:", "OPTIONS:", "TRANSPORT OPTIONS:"])
-      for words in [["list"], ["watch"], ["detach"], ["serve"], ["profile", "list"], ["udev-rules"]] {
+      for words in ["battery", "console", "bridge", "doctor"] {
+        #expect(try await headings(words) == ["ARGUMENTS:", "OPTIONS:"], "\(words)")
+      }
+      for words in [["list"], ["battery"], ["watch"], ["console"], ["serve"], ["profile", "list"], ["udev-rules"]] {
         let help = try await box.run(words + ["--help"]).outputText
         #expect(!help.contains("--baud") && !help.contains("--transport"), "\(words)")
+        let isForLines = ["battery", "console"].contains(words[0])
+        #expect(help.contains("--driver") == isForLines && help.contains("help line") == isForLines, "\(words)")
       }
+      let topic = try await box.run("help", "line")
+      #expect(topic.status == 0 && topic.errorText == "")
+      for option in ["--transport", "--endpoints", "--baud", "--parity", "--settle", "--driver"] {
+        #expect(topic.outputText.contains("  \(option) ") || topic.outputText.contains(", \(option) "), "\(option)")
+      }
+      #expect(topic.outputText.contains("TRANSPORT OPTIONS:") && topic.outputText.contains("LINE OPTIONS:"))
+      // Whoever wants all of a command's options gets them.
+      #expect(try await box.run("battery", "--help-hidden").outputText.contains("--baud"))
     }
   }
 
@@ -169,6 +179,9 @@ import Testing
       #expect(version.status == 0)
       #expect(version.lines.count == 1)
       #expect(version.outputText.split(separator: ".").count == 3)
+      let json = try await box.run("--version", "--json")
+      #expect(json.status == 0 && json.errorText == "")
+      #expect(try json.json()["version"] == .string(version.lines[0]))
     }
   }
 

@@ -28,7 +28,8 @@ struct BlunoNamedCommand: Sendable {
       let text = call.text("task")
       // The number needn't be in the remote control's list: a robot may have more tasks.
       guard let number = remote.task(text)?.number ?? Int(text) else {
-        throw AccessoryError(.misconfigured, "there is no task \(text): bridge-cli remote show lists all tasks")
+        throw AccessoryError(
+          .misconfigured, "there is no task \(text): bridge-cli bluetooth remote show lists all tasks")
       }
       try await robot.send(.task(number), by: remote)
       return []

@@ -58,7 +58,7 @@ extension CommandCall {
     let similar = names.filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
     let hint: String
     if !similar.isEmpty {
-      hint = "similar commands: \(similar.joined(separator: ", "))"
+      hint = "similar commands are \(similar.joined(separator: ", "))"
     } else if let nearest = NearestWord.find(name, among: names), nearest.isLikely, nearest.distance < name.count {
       hint = "did you mean \(nearest.word)?"
     } else {

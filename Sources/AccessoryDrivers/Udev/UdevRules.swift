@@ -54,7 +54,7 @@ public struct UdevRules: Sendable, Hashable {
     let removed = products.map { #"ACTION=="remove", ENV{PRODUCT}=="\#($0)", TAG+="systemd""# + "\n" }
     return """
       # SPDX-License-Identifier: Apache-2.0
-      # Made by 'bridge-cli udev-rules' from its profiles: change those, not this.
+      # Made by 'bridge-cli profile udev-rules' from its profiles: change those, not this.
 
       SUBSYSTEM!="tty|usb", GOTO="accessory_bridge_end"
       SUBSYSTEM=="usb", ENV{DEVTYPE}!="usb_device", GOTO="accessory_bridge_end"

@@ -21,12 +21,16 @@ struct CommandDeclaration {
   let path: [String]
   let abstract, discussion: String
   let arguments: [Argument]
-  let commands: [CommandDeclaration]
+  private(set) var commands: [CommandDeclaration]
 
-  /// The program and all its commands; nil where `document` has another form.
-  init?(_ document: JSON) {
+  /// The program, all its commands, and its help topics; nil where a document has another form.
+  init?(_ document: JSON, topics: [JSON] = []) {
     guard let root = document.fields?["command"] else { return nil }
     self.init(root, below: [])
+    for topic in topics {
+      guard let one = topic.fields?["command"].flatMap({ CommandDeclaration($0, below: path) }) else { return nil }
+      commands.append(one)
+    }
   }
 
   private init?(_ json: JSON, below parents: [String]) {

@@ -29,6 +29,9 @@ package enum MeasurementView {
       + (unit.isEmpty || value.content == nil ? "" : " \(unit)")
   }
 
+  /// The value alone, for scripts; empty where it isn't known.
+  package static func plain(_ value: AccessoryValue) -> String { value.content == nil ? "" : text(value) }
+
   /// A value's name, escaped.
   package static func name(_ name: String) -> String { SafeText.escape(name) }
 

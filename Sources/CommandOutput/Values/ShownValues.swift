@@ -9,10 +9,14 @@ package final class ShownValues: Sendable {
   private let json: Bool
   /// The names of the values to show; all values where this is empty.
   private let names: [String]
+  /// Whether only the values are printed, without names and units, each on a line.
+  private let isPlain: Bool
   private let last = Locked(ValuesReading())
 
-  /// Prints the values of these names, or all if there are none; with `json` as documents.
-  package init(json: Bool, names: [String]) { (self.json, self.names) = (json, names) }
+  /// Prints the values of these names, or all if there are none; with `json` as documents, with `plain` without names and units.
+  package init(json: Bool, names: [String], plain: Bool = false) {
+    (self.json, self.names, isPlain) = (json, names, plain)
+  }
 
   private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
 
@@ -32,6 +36,13 @@ package final class ShownValues: Sendable {
     }
     let wanted = values.filter { isWanted($0.name) }
     if json { return Output.json(document(wanted)) }
+    if isPlain {
+      // In the order of the names, as a script expects it.
+      for name in names {
+        wanted.filter { $0.name == name }.forEach { Output.line(MeasurementView.plain($0.reading)) }
+      }
+      return
+    }
     if !wanted.isEmpty { MeasurementView.table(wanted, columns: Output.columns).forEach(Output.line) }
   }
 
@@ -43,6 +54,7 @@ package final class ShownValues: Sendable {
     }
     guard !changed.isEmpty else { return }
     if json { return Output.json(document(changed.map { Bridge.MeasuredValue($0) })) }
+    if isPlain { return changed.forEach { Output.line(MeasurementView.plain($0)) } }
     for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
   }
 }

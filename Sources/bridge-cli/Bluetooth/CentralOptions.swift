@@ -18,7 +18,8 @@ struct OpenModule {
   ) async throws -> Result {
     if let held = try await HeldDevice.find(text, line) {
       throw AccessoryError(
-        .busy, "the service at \(held.socketPath) has \(held.name): detach it first with bridge-cli detach \(held.name)"
+        .busy,
+        "the service at \(held.socketPath) has \(held.name): detach it first with bridge-cli attach --end \(held.name)"
       )
     }
     let target = try await OpenedAccessory.find(text, line)
@@ -52,19 +53,23 @@ struct OpenModule {
 struct RetryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How often to try again after the connection was lost: a number, forever or off.", valueName: "tries"),
+      "How often to try again after the connection was lost: a number, forever or off.", valueName: "tries",
+      visibility: HelpTopic.visibility),
     transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
   var reconnectInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "How often to try again after connecting failed: a number, forever or off.", valueName: "tries"),
+      "How often to try again after connecting failed: a number, forever or off.", valueName: "tries",
+      visibility: HelpTopic.visibility),
     transform: TriesArgument.read)
   var retryTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
   var retryInterval: TimeArgument?
 
   var policy: HM10CentralPolicy {

@@ -13,52 +13,48 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "connect",
     abstract: "Connects to a Bluetooth device through an HM-10, and passes bytes both ways.",
     usage: """
-      bridge-cli connect [<device>] <address> [--timeout <time>] [--json]
-             bridge-cli connect [<device>] <number> [--json]
+      bridge-cli bluetooth connect [<device>] <address> [--timeout <time>] [--json]
+             bridge-cli bluetooth connect [<device>] <number> [--json]
       """,
     discussion: """
-      ADDRESS is like 00:17:EA:09:09:09; the command searches for it first, unless the last scan found it. NUMBER is \
-      the number of the device in the last bridge-cli scan.
-
-      What you type goes to the device, and what it sends is printed, until Ctrl-] or the end of the input. A \
-      connection that is lost, or can't be made, is tried again three times, with a pause of a second before each; \
-      what you type meanwhile is lost. On a terminal control characters are made visible, unless --raw is given. With \
-      --json each event is a document on a line of its own, with bytes in hexadecimal.
+      ADDRESS is like 00:17:EA:09:09:09; NUMBER is that of the device in the last bridge-cli bluetooth scan. What you type goes to the \
+      device, and what it sends is printed, until Ctrl-] or the end of the input. A connection that is lost, or can't be made, is \
+      tried again three times.
 
       EXIT STATUS
         66  no such device was found
-        69  the module is connected already or in use by another program, or the connection failed or was lost for good
+        69  the module is in use, or the connection failed or was lost for good
         75  the module doesn't answer
         76  the module refuses to connect
         78  no more connections are possible
 
       EXAMPLES
-        bridge-cli connect 1
-        bridge-cli connect /dev/ttyUSB0 00:17:EA:09:09:09 --driver hm10
-        echo on | bridge-cli connect 1 --linger 2s
+        bridge-cli bluetooth connect 1
+        bridge-cli bluetooth connect /dev/ttyUSB0 00:17:EA:09:09:09 --driver hm10
+        echo on | bridge-cli bluetooth connect 1 --linger 2s
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "The module (not needed if there is only one), and the device to connect to.", valueName: "word"),
+      "The module (where there are several), and the device to connect to.", valueName: "word"),
     completion: CompletionWords.devices)
   var words: [String]
   @Option(
-    help: ArgumentHelp("How long to search for an address, in seconds or with a unit.", valueName: "time"),
+    help: ArgumentHelp("How long to search for an address.", valueName: "time"),
     transform: SecondsArgument.read)
   var timeout: SecondsArgument?
   @Option(
     help: ArgumentHelp(
-      "At the end of the input, wait until nothing was received for this time; default: 1s.", valueName: "time"),
+      "Silence at the end of the input; default: 1s.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
-  @Flag(help: "Print received bytes unchanged, also on a terminal, which then obeys their control sequences.")
+  @Flag(help: "Print received bytes unchanged, also on a terminal.")
   var raw = false
   @Flag(help: "Connect to a dual-mode device.")
   var dual = false
   @OptionGroup var retry: RetryOptions
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
@@ -102,7 +98,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
         throw AccessoryError(
           .notFound,
           known.isEmpty
-            ? "there was no scan with this module: bridge-cli scan shows the devices"
+            ? "there was no scan with this module: bridge-cli bluetooth scan shows the devices"
             : "the last scan showed \(known.count) devices: there is no number \(number)")
       }
       return known[number - 1].address

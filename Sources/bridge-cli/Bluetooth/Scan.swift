@@ -12,23 +12,21 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "scan",
     abstract: "Shows the Bluetooth devices around an HM-10, the strongest signal first.",
     discussion: """
-      On a terminal the list is updated while devices are found and their signals change. Elsewhere it is printed when \
-      the time is over; with --json each found device is an event, and the list comes last. bridge-cli connect takes \
-      the numbers of the list. A module that is a peripheral becomes a central, and stays one.
+      On a terminal the list is updated while devices are found. connect takes its numbers. A module that is a peripheral becomes a \
+      central, and stays one.
 
       EXAMPLES
-        bridge-cli scan
-        bridge-cli scan /dev/ttyUSB0 --driver hm10 --timeout 20s
-        bridge-cli scan --json | jq -r 'select(.event == "ended").neighbours[0].address'
+        bridge-cli bluetooth scan
+        bridge-cli bluetooth scan /dev/ttyUSB0 --driver hm10 --timeout 20s
       """)
 
   @OptionGroup var device: DeviceArgument
   @Option(
-    help: ArgumentHelp("How long to scan, in seconds or with a unit.", valueName: "time"),
+    help: ArgumentHelp("How long to scan.", valueName: "time"),
     transform: SecondsArgument.read)
   var timeout: SecondsArgument?
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 

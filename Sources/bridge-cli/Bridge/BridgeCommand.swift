@@ -12,124 +12,104 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     commandName: "bridge",
     abstract: "Lets other programs use an accessory's line.",
     discussion: """
-      Opens DEVICE once and shares it among all programs that connect to the endpoints. Several endpoints can be open at the same \
-      time. Ends with Ctrl-C.
+      Opens DEVICE once and shares it among all programs that connect. If its protocol is known, whole requests are passed on, one \
+      after another, and each reply goes to the program that asked; otherwise, or with --by bytes, all bytes pass unchanged to all.
 
-      If the accessory's protocol is known (framed, ev3, or described by a file), the line is shared by frames: each request \
-      reaches the accessory as a whole, requests are sent one after another, and each reply goes to the program that sent the \
-      request. Bytes that are not part of a frame are dropped. Otherwise, or with --by bytes, all bytes pass unchanged, and every \
-      program receives everything that the accessory sends.
-
-      A pseudo-terminal (--pty) looks like a serial port to other programs, even if the accessory is on the network or is a USB \
-      device without a serial port. DTR, RTS and break are not passed on, because the kernel has none for a pseudo-terminal.
-
-      PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1; port 0 takes any free port. Every user of this machine can \
-      connect. Other machines can connect only if --allow names their network. Connections are not encrypted, and clients are not \
-      authenticated. A connection that begins with an HTTP request is closed.
-
-      Commands that change something in the accessory, and raw bytes that may, reach it only with --write and a profile with \
-      `writes: allowed`. By frames, all other requests reach it without these. By bytes, clients then only read, as with \
-      --writers none.
-
-      --config takes the device and the options from a file: `device: SIM0001`, and options without their dashes, such as \
-      `tcp: 7000` and `on_unplug: keep`. Check such a file with: bridge-cli share check FILE
+      PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1. Connections are neither encrypted nor authenticated. Commands \
+      that change something in the accessory, and raw bytes that may, reach it only with --write and a profile with \
+      `writes: allowed`; without these, clients by bytes only read, as with --writers none.
 
       EXAMPLES
         bridge-cli bridge /dev/ttyUSB0 --tcp 7000
-        bridge-cli bridge /dev/ttyUSB0 --rfc2217 7001
         bridge-cli bridge /dev/ttyUSB0 --rfc2217 7001 --reset esp
-        bridge-cli bridge usb:2341:0043 --pty ./tty
         bridge-cli bridge tcp:10.0.0.7:5000 --pty ./tty
-        bridge-cli bridge SIM0001 --tcp 0.0.0.0:7000 --allow 192.168.1.0/24 --unix ./lamp.sock --writers one
+        bridge-cli bridge SIM0001 --tcp 0.0.0.0:7000 --allow 192.168.1.0/24 --writers one
         echo AT | bridge-cli bridge /dev/ttyUSB0 --baud 9600 --stdio
       """)
 
   @OptionGroup var device: DeviceArgument
   @Option(
-    help: ArgumentHelp("Listen at this address. May be repeated.", valueName: "place"), transform: ListeningPlace.read)
+    help: ArgumentHelp("Listen at this address; may be repeated, like all of these.", valueName: "place"),
+    transform: ListeningPlace.read)
   var tcp: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Listen here for clients of RFC 2217, which can also set the line's speed and modem lines. May be repeated.",
+      "Listen for clients of RFC 2217, which also control the line.",
       valueName: "place"), transform: ListeningPlace.read)
   var rfc2217: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp("Listen at a Unix socket with this path. May be repeated.", valueName: "path"),
+    help: ArgumentHelp("Listen at a Unix socket.", valueName: "path"),
     completion: .file())
   var unix: [String] = []
   @Option(
-    help: ArgumentHelp("Make a pseudo-terminal with a link at this path. May be repeated.", valueName: "path"),
+    help: ArgumentHelp("Make a pseudo-terminal with a link at this path.", valueName: "path"),
     completion: .file())
   var pty: [String] = []
-  @Flag(help: "Share the line with standard input and output; messages go to standard error.")
+  @Flag(help: "Share the line with standard input and output.")
   var stdio = false
 
   @Option(
     help: ArgumentHelp(
-      "Record the traffic in this file, for trace and replay. An existing file is appended to.", valueName: "file"),
+      "Record the traffic in this file, for trace and replay.", valueName: "file"),
     completion: .file())
   var record: String?
   @Option(
     help: ArgumentHelp(
-      "Let machines of this network connect, like 192.168.1.0/24. May be repeated.", valueName: "net"),
+      "Let machines of this network connect, like 192.168.1.0/24.", valueName: "net"),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
     help:
-      "Which clients' bytes reach the accessory: of none, of one (the first that writes, until it leaves), or of many.")
+      "Whose bytes reach the accessory: none, one (the first that writes), or many.")
   var writers = SharingRules.Writers.many
   @Option(
-    help: """
-      Share frames (each reply goes to the client that asked) or bytes (every client receives everything); default: frames \
-      if the protocol is known and clients may write, otherwise bytes.
-      """)
+    help: "Share frames or bytes; default: frames if the protocol is known.")
   var by: SharedUnit?
   @Option(
-    help: """
-      What happens to a client that reads too slowly: close (if it is the only client, the accessory waits instead), \
-      skip (it misses bytes), or wait (all clients wait for it).
-      """)
+    help: "A client that reads too slowly: close it, skip bytes, or wait for it.")
   var slowReader = SharingRules.SlowReader.close
   @Option(
-    help: ArgumentHelp("How many bytes are kept for a slow client, 4K to 64M.", valueName: "size"),
+    help: ArgumentHelp(
+      "How many bytes are kept for a slow client, 4K to 64M.", valueName: "size", visibility: HelpTopic.visibility),
     transform: SizeArgument.read
   )
   var buffer = SizeArgument(bytes: 1 << 20)
   @Option(
-    help: """
-      When the accessory is unplugged: hang-up (clients are disconnected), keep (they wait for it), or end (with exit \
-      status 69).
-      """)
+    help: "After an unplug: hang-up (clients are disconnected), keep (they wait), or end.")
   var onUnplug = UnplugArgument.hangUp
-  @Option(help: ArgumentHelp("The greatest number of clients at each endpoint.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "The greatest number of clients at each endpoint.", valueName: "number", visibility: HelpTopic.visibility))
   var maxClients = 512
-  @Flag(help: "Allow one client at each endpoint: a new client replaces the one that is connected.")
+  @Flag(
+    help: ArgumentHelp(
+      "Allow one client at each endpoint: a new client replaces the one that is connected.",
+      visibility: HelpTopic.visibility))
   var newestWins = false
   @Option(
     help: ArgumentHelp(
-      "The file mode of sockets (default: 0600) and pseudo-terminals (default: the system's).", valueName: "mode"),
+      "The file mode of sockets (default: 0600) and pseudo-terminals (default: the system's).", valueName: "mode",
+      visibility: HelpTopic.visibility),
     transform: ModeArgument.read)
   var mode: ModeArgument?
   @Option(
     help: ArgumentHelp(
       "Keep a client that has closed its sending side until the accessory has been silent for this long; default: 500ms.",
-      valueName: "time"), transform: TimeArgument.read)
+      valueName: "time", visibility: HelpTopic.visibility), transform: TimeArgument.read)
   var linger: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      """
-      When a client of --rfc2217 begins to reset the board by DTR and RTS, run the reset here with exact times: esp (ESP32, \
-      ESP8266), arduino, or a file that describes it (./board.yaml); default: as the profile says; none overrides that.
-      """, valueName: "board"), completion: CompletionWords.resets)
+      "Reset the board with exact times when a client begins to: esp, arduino, a file, or none; default: the profile's.",
+      valueName: "board"), completion: CompletionWords.resets)
   var reset: ResetArgument?
-  @Flag(help: "Let clients send commands and bytes that may change the accessory, if its profile allows them.")
+  @Flag(help: "Let clients send what may change the accessory, if its profile allows it too.")
   var write = false
   @Option(
     help: ArgumentHelp("Take the device and all options from this file.", valueName: "file"),
     completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -27,6 +27,9 @@ enum ShareFile {
     (.init("reset", .text, problem: reset), "--reset"), (.init("write", .flag), "--write"),
   ]
 
+  /// The keys that no other file has.
+  static let ownKeys = Set(options.map(\.key.name)).subtracting(["device", "reset", "write", "writers"])
+
   private static func form<Argument: FormArgument & SendableMetatype>(
     _: Argument.Type
   ) -> @Sendable (String) -> String? {

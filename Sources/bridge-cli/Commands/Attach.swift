@@ -15,26 +15,20 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     commandName: "attach",
     abstract: "Keeps one accessory open, and shares it with other commands.",
     discussion: """
-      If a service runs, attach asks it to open the accessory, and ends. Otherwise attach keeps the accessory open \
-      until Ctrl-C and acts as its service: status, battery, info, request, trace and file commands in other terminals \
-      go through it.
-
-      For a device that no profile fits, name a profile with --profile; without one the device is opened as bytes, and \
-      nothing is sent to it.
-
-      With --udev the device is the one that udev names in the environment, as for a rule's RUN. If no service runs, \
-      this starts one in the background.
+      If a service runs, it opens the accessory, and the command ends. Otherwise the command acts as its service until Ctrl-C. Where \
+      no profile fits, name one with --profile; without one the device is opened as bytes, and nothing is sent to it.
 
       EXAMPLES
         bridge-cli attach
-        bridge-cli attach /dev/ttyUSB0 --reconnect-tries forever
         bridge-cli attach SIM0001 --wait 30s
         bridge-cli attach /dev/rfcomm0 --profile ev3
-        RUN+="/usr/bin/bridge-cli attach --udev"      in a udev rule, on a system without systemd
+        bridge-cli attach SIM0001 --end
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Attach the device that udev names in the environment.")
+  @Flag(help: "Make the service close it, until it is attached or plugged in again.")
+  var end = false
+  @Flag(help: "Attach the device that udev names in the environment, for a rule's RUN.")
   var udev = false
   @Option(
     help: ArgumentHelp("Use this profile, whichever profile fits.", valueName: "name"),
@@ -45,6 +39,9 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
+    if end, udev || profile != nil || waiting.wait != nil || !options.alarms.rules.isEmpty {
+      throw ValidationError("--end only makes the service close an accessory: leave out everything but its name")
+    }
     if udev, waiting.wait != nil {
       throw ValidationError("--udev is for a device that is plugged in: leave out --wait")
     }
@@ -56,6 +53,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if udev { return try await UdevCall.run(options) }
+    if end { return try await Detaching(name: device.text, json: output.json).run() }
     let found = try await AccessoryWait.device(device.text, limit: waiting.wait?.duration)
     switch try await RunningService.takePlace(options) {
     case .taken(_, let path): try await ask(found, path)
@@ -131,43 +129,6 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     for rule in options.alarms.rules {
       guard let unfit = description?.misfit(of: rule) else { continue }
       throw AccessoryError(.misconfigured, "--alarm: the rule \(unfit) (profile \(profile.name))")
-    }
-  }
-}
-
-struct Detach: AsyncParsableCommand, JSONCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "detach",
-    abstract: "Makes the service close an accessory.",
-    discussion: """
-      The service opens it again only when you attach it, or unplug it and plug it in.
-
-      EXAMPLES
-        bridge-cli detach SIM0001
-      """)
-
-  @OptionGroup var device: DeviceArgument
-  @OptionGroup var output: OutputOptions
-
-  func run() async throws {
-    let device: Bridge.Device
-    if let held = try await find() {
-      device = try await held.detach()
-    } else {
-      let name = self.device.text.map { SafeText.escape($0) } ?? "any accessory"
-      throw AccessoryError(.notFound, "no service holds \(name)")
-    }
-    if output.json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
-    Output.line("\(SafeText.escape(device.id)) is detached.")
-  }
-
-  /// The accessory to detach, or a line with all accessories on it.
-  private func find() async throws -> BridgeDevice? {
-    do {
-      return try await HeldDevice.find(device.text, all: true)?.calls
-    } catch let error as ResolutionError where error.unitsOfALine != nil {
-      guard let held = try await HeldDevice.find(device.text, all: true, asLine: true) else { return nil }
-      return held.calls.client.device(held.accessory.device.path, label: device.text)
     }
   }
 }

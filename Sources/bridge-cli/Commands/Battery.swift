@@ -16,36 +16,26 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "battery",
     abstract: "Shows an accessory's battery.",
     discussion: """
-      What the accessory doesn't report is not shown, and is null in JSON. Cells are listed if the terminal is wide \
-      enough. The time to empty is calculated where the accessory reports only its remaining charge and the current; \
-      "Derived" names it then.
-
-      With --watch each line begins with the time of the reading, and on a terminal it ends with a small graph of those \
-      shown so far. With --history what the service (bridge-cli serve) has read in the last 24 hours, or in the time behind \
-      it, is drawn as graphs; the accessory isn't asked.
+      What the accessory doesn't report is not shown, and is null in JSON.
 
       EXAMPLES
         bridge-cli battery
         bridge-cli battery --all
-        bridge-cli battery --history 1h
-        bridge-cli battery SIM0001 --history --plot battery.svg
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
-        bridge-cli battery SIM0001 --watch
         bridge-cli battery SIM0001 --watch --alarm 'battery < 20 % for 1 min'
-        bridge-cli battery --wait 5s
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Keep running: print again at each change that the accessory reports. Wait for it after an unplug.")
+  @Flag(help: "Keep running: print each change, and wait after an unplug.")
   var watch = false
   @Flag(help: "With --watch: end when the accessory is unplugged.")
   var once = false
-  @Flag(help: "Show the batteries of all accessories in one table.")
+  @Flag(help: "Show all batteries in one table.")
   var all = false
   @OptionGroup var past: HistoryOptions
   @OptionGroup var alarms: AlarmOptions
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
@@ -63,11 +53,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   func run() async throws {
-    if let history = past.history {
-      return try await ShownHistory(
-        name: device.text, names: ReadingSeries.batteryNames, seconds: history.seconds, options: past, json: output.json
-      ).show()
-    }
+    if let history = past.shown(device.text, .battery, json: output.json) { return try await history.show() }
     if all { return AllBatteries.show(try await AllBatteries.read(line), json: output.json) }
     let seen = watch ? SeenReadings() : nil
     func show(

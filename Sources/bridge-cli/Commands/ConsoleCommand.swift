@@ -12,63 +12,51 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "console",
     abstract: "Sends what you type to an accessory, and shows what it sends.",
     discussion: """
-      Ctrl-] ends the console. Ctrl-T and another key is a command: Ctrl-T ? lists them. You type a line, and Enter \
-      sends it; the arrows bring earlier lines back. With --raw each key is sent at once. With --keys the arrows drive \
-      a Bluno robot or an HM-1X car. Ctrl-C deletes the line; in an empty line it is sent.
+      Ctrl-] ends the console; Ctrl-T ? lists its keys. You type a line, and Enter sends it. After an unplug the console waits for \
+      the accessory. A service that has it lends it meanwhile.
 
-      What the accessory sends is shown as text, with control characters made visible; messages of AF1 and EV3 are \
-      decoded. After an unplug the console waits for the accessory. A service that has the accessory lends it meanwhile.
-
-      If raw bytes may change something in the accessory, the console sends only if you use --write and its profile \
-      says writes: allowed. Otherwise it shows what the accessory sends, also to a service that has it open.
-
-      From a pipe, each line is sent as it is read, or --line-delay after the line before, and each reply begins on a \
-      new line. The console ends when the input has ended and the accessory has been silent for a while (--linger). It \
-      ends with exit status 69 when the accessory is unplugged; with --reconnect it waits for the accessory instead.
+      If raw bytes may change something in the accessory, the console sends only with --write and a profile with \
+      `writes: allowed`; otherwise it shows what the accessory sends. From a pipe, each line is sent as it is read, and the console \
+      ends when the accessory has been silent for a while.
 
       EXAMPLES
         bridge-cli console /dev/ttyUSB0 --baud 9600 --eol crlf
         bridge-cli console BLUNO1 --keys --log drive.log
         bridge-cli console ./acc --show hex --timestamps
         echo AT | bridge-cli console /dev/ttyUSB0 --eol none
-        bridge-cli console /dev/ttyUSB0 --line-delay 200ms < commands.txt
-        tail -f commands | bridge-cli console BLUNO1 --reconnect --log drive.log
       """)
 
   @OptionGroup var device: DeviceArgument
   @Option(
-    help: """
-      The line end that is sent behind each line: none, lf, cr or crlf; default: none for HM-10 modules, cr for ELM327 and \
-      Megatec; else lf.
-      """) var eol: LineEnding?
-  @Option(help: "How input is sent: line, raw (each key at once), hex, or keys (drive a robot).")
+    help: "The line end that is sent: none, lf, cr or crlf; default: by the protocol.") var eol: LineEnding?
+  @Option(help: "How input is sent: line, raw (each key), hex, or keys (drive a robot).")
   var input: ConsoleInput?
   @Flag(help: "Same as --input raw.") var raw = false
   @Flag(help: "Same as --input keys.") var keys = false
   @Option(
     help:
-      "How to show received bytes: text, frames, hex, or as-is (with --raw); default: frames for AF1, EV3; else text."
+      "How received bytes are shown: text, frames, hex, or as-is."
   )
   var show: ConsoleView?
   @Flag(help: "Show the time at which bytes arrived.") var timestamps = false
   @Option(
-    help: ArgumentHelp("Log what happens to this file; an existing file is appended to.", valueName: "file"),
+    help: ArgumentHelp("Log what happens to the end of this file.", valueName: "file"),
     completion: .file())
   var log: String?
   @Option(
-    help: ArgumentHelp("From a pipe: wait for this much silence at the end; default: 500ms.", valueName: "time"),
+    help: ArgumentHelp("From a pipe: silence at the end; default: 500ms.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
   @Option(
-    help: ArgumentHelp("From a pipe: wait this long after each line before the next one is sent.", valueName: "time"),
+    help: ArgumentHelp("From a pipe: pause after each line.", valueName: "time"),
     transform: TimeArgument.read)
   var lineDelay: TimeArgument?
-  @Flag(help: "From a pipe: after an unplug wait for the accessory, and continue, as at a terminal.")
+  @Flag(help: "From a pipe: wait after an unplug, and continue.")
   var reconnect = false
-  @Flag(help: "Allow input to change something in the accessory, if its profile allows it too.")
+  @Flag(help: "Allow input to change the accessory, if its profile allows it too.")
   var write = false
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 

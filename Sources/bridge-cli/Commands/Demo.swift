@@ -17,9 +17,6 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     commandName: "demo",
     abstract: "Shows the main features on a simulated accessory, in a few seconds.",
     discussion: """
-      Plugs a simulated accessory in, asks for its identity, status and battery, follows its battery, pulls the cable \
-      in the middle of a request, and plugs it in again. Nothing is left behind.
-
       EXAMPLES
         bridge-cli demo
       """)

@@ -13,17 +13,15 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     commandName: "doctor",
     abstract: "Explains why a port can't be opened, and how to fix it.",
     discussion: """
-      Looks, and changes nothing. Without a device it looks at every serial port and every accessory. The exit \
-      status is the one that opening the device would give.
+      Looks, and changes nothing. Without a device it looks at everything.
 
       EXAMPLES
         bridge-cli doctor
         bridge-cli doctor /dev/ttyUSB0
-        bridge-cli doctor usb:0694:0005 --transport usb
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup var transport: TransportOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
@@ -73,7 +71,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
   private static func text(_ held: ServiceEntry) -> String {
     let borrower = held.accessory.state == .lent ? held.accessory.holder.map { " and lends it to \($0)" } ?? "" : ""
     return "the service at \(held.socketPath) has it open\(borrower); commands go through the service; to close it: "
-      + "bridge-cli detach \(held.accessory.device.id)"
+      + "bridge-cli attach --end \(held.accessory.device.id)"
   }
 
   private func patients() async throws -> [Device] {

@@ -5,7 +5,17 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-// The files of accessories.
+struct FileGroup: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "file",
+    abstract: "Lists, gets, sends and removes files on an accessory.",
+    discussion: """
+      EXAMPLES
+        bridge-cli file ls EV3
+        bridge-cli file send ACC0042 firmware.bin --kind firmware
+      """,
+    subcommands: [Ls.self, GetFile.self, SendFile.self, Rm.self, Mkdir.self])
+}
 
 /// A command on an accessory's files.
 protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
@@ -39,14 +49,14 @@ struct Ls: FileCommand {
       On an EV3 brick, relative paths begin in /home/root/lms2012/sys; projects are in ../prjs.
 
       EXAMPLES
-        bridge-cli ls EV3
-        bridge-cli ls EV3 ../prjs/tst --json | jq -r '.entries[].name'
+        bridge-cli file ls EV3
+        bridge-cli file ls EV3 ../prjs/tst --json | jq -r '.entries[].name'
       """)
 
   @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
   var device: String
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path = "./"
@@ -77,13 +87,13 @@ struct Rm: FileCommand {
     abstract: "Removes a file or an empty folder on an accessory.",
     discussion: """
       EXAMPLES
-        bridge-cli rm EV3 ../prjs/tst/tst.rbf
+        bridge-cli file rm EV3 ../prjs/tst/tst.rbf
       """)
 
   @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
   var device: String
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The file or folder.", completion: CompletionWords.nothing) var path: String
@@ -102,13 +112,13 @@ struct Mkdir: FileCommand {
     abstract: "Makes a folder on an accessory.",
     discussion: """
       EXAMPLES
-        bridge-cli mkdir EV3 ../prjs/tst
+        bridge-cli file mkdir EV3 ../prjs/tst
       """)
 
   @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
   var device: String
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path: String

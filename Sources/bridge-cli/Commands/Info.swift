@@ -13,24 +13,38 @@ import CommandOutput
 struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Shows everything that is known about an accessory and its line.",
+    abstract: "Shows everything that is known about an accessory and its line, or about the service.",
     discussion: """
       EXAMPLES
         bridge-cli info
         bridge-cli info /dev/ttyACM0 --baud 57600 --json
         bridge-cli info usb:2341:0043 --passive
+        bridge-cli info --service --json | jq '.devices[].service.state'
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   @Flag(help: "Don't open it: show only what the system knows.")
   var passive = false
+  @Flag(help: "Show the service instead: its version, socket, clients and accessories.")
+  var service = false
+  @Option(
+    help: ArgumentHelp("With --service: the path of its socket.", valueName: "path", visibility: HelpTopic.visibility))
+  var socket: String?
+
+  func validate() throws {
+    if socket != nil, !service { throw ValidationError("--socket needs --service") }
+    if service, device.text != nil || passive || waiting.wait != nil || line.saysSomething {
+      throw ValidationError("--service shows the service, not an accessory: leave everything else out")
+    }
+  }
 
   func run() async throws {
+    if service { return try await ShownService(socket: socket, json: output.json).show() }
     if passive { return try await showWithoutOpening() }
     if let held = try await HeldDevice.find(device.text, line) { return show(try await held.calls.info()) }
     let target = try await OpenedAccessory.find(device.text, line)

@@ -14,23 +14,16 @@ struct List: AsyncParsableCommand, JSONCommand {
     commandName: "list",
     abstract: "Lists the accessories that are connected.",
     discussion: """
-      Simulators, serial ports on USB and Bluetooth, and USB devices with a pair of endpoints that the system doesn't \
-      use itself. Keyboards, mice, discs, cameras and the like are shown only with --all.
-
       EXAMPLES
         bridge-cli list
         bridge-cli list --wait 5
-        bridge-cli list --scan
         bridge-cli list --json | jq -r '.devices[].path'
       """)
 
   @Flag(help: "Show everything on USB except hubs.")
   var all = false
   @Flag(
-    help: """
-      Ask which accessories are on lines whose profile says units: scan, unless a service has them open. Each unused \
-      number costs one timeout.
-      """)
+    help: "Search units on lines whose profile says units: scan.")
   var scan = false
   @Option(
     help: ArgumentHelp(

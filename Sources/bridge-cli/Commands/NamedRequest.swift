@@ -9,6 +9,8 @@ import CommandOutput
 struct NamedRequest {
   private let device: String?
   private let words: ArraySlice<String>
+  /// Values to set, in place of `words`: the accessory's driver says by which command.
+  private var settings: [CommandSetting] = []
 
   /// The drivers that may be meant.
   private let drivers: [Driver]
@@ -20,6 +22,12 @@ struct NamedRequest {
   init(_ command: String, of device: String?) { self.init([command], of: device) }
 
   init(_ words: [String], of device: String?) { (self.device, self.words, drivers) = (device, words[...], []) }
+
+  /// The command of the accessory's own driver that sets these values.
+  init(settings: [CommandSetting], of device: String?) {
+    self.init([], of: device)
+    self.settings = settings
+  }
 
   /// Whether some driver has the first command. Where none has, the accessory's own driver reports its commands in the
   /// error.
@@ -64,8 +72,8 @@ struct NamedRequest {
     }
   }
 
-  func run(_ request: Request) async throws {
-    let (isAnswered, output) = (!request.noReply, request.output)
+  func run(_ request: CommandSending) async throws {
+    let (isAnswered, output) = (request.isAnswered, request.output)
     if let held = try await HeldDevice.find(device, request.line) {
       let calls = try calls(of: try await held.commands().commands, held.label ?? held.name)
       if request.dryRun { return try await DryRun(calls, on: held, write: request.write).show(output) }
@@ -78,8 +86,8 @@ struct NamedRequest {
   }
 
   /// Sends the commands to a device that no service holds.
-  func run(_ request: Request, on target: Target) async throws {
-    let (isAnswered, output) = (!request.noReply, request.output)
+  func run(_ request: CommandSending, on target: Target) async throws {
+    let (isAnswered, output) = (request.isAnswered, request.output)
     if let driver = target.driver {
       // Checked before the device is opened, since opening resets some boards.
       let calls = try calls(of: driver.commands, target.label)
@@ -98,6 +106,12 @@ struct NamedRequest {
   }
 
   private func calls(of commands: [CommandDescription], _ label: String) throws -> [CommandCall] {
+    let words: [String]
+    do throws(UsageError) {
+      words = settings.isEmpty ? Array(self.words) : try CommandSetting.words(settings, of: commands)
+    } catch {
+      throw UsageError("\(label): \(error.description)")
+    }
     do throws(CommandSyntaxError) {
       return try CommandCall.read(words, of: commands)
     } catch {

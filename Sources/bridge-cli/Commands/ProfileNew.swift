@@ -13,17 +13,12 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
     commandName: "new",
     abstract: "Prints the beginning of a protocol description.",
     discussion: """
-      With --from it finds out from a recording what the accessory's frames look like: how they begin and end, where \
-      their length is, and which checksum they have. Comments in the file say what it found, and why. It is a guess: \
-      read it, and test it with profile check --recording.
-
-      Without --from it asks a few questions at the terminal.
+      From a recording it guesses how frames begin and end, and which checksum they have; without one it asks questions.
 
       EXAMPLES
         bridge-cli trace /dev/ttyUSB0 --record session.trace
         bridge-cli profile new --from session.trace > mine.yaml
-        bridge-cli profile check mine.yaml --recording session.trace
-        bridge-cli profile new > mine.yaml
+        bridge-cli check mine.yaml --recording session.trace
       """)
 
   @Option(help: ArgumentHelp("A recording, made with trace --record.", valueName: "file"), completion: .file())

@@ -12,15 +12,10 @@ struct RemoteCommand: AsyncParsableCommand {
     commandName: "remote",
     abstract: "Sets up the remote control for Bluno robots: its tasks and its keys.",
     discussion: """
-      The settings are kept in accessory-bridge/bluno.json in the user's configuration folder; request and console use \
-      them.
-
       EXAMPLES
-        bridge-cli remote show
-        bridge-cli remote add-task "Sing a song"
-        bridge-cli remote move-task 5 1
-        bridge-cli remote set-key up u
-        bridge-cli remote reset --keys
+        bridge-cli bluetooth remote show
+        bridge-cli bluetooth remote add-task "Sing a song"
+        bridge-cli bluetooth remote set-key up u
       """,
     subcommands: [
       RemoteShow.self, AddTask.self, RenameTask.self, RemoveTask.self, MoveTask.self, SetKey.self, EndLines.self,
@@ -76,7 +71,7 @@ extension RemoteChange {
 
   /// Throws `UsageError` where the task `number` doesn't exist.
   fileprivate static func check(_ isThere: Bool, _ number: Int) throws {
-    if !isThere { throw UsageError("there is no task \(number): bridge-cli remote show lists the tasks") }
+    if !isThere { throw UsageError("there is no task \(number): bridge-cli bluetooth remote show lists the tasks") }
   }
 }
 
@@ -85,8 +80,8 @@ struct RemoteShow: RemoteChange {
     commandName: "show", abstract: "Shows the tasks in their order, and what the keys send.",
     discussion: """
       EXAMPLES
-        bridge-cli remote show
-        bridge-cli remote show --json | jq .keys.up
+        bridge-cli bluetooth remote show
+        bridge-cli bluetooth remote show --json | jq .keys.up
       """)
   @OptionGroup var output: OutputOptions
   fileprivate func change(_ remote: inout BlunoRemote) {}
@@ -99,12 +94,12 @@ struct AddTask: RemoteChange {
     abstract: "Adds a task at the end of the list.",
     discussion: """
       EXAMPLES
-        bridge-cli remote add-task "Sing a song"
-        bridge-cli remote add-task Dance --number 9
+        bridge-cli bluetooth remote add-task "Sing a song"
+        bridge-cli bluetooth remote add-task Dance --number 9
       """)
   @Argument(help: "The name of the task.") var name: String
   @Option(
-    help: ArgumentHelp("The number that the task sends, 0 to 9999; default: the lowest free one.", valueName: "number"))
+    help: ArgumentHelp("The number that it sends; default: the lowest free one.", valueName: "number"))
   var number: Int?
   @OptionGroup var output: OutputOptions
 
@@ -131,9 +126,9 @@ struct RenameTask: RemoteChange {
     abstract: "Renames a task.",
     discussion: """
       EXAMPLES
-        bridge-cli remote rename-task 5 Dance
+        bridge-cli bluetooth remote rename-task 5 Dance
       """)
-  @Argument(help: "The number of the task.") var number: Int
+  @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
   @Argument(help: "The new name of the task.") var name: String
   @OptionGroup var output: OutputOptions
 
@@ -156,9 +151,9 @@ struct RemoveTask: RemoteChange {
     abstract: "Removes a task.",
     discussion: """
       EXAMPLES
-        bridge-cli remote remove-task 5
+        bridge-cli bluetooth remote remove-task 5
       """)
-  @Argument(help: "The number of the task.") var number: Int
+  @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
   @OptionGroup var output: OutputOptions
   fileprivate func change(_ remote: inout BlunoRemote) throws { try Self.check(remote.tasks.remove(number), number) }
   func run() async throws { try await run(keeping: true) }
@@ -170,9 +165,9 @@ struct MoveTask: RemoteChange {
     abstract: "Moves a task to another place in the list.",
     discussion: """
       EXAMPLES
-        bridge-cli remote move-task 4 1
+        bridge-cli bluetooth remote move-task 4 1
       """)
-  @Argument(help: "The number of the task.") var number: Int
+  @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
   @Argument(help: "The new place in the list, counted from 1.") var place: Int
   @OptionGroup var output: OutputOptions
 
@@ -193,8 +188,8 @@ struct SetKey: RemoteChange {
       The character must be printable ASCII, but not < or >, and no other key may send it.
 
       EXAMPLES
-        bridge-cli remote set-key up u
-        bridge-cli remote set-key f1 1
+        bridge-cli bluetooth remote set-key up u
+        bridge-cli bluetooth remote set-key f1 1
       """)
   @Argument(help: "The key.") var key: BlunoKey
   @Argument(help: "The character.") var character: String
@@ -217,7 +212,7 @@ struct EndLines: RemoteChange {
     abstract: "Turns the line feed at the end of every message on or off, for robots that read lines.",
     discussion: """
       EXAMPLES
-        bridge-cli remote end-lines on
+        bridge-cli bluetooth remote end-lines on
       """)
   @Argument(help: "on or off.") var state: OnOff
   @OptionGroup var output: OutputOptions
@@ -235,8 +230,8 @@ struct RemoteReset: RemoteChange {
     commandName: "reset", abstract: "Resets the tasks and keys to their defaults, or only one of the two.",
     discussion: """
       EXAMPLES
-        bridge-cli remote reset
-        bridge-cli remote reset --keys
+        bridge-cli bluetooth remote reset
+        bridge-cli bluetooth remote reset --keys
       """)
   @Flag(help: "Only the tasks.") var tasks = false
   @Flag(help: "Only the keys.") var keys = false

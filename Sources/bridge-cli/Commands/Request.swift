@@ -18,47 +18,35 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
              bridge-cli request [<device>] --list
       """,
     discussion: """
-      --list shows the commands of the accessory with their arguments and units; with --driver those of that driver. \
-      Several commands with + between them are sent as one batch, if the protocol has batches.
-
-      A command that --list marks as a write changes something in the accessory: it needs --write, and writes: allowed \
-      in the accessory's profile. --dry-run shows what would be sent, and sends nothing.
-
-      For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is \
-      hexadecimal, or text with --text. Replies to known commands are printed in words, and other replies in \
-      hexadecimal; --json has both. A command that is not in the AF1 specification is not sent again if the accessory \
-      may have restarted.
+      --list shows the accessory's commands. Several commands are separated by +. To AF1 accessories a command is identify, status, \
+      battery, echo or a number like 0x7E, with a payload in hexadecimal, or text with --text.
 
       EXAMPLES
-        bridge-cli request ./acc echo 68656c6c6f
-        bridge-cli request ./acc 0x7E 68656c6c6f
-        bridge-cli request echo --text hello
         bridge-cli request EV3 --list
         bridge-cli request EV3 motor-speed ports=A,B speed=-50 + motor-start ports=A,B
-        bridge-cli request EV3 sensor-si port=4
         bridge-cli request PACK1 mosfets charge=off discharge=on --dry-run
-        bridge-cli request PACK1 mosfets charge=off discharge=on --write
+        bridge-cli request ./acc 0x7E 68656c6c6f
       """)
 
   @Argument(
-    help: ArgumentHelp("The device (not needed if there is only one), a command, and its payload.", valueName: "word"),
+    help: ArgumentHelp("The device (where there are several), a command, and its payload.", valueName: "word"),
     completion: CompletionWords.requests)
   var words: [String] = []
   @Flag(help: "The payload is text, not hexadecimal.")
   var text = false
   @Flag(
     help:
-      "List the accessory's commands with their arguments and units; if its driver isn't known, those of every driver."
+      "List the commands with their arguments and units."
   )
   var list = false
   @Flag(help: "Don't wait until the commands are done.")
   var noReply = false
-  @Flag(help: "Allow commands that change something in the accessory, if its profile allows it too.")
+  @Flag(help: "Allow what changes the accessory, if its profile allows it too.")
   var write = false
-  @Flag(help: "Show the bytes that named commands would send, and their meaning; send nothing.")
+  @Flag(help: "Show the bytes that would be sent; send nothing.")
   var dryRun = false
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
@@ -122,17 +110,21 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     return UInt8(word.dropFirst(2), radix: 16).map(AF1Command.init(rawValue:))
   }
 
+  private var sending: CommandSending {
+    CommandSending(line: line, write: write, dryRun: dryRun, isAnswered: !noReply, output: output)
+  }
+
   func run() async throws {
     if list { return try await CommandList.show(words.first, line, output) }
-    if let named = NamedRequest(words, driver: line.driver) { return try await named.run(self) }
+    if let named = NamedRequest(words, driver: line.driver) { return try await named.run(sending) }
     let parts = try parts()
     if let held = try await HeldDevice.find(parts.device, line) {
       try held.requireDriver()
       if parts.mayBeAName {
         let (driver, commands) = try await held.commands()
-        if let named = named(parts, driver, commands) { return try await named.run(self) }
+        if let named = named(parts, driver, commands) { return try await named.run(sending) }
       }
-      if dryRun { return try await named(parts, held.accessory.driver, held.label ?? held.name).run(self) }
+      if dryRun { return try await named(parts, held.accessory.driver, held.label ?? held.name).run(sending) }
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
         try await Self.hinting {
@@ -143,9 +135,9 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     }
     let target = try await OpenedAccessory.find(parts.device, line)
     if let driver = target.driver, let named = named(parts, driver.name, driver.commands) {
-      return try await named.run(self, on: target)
+      return try await named.run(sending, on: target)
     }
-    if dryRun { return try await named(parts, target.driver?.name, target.label).run(self, on: target) }
+    if dryRun { return try await named(parts, target.driver?.name, target.label).run(sending, on: target) }
     // Checked before the device is opened, since opening resets some boards.
     try target.opener.writeRules.checkBytes(isAsked: write)
     try await Self.hinting { try target.driver?.check(.requests, label: target.label) }

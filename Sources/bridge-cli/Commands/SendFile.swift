@@ -8,34 +8,28 @@ import CommandOutput
 
 struct SendFile: FileCommand {
   static let configuration = CommandConfiguration(
-    commandName: "send-file",
+    commandName: "send",
     abstract: "Sends a file to an accessory.",
     discussion: """
-      To an AF1 accessory: PATH is the name that the accessory gets for the file; default: the name of FILE. At the \
-      end the accessory compares the checksum.
-
-      To an EV3 brick: PATH is the file's path there, below ../apps, ../prjs or ../tools; missing folders are made.
-
-      On a terminal a bar shows the progress; with --json a document at every whole percent, and the result at the \
-      end. If the accessory is unplugged or restarts, the command waits for it, and then sends the rest. Ctrl-C makes \
-      the accessory discard what it got; a second one ends the command at once.
+      To an AF1 accessory, PATH is the name that the file gets; default: its own. To an EV3 brick it is below ../apps, ../prjs or \
+      ../tools. After an unplug the command waits for the accessory, and sends the rest. Ctrl-C makes the accessory discard what it \
+      got.
 
       EXAMPLES
-        bridge-cli send-file ACC0042 firmware.bin --kind firmware
-        bridge-cli send-file /dev/ttyUSB0 logo.png --kind image --json
-        bridge-cli send-file EV3 tst.rbf ../prjs/tst/tst.rbf
+        bridge-cli file send ACC0042 firmware.bin --kind firmware
+        bridge-cli file send EV3 tst.rbf ../prjs/tst/tst.rbf
       """)
 
   @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
   var device: String
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The file on this machine.", completion: .file()) var file: String
   @Argument(help: "The path or name of the file on the accessory.", completion: CompletionWords.nothing) var path:
     String?
-  @Option(help: "To an AF1 accessory: the kind of the file; default: other.") var kind: FileKind?
+  @Option(help: "To an AF1 accessory: the kind of the file.") var kind: FileKind?
   @OptionGroup var transfer: TransferOptions
 
   func validate() throws {

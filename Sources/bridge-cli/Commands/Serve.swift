@@ -11,22 +11,15 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     commandName: "serve",
     abstract: "Opens every accessory that a profile fits, and shares it with other commands.",
     discussion: """
-      The service keeps the accessories open as they come and go: battery, status, info, request and trace then go \
-      through it by themselves. It logs to standard error; with --json to standard output, together with what the \
-      accessories report. Ctrl-C or SIGTERM ends it; SIGHUP makes it read the profiles and its configuration again. \
-      If a service runs already, the command says so and ends with status 0.
+      battery, status, info, request and trace then go through the service by themselves. SIGHUP makes it read the profiles and its \
+      configuration again. If a service runs already, the command says so and ends.
 
-      On a second socket, readings.socket, it answers those who may read but not act. They may perform the commands that \
-      service.yaml names (bridge-cli service check), and no others.
-
-      With --device or --devices it holds these, whatever is plugged in, and tries for ever when one is away: devices on the \
-      network, which no system reports. That is another service, beside the one for what is plugged in, with a socket of its own.
+      With --device or --devices it holds these, and tries for ever: devices on the network, which no system reports. That is another \
+      service, with a socket of its own.
 
       EXAMPLES
         bridge-cli serve
         bridge-cli serve --exit-idle 30s --poll 1m
-        bridge-cli serve --reconnect-tries forever --reconnect-backoff 2
-        bridge-cli serve --devices /etc/accessory-bridge/network.yaml
         bridge-cli serve --device rfc2217:10.0.0.7:7001=my-inverter
       """)
 
@@ -34,12 +27,12 @@ struct Serve: AsyncParsableCommand, JSONCommand {
   @OptionGroup var listed: ListedDevices
   @Option(
     help: ArgumentHelp(
-      "End when no accessory was attached and no client was connected for this long.", valueName: "time"),
+      "End after this long without accessories and clients.", valueName: "time"),
     transform: SecondsArgument.read)
   var exitIdle: SecondsArgument?
   @Option(
     help: ArgumentHelp(
-      "Log what was found after this time; the service continues.", valueName: "time"),
+      "Log what was found after this time; the service continues.", valueName: "time", visibility: HelpTopic.visibility),
     transform: SecondsArgument.read)
   var scanTimeout: SecondsArgument?
   @Option(help: ArgumentHelp("The maximum number of attached accessories.", valueName: "number"))

@@ -12,16 +12,13 @@ struct Simulate: AsyncParsableCommand {
     commandName: "simulate",
     abstract: "Simulates an accessory.",
     discussion: """
+      Commands in any terminal of the same user find it by themselves. Ctrl-C ends it. --list shows the kinds.
+
       EXAMPLES
-        bridge-cli simulate framed
+        bridge-cli simulate --list
         bridge-cli simulate framed --link ./acc --percent 57
-        bridge-cli simulate ev3 --tcp 127.0.0.1:5555
-        bridge-cli simulate hm10 --neighbours 40
-        bridge-cli simulate bluno
-        bridge-cli simulate hm1x
-        bridge-cli simulate mavlink
-        bridge-cli simulate loopback --rfc2217 7001
         bridge-cli simulate --profile jbd --percent 57
+        bridge-cli simulate --profile jbd --help
         bridge-cli simulate --profile ./mine.yaml --set temperature=21.5
       """,
     subcommands: [
@@ -36,31 +33,24 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
     commandName: "framed",
     abstract: "Simulates an accessory that speaks AF1, on a pseudo-terminal or as a USB device.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. It answers identify, status, battery, echo, and \
-      0x40, which counts how often it was run, and it accepts files. Ctrl-C ends it.
-
-      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of requests.
+      It answers identify, status, battery and echo, and accepts files. Faults and USB: see help simulators.
 
       EXAMPLES
-        bridge-cli simulate framed
         bridge-cli simulate framed --link ./acc --percent 57 --voltage 3712 --charge discharging
         bridge-cli simulate framed --percent 30 --drain 2
-        bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
         bridge-cli simulate framed --unplug-after 5 --replug-after 2s
-        bridge-cli simulate framed --window 8 --unplug-after 1000 --replug-after 2s    then send it a file
-        sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """)
 
   @Option(
-    help: ArgumentHelp("Keep a symbolic link to the terminal at this path.", valueName: "path"), completion: .file())
+    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
 
-  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Battery in percent.", valueName: "percent"))
   var percent: UInt8 = 100
-  @Option(help: "Battery level; default: by the percent.")
+  @Option(help: ArgumentHelp("Battery level; default: by the percent.", visibility: HelpTopic.visibility))
   var level: LevelArgument?
   @Option(
-    help: ArgumentHelp("Battery voltage in millivolts, up to 65535; default: by the percent.", valueName: "mV")
+    help: ArgumentHelp("Battery voltage in millivolts.", valueName: "mV")
   )
   var voltage: UInt16?
   @Option(help: "The state of charging.")
@@ -68,59 +58,85 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
   @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0
   @Option(
-    help: ArgumentHelp("Reply to battery with exactly these bytes.", valueName: "hex"),
+    help: ArgumentHelp(
+      "Reply to battery with exactly these bytes.", valueName: "hex", visibility: HelpTopic.visibility),
     transform: HexArgument.read)
   var batteryPayload: HexArgument?
 
   @Option(help: "The state that it reports.")
   var state = StateArgument.idle
-  @Option(help: ArgumentHelp("Fault code, 0 for none.", valueName: "number"))
+  @Option(help: ArgumentHelp("Fault code, 0 for none.", valueName: "number", visibility: HelpTopic.visibility))
   var faultCode: UInt16 = 0
-  @Option(help: ArgumentHelp("Progress that it reports in percent, 0 to 100.", valueName: "percent"))
+  @Option(
+    help: ArgumentHelp(
+      "Progress that it reports in percent, 0 to 100.", valueName: "percent", visibility: HelpTopic.visibility))
   var progress: UInt8?
 
-  @Option(help: ArgumentHelp("Serial number; default: the first free one from SIM0001 on.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
   var serial: String?
   @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "Simulated accessory"
-  @Option(help: ArgumentHelp("Manufacturer.", valueName: "text")) var manufacturer = "Accessory Bridge"
-  @Option(help: ArgumentHelp("Model.", valueName: "text")) var model = "AF1-SIM"
-  @Option(help: ArgumentHelp("Version of its software.", valueName: "text")) var firmware = "1.0.0"
-  @Option(help: ArgumentHelp("Version of its hardware.", valueName: "text")) var hardware = "A"
+  @Option(help: ArgumentHelp("Manufacturer.", valueName: "text", visibility: HelpTopic.visibility)) var manufacturer =
+    "Accessory Bridge"
+  @Option(help: ArgumentHelp("Model.", valueName: "text", visibility: HelpTopic.visibility)) var model = "AF1-SIM"
+  @Option(help: ArgumentHelp("Version of its software.", valueName: "text", visibility: HelpTopic.visibility))
+  var firmware = "1.0.0"
+  @Option(help: ArgumentHelp("Version of its hardware.", valueName: "text", visibility: HelpTopic.visibility))
+  var hardware = "A"
 
-  @Option(help: ArgumentHelp("Requests that may wait for a reply at the same time, 1 to 255.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "Requests that may wait for a reply at the same time, 1 to 255.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var window: UInt8 = 1
-  @Option(help: ArgumentHelp("The largest payload that it accepts, in bytes, 16 to 65535.", valueName: "bytes"))
+  @Option(
+    help: ArgumentHelp(
+      "The largest payload that it accepts, in bytes, 16 to 65535.", valueName: "bytes",
+      visibility: HelpTopic.visibility))
   var largestPayload: UInt16 = 4_096
-  @Flag(help: "After a restart, forget the received part of a file.")
+  @Flag(help: ArgumentHelp("After a restart, forget the received part of a file.", visibility: HelpTopic.visibility))
   var forgetFiles = false
 
-  @Option(help: ArgumentHelp("Share of its frames that are lost, 0 to 1.", valueName: "share"))
+  @Option(
+    help: ArgumentHelp(
+      "Share of its frames that are lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
   var drop = 0.0
-  @Option(help: ArgumentHelp("Share of its frames in which a bit is changed, 0 to 1.", valueName: "share"))
+  @Option(
+    help: ArgumentHelp(
+      "Share of its frames in which a bit is changed, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
   var corrupt = 0.0
-  @Option(help: ArgumentHelp("Share of the host's frames that are lost, 0 to 1.", valueName: "share"))
+  @Option(
+    help: ArgumentHelp(
+      "Share of the host's frames that are lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
   var dropRequests = 0.0
-  @Option(help: ArgumentHelp("Share of the host's frames in which a bit is changed, 0 to 1.", valueName: "share"))
+  @Option(
+    help: ArgumentHelp(
+      "Share of the host's frames in which a bit is changed, 0 to 1.", valueName: "share",
+      visibility: HelpTopic.visibility))
   var corruptRequests = 0.0
   @Option(
-    help: ArgumentHelp("Delay every reply by this time.", valueName: "time"),
+    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var delay: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when"),
+      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when",
+      visibility: HelpTopic.visibility),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(
-    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time"),
+    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "When to restart: after this time, or after running this request and before the reply.", valueName: "when"),
+      "When to restart: after this time, or after running this request and before the reply.", valueName: "when",
+      visibility: HelpTopic.visibility),
     transform: MomentArgument.read)
   var rebootAfter: MomentArgument?
-  @Option(help: ArgumentHelp("The seed of an earlier run, to repeat its random faults.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "The seed of an earlier run, to repeat its random faults.", valueName: "number", visibility: HelpTopic.visibility)
+  )
   var seed: UInt64?
   @OptionGroup var usb: USBOptions
   @OptionGroup var usbFaults: USBFaultOptions

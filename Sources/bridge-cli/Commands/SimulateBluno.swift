@@ -10,31 +10,32 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
     commandName: "bluno",
     abstract: "Simulates a robot with a Bluno board, on a pseudo-terminal.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. It prints what it receives, reads it character \
-      by character or line by line, answers task 0, and its radio has an AT mode. Ctrl-C ends it.
-
-      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of messages.
+      It prints what it receives, answers task 0, and its radio has an AT mode. Faults: see help simulators.
 
       EXAMPLES
-        bridge-cli simulate bluno
-        bridge-cli simulate bluno --lines --link ./robot
+        bridge-cli simulate bluno --link ./robot
         bridge-cli simulate bluno --say "all is well" --every 5s
       """)
 
-  @Flag(help: "Read lines; default: single characters.")
+  @Flag(help: ArgumentHelp("Read lines; default: single characters.", visibility: HelpTopic.visibility))
   var lines = false
   @Option(help: ArgumentHelp("Send this text again and again.", valueName: "text")) var say: String?
   @Option(
-    help: ArgumentHelp("The time between two texts of --say; default: 1s.", valueName: "time"),
+    help: ArgumentHelp(
+      "The time between two texts of --say; default: 1s.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var every: TimeArgument?
-  @Flag(help: "Its radio is older than 1.8: no reply to +++, and no AT+EXIT.")
+  @Flag(
+    help: ArgumentHelp(
+      "Its radio is older than 1.8: no reply to +++, and no AT+EXIT.", visibility: HelpTopic.visibility))
   var old = false
-  @Flag(help: "Its radio doesn't answer.")
+  @Flag(help: ArgumentHelp("Its radio doesn't answer.", visibility: HelpTopic.visibility))
   var mute = false
   @Option(help: ArgumentHelp("Its radio's name, 1 to 13 bytes.", valueName: "text")) var name = "Bluno"
   @Option(
-    help: ArgumentHelp("Its radio's address; default: the first free one from 0017EA930001 on.", valueName: "address"))
+    help: ArgumentHelp(
+      "Its radio's address; default: the first free one from 0017EA930001 on.", valueName: "address",
+      visibility: HelpTopic.visibility))
   var address: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
@@ -84,17 +85,18 @@ struct SimulateHM1X: AsyncParsableCommand, JSONCommand {
     commandName: "hm1x",
     abstract: "Simulates a car that takes HM-1X control frames, on a pseudo-terminal.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. It prints what it receives when that changes. \
-      Ctrl-C ends it.
+      It prints what it receives when that changes. Faults: see help simulators.
 
       EXAMPLES
         bridge-cli simulate hm1x
-        bridge-cli simulate hm1x --naive
       """)
 
-  @Flag(help: "Split frames at colons, as simple firmware does; default: read four bytes at a time.")
+  @Flag(
+    help: ArgumentHelp(
+      "Split frames at colons, as simple firmware does; default: read four bytes at a time.",
+      visibility: HelpTopic.visibility))
   var naive = false
-  @Option(help: ArgumentHelp("Serial number; default: the first free one from CAR0001 on.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
   var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }

@@ -13,66 +13,60 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     commandName: "described",
     abstract: "Simulates an accessory whose protocol a file describes.",
     discussion: """
-      It answers the requests of the protocol description, and sends what the accessory sends by itself, with the \
-      values of the description's examples, or with those of --set. The word described may be left out: simulate \
-      --profile jbd.
-
-      Other commands know the protocol by its name if it comes with this package or is in \
-      ~/.config/accessory-bridge/protocols; for any other file use --driver FILE with them, too.
-
-      With --units, or with a profile that lists units, several accessories share the line, as with RS-485. SIGUSR1 \
-      takes the units of --pull off the line, and the next SIGUSR1 puts them back.
+      The word described may be left out. --profile NAME --help shows the fields, messages and requests of that kind, and help \
+      simulators the faults and quirks. With --units, or with a profile that lists units, several accessories share the line.
 
       EXAMPLES
-        bridge-cli simulate described --profile jbd --percent 57
-        bridge-cli simulate --profile daly --units 1,2,5 --silent 2 --set 5:battery.percent=12
         bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
+        bridge-cli simulate --profile daly --units 1,2,5 --set 5:battery.percent=12
         bridge-cli simulate --profile ./mine.yaml --link ./acc
-        bridge-cli battery ./acc --driver ./mine.yaml
-        bridge-cli simulate --profile jbd --sleep 2 --sleep-after 1m --pieces 2
       """)
 
   @Option(
     help: ArgumentHelp(
-      "The protocol: its name, the name of a profile with it, or the file of a protocol description.",
+      "The protocol: a name of drivers or profile list, or a file.",
       valueName: "name|file"), completion: CompletionWords.protocols
   )
   var profile: String?
   @Option(
-    help: ArgumentHelp("Battery in percent, 0 to 100; default: as in the description's examples.", valueName: "percent")
+    help: ArgumentHelp("Battery in percent.", valueName: "percent")
   )
   var percent: Int?
   @Option(
     help: ArgumentHelp(
-      """
-      Set a field: battery.voltage=12.6, in its unit; separate several values by commas; unknown: no value. For \
-      one of several units: 2:battery.voltage=12.6.
-      """,
+      "Set a field, in its unit; of one of several units: 2:battery.voltage=12.6.",
       valueName: "field=value"), transform: FieldArgument.read)
   var set: [FieldArgument] = []
   @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0
   @Option(
-    help: ArgumentHelp("Time between two messages that it sends by itself.", valueName: "time"),
+    help: ArgumentHelp(
+      "Time between two messages that it sends by itself.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
-    help: ArgumentHelp("The unit numbers of several accessories on the line: 1,2,5 or 1..16.", valueName: "units"),
+    help: ArgumentHelp("Units of several accessories on the line: 1,2,5 or 1..16.", valueName: "units"),
     transform: UnitsArgument.read)
   var units: UnitsArgument?
   @Option(
-    help: ArgumentHelp("Units that don't reply.", valueName: "units"), transform: UnitsArgument.read)
+    help: ArgumentHelp("Units that don't reply.", valueName: "units", visibility: HelpTopic.visibility),
+    transform: UnitsArgument.read)
   var silent: UnitsArgument?
   @Option(
-    help: ArgumentHelp("A unit whose replies are delayed: 5=300ms.", valueName: "unit=time"),
+    help: ArgumentHelp(
+      "A unit whose replies are delayed: 5=300ms.", valueName: "unit=time", visibility: HelpTopic.visibility),
     transform: LateArgument.read)
   var late: [LateArgument] = []
   @Option(
-    help: ArgumentHelp("Units that SIGUSR1 takes off the line, and puts back at the next one.", valueName: "units"),
+    help: ArgumentHelp(
+      "Units that SIGUSR1 takes off the line, and puts back at the next one.", valueName: "units",
+      visibility: HelpTopic.visibility),
     transform: UnitsArgument.read)
   var pull: UnitsArgument?
-  @Option(help: ArgumentHelp("Serial number; default: the first free one from SIM0001 on.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
   var serial: String?
+  @Flag(help: "List the kinds of accessories that can be simulated.")
+  var list = false
   @OptionGroup var quirks: QuirkOptions
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
@@ -103,6 +97,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
+    if list { return SimulatedKinds.show(json: output.json) }
     guard let profile else { throw CleanExit.helpRequest(Simulate.self) }
     let (described, listed) = try await Self.described(profile)
     let units = units?.units ?? listed
@@ -155,7 +150,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
 
   /// The description that a word names: a file, a built-in protocol or a profile. With the parameters and the units of the
   /// profile; the units are nil where it lists none.
-  private static func described(_ word: String) async throws -> (DescribedProtocol, units: [Int]?) {
+  static func described(_ word: String) async throws -> (DescribedProtocol, units: [Int]?) {
     if KnownDrivers.isFile(word) { return (try await KnownDrivers.described(inFile: word), nil) }
     let library = KnownDrivers.library.protocols
     if let described = library.described(word) { return (described, nil) }

@@ -12,28 +12,22 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
     commandName: "ev3",
     abstract: "Simulates a LEGO EV3 brick, on a pseudo-terminal, on the network or as a USB device.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. It has four motors, a touch, a colour and an \
-      ultrasonic sensor, and files in memory. Ctrl-C ends it.
-
-      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of messages.
+      It has four motors, three sensors, and files in memory. Faults: see help simulators.
 
       EXAMPLES
-        bridge-cli simulate ev3
         bridge-cli simulate ev3 --link ./ev3 --percent 57 --drain 1
         bridge-cli simulate ev3 --tcp 127.0.0.1:5555
-        bridge-cli simulate ev3 --overrun
-        bridge-cli simulate ev3 --unplug-after 500 --replug-after 2s
         sudo bridge-cli simulate ev3 --usb
       """)
 
   @Option(
-    help: ArgumentHelp("Keep a symbolic link to the terminal at this path.", valueName: "path"), completion: .file())
+    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
   @Option(
-    help: ArgumentHelp("Listen on this network address; port 0 takes any free port.", valueName: "host:port"),
+    help: ArgumentHelp("Listen on this network address.", valueName: "host:port"),
     transform: PlaceArgument.read)
   var tcp: PlaceArgument?
-  @Flag(help: "Simulate a real USB device with HID reports, like a brick. Needs root and 'modprobe vhci-hcd'.")
+  @Flag(help: "Simulate a real USB device. Needs root and 'modprobe vhci-hcd'.")
   var usb = false
 
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
@@ -43,25 +37,32 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
   @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "EV3"
   @Option(
     help: ArgumentHelp(
-      "Serial number; default: the first free one from 001653000001 on.", valueName: "text"))
+      "Serial number.", valueName: "text"))
   var serial: String?
-  @Option(help: ArgumentHelp("Version of its firmware.", valueName: "text")) var firmware = "V1.09H"
+  @Option(help: ArgumentHelp("Version of its firmware.", valueName: "text", visibility: HelpTopic.visibility))
+  var firmware =
+    "V1.09H"
 
   @Flag(
-    help: "Drop the link when more is sent than a brick can buffer: eight messages or 4096 bytes, at 2 ms per message.")
+    help: ArgumentHelp(
+      "Drop the link when more is sent than a brick can buffer: eight messages or 4096 bytes, at 2 ms per message.",
+      visibility: HelpTopic.visibility))
   var overrun = false
-  @Flag(help: "Close the host's files when it disconnects.")
+  @Flag(help: ArgumentHelp("Close the host's files when it disconnects.", visibility: HelpTopic.visibility))
   var forgetFiles = false
   @Option(
-    help: ArgumentHelp("Delay every reply by this time.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
   var delay: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this message.", valueName: "when"),
+      "When to unplug: after this time, or in the middle of the reply to this message.", valueName: "when",
+      visibility: HelpTopic.visibility),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(
-    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @OptionGroup var output: OutputOptions
 

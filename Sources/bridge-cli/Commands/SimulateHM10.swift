@@ -10,46 +10,49 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
     commandName: "hm10",
     abstract: "Simulates an HM-10 Bluetooth module with devices around it, on a pseudo-terminal.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. It answers AT commands like a module, without \
-      line ends, and keeps its settings. The devices around it change their signals from scan to scan; some have names \
-      with control characters. When connected, they echo. SIGUSR1 cuts the connection. Ctrl-C ends it.
-
-      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of commands.
+      The devices around it change their signals from scan to scan, and echo when connected. Faults: see help simulators.
 
       EXAMPLES
-        bridge-cli simulate hm10
         bridge-cli simulate hm10 --neighbours 40 --link ./hm10
-        bridge-cli simulate hm10 --clone
         bridge-cli simulate hm10 --central --lose-after 5s --away 2s
-        bridge-cli simulate hm10 --central --refuse 2
       """)
 
-  @Flag(help: "Simulate a clone, which needs CR LF after commands, and knows fewer commands.")
+  @Flag(help: "Simulate a clone, which knows fewer commands.")
   var clone = false
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
   var percent = 100
-  @Option(help: "The form of its battery reply: old is OK+BATT:057, new is OK+Get:057.")
+  @Option(
+    help: ArgumentHelp(
+      "The form of its battery reply: old is OK+BATT:057, new is OK+Get:057.", visibility: HelpTopic.visibility))
   var batteryForm = BatteryForm.old
   @Option(help: ArgumentHelp("Name, 1 to 12 bytes.", valueName: "text")) var name = "HMSoft"
-  @Option(help: ArgumentHelp("Address; default: the first free one from 0017EA090001 on.", valueName: "address"))
+  @Option(
+    help: ArgumentHelp(
+      "Address; default: the first free one from 0017EA090001 on.", valueName: "address",
+      visibility: HelpTopic.visibility))
   var address: String?
-  @Option(help: ArgumentHelp("Version.", valueName: "text")) var version = "HMSoft V540"
-  @Flag(help: "Start in the central role, which scans and connects.")
+  @Option(help: ArgumentHelp("Version.", valueName: "text", visibility: HelpTopic.visibility)) var version =
+    "HMSoft V540"
+  @Flag(help: ArgumentHelp("Start in the central role, which scans and connects.", visibility: HelpTopic.visibility))
   var central = false
   @Option(help: ArgumentHelp("Devices around it, 0 to 1000.", valueName: "number"))
   var neighbours = 3
   @Option(
-    help: ArgumentHelp("How long a scan takes; default: as the module is set, 3s.", valueName: "time"),
+    help: ArgumentHelp(
+      "How long a scan takes; default: as the module is set, 3s.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var scanTime: TimeArgument?
-  @Option(help: ArgumentHelp("Let this many attempts to connect fail.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("Let this many attempts to connect fail.", valueName: "number", visibility: HelpTopic.visibility)
+  )
   var refuse = 0
   @Option(
-    help: ArgumentHelp("Lose each connection after this time.", valueName: "time"),
+    help: ArgumentHelp("Lose each connection after this time.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var loseAfter: TimeArgument?
   @Option(
-    help: ArgumentHelp("Allow no connection for this time after one was lost.", valueName: "time"),
+    help: ArgumentHelp(
+      "Allow no connection for this time after one was lost.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var away: TimeArgument?
   @OptionGroup var options: SimulatorOptions

@@ -12,34 +12,28 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
     commandName: "loopback",
     abstract: "Pretends to be a plug that sends everything back.",
     discussion: """
-      On a pseudo-terminal every byte comes back; the kernel has no modem lines there.
-
-      With --tcp or --rfc2217 the plug is at a port of the network instead, for one client or several. By RFC 2217 it has a \
-      line, too: it takes all settings, RTS is wired to CTS, DTR to DSR and CD, and each change of them and each break is told \
-      with the time since the change before. Ends with Ctrl-C.
-
-      PLACE is HOST:PORT at this machine, or a port alone, which listens at 127.0.0.1; port 0 takes any that is free.
+      With --tcp or --rfc2217 the plug is at a port of this machine. By RFC 2217 it has a line, too, and tells each change of it. \
+      PLACE is HOST:PORT, or a port alone.
 
       EXAMPLES
         bridge-cli simulate loopback --link ./plug
         bridge-cli simulate loopback --rfc2217 7001
-        bridge-cli simulate loopback --rfc2217 7001 --reset esp
       """)
 
   @Option(
-    help: ArgumentHelp("Listen here; may be said several times.", valueName: "place"), transform: ListeningPlace.read)
+    help: ArgumentHelp("Listen here; may be repeated.", valueName: "place"), transform: ListeningPlace.read)
   var tcp: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp("Listen here for clients of RFC 2217; may be said several times.", valueName: "place"),
+    help: ArgumentHelp("Listen here for clients of RFC 2217; may be repeated.", valueName: "place"),
     transform: ListeningPlace.read)
   var rfc2217: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
       "Reset it with exact times when a client begins to: esp, arduino, none, or a file that says how.",
-      valueName: "board"),
+      valueName: "board", visibility: HelpTopic.visibility),
     completion: CompletionWords.resets)
   var reset: ResetArgument?
-  @Option(help: ArgumentHelp("Serial number; the first free of LOOP0001, … unless given.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
   var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }

@@ -9,20 +9,17 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
     commandName: "mavlink",
     abstract: "Simulates an autopilot that speaks MAVLink, on a pseudo-terminal.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. It sends its heartbeat, its status and its \
-      batteries, answers REQUEST_MESSAGE and SET_MESSAGE_INTERVAL, and refuses every other command. Ctrl-C ends it.
-
-      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of pieces.
+      It sends its heartbeat, its status and its batteries, and refuses commands. Faults: see help simulators.
 
       EXAMPLES
-        bridge-cli simulate mavlink
-        bridge-cli simulate mavlink --version 1 --percent 57 --drain 0.5
+        bridge-cli simulate mavlink --percent 57 --drain 0.5
         bridge-cli simulate mavlink --batteries 2 --cells 6
-        bridge-cli simulate mavlink --habit quiet --habit old
-        bridge-cli simulate mavlink --habit crowded --garbage 0.2 --split 0.1 --drop 0.1 --corrupt 0.1 --seed 7
       """)
 
-  @Option(help: ArgumentHelp("The protocol version that it sends, 1 or 2; it understands both.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "The protocol version that it sends, 1 or 2; it understands both.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var version = 2
   @Option(help: ArgumentHelp("Batteries in percent, 0 to 100.", valueName: "percent"))
   var percent = 87
@@ -30,18 +27,21 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   var drain = 0.0
   @Flag(help: "The batteries are being charged.")
   var charging = false
-  @Option(help: ArgumentHelp("How many batteries it has, 0 to 16.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("How many batteries it has, 0 to 16.", valueName: "number", visibility: HelpTopic.visibility))
   var batteries = 1
   @Option(
     help: ArgumentHelp(
-      "How many cells each battery has, 0 to 14; 0: only the total voltage is known.", valueName: "number"))
+      "How many cells each battery has, 0 to 14; 0: only the total voltage is known.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var cells = 4
-  @Flag(help: "The autopilot is armed: its motors may run.")
+  @Flag(help: ArgumentHelp("The autopilot is armed: its motors may run.", visibility: HelpTopic.visibility))
   var armed = false
   @Option(help: "The state that it reports.")
   var state = StateArgument.standby
   @Option(
-    help: ArgumentHelp("Time between two messages of the same kind, at least 10ms.", valueName: "time"),
+    help: ArgumentHelp(
+      "Time between two messages of the same kind, at least 10ms.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
@@ -50,17 +50,23 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
       A habit of some autopilots; can be repeated. quiet: it sends only heartbeats by itself; shy: it sends nothing \
       until it hears a heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
       signs its frames; crowded: others send on its line, too; mixed: every other frame is of the other version.
-      """))
+      """, visibility: HelpTopic.visibility))
   var habit: [MAVLinkDevice.Quirk] = []
-  @Option(help: ArgumentHelp("Share of its frames that have noise in front of them, 0 to 1.", valueName: "share"))
+  @Option(
+    help: ArgumentHelp(
+      "Share of its frames that have noise in front of them, 0 to 1.", valueName: "share",
+      visibility: HelpTopic.visibility))
   var garbage = 0.0
   @Option(
-    help: ArgumentHelp("Share of its frames that come in two pieces with a pause between, 0 to 1.", valueName: "share"))
+    help: ArgumentHelp(
+      "Share of its frames that come in two pieces with a pause between, 0 to 1.", valueName: "share",
+      visibility: HelpTopic.visibility))
   var split = 0.0
   @Option(
-    help: ArgumentHelp("Send nothing more after this time.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Send nothing more after this time.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
   var stallAfter: TimeArgument?
-  @Option(help: ArgumentHelp("Serial number; default: the first free one from MAV0001 on.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
   var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }

@@ -9,54 +9,72 @@ import CommandOutput
 /// Options that simulate the quirks of real accessories: sleep, echoes, late answers.
 struct QuirkOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The accessory sleeps: this many requests are lost before it is awake.", valueName: "number"))
+    help: ArgumentHelp(
+      "The accessory sleeps: this many requests are lost before it is awake.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var sleep: Int?
   @Option(
-    help: ArgumentHelp("Sleep again when no request came for this time.", valueName: "time"),
+    help: ArgumentHelp(
+      "Sleep again when no request came for this time.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var sleepAfter: TimeArgument?
-  @Flag(help: "While it sleeps, send each request back unchanged.")
+  @Flag(help: ArgumentHelp("While it sleeps, send each request back unchanged.", visibility: HelpTopic.visibility))
   var sleepEcho = false
-  @Flag(help: "Everything sent to it comes back first, as with some RS-485 adapters.")
+  @Flag(
+    help: ArgumentHelp(
+      "Everything sent to it comes back first, as with some RS-485 adapters.", visibility: HelpTopic.visibility))
   var echo = false
-  @Option(help: ArgumentHelp("Send each message in this many pieces, 1 to 64.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "Send each message in this many pieces, 1 to 64.", valueName: "number", visibility: HelpTopic.visibility))
   var pieces = 1
   @Option(
-    help: ArgumentHelp("Time between two pieces; default: 30ms.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Time between two pieces; default: 30ms.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
   var pieceGap: TimeArgument?
   @Option(
     help: ArgumentHelp(
       "Send this unrequested before each message: a message of the description by its name, or hexadecimal bytes.",
-      valueName: "message|hex"))
+      valueName: "message|hex", visibility: HelpTopic.visibility))
   var push: [String] = []
-  @Flag(help: "Send the bytes of --push in the middle of each message instead.")
+  @Flag(
+    help: ArgumentHelp(
+      "Send the bytes of --push in the middle of each message instead.", visibility: HelpTopic.visibility))
   var pushAmid = false
-  @Flag(help: "Leave out the first half of the first message.")
+  @Flag(help: ArgumentHelp("Leave out the first half of the first message.", visibility: HelpTopic.visibility))
   var cutFirst = false
   @Option(
     help: ArgumentHelp(
       "Refuse this request, with this message if the protocol has several refusals; can be repeated.",
-      valueName: "request[=message]"))
+      valueName: "request[=message]", visibility: HelpTopic.visibility))
   var refuse: [String] = []
-  @Option(help: ArgumentHelp("Don't reply to this request; can be repeated.", valueName: "request"))
+  @Option(
+    help: ArgumentHelp(
+      "Don't reply to this request; can be repeated.", valueName: "request", visibility: HelpTopic.visibility))
   var unanswered: [String] = []
   @Option(
     help: ArgumentHelp(
-      "Refuse this many requests at first, as if half a command were in its buffer.", valueName: "number"))
+      "Refuse this many requests at first, as if half a command were in its buffer.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var refuseFirst = 0
-  @Flag(help: "Send what older accessories send: leave out what the description calls optional, or has in a tail.")
+  @Flag(
+    help: ArgumentHelp(
+      "Send what older accessories send: leave out what the description calls optional, or has in a tail.",
+      visibility: HelpTopic.visibility))
   var old = false
   @Option(
     help: ArgumentHelp(
       "Send what newer accessories may send: these bytes after a message as the description has it.",
-      valueName: "message=hex"))
+      valueName: "message=hex", visibility: HelpTopic.visibility))
   var surplus: [String] = []
   @Option(
-    help: ArgumentHelp("Lose requests that come sooner than this after a message.", valueName: "time"),
+    help: ArgumentHelp(
+      "Lose requests that come sooner than this after a message.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var deaf: TimeArgument?
   @Option(
-    help: ArgumentHelp("After a request send nothing unrequested for this time.", valueName: "time"),
+    help: ArgumentHelp(
+      "After a request send nothing unrequested for this time.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var quiet: TimeArgument?
 

@@ -17,8 +17,8 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 

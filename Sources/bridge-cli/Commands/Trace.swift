@@ -14,13 +14,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "trace",
     abstract: "Shows the frames that pass in both directions, decoded.",
     discussion: """
-      With a device: shows what passes, until Ctrl-C, and sends nothing. If a service has the device open, that is what \
-      the service and the accessory send to each other, and other commands work meanwhile. Otherwise the trace opens the \
-      device, and shows what it sends by itself; --ask asks for its identity, status and battery, too. After an unplug \
-      the trace waits for the accessory. With a recording: decodes it.
-
-      Messages are shown in words. A recording remembers its protocol; --driver decodes it as another one. If no \
-      driver is known for a device, its bytes are shown.
+      Shows what passes, and sends nothing: with a service, between it and the accessory; otherwise what the accessory sends by \
+      itself. --ask asks for its identity, status and battery. With a recording: decodes it.
 
       EXAMPLES
         bridge-cli trace
@@ -37,12 +32,12 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     completion: CompletionWords.devices)
   var source: String?
   @Option(
-    help: ArgumentHelp("Record to this file; an existing recording is appended to.", valueName: "file"),
+    help: ArgumentHelp("Record to the end of this file.", valueName: "file"),
     completion: .file())
   var record: String?
   @Option(
     help: ArgumentHelp(
-      "Write the bytes into this file for Wireshark; - is standard output, which then has nothing else.",
+      "Write a file for Wireshark; - is standard output.",
       valueName: "file"), completion: .file())
   var pcapng: String?
   @Option(
@@ -54,12 +49,12 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   // What it says is what a trace does without it, too. It was needed in earlier versions.
   @Flag(help: ArgumentHelp("Send nothing.", visibility: .hidden))
   var listen = false
-  @Flag(help: "End when the accessory is unplugged; don't wait for it to come back.")
+  @Flag(help: "End when the accessory is unplugged.")
   var once = false
   @Flag(help: "Show long frames in full.")
   var full = false
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 

@@ -10,39 +10,34 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
     commandName: "udev-rules",
     abstract: "Prints udev rules for the accessories that profiles fit.",
     discussion: """
-      The rules give the accessories' device nodes to a group and to the user at the machine, keep ModemManager away \
-      from them, and have systemd start the service when one is plugged in. 'make install' installs the rules for the \
-      profiles that come with this command; this command prints them for all profiles of 'bridge-cli profile list'. \
-      The system's service uses the profiles in /etc/accessory-bridge/profiles, not a user's.
-
-      Profiles that fit only simulators get no rule. A rule never matches a name that udev's hardware database made up \
-      for a device without one.
+      The rules give the device nodes to a group, keep ModemManager away from them, and have systemd start the service. The system's \
+      service uses the profiles in /etc/accessory-bridge/profiles.
 
       EXAMPLES
-        bridge-cli udev-rules | sudo tee /etc/udev/rules.d/70-accessory-bridge.rules
+        bridge-cli profile udev-rules | sudo tee /etc/udev/rules.d/70-accessory-bridge.rules
         sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --subsystem-match=tty
-        bridge-cli udev-rules --profile my-gadget --no-systemd --group plugdev
-        bridge-cli udev-rules --run /usr/bin/bridge-cli
+        bridge-cli profile udev-rules --profile my-gadget --no-systemd --group plugdev
       """)
 
   @Option(
     help: ArgumentHelp("Only for this profile; can be repeated.", valueName: "name"),
     completion: CompletionWords.profiles)
   var profile: [String] = []
-  @Flag(help: "Only for the profiles that come with this command.")
+  @Flag(help: "Only for profiles that come with this command.")
   var builtIn = false
   @Option(help: ArgumentHelp("The group of the device nodes.", valueName: "name"))
   var group = UdevRules().group
   @Option(
-    help: ArgumentHelp("The mode of the device nodes, in octal.", valueName: "mode"), transform: ModeArgument.read)
+    help: ArgumentHelp("The mode of the device nodes, in octal.", valueName: "mode", visibility: HelpTopic.visibility),
+    transform: ModeArgument.read)
   var mode = ModeArgument(bits: UdevRules().mode)
-  @Option(help: ArgumentHelp("The unit that systemd starts.", valueName: "name"))
+  @Option(help: ArgumentHelp("The unit that systemd starts.", valueName: "name", visibility: HelpTopic.visibility))
   var unit: String?
   @Flag(help: "Don't have systemd start anything.")
   var noSystemd = false
   @Option(
     help: ArgumentHelp(
-      "On a system without systemd: udev runs this bridge-cli with 'attach --udev' for each accessory.",
+      "Without systemd: have udev run this bridge-cli.",
       valueName: "path"), completion: .file())
   var run: String?
   @OptionGroup var output: OutputOptions

@@ -12,26 +12,21 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "values",
     abstract: "Shows what an accessory measures besides its battery, with units.",
     discussion: """
-      An unknown value is shown as -, and has no number in JSON. An age is shown if a value was not read just now: the \
-      service (bridge-cli serve) keeps the last values while another program uses the accessory, and those of \
-      accessories that only report by themselves. With --watch, values are printed again when they change: when the \
-      accessory reports them, or with --poll when it is asked.
-
-      With --history the numbers of the last 24 hours, or of the time behind it, are drawn as graphs. They are those that \
-      the service has read meanwhile; the accessory isn't asked.
+      An unknown value is shown as -. An age is shown if a value was not read just now.
 
       EXAMPLES
         bridge-cli values
-        bridge-cli values EV3 port_4 volume
+        bridge-cli values EV3 volume --plain
         bridge-cli values EV3 port_4 --watch --poll 1s
-        bridge-cli values EV3 port_4 --history 1h
         bridge-cli values EV3 --json | jq '.values[] | select(.name == "port_4").number'
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Argument(help: "Only the values with these names; needs the device, too.")
+  @Argument(help: "Only these values; needs the device, too.")
   var names: [String] = []
-  @Flag(help: "Keep running: print values again when they change. Wait for the accessory after an unplug.")
+  @Flag(help: "Print only the values, without names and units.")
+  var plain = false
+  @Flag(help: "Keep running: print changes, and wait after an unplug.")
   var watch = false
   @Flag(help: "With --watch: end when the accessory is unplugged.")
   var once = false
@@ -40,28 +35,27 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     transform: TimeArgument.read)
   var poll: TimeArgument?
   @OptionGroup var past: HistoryOptions
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     if once, !watch { throw ValidationError("--once needs --watch") }
-    try past.check(json: output.json, [("--watch", watch), ("--wait", waiting.wait != nil)])
+    if plain, names.isEmpty { throw ValidationError("--plain needs the names of the values, after the device") }
+    if plain, output.json { throw ValidationError("--plain and --json exclude each other") }
+    try past.check(json: output.json, [("--watch", watch), ("--wait", waiting.wait != nil), ("--plain", plain)])
     guard let poll else { return }
     if !watch { throw ValidationError("--poll needs --watch") }
     if poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
   }
 
   func run() async throws {
-    if let history = past.history {
-      return try await ShownHistory(
-        name: device.text, names: names.isEmpty ? nil : names, seconds: history.seconds, options: past,
-        json: output.json
-      ).show()
+    if let history = past.shown(device.text, names.isEmpty ? .values : .named(names), json: output.json) {
+      return try await history.show()
     }
     if watch { Interruption.endWithOutput() }
-    let shown = ShownValues(json: output.json, names: names)
+    let shown = ShownValues(json: output.json, names: names, plain: plain)
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
     try await following.run { name, line in
       try await FollowedValues.open(name, line, isToldOf: watch && poll == nil)

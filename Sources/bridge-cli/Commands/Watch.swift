@@ -14,22 +14,9 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     commandName: "watch",
     abstract: "Shows accessories as they come and go.",
     discussion: """
-      Connected accessories are shown first. An accessory that gets a terminal, a driver or a name later is shown as \
-      changed. Ctrl-C ends it.
-
-      Alarms are shown when a service (bridge-cli serve) raises or clears them; those that are raised already are shown \
-      first. --alarm adds rules, on what the service reads. If no service runs, watch --alarm opens the accessories that \
-      a profile fits itself, as a service does; without --alarm it opens nothing.
-
-      With --exec a program is run at each connect and disconnect, at each alarm, and when a battery gets low. The last \
-      two need a service that has the accessory open. The program gets the facts as environment variables: \
-      ACCESSORY_EVENT (connected, disconnected, battery_low, alarm), ACCESSORY_ID, _PATH, _LINK, \
-      _SERIAL, _NAME, _MANUFACTURER, _MODEL, _DRIVER, _SOURCE, _USB, _BATTERY_LEVEL, _BATTERY_PERCENT, \
-      _BATTERY_CHARGE, _BATTERY_MILLIVOLTS; for an alarm ACCESSORY_ALARM (raised, cleared), _ALARM_NAME, _ALARM_RULE, \
-      _ALARM_VALUE, _ALARM_NUMBER, _ALARM_UNIT, _ALARM_SINCE (seconds since 1970). \
-      Texts of the device are cut, and control characters in them made visible. \
-      No shell is used: write a script if the program needs arguments. Up to 8 run at a time; watch doesn't wait for \
-      them.
+      Alarms are those that a service (bridge-cli serve) raises; --alarm adds rules. If no service runs, watch --alarm opens the \
+      accessories itself. The program of --exec gets the facts in ACCESSORY_EVENT, ACCESSORY_ID and other variables \
+      (Documentation/service.md).
 
       EXAMPLES
         bridge-cli watch
@@ -42,7 +29,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   var all = false
   @Option(
     help: ArgumentHelp(
-      "Run this program at each connect, disconnect and alarm, and when a battery is low.", valueName: "program"),
+      "Run this program at each connect, disconnect, alarm and low battery.", valueName: "program"),
     completion: .file()
   )
   var exec: String?

@@ -16,7 +16,9 @@ enum ManualCommand {
   /// Writes the pages into a folder, and creates the folder if it doesn't exist.
   static func write(into folder: String) throws(AccessoryError) {
     guard let document = try? JSON(Array(BridgeCLI._dumpHelp().utf8)),
-      let manual = ManualPages(document, usages: usages(BridgeCLI.self, []), date: ManualDate.text)
+      let manual = ManualPages(
+        document, topics: HelpTopic.allCases.compactMap { try? JSON(Array($0.declaration.utf8)) },
+        usages: usages(BridgeCLI.self, []).merging(HelpTopic.usages) { $1 }, date: ManualDate.text)
     else { throw AccessoryError(.ioFailure, "this bridge-cli can't list its commands") }
     try manual.write(into: folder)
   }

@@ -54,7 +54,7 @@ struct ProfileCheckDocument: Encodable {
     let profile: OrNull<String>
     let problems: [ProfileProblemDocument]
 
-    init(_ result: ProfileCheck.Outcome) {
+    init(_ result: CheckedFile) {
       file = result.file
       ok = result.problems.isEmpty
       profile = OrNull(result.name)

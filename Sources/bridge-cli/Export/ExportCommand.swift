@@ -7,8 +7,7 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Gives the readings of all accessories to other programs, in their own protocols.",
     discussion: """
-      The readings come from the service (bridge-cli serve). Accessories that connect later are exported, too, and the export \
-      continues after a restart of the service. Other programs can only read: they can't change anything in an accessory.
+      The readings come from the service (bridge-cli serve). Other programs can only read.
 
       EXAMPLES
         bridge-cli export nut

@@ -11,44 +11,35 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     commandName: "metrics",
     abstract: "Writes or serves readings as metrics, for Prometheus and programs that read its formats.",
     discussion: """
-      --textfile writes a file in Prometheus' text format 0.0.4, for node_exporter's textfile collector. The file is written under \
-      another name and then renamed, so that a reader never sees half of it. It is written after each change, at most once a \
-      second, or once in each --interval.
-
-      --listen serves the metrics over HTTP at /metrics, as OpenMetrics 1.0 or as text 0.0.4, whichever the client prefers. PLACE is \
-      HOST:PORT, or a port alone, which listens on 127.0.0.1. The Host header of a request must be a loopback address, localhost, or \
-      a name that --host gives.
-
-      --once asks the service, writes the metrics once (to standard output without --textfile), and ends.
+      PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1. --textfile writes for node_exporter, after each change.
 
       EXAMPLES
         bridge-cli export metrics --once
         bridge-cli export metrics --textfile /var/lib/prometheus/node-exporter/accessories.prom
-        bridge-cli export metrics --listen 9879
         bridge-cli export metrics --listen 0.0.0.0:9879 --allow 10.0.0.7 --host gateway.local
       """)
 
   @Option(
-    help: ArgumentHelp("Write this file, whose name must end in .prom for node_exporter.", valueName: "file"),
+    help: ArgumentHelp("Write this file, whose name ends in .prom.", valueName: "file"),
     completion: .file(extensions: ["prom"]))
   var textfile: String?
   @Option(
-    help: ArgumentHelp("Serve the metrics at this address. May be repeated.", valueName: "place"),
+    help: ArgumentHelp("Serve the metrics at this address; may be repeated.", valueName: "place"),
     transform: ListeningPlace.read)
   var listen: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Let machines of this network connect, like 192.168.1.0/24. May be repeated.", valueName: "net"),
+      "Let machines of this network connect; may be repeated.", valueName: "net"),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
     help: ArgumentHelp(
-      "Also answer requests for this host: a name or an address of this machine. May be repeated.",
+      "Also answer requests for this host name; may be repeated.",
       valueName: "name"))
   var host: [String] = []
   @Option(
     help: ArgumentHelp(
-      "Write the file at this interval, at least 1s, instead of after each change.", valueName: "time"),
+      "Write the file at this interval, instead of after each change.", valueName: "time"),
     transform: SecondsArgument.read)
   var interval: SecondsArgument?
   @Flag(help: "Write the metrics once, and end.")
@@ -102,10 +93,11 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     throw CancellationError()
   }
 
-  private func text(_ readings: ReadingsSnapshot) -> String {
-    MetricsFormat.prometheus.text(
-      AccessoryMetrics.families(readings, now: .now, wallClock: WallClock.seconds, version: BridgeCLI.version))
+  private func families(_ readings: ReadingsSnapshot) -> [MetricFamily] {
+    AccessoryMetrics.families(readings, now: .now, wallClock: WallClock.seconds, version: BridgeCLI.version)
   }
+
+  private func text(_ readings: ReadingsSnapshot) -> String { MetricsFormat.prometheus.text(families(readings)) }
 
   private func writeOnce() async throws {
     let feed = ReadingsFeed(alarms: true)
@@ -120,13 +112,14 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
         if failure == nil || error.kind != .notFound { failure = error }
       }
     }
-    let text = text(await feed.snapshot)
+    let families = families(await feed.snapshot)
+    let text = MetricsFormat.prometheus.text(families)
     if let textfile {
       try await SetupQueue(label: textfile).run { () throws(AccessoryError) in
         try LocalFile.write(Array(text.utf8), to: textfile, replacing: true)
       }
     } else if count > 0 {
-      Output.text(text)
+      output.json ? Output.json(MetricsDocument(families)) : Output.text(text)
     }
     if count > 0, failure.map({ $0.kind == .notFound || $0.kind == .permissionDenied }) ?? true { return }
     throw failure ?? AccessoryError(.notFound, "no service runs: bridge-cli serve starts one")

@@ -11,44 +11,32 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
     commandName: "nut",
     abstract: "Serves accessories as UPSs by the protocol of NUT, for upsc, upsmon and Home Assistant.",
     discussion: """
-      Programs on Linux read UPSs through Network UPS Tools (NUT). Each accessory appears as a UPS. The name of the UPS is the \
-      accessory's id; characters other than letters, digits, "-" and "_" become "_". Ends with Ctrl-C.
-
-      NUT's upsmon shuts its machine down when a UPS is on battery (OB) and low (LB). The battery of a robot or a camper is \
-      discharged every day, and must not shut a machine down. So only accessories that --ups names can be OB or LB. All others \
-      are on line (OL), whatever they report, and CHRG or DISCHRG if they charge or discharge. With --ups, name only a UPS that \
-      powers a machine whose upsmon connects here.
-
-      Readings that are too old are not sent: clients get DATA-STALE. While an accessory is unplugged they get DRIVER-NOT-CONNECTED.
-
-      Clients can't change anything: there are no commands and no writable variables, and FSD is refused. With --users, clients must \
-      log in with a name and a password from that file. It has the format of NUT's upsd.users, and must not be readable by everybody.
+      Each accessory appears as a UPS with the accessory's id. Only accessories that --ups names can be on battery or low, and make \
+      upsmon shut machines down: name only a UPS that powers them. Clients can't change anything.
 
       EXAMPLES
         bridge-cli export nut
-        upsc -l
-        upsc SIM0001
         bridge-cli export nut --ups RACK-UPS --users /etc/accessory-bridge/nut.users
         bridge-cli export nut --listen 0.0.0.0:3493 --allow 192.168.1.0/24
       """)
 
   @Option(
-    help: ArgumentHelp("Listen at this address. May be repeated; default: 127.0.0.1:3493.", valueName: "place"),
+    help: ArgumentHelp("Listen here; may be repeated; default: 127.0.0.1:3493.", valueName: "place"),
     transform: ListeningPlace.read)
   var listen: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Let machines of this network connect, like 192.168.1.0/24. May be repeated.", valueName: "net"),
+      "Let machines of this network connect; may be repeated.", valueName: "net"),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
     help: ArgumentHelp(
-      "The id or name of an accessory that powers machines whose upsmon connects here, and may make them shut down. May be repeated.",
+      "An accessory that may make machines shut down; may be repeated.",
       valueName: "name"), completion: CompletionWords.devices)
   var ups: [String] = []
   @Option(
     help: ArgumentHelp(
-      "The file with names and passwords for clients, in the format of NUT's upsd.users.", valueName: "file"),
+      "Names and passwords of clients, as in NUT's upsd.users.", valueName: "file"),
     completion: .file())
   var users: String?
   @OptionGroup var services: ExportedServices

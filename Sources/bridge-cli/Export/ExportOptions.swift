@@ -12,7 +12,7 @@ import CommandOutput
 struct ExportedServices: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Read from the service at this socket. May be repeated; default: all services that commands find.",
+      "The socket of the service to read from; may be repeated.",
       valueName: "path"), completion: .file())
   var socket: [String] = []
 

@@ -48,7 +48,7 @@ struct HeldDevice: Sendable {
       throw AccessoryError(
         .busy,
         "the service at \(held.socketPath) has \(held.name) open with its profile: to open it differently, detach it first: "
-          + "bridge-cli detach \(held.name)")
+          + "bridge-cli attach --end \(held.name)")
     }
     return held
   }
@@ -92,7 +92,7 @@ struct HeldDevice: Sendable {
     let path = SafeText.escape(name)
     throw AccessoryError(
       .misconfigured,
-      "the service at \(socketPath) has \(label ?? path) open as bytes, and knows no driver for it: use bridge-cli detach \(path), "
+      "the service at \(socketPath) has \(label ?? path) open as bytes, and knows no driver for it: use bridge-cli attach --end \(path), "
         + "then bridge-cli attach \(path) --profile NAME, or --driver with one of \(KnownDrivers.library.summary)"
     )
   }

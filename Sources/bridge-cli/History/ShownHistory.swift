@@ -8,14 +8,31 @@ import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// What a service has read of an accessory, for `battery --history` and `values --history`.
+/// What a service has read of an accessory, for `history`, `battery --history` and `values --history`.
 struct ShownHistory {
+  /// Which series are shown.
+  enum Wanted: Sendable {
+    case battery, values, all
+    case named([String])
+
+    /// The names to ask the service for; nil for all.
+    fileprivate var names: [String]? {
+      switch self {
+      case .battery: ReadingSeries.batteryNames
+      case .values, .all: nil
+      case .named(let names): names
+      }
+    }
+  }
+
   /// The accessory that the user typed.
   let name: String?
-  /// The names of the wanted series; nil for all values.
-  let names: [String]?
+  let wanted: Wanted
   let seconds: Double
-  let options: HistoryOptions
+  /// Whether comma-separated values are printed.
+  let csv: Bool
+  /// The file for a picture.
+  let plot: String?
   let json: Bool
 
   /// The height of each graph, in lines.
@@ -23,23 +40,24 @@ struct ShownHistory {
 
   func show() async throws {
     let (device, all) = try await find()
-    let series = names == nil ? all.filter { !ReadingSeries.batteryNames.contains($0.name) } : all
-    if let names, let missing = names.first(where: { name in !series.contains { $0.name == name } }),
-      names != ReadingSeries.batteryNames
+    var series = all
+    if case .values = wanted { series = all.filter { !ReadingSeries.batteryNames.contains($0.name) } }
+    if case .named(let names) = wanted,
+      let missing = names.first(where: { name in !series.contains { $0.name == name } })
     {
       let known = all.map { SafeText.escape($0.name) }.joined(separator: ", ")
       throw UsageError("there is no history of \(missing): there is one of \(known.isEmpty ? "nothing" : known)")
     }
     let now = WallClock.seconds
     let time = (now - seconds)...now
-    if let file = options.plot {
+    if let file = plot {
       let label = device?.id ?? name ?? ""
       let picture = HistoryPlot(title: label, series: series, time: time).text
       try LocalFile.write(Array(picture.utf8), to: file, replacing: false)
     }
     if json { return Output.json(HistoryDocument(device.map { DeviceDocument(Device($0)) }, seconds: seconds, series)) }
-    if options.csv { return HistoryTable.lines(series).forEach(Output.line) }
-    if let file = options.plot { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
+    if csv { return HistoryTable.lines(series).forEach(Output.line) }
+    if let file = plot { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
     guard series.contains(where: { $0.range != nil }) else {
       return Output.note("Nothing was read in the last \(AgeView.text(Int(seconds * 1_000))).")
     }
@@ -63,7 +81,7 @@ struct ShownHistory {
         continue
       }
       do throws(AccessoryError) {
-        return try await client.history(of: name, names, last: .milliseconds(Int64(seconds * 1_000)))
+        return try await client.history(of: name, wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
       } catch {
         guard error.kind == .notFound || error.kind == .misconfigured else { throw error }
         missing = missing ?? error

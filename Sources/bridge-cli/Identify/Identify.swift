@@ -12,19 +12,13 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     commandName: "identify",
     abstract: "Finds out which accessory is at a port, and writes its profile.",
     discussion: """
-      It listens first. Then it asks for one kind of accessory after another, each at its rates, and stops at the \
-      first that answers as expected. No request of these changes an accessory of its kind, but another accessory may \
-      take it for something else. So the command shows what it will send, and asks whether to go on. No other command \
-      does this.
-
-      PORT is a serial port, a name in /dev/serial/by-id, tcp:HOST:PORT or unix:PATH. The profile matches the \
-      adapter's serial number or its name, or else the place where it is plugged in.
+      It listens, then asks for one kind of accessory after another, until one answers as expected. Another accessory may take such a \
+      request for something else, so it shows what it will send, and asks first.
 
       EXAMPLES
-        bridge-cli identify /dev/ttyUSB0
-        bridge-cli identify --dry-run                          what would be sent, in which order
-        bridge-cli identify ttyUSB0 --only jbd,daly --write
-        bridge-cli identify ttyUSB0 --skip hm10,bluno --yes --json
+        bridge-cli profile identify /dev/ttyUSB0
+        bridge-cli profile identify --dry-run
+        bridge-cli profile identify ttyUSB0 --only jbd,daly --write
       """)
 
   @Argument(
@@ -37,7 +31,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var skip: KindsArgument?
   @Option(
     help: ArgumentHelp(
-      "The timeout of each request, instead of each kind's own; also the time to listen, but at least 1.5 s.",
+      "The timeout of each request, and the time to listen.",
       valueName: "time"),
     transform: TimeArgument.read)
   var timeout: TimeArgument?
@@ -45,7 +39,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var yes = false
   @Flag(help: "Show what would be sent, and open nothing.")
   var dryRun = false
-  @Flag(help: "Write the profile to the user's folder, unless it has a file of that name.")
+  @Flag(help: "Write the profile to the user's folder, if that has none of its name.")
   var write = false
   @Option(help: ArgumentHelp("The name of the profile; default: my-KIND.", valueName: "name"))
   var name: String?
@@ -162,7 +156,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     if let held = try await HeldDevice.find(port, asLine: true) {
       throw AccessoryError(
         .busy,
-        "the service at \(held.socketPath) has \(held.name) open: detach it first: bridge-cli detach \(held.name)")
+        "the service at \(held.socketPath) has \(held.name) open: detach it first: bridge-cli attach --end \(held.name)"
+      )
     }
     let access = await SetupQueue(label: "access").run {
       PortAccess(device.address, isSimulated: device.source == .simulator)

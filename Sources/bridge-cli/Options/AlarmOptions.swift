@@ -8,7 +8,7 @@ struct AlarmOptions: ParsableArguments {
   @Option(
     name: .customLong("alarm"),
     help: ArgumentHelp(
-      "Raise an alarm by this rule, like 'battery < 20 %' or 'silent for 5 min'; may be given several times.",
+      "Raise an alarm by this rule, like 'battery < 20 %'; may be repeated.",
       valueName: "rule"), transform: AlarmOptions.rule)
   var rules: [AlarmRule] = []
 

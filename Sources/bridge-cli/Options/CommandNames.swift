@@ -9,7 +9,7 @@ import CommandOutput
 /// command.
 enum CommandNames {
   /// Throws `UsageError` for an unknown command's name, with a suggestion.
-  static func check(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws(UsageError) {
+  static func check(_ arguments: [String] = OldSpellings.words) throws(UsageError) {
     var command: any ParsableCommand.Type = BridgeCLI.self
     var path = BridgeCLI.name
     var words = arguments[...]
@@ -30,7 +30,7 @@ enum CommandNames {
   }
 
   /// The command whose help is asked for: the last command named on the command line.
-  static func command(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> any ParsableCommand.Type {
+  static func command(_ arguments: [String] = OldSpellings.words) -> any ParsableCommand.Type {
     var command: any ParsableCommand.Type = BridgeCLI.self
     for word in arguments.first == "help" ? arguments[1...] : arguments[...] {
       guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }

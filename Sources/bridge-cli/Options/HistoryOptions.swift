@@ -2,18 +2,22 @@
 
 import ArgumentParser
 
-/// What was read before now, and how it is shown.
+/// What was read before now, and how it is shown: `battery` and `values` take these, `history` has its own.
 struct HistoryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Show what the service has read in this last time, at most 24h, as a graph; without a time: 24h.",
-      valueName: "time"),
+      valueName: "time", visibility: HelpTopic.visibility),
     transform: HistoryArgument.read)
   var history: HistoryArgument?
-  @Flag(help: "With --history: print comma-separated values, with the time in the first column.")
+  @Flag(
+    help: ArgumentHelp(
+      "With --history: print comma-separated values, with the time in the first column.",
+      visibility: HelpTopic.visibility))
   var csv = false
   @Option(
-    help: ArgumentHelp("With --history: write a picture (SVG) to this new file.", valueName: "file"),
+    help: ArgumentHelp(
+      "With --history: write a picture (SVG) to this new file.", valueName: "file", visibility: HelpTopic.visibility),
     completion: .file(extensions: ["svg"]))
   var plot: String?
 
@@ -21,6 +25,13 @@ struct HistoryOptions: ParsableArguments {
     guard history == nil else { return }
     if csv { throw ValidationError("--csv needs --history") }
     if plot != nil { throw ValidationError("--plot needs --history") }
+  }
+
+  /// The readings of the last time that `--history` names; nil without it.
+  func shown(_ name: String?, _ wanted: ShownHistory.Wanted, json: Bool) -> ShownHistory? {
+    history.map {
+      ShownHistory(name: name, wanted: wanted, seconds: $0.seconds, csv: csv, plot: plot, json: json)
+    }
   }
 
   /// Throws for options that don't go together with --history. `others` says for each whether it was given.

@@ -53,7 +53,7 @@ enum KnownDrivers {
     case .failure(let error):
       let first = error.problems.first?.description ?? "\(path) can't be read"
       let more =
-        error.problems.count < 2 ? "" : "; bridge-cli profile check \(path) shows \(error.problems.count - 1) more"
+        error.problems.count < 2 ? "" : "; bridge-cli check \(path) shows \(error.problems.count - 1) more"
       throw AccessoryError(.misconfigured, first + more)
     }
   }

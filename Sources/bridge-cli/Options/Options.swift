@@ -23,7 +23,7 @@ protocol JSONCommand {
 struct DeviceArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "The accessory; PORT@UNIT where several share one line; not needed when there is only one.",
+      "The accessory, where there are several.",
       valueName: "device"), completion: CompletionWords.devices)
   var text: String?
 }

@@ -12,28 +12,32 @@ struct SerialOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      """
-      The driver that speaks the accessory's protocol: \(KnownDrivers.library.names), or the file of a protocol \
-      description (./mine.yaml); default: the profile's.
-      """,
+      "Its protocol (see drivers), or a file that describes it; more on the line: see help line.",
       valueName: "name"), completion: CompletionWords.drivers)
   var driver: String?
   @Option(
     name: [.customShort("b", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Bits per second, any rate that the port can do; default: the profile's, or 115200.", valueName: "rate"))
+      "Bits per second, any rate that the port can do; default: the profile's, or 115200.", valueName: "rate",
+      visibility: HelpTopic.visibility))
   var baud: UInt32?
   @Option(
     name: [.customShort("d", allowingJoined: true), .long],
-    help: ArgumentHelp("Data bits of a character, 5 to 8; default: the profile's, or 8.", valueName: "bits"))
+    help: ArgumentHelp(
+      "Data bits of a character, 5 to 8; default: the profile's, or 8.", valueName: "bits",
+      visibility: HelpTopic.visibility))
   var dataBits: Int?
   @Option(
     name: [.customShort("p", allowingJoined: true), .long],
-    help: "Parity bit; default: the profile's, or none. n, o and e are short for none, odd and even.")
+    help: ArgumentHelp(
+      "Parity bit; default: the profile's, or none. n, o and e are short for none, odd and even.",
+      visibility: HelpTopic.visibility))
   var parity: TerminalConfiguration.Parity?
   @Option(
     name: [.customShort("s", allowingJoined: true), .long],
-    help: ArgumentHelp("Stop bits of a character, 1 or 2; default: the profile's, or 1.", valueName: "bits"))
+    help: ArgumentHelp(
+      "Stop bits of a character, 1 or 2; default: the profile's, or 1.", valueName: "bits",
+      visibility: HelpTopic.visibility))
   var stopBits: Int?
   @Option(
     name: [.customShort("f", allowingJoined: true), .long],
@@ -42,22 +46,26 @@ struct SerialOptions: ParsableArguments {
       Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); default: the profile's, or none. n, h \
       and x are short for none, hardware and software.
       """,
-      valueName: "kind"))
+      valueName: "kind", visibility: HelpTopic.visibility))
   var flow: TerminalConfiguration.FlowControl?
   @Option(
     help: ArgumentHelp(
       "DTR after opening; keep leaves it as it is, also when closing; default: the profile's, or keep.",
-      valueName: "state"))
+      valueName: "state", visibility: HelpTopic.visibility))
   var dtr: TerminalConfiguration.ModemLineSetting?
-  @Option(help: ArgumentHelp("RTS after opening; default: the profile's, or keep.", valueName: "state"))
+  @Option(
+    help: ArgumentHelp(
+      "RTS after opening; default: the profile's, or keep.", valueName: "state", visibility: HelpTopic.visibility))
   var rts: TerminalConfiguration.ModemLineSetting?
   @Option(
     help: ArgumentHelp(
       "RS-485: the level of RTS while sending, high or low; optionally milliseconds before and after, like high,1,1.",
-      valueName: "level"), transform: RS485Argument.read)
+      valueName: "level", visibility: HelpTopic.visibility), transform: RS485Argument.read)
   var rs485: RS485Argument?
   @Option(
-    help: ArgumentHelp("Wait this long after opening, for a board that resets when it is opened.", valueName: "time"),
+    help: ArgumentHelp(
+      "Wait this long after opening, for a board that resets when it is opened.", valueName: "time",
+      visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var settle: TimeArgument?
 

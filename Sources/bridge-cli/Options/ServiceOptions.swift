@@ -12,53 +12,61 @@ extension Logger.Level: @retroactive ExpressibleByArgument {}
 /// Options of a service.
 struct ServiceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The path of the socket that the service listens on.", valueName: "path"), completion: .file())
+    help: ArgumentHelp(
+      "The path of the socket that the service listens on.", valueName: "path", visibility: HelpTopic.visibility),
+    completion: .file())
   var socket: String?
   @Option(
     help: ArgumentHelp(
       "The path of the socket for those who may only read; none: no such socket; default: readings.socket beside bridge.socket.",
-      valueName: "path"), completion: .file())
+      valueName: "path", visibility: HelpTopic.visibility), completion: .file())
   var readingsSocket: String?
   @Option(
     help: ArgumentHelp(
-      "The service's configuration; default: service.yaml in ~/.config/accessory-bridge, or in /etc/accessory-bridge.",
+      "The service's configuration; default: service.yaml in ~/.config/accessory-bridge or /etc/accessory-bridge.",
       valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
   @Option(
     help: ArgumentHelp(
-      "How long after a reply to ask an accessory for its readings again; off: only when a client asks; default: the "
-        + "profile's.", valueName: "time"), transform: PollArgument.read)
+      "The time between readings; off: only when asked; default: the profile's.", valueName: "time"),
+    transform: PollArgument.read)
   var poll: PollArgument?
   @Option(
     help: ArgumentHelp(
       "How often to try again after a disconnect: a number, forever or off; default: the profile's, or 3.",
-      valueName: "tries"), transform: TriesArgument.read)
+      valueName: "tries", visibility: HelpTopic.visibility), transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before each try; default: the profile's, or 1s.", valueName: "time"),
+    help: ArgumentHelp(
+      "The pause before each try; default: the profile's, or 1s.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var reconnectInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number"),
+      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number",
+      visibility: HelpTopic.visibility),
     transform: BackoffArgument.read)
   var reconnectBackoff: BackoffArgument?
   @Option(
     help: ArgumentHelp(
       "How often to try again after opening failed: a number, forever or off; default: the profile's, or 3.",
-      valueName: "tries"), transform: TriesArgument.read)
+      valueName: "tries", visibility: HelpTopic.visibility), transform: TriesArgument.read)
   var retryTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before each try; default: the profile's, or 1s.", valueName: "time"),
+    help: ArgumentHelp(
+      "The pause before each try; default: the profile's, or 1s.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var retryInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number"),
+      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number",
+      visibility: HelpTopic.visibility),
     transform: BackoffArgument.read)
   var retryBackoff: BackoffArgument?
   @OptionGroup var alarms: AlarmOptions
-  @Option(help: ArgumentHelp("How much to log: debug, info, notice, warning or error.", valueName: "level"))
+  @Option(
+    help: ArgumentHelp(
+      "How much to log: debug, info, notice, warning or error.", valueName: "level", visibility: HelpTopic.visibility))
   var logLevel = Logger.Level.info
 
   func validate() throws {

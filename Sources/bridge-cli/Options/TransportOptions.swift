@@ -14,22 +14,27 @@ struct TransportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The transport of an accessory that has two: tty, its serial port (the default), or usb, its USB endpoints.",
-      valueName: "kind"))
+      valueName: "kind", visibility: HelpTopic.visibility))
   var transport: TransportKind?
   @Option(
-    help: ArgumentHelp("USB: the interface; default: the first vendor-specific one that fits.", valueName: "number"))
+    help: ArgumentHelp(
+      "USB: the interface; default: the first vendor-specific one that fits.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var interface: UInt8?
   @Option(
     help: ArgumentHelp(
-      "USB: the endpoints, IN and OUT, like 0x81,0x02; default: the interface's first.", valueName: "pair"),
+      "USB: the endpoints, IN and OUT, like 0x81,0x02; default: the interface's first.", valueName: "pair",
+      visibility: HelpTopic.visibility),
     transform: EndpointsArgument.read)
   var endpoints: EndpointsArgument?
-  @Option(help: ArgumentHelp("USB: the interface's alternate setting.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("USB: the interface's alternate setting.", valueName: "number", visibility: HelpTopic.visibility)
+  )
   var alternate: UInt8?
   @Option(
     help: ArgumentHelp(
       "USB: a stream, one message per transfer, or messages padded to a packet; default: by the interface's class.",
-      valueName: "shape"))
+      valueName: "shape", visibility: HelpTopic.visibility))
   var shape: USBTransportConfiguration.Shape?
 
   /// Whether the user gives an option that replaces a setting of the profile.

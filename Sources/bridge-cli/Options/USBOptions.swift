@@ -7,20 +7,25 @@ import Glibc
 
 /// Options for a simulator that is a USB device.
 struct USBOptions: ParsableArguments {
-  @Flag(help: "Simulate a real USB device with a pair of bulk endpoints. Needs root and 'modprobe vhci-hcd'.")
+  @Flag(help: "Simulate a real USB device. Needs root and 'modprobe vhci-hcd'.")
   var usb = false
-  @Flag(help: "With --usb: a serial port of the communications class, /dev/ttyACM.")
+  @Flag(
+    help: ArgumentHelp(
+      "With --usb: a serial port of the communications class, /dev/ttyACM.", visibility: HelpTopic.visibility))
   var tty = false
-  @Flag(help: "With --usb: a HID device with reports of 1024 bytes.")
+  @Flag(help: ArgumentHelp("With --usb: a HID device with reports of 1024 bytes.", visibility: HelpTopic.visibility))
   var hid = false
-  @Flag(help: "With --usb: an FTDI serial adapter, /dev/ttyUSB.")
+  @Flag(help: ArgumentHelp("With --usb: an FTDI serial adapter, /dev/ttyUSB.", visibility: HelpTopic.visibility))
   var ftdi = false
   @Option(
-    help: ArgumentHelp("USB vendor ID; default: 1209, which has product IDs for tests.", valueName: "hex"),
+    help: ArgumentHelp(
+      "USB vendor ID; default: 1209, which has product IDs for tests.", valueName: "hex",
+      visibility: HelpTopic.visibility),
     transform: USBNumberArgument.read)
   var vendorID: USBNumberArgument?
   @Option(
-    help: ArgumentHelp("USB product ID; default: 0001 to 0003.", valueName: "hex"), transform: USBNumberArgument.read)
+    help: ArgumentHelp("USB product ID; default: 0001 to 0003.", valueName: "hex", visibility: HelpTopic.visibility),
+    transform: USBNumberArgument.read)
   var productID: USBNumberArgument?
 
   func validate() throws {
@@ -53,9 +58,14 @@ struct USBOptions: ParsableArguments {
 
 /// What goes wrong on the bus of a simulated USB device.
 struct USBFaultOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("With --usb: halt the endpoint at this request.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "With --usb: halt the endpoint at this request.", valueName: "number", visibility: HelpTopic.visibility))
   var stall: Int?
-  @Option(help: ArgumentHelp("With --usb: lose the reply to this request in a bus error.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp(
+      "With --usb: lose the reply to this request in a bus error.", valueName: "number",
+      visibility: HelpTopic.visibility))
   var protocolError: Int?
 
   func validate() throws {

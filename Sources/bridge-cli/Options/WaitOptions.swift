@@ -6,7 +6,7 @@ import ArgumentParser
 struct WaitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "If the accessory isn't there, wait up to this long for it to be plugged in, in seconds or with a unit.",
+      "Wait up to this long for an absent accessory.",
       valueName: "time"),
     transform: SecondsArgument.read)
   var wait: SecondsArgument?

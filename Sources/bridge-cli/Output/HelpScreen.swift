@@ -11,10 +11,11 @@ enum HelpScreen {
 
   /// The help that the command line asks for.
   static func text() -> String {
-    let text = BridgeCLI.helpMessage(for: CommandNames.command(), columns: widest)
+    let isWhole = OldSpellings.words.contains("--help-hidden")
+    let text = BridgeCLI.helpMessage(for: CommandNames.command(), includeHidden: isWhole, columns: widest)
     return HelpLayout.text(text, columns: TerminalSize.columns(of: STDOUT_FILENO) ?? 80)
   }
 
   /// Wider than any paragraph, so that ArgumentParser doesn't wrap it.
-  private static let widest = 100_000
+  static let widest = 100_000
 }

@@ -13,21 +13,12 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
     commandName: "replay",
     abstract: "Plays the accessory of a recording, and checks what the host sends.",
     discussion: """
-      Simulates the accessory of a recording that 'trace --record' or 'bridge --record' made. The accessory's bytes are sent once \
-      the host has sent everything that it had sent before them in the recording, after the same pause; a host that is faster than \
-      the recorded one is answered at once. Where the accessory was unplugged in the recording, it is unplugged again.
-
-      The host must send exactly what was recorded. At the first difference the command shows the recorded byte and the received \
-      one, and ends with exit status 65. Hosts number their AF1 and EV3 messages differently, so these numbers may differ from the \
-      recording; replies get the numbers of the host.
-
-      The replay pauses while no host has the terminal open or is connected. When everything was replayed, the command ends with \
-      exit status 0 as soon as the host has left, at the latest after a second. Ctrl-C ends it earlier, with exit status 130.
+      The accessory's bytes are sent once the host has sent what it had sent before them in the recording. At the first difference the \
+      command shows the recorded byte and the received one, and ends with exit status 65.
 
       EXAMPLES
         bridge-cli replay session.trace --link ./acc
         bridge-cli replay session.trace --tcp 127.0.0.1:5555 --speed 10
-        bridge-cli replay session.trace --speed max --patience 5s --json
         sudo bridge-cli replay session.trace --usb --tty
       """)
 
@@ -37,28 +28,28 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
   var link: String?
   @Option(
     help: ArgumentHelp(
-      "Listen for one TCP client at a time; port 0 takes any free port.", valueName: "host:port"),
+      "Listen for one TCP client at a time.", valueName: "host:port"),
     transform: PlaceArgument.read)
   var tcp: PlaceArgument?
   @OptionGroup var usb: USBOptions
   @Option(
-    help: ArgumentHelp("How many times as fast as the recording; max leaves out all pauses.", valueName: "factor"),
+    help: ArgumentHelp("How many times as fast as the recording; max: without pauses.", valueName: "factor"),
     transform: SpeedArgument.read)
   var speed = SpeedArgument(speed: .times(1))
-  @Flag(help: "Let the host send more after the end of the recording, for hosts that ask again and again.")
+  @Flag(help: "Let the host send more after the end.")
   var openEnd = false
   @Option(
     help: ArgumentHelp(
-      "End with exit status 75 when it is the host's turn and it stays silent for this long.", valueName: "time"),
+      "End with exit status 75 when the host is silent for this long.", valueName: "time"),
     transform: TimeArgument.read)
   var patience: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "The driver of the recorded protocol, or the file of a protocol description; default: the one that the recording names.",
+      "The protocol; default: as the recording says.",
       valueName: "name|file"), completion: CompletionWords.drivers)
   var driver: String?
   @Option(
-    help: ArgumentHelp("Serial number; default: the first free one of REPLAY1, REPLAY2, …", valueName: "text"))
+    help: ArgumentHelp("Serial number.", valueName: "text"))
   var serial: String?
   @OptionGroup var output: OutputOptions
 

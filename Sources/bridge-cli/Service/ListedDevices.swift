@@ -14,12 +14,12 @@ struct ListedDevices: ParsableArguments {
   @Option(
     name: .customLong("device"),
     help: ArgumentHelp(
-      "Hold the device at this address, such as tcp:10.0.0.7:5000 or rfc2217:10.0.0.7:7001, and look for no others; may be said "
-        + "several times. With =NAME behind it, by the profile of this name.", valueName: "address"),
+      "Hold the device at this address, and no others, like tcp:10.0.0.7:5000[=PROFILE]; may be repeated.",
+      valueName: "address"),
     transform: ListedAddress.read)
   var addresses: [ListedAddress] = []
   @Option(
-    help: ArgumentHelp("Hold the devices that this file names, and look for no others.", valueName: "file"),
+    help: ArgumentHelp("Hold the devices that this file names, and no others.", valueName: "file"),
     completion: .file(extensions: ["yaml", "yml"]))
   var devices: String?
 

@@ -13,30 +13,18 @@ struct Top: AsyncParsableCommand {
     commandName: "top",
     abstract: "Shows all accessories on one screen that follows them.",
     discussion: """
-      One row for each accessory: its charge, voltage, current and values, how old its reading is, and what it does. The \
-      arrows select one, and Enter shows everything about it: its cells, its values and its last hours. F1 shows all \
-      keys; q quits.
-
-      A mark before the name says what to look at: !! an alarm, ! a warning, ? a reading that is older than it should be, \
-      + being opened, - away. The arrow behind the charge says whether the battery is charged or discharged.
-
-      If a service runs, top shows its accessories. Otherwise it opens those that a profile fits, and acts as their \
-      service until it ends, as attach does.
-
-      --alarm adds rules to those of the service; they count only for this screen.
-
-      Colours are left out if NO_COLOR is set, and other characters than ASCII if the locale isn't UTF-8.
+      The arrows select an accessory, Enter shows everything about it, F1 shows all keys, and q quits. Marks before the name: !! an \
+      alarm, ! a warning, ? an old reading, + being opened, - away. If no service runs, top opens the accessories itself.
 
       EXAMPLES
         bridge-cli top
-        bridge-cli top --sort alarm
+        bridge-cli top --sort alarm --alarm 'battery < 20 %'
         bridge-cli top --filter attached
-        bridge-cli top --alarm 'battery < 20 %'
       """)
 
   @Option(help: ArgumentHelp("Sort by name, charge, age or alarm.", valueName: "order"))
   var sort = TopSort.name
-  @Option(help: ArgumentHelp("Show only accessories that have these words in their row or facts.", valueName: "words"))
+  @Option(help: ArgumentHelp("Show only accessories with these words.", valueName: "words"))
   var filter: String = ""
   @OptionGroup var alarms: AlarmOptions
   @Flag(help: .hidden)

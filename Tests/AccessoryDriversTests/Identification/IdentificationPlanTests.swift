@@ -64,7 +64,7 @@ struct IdentificationPlanTests {
     }
   }
 
-  /// The page shows all of the plan, and nothing else. `bridge-cli identify --dry-run` prints the same.
+  /// The page shows all of the plan, and nothing else. `bridge-cli profile identify --dry-run` prints the same.
   @Test func thePageHasTheWholeOrder() throws {
     let page = try Page("Documentation/identify.md")
     let isHead = { (line: Substring) in line.hasPrefix("STEP  RATE") }
@@ -72,7 +72,7 @@ struct IdentificationPlanTests {
     let table = block.lines.drop { !isHead($0) }.dropFirst().prefix { $0 != "…" }
     let rows = table.map { $0.split(separator: "  ", maxSplits: 4).map { $0.drop { $0 == " " } } }
     let plan = IdentificationPlan.test()
-    let hint = "put what bridge-cli identify --dry-run prints into the page"
+    let hint = "put what bridge-cli profile identify --dry-run prints into the page"
     #expect(rows.count == plan.steps.count, "\(hint)")
     for (number, (row, step)) in zip(rows, plan.steps).enumerated() {
       var sent = step.sends.map { Hexadecimal.string($0.bytes) }.joined(separator: ", then ")

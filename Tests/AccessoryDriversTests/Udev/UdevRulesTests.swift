@@ -22,7 +22,7 @@ import Testing
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let path = "/\(root)/udev/70-accessory-bridge.rules"
     let file = String(decoding: try SmallFile.read(path, limit: 1 << 20), as: UTF8.self)
-    let message = "bridge-cli udev-rules --built-in > udev/70-accessory-bridge.rules"
+    let message = "bridge-cli profile udev-rules --built-in > udev/70-accessory-bridge.rules"
     #expect(file == UdevRules().text(for: ProfileStore.builtIn.profiles), "\(message)")
   }
 

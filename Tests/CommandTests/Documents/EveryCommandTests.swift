@@ -41,28 +41,32 @@ import Testing
     try await seen.run(box, "list", as: ["device_list"])
     try await seen.run(box, "doctor", as: ["doctor"])
     try await seen.run(box, "battery", as: ["error"], status: 66)
-    try await seen.run(box, "service", as: ["error"], status: 66)
-    try await seen.run(box, "udev-rules", as: ["udev_rules"])
+    try await seen.run(box, "info", "--service", as: ["error"], status: 66)
+    try await seen.run(box, "profile", "udev-rules", as: ["udev_rules"])
+    try await seen.run(box, "drivers", as: ["driver_list"])
+    try await seen.run(box, "simulate", "--list", as: ["simulator_list"])
+    try await seen.run(box, "--version", as: ["version"])
     try await seen.run(box, "profile", "list", as: ["profile_list"])
     try await seen.run(box, "profile", "show", "framed", as: ["profile"])
     try box.directory.write(Array("name: x\nbaud: 7\n".utf8), to: "bad.yaml")
-    try await seen.run(box, "profile", "check", "bad.yaml", as: ["profile_check"], status: 78)
-    try await seen.run(box, "service", "check", "bad.yaml", as: ["profile_check"], status: 78)
-    try await seen.run(box, "share", "check", "bad.yaml", as: ["profile_check"], status: 78)
+    try await seen.run(box, "check", "bad.yaml", as: ["profile_check"], status: 78)
+    for old in ["profile", "service", "share"] {
+      try await seen.run(box, old, "check", "bad.yaml", as: ["profile_check"], status: 78)
+    }
     try await seen.run(box, "request", "--list", as: ["command_list"])
-    try await seen.run(box, "identify", "--dry-run", as: ["identification"])
+    try await seen.run(box, "profile", "identify", "--dry-run", as: ["identification"])
     for words in [
       ["show"], ["add-task", "Dance"], ["rename-task", "1", "Sing"], ["move-task", "4", "1"], ["remove-task", "2"],
       ["set-key", "up", "u"], ["end-lines", "on"], ["reset"],
-    ] { try await seen.run(box, ["remote"] + words, as: ["remote"]) }
-    try await seen.run(box, "remote", "remove-task", "77", as: ["error"], status: 64)
+    ] { try await seen.run(box, ["bluetooth", "remote"] + words, as: ["remote"]) }
+    try await seen.run(box, "bluetooth", "remote", "remove-task", "77", as: ["error"], status: 64)
     try await seen.run(box, "demo", as: ["accessory_event"])
     // A screen, which has no documents but of errors.
     try await seen.run(box, "top", as: ["error"], status: 64)
     // Before there is a command.
     try await seen.run(box, "batery", as: ["error"], status: 64)
     try await seen.run(box, "list", "--nonsense", as: ["error"], status: 64)
-    for wrong in [["rm"], ["mkdir", "x"], ["serve", "--socket", "/nonexistent/x"], ["demo", "x"]] {
+    for wrong in [["file", "rm"], ["mkdir", "x"], ["serve", "--socket", "/nonexistent/x"], ["demo", "x"]] {
       let ended = try await box.run(wrong + ["--json"])
       #expect(ended.status != 0)
       try seen.check(ended.lines, as: ["error"], wrong)
@@ -88,7 +92,7 @@ import Testing
     try await seen.run(box, "request", "command", "number=1", "--dry-run", as: ["dry_run"])
     try await seen.run(box, "request", "0x55", as: ["error"], status: 76)
     try box.directory.write([UInt8](repeating: 7, count: 3_000), to: "file.bin")
-    try await seen.run(box, "send-file", "SIM0001", "file.bin", as: ["progress", "transfer"])
+    try await seen.run(box, "file", "send", "SIM0001", "file.bin", as: ["progress", "transfer"])
     try await seen.follow(box, ["battery", "--watch"], lines: 2, as: ["battery"])
     try await seen.follow(box, ["watch"], lines: 1, as: ["device_event"])
     try await seen.follow(
@@ -117,18 +121,20 @@ import Testing
     try await service.line { $0.contains(#""event":"connected""#) }
     try await service.line { $0.contains(#""event":"battery""#) }
     try await seen.run(box, "serve", as: ["serving", "log"])
-    try await seen.run(box, "service", as: ["service"])
+    try await seen.run(box, "info", "--service", as: ["service"])
     try await seen.run(box, "list", as: ["device_list"])
     try await seen.run(box, "info", as: ["information"])
     try await seen.run(box, "status", as: ["status"])
     try await seen.run(box, "battery", as: ["battery"])
     try await seen.run(box, "battery", "--all", as: ["battery_list"])
     try await seen.run(box, "battery", "--history", as: ["history"])
+    try await seen.run(box, "history", as: ["history"])
+    try await seen.run(box, "export", "metrics", "--once", as: ["metrics"])
     try await seen.run(box, "values", as: ["values", "error"], status: nil)
     for what in ["nut", "metrics"] {
       try await seen.follow(box, ["export", what, "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
     }
-    try await seen.run(box, "detach", as: ["detached"])
+    try await seen.run(box, "attach", "--end", as: ["detached"])
     try await seen.run(box, "attach", as: ["attached"])
     service.signal(SIGINT)
     try seen.check(try await service.end().lines, as: ["serving", "log", "accessory_event"], ["serve"])
@@ -143,37 +149,40 @@ import Testing
   private static func brick(_ box: Sandbox, _ seen: inout SeenDocuments) async throws {
     let simulator = try await box.simulate(kind: "ev3")
     try box.directory.write([UInt8](repeating: 7, count: 3_000), to: "file.bin")
-    try await seen.run(box, "mkdir", "EV3", "../prjs/new", as: ["folder_change"])
-    try await seen.run(box, "send-file", "EV3", "file.bin", "../prjs/new/f.bin", as: ["progress", "transfer"])
-    try await seen.run(box, "ls", "EV3", "../prjs/new", as: ["folder"])
-    try await seen.run(box, "get-file", "EV3", "../prjs/new/f.bin", "got.bin", as: ["progress", "transfer"])
-    try await seen.run(box, "rm", "EV3", "../prjs/new/f.bin", as: ["folder_change"])
-    try await seen.run(box, "rm", "EV3", "../prjs/new/f.bin", as: ["error"], status: 76)
+    try await seen.run(box, "file", "mkdir", "EV3", "../prjs/new", as: ["folder_change"])
+    try await seen.run(box, "file", "send", "EV3", "file.bin", "../prjs/new/f.bin", as: ["progress", "transfer"])
+    try await seen.run(box, "file", "ls", "EV3", "../prjs/new", as: ["folder"])
+    try await seen.run(box, "file", "get", "EV3", "../prjs/new/f.bin", "got.bin", as: ["progress", "transfer"])
+    try await seen.run(box, "file", "rm", "EV3", "../prjs/new/f.bin", as: ["folder_change"])
+    try await seen.run(box, "file", "rm", "EV3", "../prjs/new/f.bin", as: ["error"], status: 76)
     try await seen.run(box, "values", "EV3", as: ["values"])
     try await seen.run(box, "request", "EV3", "motor-read", "port=A", as: ["replies"])
+    try await seen.run(box, "set", "EV3", "volume=50", "--dry-run", as: ["dry_run"])
+    try await seen.run(box, "set", "EV3", "volume=50", as: ["replies"])
     try await simulator.stop()
   }
 
   private static func module(_ box: Sandbox, _ seen: inout SeenDocuments) async throws {
     let simulator = try await box.simulate(
       kind: "hm10", "--central", "--neighbours", "2", "--scan-time", "300ms", "--seed", "3")
-    try await seen.run(box, "scan", "--timeout", "1s", as: ["scan_found", "scan_ended"])
+    try await seen.run(box, "bluetooth", "scan", "--timeout", "1s", as: ["scan_found", "scan_ended"])
     let connect = try await box.run(
-      ["connect", "1", "--linger", "200ms", "--json"], prefix: ["/bin/sh", "-c", #"printf on | "$0" "$@""#])
-    try seen.check(connect.lines, as: ["connection_event", "error"], ["connect"])
+      ["bluetooth", "connect", "1", "--linger", "200ms", "--json"],
+      prefix: ["/bin/sh", "-c", #"printf on | "$0" "$@""#])
+    try seen.check(connect.lines, as: ["connection_event", "error"], ["bluetooth", "connect"])
     try await simulator.stop()
   }
 
   private static func described(_ box: Sandbox, _ seen: inout SeenDocuments) async throws {
     let simulator = try await box.simulate(kind: "described", "--profile", "jbd")
-    try await seen.run(box, "identify", "SIM0001", "--only", "jbd", "--yes", as: ["identification"])
+    try await seen.run(box, "profile", "identify", "SIM0001", "--only", "jbd", "--yes", as: ["identification"])
     try await seen.run(box, "values", as: ["values"])
     try await seen.follow(box, ["trace", "--poll", "50ms", "--record", "jbd.trace"], lines: 60, as: ["trace"])
     try await seen.run(box, "profile", "new", "--from", "jbd.trace", as: ["profile_proposal"])
     let proposal = try await box.run("profile", "new", "--from", "jbd.trace")
     try box.directory.write(proposal.output, to: "new.yaml")
     try await seen.run(
-      box, "profile", "check", "new.yaml", "--recording", "jbd.trace", as: ["profile_check"], status: nil)
+      box, "check", "new.yaml", "--recording", "jbd.trace", as: ["profile_check"], status: nil)
     try await simulator.stop()
   }
 
@@ -184,6 +193,9 @@ import Testing
     ] {
       try await seen.follow(box, ["simulate"] + words, lines: 1, as: ["simulator_event"])
     }
+    let plug = try box.start(["simulate", "loopback", "--rfc2217", "0"], limit: Sandbox.longLife)
+    let place = try await plug.line { $0.contains("rfc2217:") }.split(separator: " ").first { $0.hasPrefix("rfc2217:") }
+    try await seen.run(box, "reset", String(try #require(place)), "--reset", "esp", as: ["line_reset"])
   }
 }
 
@@ -201,7 +213,7 @@ struct SeenDocuments {
   mutating func check(
     _ lines: [String], as kinds: [String], _ words: [String], _ location: SourceLocation = #_sourceLocation
   ) throws {
-    commands.formUnion([words.prefix(1), words.prefix(2)].map { $0.joined(separator: " ") })
+    commands.formUnion([words.prefix(1), words.prefix(2), words.prefix(3)].map { $0.joined(separator: " ") })
     #expect(!lines.isEmpty, "\(words) prints nothing", sourceLocation: location)
     for line in lines {
       let document = try JSON(line)

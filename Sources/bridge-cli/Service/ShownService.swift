@@ -3,31 +3,17 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
-import ArgumentParser
 import CommandOutput
 
-struct ServiceCommand: AsyncParsableCommand, JSONCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "service",
-    abstract: "Shows the service: its version, its socket, its clients, and its accessories.",
-    discussion: """
-      If both the user and the system have a service, both are shown. No accessory is opened. bridge-cli serve starts \
-      a service, and so does systemd when an accessory is plugged in.
-
-      EXAMPLES
-        bridge-cli service
-        bridge-cli service --json | jq '.devices[].service.state'
-        bridge-cli service check                  # its configuration
-      """,
-    subcommands: [ServiceCheck.self])
-
-  @Option(help: ArgumentHelp("The path of the service's socket.", valueName: "path"))
-  var socket: String?
-  @OptionGroup var output: OutputOptions
+/// The services that run: their versions, their sockets, their clients, and their accessories. No accessory is opened.
+struct ShownService {
+  /// The path of the socket of the only service to show; nil for the user's and the system's.
+  let socket: String?
+  let json: Bool
 
   private static let replyTimeout = Duration.seconds(5)
 
-  func run() async throws {
+  func show() async throws {
     let places = socket.map { [$0] } ?? ServicePlace.all()
     var (shownCount, failure): (Int, AccessoryError?) = (0, nil)
     for place in places {
@@ -50,7 +36,7 @@ struct ServiceCommand: AsyncParsableCommand, JSONCommand {
   private func show(
     _ service: Bridge.GetService.Reply, _ accessories: [Bridge.Accessory], _ place: String, isFirst: Bool
   ) {
-    if output.json { return Output.json(ServiceDocument(service, accessories)) }
+    if json { return Output.json(ServiceDocument(service, accessories)) }
     if !isFirst { Output.line("") }
     Table.facts(ServiceView.facts(service, place: place), columns: Output.columns).forEach(Output.line)
     let table = ServiceView.table(accessories, columns: Output.columns)

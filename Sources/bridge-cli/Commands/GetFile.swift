@@ -12,7 +12,7 @@ import Glibc
 struct TransferOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How long to wait for the accessory after an unplug; default: as long as its profile's tries last, at least 10s.",
+      "How long to wait after an unplug; default: the profile's.",
       valueName: "time"),
     transform: TimeArgument.read)
   var patience: TimeArgument?
@@ -86,21 +86,20 @@ extension RetryPolicy {
 
 struct GetFile: FileCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get-file",
+    commandName: "get",
     abstract: "Gets a file from an accessory.",
     discussion: """
-      If the accessory is unplugged, the command waits for it, and then gets the rest. With --json it prints a \
-      document at every whole percent, and the result at the end.
+      After an unplug the command waits for the accessory, and gets the rest.
 
       EXAMPLES
-        bridge-cli get-file EV3 ../prjs/tst/tst.rbf
-        bridge-cli get-file EV3 ../prjs/tst/log.rtf ./log.txt --force
+        bridge-cli file get EV3 ../prjs/tst/tst.rbf
+        bridge-cli file get EV3 ../prjs/tst/log.rtf ./log.txt --force
       """)
 
   @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
   var device: String
-  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
-  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The path of the file on the accessory.", completion: CompletionWords.nothing) var path: String

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+struct BluetoothCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bluetooth",
+    abstract: "Reaches Bluetooth devices through an HM-10, and sets up the remote control for Bluno robots.",
+    discussion: """
+      EXAMPLES
+        bridge-cli bluetooth scan
+        bridge-cli bluetooth connect 1
+        bridge-cli bluetooth remote show
+      """,
+    subcommands: [Scan.self, Connect.self, RemoteCommand.self])
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import ArgumentParser
+import CommandOutput
+import Glibc
+
+struct CheckCommand: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Says what is wrong in profiles, protocol descriptions, service files and share files, and where.",
+    discussion: """
+      The kind of a file is recognized by its keys. Without a file the service's own service.yaml is checked. The exit status is 78 if \
+      something is wrong.
+
+      EXAMPLES
+        bridge-cli check mine.yaml
+        bridge-cli check mine.yaml --recording session.trace
+        bridge-cli check *.yaml --json | jq '.files[].problems'
+      """)
+
+  @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
+  var files: [String] = []
+  @Option(
+    help: ArgumentHelp("Compare a description with this recording of trace --record.", valueName: "file"),
+    completion: .file())
+  var recording: String?
+  @Option(help: "Check the files as this kind, whatever their keys are.")
+  var `as`: CheckedKind?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if recording != nil, files.count != 1 { throw ValidationError("--recording can be used with one file only") }
+    if files.isEmpty, let kind = self.as, kind != .service { throw ValidationError("name the files to check") }
+  }
+
+  func run() async throws {
+    var results: [CheckedFile] = []
+    if files.isEmpty {
+      results.append(try await CheckedFile.service(nil))
+    } else {
+      for file in files { results.append(try await CheckedFile.check(file, as: self.as)) }
+    }
+    var held: RecordingCheck?
+    if let recording, let result = results.first, result.problems.isEmpty {
+      guard let described = result.described else {
+        throw UsageError("\(files[0]) describes no protocol, so it can't be compared with a recording")
+      }
+      held = try await SetupQueue(label: "recording").run { try described.checked(against: recording) }
+    }
+    if output.json {
+      Output.json(
+        ProfileCheckDocument(
+          files: results.map { .init($0) }, recording: OrNull(held.map { .init($0, file: recording ?? "") }))
+      )
+    } else {
+      for result in results {
+        if let praise = result.successLine { Output.line(praise) }
+        for problem in result.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
+      }
+      if let held { held.lines(file: SafeText.escape(recording ?? "", limit: 200)).forEach(Output.line) }
+    }
+    if held?.fits == false || results.contains(where: { !$0.problems.isEmpty }) { throw ExitCode(EX_CONFIG) }
+  }
+}
+
+/// What a file configures.
+enum CheckedKind: String, ExpressibleByArgument, CaseIterable, Sendable {
+  /// A profile or a protocol description.
+  case profile
+  /// The service's configuration.
+  case service
+  /// An accessory that is shared.
+  case share
+
+  /// The kind of a file, by the keys at the beginning of its lines: a service's configuration has no others than its own, and a share
+  /// has one that only shares have. Anything else is taken for a profile, whose check says what is missing.
+  init(keysOf text: [UInt8]) {
+    var keys: Set<String> = []
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      let word = line.prefix {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || $0 == UInt8(ascii: "_")
+      }
+      guard !word.isEmpty, line.dropFirst(word.count).first == UInt8(ascii: ":") else { continue }
+      keys.insert(String(decoding: word, as: UTF8.self))
+    }
+    if !keys.isEmpty, keys.isSubset(of: Self.serviceKeys) {
+      self = .service
+    } else if !keys.isDisjoint(with: ShareFile.ownKeys), keys.isDisjoint(with: ["name", "match", "driver", "protocol"])
+    {
+      self = .share
+    } else {
+      self = .profile
+    }
+  }
+
+  private static let serviceKeys: Set<String> = ["commands", "alarms"]
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import ArgumentParser
+import CommandOutput
+
+struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reset",
+    abstract: "Resets a board by DTR and RTS, as its profile or --reset says. Nothing is sent.",
+    discussion: """
+      SEQUENCE is restart, boot-loader or another one that the profile or the file describes; without it the board is restarted.
+
+      EXAMPLES
+        bridge-cli reset /dev/ttyUSB0 --reset esp
+        bridge-cli reset /dev/ttyUSB0 boot-loader --reset esp
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @Argument(help: "What to do; needs the device, too.", completion: CompletionWords.nothing)
+  var sequence: String?
+  @Option(
+    help: ArgumentHelp(
+      "esp, arduino, or a file that describes it; default: the profile's.", valueName: "board"),
+    completion: CompletionWords.resets)
+  var reset: ResetArgument?
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if case .never? = reset { throw ValidationError("--reset none resets nothing: name a board") }
+  }
+
+  func run() async throws {
+    let given = try await reset?.resets()
+    if let held = try await HeldDevice.find(device.text, line, asLine: true) {
+      let profile = await KnownProfiles.store.profile(named: held.accessory.profile ?? "")
+      let chosen = try choose(given ?? profile?.reset?.resets ?? [], of: held.label ?? held.name)
+      let session = AccessorySession(try await held.calls.open(write: false).transport)
+      try await run(chosen, on: session, of: held.label ?? held.name)
+      return show(chosen, DeviceDocument(held.accessory.device), held.accessory.device.id)
+    }
+    let target = try await OpenedAccessory.find(device.text, line, asLine: true)
+    let chosen = try choose(given ?? target.profile?.reset?.resets ?? [], of: target.label)
+    try await run(chosen, on: try await target.unguardedSession(), of: target.label)
+    show(chosen, DeviceDocument(target.device), target.device.id)
+  }
+
+  /// The sequence that the user names; without a name the one that restarts the board.
+  private func choose(_ resets: [LineReset], of label: String) throws -> LineReset {
+    guard !resets.isEmpty else {
+      throw AccessoryError(
+        .misconfigured,
+        "how \(label) is reset isn't known: say --reset esp or --reset arduino, or write reset: into its profile")
+    }
+    let names = resets.map { $0.name.replacing(" ", with: "-") }
+    if let sequence {
+      if let place = names.firstIndex(of: sequence.replacing(" ", with: "-")) { return resets[place] }
+    } else if resets.count == 1 {
+      return resets[0]
+    } else if let place = names.firstIndex(where: { $0 == "restart" || $0 == "reset" }) {
+      return resets[place]
+    }
+    throw UsageError(
+      "\(sequence.map { "there is no sequence \($0)" } ?? "say which sequence"): \(label) has \(names.joined(separator: ", "))"
+    )
+  }
+
+  /// Runs the sequence, and closes the session.
+  private func run(_ reset: LineReset, on session: AccessorySession, of label: String) async throws {
+    let failure: AccessoryError?
+    do throws(AccessoryError) {
+      guard let line = session.line else {
+        throw AccessoryError(.unsupported, "\(label) has no serial line, so it has no DTR and RTS")
+      }
+      try await reset.script.run(on: line)
+      failure = nil
+    } catch {
+      failure = error
+    }
+    await session.close()
+    if let failure { throw failure }
+    try AccessoryWait.checkInterruption()
+  }
+
+  private func show(_ reset: LineReset, _ device: DeviceDocument, _ name: String) {
+    if output.json { return Output.json(ResetDocument(device: device, sequence: reset.name)) }
+    Output.line("\(SafeText.escape(name)): \(SafeText.escape(reset.name))")
+  }
+}
+
+/// A board was reset by DTR and RTS.
+struct ResetDocument: Encodable {
+  let schema = DocumentSchema.name
+  let event = "reset"
+  let time = WallClock.seconds
+  let device: DeviceDocument
+  /// The name of the sequence.
+  let sequence: String
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import ArgumentParser
+import CommandOutput
+
+struct SetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Sets values in an accessory.",
+    discussion: """
+      NAME is an argument of a command that writes, or what follows set- in a command's name. Values that one command sets are given \
+      together. Whatever can do harm needs --write, and 'writes: allowed' in the profile.
+
+      EXAMPLES
+        bridge-cli set EV3 volume=50
+        bridge-cli set PACK1 charge=off discharge=on --dry-run
+        bridge-cli set PACK1 charge=off discharge=on --write
+      """)
+
+  @Argument(
+    help: ArgumentHelp("The accessory (where there are several), and NAME=VALUE.", valueName: "word"),
+    completion: CompletionWords.devices)
+  var words: [String]
+  @Flag(help: "Allow what changes the accessory, if its profile allows it too.")
+  var write = false
+  @Flag(help: "Show the bytes that would be sent; send nothing.")
+  var dryRun = false
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
+  @OptionGroup var output: OutputOptions
+
+  private var device: String? { words.first.flatMap { $0.contains("=") ? nil : $0 } }
+
+  func validate() throws { _ = try settings() }
+
+  /// What is to be set.
+  private func settings() throws -> [CommandSetting] {
+    let words = device == nil ? words[...] : words.dropFirst()
+    guard !words.isEmpty else { throw ValidationError("expected NAME=VALUE, like volume=50") }
+    return try words.map { word in
+      guard let setting = CommandSetting(word) else { throw ValidationError("\(word) is not NAME=VALUE") }
+      return setting
+    }
+  }
+
+  func run() async throws {
+    try await NamedRequest(settings: try settings(), of: device)
+      .run(CommandSending(line: line, write: write, dryRun: dryRun, output: output))
+  }
+}
+
+/// How commands are sent to an accessory.
+struct CommandSending {
+  let line: LineOptions
+  /// Whether commands may change something in the accessory.
+  let write: Bool
+  /// Whether the bytes are only shown.
+  let dryRun: Bool
+  /// Whether replies are awaited.
+  var isAnswered = true
+  let output: OutputOptions
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CommandOutput
+
+struct HistoryCommand: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Draws what the service has read of an accessory in the last hours.",
+    discussion: """
+      The readings are those that the service (bridge-cli serve) has made; the accessory isn't asked.
+
+      EXAMPLES
+        bridge-cli history
+        bridge-cli history SIM0001 battery.percent --last 1h
+        bridge-cli history SIM0001 --plot battery.svg
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @Argument(help: "Only these readings; needs the device, too.")
+  var names: [String] = []
+  @Option(
+    help: ArgumentHelp("How far back, up to 24h.", valueName: "time"), transform: HistoryArgument.read)
+  var last: HistoryArgument?
+  @Flag(help: "Print comma-separated values, with the time in the first column.")
+  var csv = false
+  @Option(
+    help: ArgumentHelp("Write a picture (SVG) to this new file.", valueName: "file"),
+    completion: .file(extensions: ["svg"]))
+  var plot: String?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if csv, output.json { throw ValidationError("--csv and --json exclude each other") }
+  }
+
+  func run() async throws {
+    try await ShownHistory(
+      name: device.text, wanted: names.isEmpty ? .all : .named(names), seconds: last?.seconds ?? 86_400, csv: csv,
+      plot: plot, json: output.json
+    ).show()
+  }
+}

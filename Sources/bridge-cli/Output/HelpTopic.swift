@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import ArgumentParser
+import CommandOutput
+import Glibc
+
+/// Help on options that many commands have. They are shown once, by `help line` and the like; the help of each command names the topic
+/// in place of them.
+enum HelpTopic: String, CaseIterable {
+  /// Serial lines and USB endpoints.
+  case line
+  /// The faults, quirks and USB of simulated accessories.
+  case simulators
+  /// What a service does.
+  case serving
+
+  /// The topic that the command line asks for; nil when it asks for none.
+  static func wanted(_ words: [String] = OldSpellings.words) -> HelpTopic? {
+    words.count == 2 && words[0] == "help" ? HelpTopic(rawValue: words[1]) : nil
+  }
+
+  /// The help on this topic, for the screen.
+  var text: String {
+    let text = Self.showing { options.helpMessage(columns: HelpScreen.widest) }
+    return HelpLayout.text(text, columns: TerminalSize.columns(of: STDOUT_FILENO) ?? 80)
+  }
+
+  /// The declaration of this topic's options, for the manual.
+  var declaration: String { Self.showing { options._dumpHelp() } }
+
+  /// The usage texts of all topics, by their names behind the program's.
+  static var usages: [String: String] {
+    allCases.reduce(into: [:]) { $0["\(BridgeCLI.name) \($1.rawValue)"] = $1.options.configuration.usage }
+  }
+
+  private var options: any ParsableCommand.Type {
+    switch self {
+    case .line: LineTopic.self
+    case .simulators: SimulatorsTopic.self
+    case .serving: ServingTopic.self
+    }
+  }
+
+  // MARK: - Visibility
+
+  private static let shown = Locked(false)
+
+  /// Whether options of topics, and rare ones, are visible in texts that ArgumentParser makes.
+  static var visibility: ArgumentVisibility { shown.withLock { $0 } ? .default : .hidden }
+
+  /// Runs `body` with the topics' options visible: for the topics themselves, and for errors, which name an option and explain it.
+  static func showing<Result>(_ body: () -> Result) -> Result {
+    shown.withLock { $0 = true }
+    defer { shown.withLock { $0 = false } }
+    return body()
+  }
+}
+
+private struct LineTopic: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "line",
+    abstract: "Options of commands that open an accessory: its transport, and its serial line.",
+    usage: "bridge-cli COMMAND [<device>] [<options>]",
+    discussion: """
+      What isn't given is as the accessory's profile says.
+
+      EXAMPLES
+        bridge-cli info /dev/ttyUSB0 --baud 9600 --parity even
+        bridge-cli console /dev/ttyUSB0 -b 9600 --rs485 high,1,1
+      """,
+    helpNames: [])
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+}
+
+private struct ServingTopic: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serving",
+    abstract: "Options of serve and attach: sockets, polls, tries, alarms and the log.",
+    usage: "bridge-cli serve [<options>]",
+    discussion: """
+      Tries and polls that aren't given are as each accessory's profile says.
+
+      EXAMPLES
+        bridge-cli serve --reconnect-tries forever --reconnect-backoff 2
+        bridge-cli attach --poll 1m --log-level debug
+      """,
+    helpNames: [])
+  @OptionGroup var options: ServiceOptions
+}
+
+private struct SimulatorsTopic: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulators",
+    abstract: "Options of simulated accessories: faults, the quirks of real accessories, and USB.",
+    usage: "bridge-cli simulate KIND [<options>]",
+    discussion: """
+      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of requests.
+
+      EXAMPLES
+        bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
+        bridge-cli simulate framed --unplug-after 5 --replug-after 2s
+        bridge-cli simulate --profile jbd --sleep 2 --sleep-after 1m --pieces 2
+        sudo bridge-cli simulate framed --usb --tty --serial ACC0042
+      """,
+    helpNames: [])
+  @OptionGroup(title: "Faults") var faults: SimulatorOptions
+  @OptionGroup(title: "Quirks of described accessories") var quirks: QuirkOptions
+  @OptionGroup(title: "USB, for framed and loopback") var usb: USBOptions
+  @OptionGroup(title: "Faults on USB") var usbFaults: USBFaultOptions
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBridge
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import CommandOutput
+
+/// Makes the service close an accessory. It opens the accessory again only when that is attached, or plugged in again.
+struct Detaching {
+  /// The accessory's name as the user typed it.
+  let name: String?
+  let json: Bool
+
+  func run() async throws {
+    guard let held = try await find() else {
+      let name = name.map { SafeText.escape($0) } ?? "any accessory"
+      throw AccessoryError(.notFound, "no service holds \(name)")
+    }
+    let device = try await held.detach()
+    if json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
+    Output.line("\(SafeText.escape(device.id)) is detached.")
+  }
+
+  /// The accessory to detach, or a line with all accessories on it.
+  private func find() async throws -> BridgeDevice? {
+    do {
+      return try await HeldDevice.find(name, all: true)?.calls
+    } catch let error as ResolutionError where error.unitsOfALine != nil {
+      guard let held = try await HeldDevice.find(name, all: true, asLine: true) else { return nil }
+      return held.calls.client.device(held.accessory.device.path, label: name)
+    }
+  }
+}
