@@ -54,7 +54,7 @@ extension CommandDescription {
 
   /// The names of what it sets.
   fileprivate var settable: [String] {
-    arguments.count == 1 && name.hasPrefix(Self.prefix)
-      ? [String(name.dropFirst(Self.prefix.count))] : arguments.map(\.name)
+    guard arguments.count == 1 else { return arguments.map(\.name) }
+    return [name.hasPrefix(Self.prefix) ? String(name.dropFirst(Self.prefix.count)) : name]
   }
 }

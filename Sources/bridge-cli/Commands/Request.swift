@@ -12,9 +12,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "request",
     abstract: "Sends commands to an accessory, and prints the replies.",
     usage: """
-      bridge-cli request [<device>] <command> [<name>=<value> ...] [+ <command> ...] [--no-reply] [--json]
-             bridge-cli request [<device>] <command> [<payload>] [--text] [--baud <rate>] [--json]
-             bridge-cli request [<device>] <command> [<name>=<value> ...] [--write] [--dry-run] [--json]
+      bridge-cli request [<device>] <command> [<name>=<value> ...] [+ <command> ...]
+             bridge-cli request [<device>] <command> [<payload>] [--text]
              bridge-cli request [<device>] --list
       """,
     discussion: """

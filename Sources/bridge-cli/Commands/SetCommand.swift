@@ -9,8 +9,8 @@ struct SetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "set",
     abstract: "Sets values in an accessory.",
     discussion: """
-      NAME is an argument of a command that writes, or what follows set- in a command's name. Values that one command sets are given \
-      together. Whatever can do harm needs --write, and 'writes: allowed' in the profile.
+      NAME is a command that writes, one of its arguments, or what follows set- in a command's name (request --list). Whatever can do \
+      harm needs --write, and 'writes: allowed' in the profile.
 
       EXAMPLES
         bridge-cli set EV3 volume=50
