@@ -16,6 +16,7 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case deviceEvent = "device_event"
   case deviceList = "device_list"
   case doctor
+  case driverList = "driver_list"
   case dryRun = "dry_run"
   case error
   case fleetList = "fleet_list"
@@ -24,7 +25,9 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case history
   case identification
   case information
+  case lineReset = "line_reset"
   case log
+  case metrics
   case profile
   case profileCheck = "profile_check"
   case profileList = "profile_list"
@@ -39,9 +42,11 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case service
   case serving
   case simulatorEvent = "simulator_event"
+  case simulatorList = "simulator_list"
   case status
   case trace
   case transfer
   case udevRules = "udev_rules"
   case values
+  case version
 }

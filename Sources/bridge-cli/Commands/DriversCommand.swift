@@ -59,6 +59,7 @@ struct DriverListDocument: Encodable {
     }
   }
 
+  let document = DocumentKind.driverList
   let schema = DocumentSchema.name
   let drivers: [Driver]
 }

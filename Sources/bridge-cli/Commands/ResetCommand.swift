@@ -96,6 +96,7 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
 /// A board was reset by DTR and RTS.
 struct ResetDocument: Encodable {
+  let document = DocumentKind.lineReset
   let schema = DocumentSchema.name
   let event = "reset"
   let time = WallClock.seconds

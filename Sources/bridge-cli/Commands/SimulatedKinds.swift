@@ -43,6 +43,7 @@ struct SimulatorListDocument: Encodable {
     let description: String
   }
 
+  let document = DocumentKind.simulatorList
   let schema = DocumentSchema.name
   let kinds: [Kind]
 }

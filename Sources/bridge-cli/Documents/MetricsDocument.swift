@@ -19,6 +19,7 @@ struct MetricsDocument: Encodable {
     let samples: [Sample]
   }
 
+  let document = DocumentKind.metrics
   let schema = DocumentSchema.name
   let time = WallClock.seconds
   let metrics: [Metric]

@@ -4,6 +4,7 @@ import CommandOutput
 
 /// The command's version in JSON, for `--version --json`.
 struct VersionDocument: Encodable {
+  let document = DocumentKind.version
   let schema = DocumentSchema.name
   let program = BridgeCLI.name
   let version = BridgeCLI.version
