@@ -13,6 +13,9 @@ package struct ServiceSettings: Sendable, Hashable {
   /// The rules whose alarms are never raised, because their limits can't be compared with the values that they look at.
   package var unfitAlarms: [ProfileProblem] = []
 
+  /// The greatest number of accessories that are attached at the same time; nil where the file doesn't say.
+  package var maximumAttached: Int?
+
   package init(commands: [CommandPermission] = []) { self.commands = commands }
 
   /// The most commands in a file.

@@ -39,13 +39,17 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    guard let fields = fields(node, "a service's configuration", ["commands", "alarms"]) else {
+    guard let fields = fields(node, "a service's configuration", ["commands", "alarms", "max_accessories"]) else {
       return ServiceSettings()
     }
     var settings = ServiceSettings()
     if let node = fields["commands"], node.content != .sequence([]) { settings.commands = permissions(node) }
     if let node = fields["alarms"], node.content != .sequence([]) { settings.alarms = alarms(node) }
     settings.unfitAlarms = unfitAlarms
+    if let node = fields["max_accessories"], let number = number(node, "max_accessories") {
+      if number < 1 { report(node.mark, "max_accessories must be at least 1") }
+      settings.maximumAttached = number
+    }
     return settings
   }
 

@@ -35,8 +35,11 @@ struct Serve: AsyncParsableCommand, JSONCommand {
       "Log what was found after this time; the service continues.", valueName: "time", visibility: HelpTopic.visibility),
     transform: SecondsArgument.read)
   var scanTimeout: SecondsArgument?
-  @Option(help: ArgumentHelp("The maximum number of attached accessories.", valueName: "number"))
-  var maxAccessories: Int = 256
+  @Option(
+    help: ArgumentHelp(
+      "The maximum number of attached accessories; default: max_accessories in service.yaml, or 256.",
+      valueName: "number"))
+  var maxAccessories: Int?
 
   @OptionGroup var output: OutputOptions
 
@@ -44,7 +47,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
   var expect: [String] = []
 
   func validate() throws {
-    guard maxAccessories >= 1 else { throw ValidationError("--max-accessories must be at least 1") }
+    guard maxAccessories ?? 1 >= 1 else { throw ValidationError("--max-accessories must be at least 1") }
   }
 
   func run() async throws {
@@ -56,7 +59,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     if listed.areGiven { configuration.keepTrying(profiles: Set(entries.compactMap(\.profile))) }
     configuration.exitIdle = exitIdle?.duration
     configuration.scanTimeout = scanTimeout?.duration
-    configuration.maximumAttached = maxAccessories
+    if let maxAccessories { configuration.maximumAttached = maxAccessories }
     switch try await RunningService.takePlace(options, forNamed: listed.areGiven) {
     case .taken(let process, let path):
       if output.json {
@@ -68,7 +71,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     case .free(let sockets):
       let service = RunningService(
         configuration: configuration, log: log, sources: sources, json: output.json,
-        isForNamed: listed.areGiven, file: options.config)
+        isForNamed: listed.areGiven, file: options.config, hasLimit: maxAccessories != nil)
       try await service.run(on: sockets, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }
         await ListedDevices.hold(entries, by: service, log: log)

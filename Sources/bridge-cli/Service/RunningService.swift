@@ -24,6 +24,8 @@ struct RunningService: Sendable {
   var isForNamed = false
   /// The configuration's file, where the command line names one.
   let file: String?
+  /// Whether the command line has the limit of attached accessories, which then goes before the configuration's file.
+  var hasLimit = false
   /// Whether SIGHUP makes it read the profiles and the configuration again, and doesn't end the program.
   var reloadsOnHangUp = true
 
@@ -95,6 +97,7 @@ struct RunningService: Sendable {
     do {
       let contents = try await ServiceFile.contents(file, profiles)
       (configuration.commandRules, configuration.alarmRules.entries) = (contents.rules, contents.alarms)
+      if !hasLimit, let limit = contents.maximumAttached { configuration.maximumAttached = limit }
       for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
       // A file that nobody has named doesn't stop the service, which then permits no command.

@@ -12,6 +12,8 @@ enum ServiceFile {
     var alarms: [AlarmEntry] = []
     /// The rules of alarms that are never raised.
     var unfitAlarms: [ProfileProblem] = []
+    /// The limit of attached accessories; nil where the file doesn't say.
+    var maximumAttached: Int?
   }
 
   /// What is in the file at `path`, or, if `path` is nil, in the one that is found in the usual folders; without a file
@@ -23,7 +25,7 @@ enum ServiceFile {
       let settings = try ServiceSettings.read(file, drivers: KnownDrivers.library, profiles: profiles.profiles)
       return Contents(
         rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms,
-        unfitAlarms: settings.unfitAlarms)
+        unfitAlarms: settings.unfitAlarms, maximumAttached: settings.maximumAttached)
     }
   }
 

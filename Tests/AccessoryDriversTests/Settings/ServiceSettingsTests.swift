@@ -32,6 +32,19 @@ import Testing
 
   private func read(_ text: String) throws(ProfileProblems) -> [CommandPermission] { try read(Array(text.utf8)) }
 
+  /// The limit of attached accessories, which an old file doesn't have.
+  @Test func maximum() throws {
+    func limit(_ text: String) throws -> Int? {
+      try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])
+        .maximumAttached
+    }
+    #expect(try limit("max_accessories: 2000") == 2_000)
+    #expect(try limit("commands: []") == nil)
+    for wrong in ["0", "-1", "many", "[1]"] {
+      #expect(throws: ProfileProblems.self) { try limit("max_accessories: \(wrong)") }
+    }
+  }
+
   @Test func everyKey() throws {
     #expect(try read("commands: []") == [])
     #expect(try read("{}") == [])
