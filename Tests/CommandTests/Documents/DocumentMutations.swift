@@ -86,7 +86,7 @@ struct DocumentMutations {
 
   /// A value of each other type.
   private static func others(than value: JSON) -> [JSON] {
-    ([true, 12, "nonsense", [[[true]]], ["nonsense": [true]]] as [JSON]).filter { other in
+    ([true, 12, "nonsense", [[[true]]], ["nonsense": ["nonsense": true]]] as [JSON]).filter { other in
       switch (value, other) {
       case (.bool, .bool), (.number, .number), (.string, .string): false
       // An array of others, and an object of others, are wrong, too.

@@ -228,7 +228,10 @@ struct SeenDocuments {
 
   /// In each document that was seen, anything that becomes wrong is refused.
   func checkMutations() throws {
-    for document in forms.values { #expect(try DocumentMutations.taken(of: document, by: schema) == []) }
+    for document in forms.values {
+      let taken = try DocumentMutations.taken(of: document, by: schema)
+      #expect(taken == [], "\(document["document"]?.text ?? "")")
+    }
   }
 
   /// Runs a command to its end.
