@@ -103,7 +103,7 @@ import Testing
       position:
         when: {code: 1}
         fields:
-          - {name: position, type: u8, scale: 0.5, unit: "%"}
+          - {name: position, type: u8, unit: "%"}
           - {name: mode, type: u8, words: {0: manual, 1: automatic}}
           - {name: battery.voltage, type: u8, scale: 0.1, unit: V}
       set: {when: {code: [2, 3]}}
@@ -118,7 +118,7 @@ import Testing
         send: frame
         with: {code: 2}
         data: [{argument: to}]
-        arguments: {to: {type: u8, from: 0, to: 200, scale: 0.5, unit: "%"}}
+        arguments: {to: {type: u8, from: 0, to: 100, unit: "%"}}
         reply: set
         same: code
         write: true
@@ -135,7 +135,7 @@ import Testing
     plan:
       poll: [{requests: position, every: 10s}]
     examples:
-      - {request: position, received: DD 01 01 03 28 01 7B A9, expect: {position: 20, mode: automatic}}
+      - {request: position, received: DD 01 01 03 14 01 7B 95, expect: {position: 20, mode: automatic}}
     """
 
   /// The units of the simulated line are those of the profile, its parameters say what a percent is, and what is written is
