@@ -43,6 +43,17 @@ struct MetricsTests {
     #expect(open.last == "# EOF")
   }
 
+  /// A state that isn't known, or that an accessory doesn't know itself, is no metric.
+  @Test func states() throws {
+    for state in [nil, .notInitialized] as [AccessoryState?] {
+      let unknown = ReadingsSnapshot.sample { $0.status = AccessoryStatus(state: state) }
+      #expect(try !samples(unknown).contains { ["accessory_state", "accessory_fault_code"].contains($0.name) })
+    }
+    let busy = ReadingsSnapshot.sample { $0.status = AccessoryStatus(state: .busy) }
+    #expect(try value("accessory_state", ["state": "busy"], in: busy) == 1)
+    #expect(try value("accessory_state", ["state": "idle"], in: busy) == 0)
+  }
+
   @Test func alarms() throws {
     var snapshot = ReadingsSnapshot.sample("a")
     snapshot.accessories[0].alarms = ["battery < 20 %", "a\"\n", "a\"\n"].map { .init(name: $0, rule: $0, since: 1) }

@@ -205,6 +205,17 @@ private struct Watched {
     if isRaised { #expect(watched.state.value?.text == value) }
   }
 
+  /// A status in which nothing is known ends no alarm, and one without a fault does.
+  @Test func anUnknownStatus() throws {
+    var watched = try Watched("fault")
+    watched.take(AlarmReadings(status: AccessoryStatus(state: .fault, faultCode: 24)))
+    #expect(watched.state.isRaised && watched.state.value?.text == "24")
+    watched.take(AlarmReadings(status: AccessoryStatus()))
+    #expect(watched.state.isRaised)
+    watched.take(AlarmReadings(status: AccessoryStatus(reportsFaults: true)))
+    #expect(!watched.state.isRaised)
+  }
+
   /// Without a battery, a single word is the name of a value.
   @Test func aWordThatIsAValue() throws {
     var watched = try Watched("temperature > 45")
