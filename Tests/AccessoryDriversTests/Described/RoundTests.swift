@@ -70,9 +70,9 @@ import Testing
     let news = accessory.news()
     // The message may have come before the subscription.
     transport.receive(Self.history)
-    for try await case .battery in news { break }
+    for try await case .battery(let reading) in news where reading.cycles == 3 { break }
     while !isDone.value {
-      clock.advance(by: .seconds(1))
+      clock.advanceToNext()
       await Task.yield()
     }
     let battery = try await reading.value
@@ -91,7 +91,7 @@ import Testing
       return try await accessory.battery()
     }
     while !isDone.value {
-      clock.advance(by: .seconds(1))
+      clock.advanceToNext()
       await Task.yield()
     }
     let error = await #expect(throws: AccessoryError.self) { try await reading.value }

@@ -49,13 +49,14 @@ import Testing
     let transport = MemoryTransport(label: "charger")
     let accessory = try await DescribedAccessory.open(AccessorySession(transport), Self.description("vedirect"))
     let news = accessory.news()
-    for error in [0, 24, 24, 0] { transport.receive(Self.block("V\t13120", "ERR\t\(error)")) }
     var states: [AccessoryStatus] = []
-    var batteries = 0
-    for try await one in news {
-      if case .status(let status) = one { states.append(status) }
-      if case .battery = one { batteries += 1 }
-      if batteries == 4 { break }
+    for error in [0, 24, 24, 0] {
+      transport.receive(Self.block("V\t13120", "ERR\t\(error)"))
+      for try await one in news {
+        if case .status(let status) = one { states.append(status) }
+        // The battery is the last news of a block.
+        if case .battery = one { break }
+      }
     }
     #expect(
       states == [
@@ -69,13 +70,14 @@ import Testing
   private func decoded(_ kind: String, _ message: String, _ values: [String: PlainValue]) throws -> DecodedMessage {
     let description = try Self.description(kind)
     let index = try #require(description.message(named: message))
-    let frame = try MessageEncoder(DescribedCodec(description, side: .accessory)).frame(index, values)
+    let frame = try MessageEncoder(DescribedCodec(description, side: .accessory)).frame(
+      index, values, elements: description.modbus == nil ? [:] : [0: 1])
     var codec = try DescribedCodec(description)
     if description.modbus != nil, let request = description.request(named: message) {
       _ = codec.begin(try RequestEncoder(codec).bytes(request).bytes)
     }
     var batch = FrameBatch<DescribedHeader>()
-    codec.decode((description.modbus == nil ? frame : [1] + frame.dropFirst()).span.bytes, into: &batch)
+    codec.decode(frame.span.bytes, into: &batch)
     try #require(batch.count == 1)
     let content = batch.payloadBytes(at: 0)
     return MessageDecoder(codec).decode(index, batch.header(at: 0), content.span.bytes)

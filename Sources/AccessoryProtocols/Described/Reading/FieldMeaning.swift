@@ -70,7 +70,7 @@ extension ProtocolDescription.Field {
       // Upper and lower case differ between versions of firmware.
       guard let raw = numbers.first(where: { $0.key.lowercased() == string.lowercased() })?.value else {
         // A word that isn't described is kept, but it can't stand for a truth or for flags.
-        return hasMeaningOfNumbers || string.isEmpty ? nil : (.text(string), nil)
+        return isBoolean || !flags.isEmpty || string.isEmpty ? nil : (.text(string), nil)
       }
       return (hasMeaningOfNumbers ? meaning(of: raw) : .text(string), raw)
     case .plainText: return (string.isEmpty ? .nothing : .text(string), nil)

@@ -105,7 +105,11 @@ extension ProtocolDescription.Field {
     switch value {
     case nil, .nothing?: return unknownNumbers.first
     case .flag(let flag)?: return flag ? 1 : 0
-    case .text(let word)?: return words.first { $0.value == word }?.key ?? (words.isEmpty ? nil : Int(word))
+    case .text(let word)?:
+      if let raw = words.first(where: { $0.value == word })?.key { return raw }
+      // A number without a word. The numbers of texts are only the description's own.
+      if case .word = type { return nil }
+      return words.isEmpty ? nil : Int(word)
     case .list(let list)?:
       var raw = 0
       for element in list {
