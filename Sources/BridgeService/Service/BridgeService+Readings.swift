@@ -82,6 +82,7 @@ extension BridgeService {
     if present() != nil, let battery = try? await accessory.battery(), let attachment = present() {
       note(battery, attachment, isEvent: false)
     }
+    if let missing = accessory.missing { log.notice("\(asked.name): \(missing)") }
   }
 
   /// Restarts the timer after which an idle accessory is closed.

@@ -79,6 +79,7 @@ import Testing
     #expect(battery.cycles == 3 && battery.millivolts == (hasBegun ? 53_509 : nil))
     let missing = try #require(accessory.missing)
     #expect(missing.contains(hasBegun ? "the rest of the round" : "the message with battery.voltage"), "\(missing)")
+    #expect(GuardedAccessory(base: accessory, rules: WriteRules("shunt"), isAsked: false).missing == missing)
     #expect(missing.contains("shunt") && missing.contains("values may be missing"), "\(missing)")
     await accessory.close()
   }
