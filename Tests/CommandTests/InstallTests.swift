@@ -61,7 +61,8 @@ import Testing
         "lib/systemd/system/accessory-bridge-nut.service", "lib/systemd/system/accessory-bridge-readings.socket",
         "lib/systemd/system/accessory-bridge-share@.service",
         "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
-        "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
+        "lib/sysusers.d/accessory-bridge-fleet.conf", "lib/sysusers.d/accessory-bridge.conf",
+        "lib/tmpfiles.d/accessory-bridge.conf",
         "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
         "share/bash-completion/completions/bridge-fleet", "share/fish/vendor_completions.d/bridge-cli.fish",
         "share/fish/vendor_completions.d/bridge-fleet.fish", "share/man/man1/bridge-cli-list.1",
@@ -183,6 +184,14 @@ import Testing
       service.split(separator: "\n").contains { $0.hasPrefix("After=") && $0.contains(" \(name)-readings.socket") })
     #expect(
       service.split(separator: "\n").contains { $0.hasPrefix("Wants=") && $0.contains("\(name)-readings.socket") })
+    // A service that can't be started any more would take its sockets with it. So it is always started again, and waits before.
+    let parts = service.split(separator: "[Service]", maxSplits: 1)
+    #expect(parts.count == 2 && parts[0].contains("\nStartLimitIntervalSec=0\n"))
+    #expect(
+      service.contains("\nRestart=on-failure\n") && service.contains("\nRestartSec=")
+        && !service.contains("RestartSec=0"))
+    // It would be started at once by each connection that waits.
+    #expect(!service.contains("RestartPreventExitStatus="))
   }
 
   /// Those that tell other programs of readings have no device, and are reached from this machine alone.

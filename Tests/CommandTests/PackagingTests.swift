@@ -47,6 +47,50 @@ import Testing
     }
   }
 
+  /// The group that the units of both packages name is removed with the last of them. All commands of the script are replaced by ones
+  /// that only say what they would do.
+  @Test(arguments: [
+    ("accessory-bridge", "installed", false), ("accessory-bridge", "config-files", true),
+    ("accessory-bridge-fleet", "installed", false), ("accessory-bridge-fleet", "unpacked", false),
+    ("accessory-bridge-fleet", "not-installed", true),
+  ])
+  func purgingLeavesTheOthersGroup(package: String, other: String, isRemoved: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    for name in ["rm", "rmdir", "getent", "userdel", "groupdel", "systemctl", "udevadm", "deb-systemd-helper"] {
+      try directory.write(Array("#!/bin/sh\necho \(name) \"$@\"\n".utf8), to: name)
+      chmod("\(directory.path)/\(name)", 0o755)
+    }
+    let asked = package == "accessory-bridge" ? "accessory-bridge-fleet" : "accessory-bridge"
+    let query = "#!/bin/sh\nfor last; do :; done\n[ \"$last\" = \(asked) ] && printf %s \(other)\n"
+    try directory.write(Array(query.utf8), to: "dpkg-query")
+    chmod("\(directory.path)/dpkg-query", 0o755)
+    let script = "\(Self.root)/packaging/debian/\(package).postrm"
+    let filled = String(decoding: try SmallFile.read(script, limit: 1 << 16), as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false).filter { $0 != "@trigger@" }.joined(separator: "\n")
+    try directory.write(Array(("trigger() { :; }\n" + filled).utf8), to: "postrm")
+    let purged = try await Program(
+      ["/bin/sh", "postrm", "purge"], environment: ["PATH": directory.path], directory: directory.path
+    ).end()
+    #expect(purged.status == 0, "\(purged.errorText)")
+    #expect(purged.lines.contains("groupdel accessory-readings") == isRemoved, "\(purged.outputText)")
+  }
+
+  /// Each package makes the groups that its units name.
+  @Test func eachPackageMakesItsGroups() async throws {
+    for (part, file, unit) in [
+      ("bridge", "sysusers.conf", "accessory-bridge-nut.service.in"),
+      ("fleet", "sysusers-fleet.conf", "accessory-bridge-fleet.service.in"),
+    ] {
+      func text(_ name: String) throws -> String {
+        String(decoding: try SmallFile.read("\(Self.root)/\(name)", limit: 1 << 16), as: UTF8.self)
+      }
+      #expect(try text("systemd/" + unit).contains("\nGroup=accessory-readings\n"))
+      #expect(try text("systemd/" + file).contains("\ng accessory-readings -\n"))
+      let package = part == "bridge" ? "accessory-bridge" : "accessory-bridge-fleet"
+      #expect(try text("packaging/debian/\(package).postinst").contains("systemd-sysusers \(package).conf"))
+    }
+  }
+
   /// The examples that the package has are files that the commands take.
   @Test func examples() async throws {
     let folder = "Examples/Configuration/"
