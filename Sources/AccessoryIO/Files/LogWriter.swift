@@ -38,6 +38,9 @@ package final class LogWriter: Sendable {
   /// The number of lines that wait to be written.
   package var waitingCount: Int { state.withLock { $0.lines.count - $0.first } }
 
+  /// Whether all lines were written.
+  package var isIdle: Bool { state.withLock { !$0.isWriting } }
+
   /// Queues a line, or drops it when the buffer is full. Never blocks.
   package func write(_ line: String) {
     let begins = state.withLock { state in

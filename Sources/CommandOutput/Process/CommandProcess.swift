@@ -23,13 +23,19 @@ package enum CommandProcess {
       try IOThread.start(leaving: 4)
       try QuietTasks.begin()
     } catch {
-      Glibc.exit(failure(error))
+      let status = failure(error)
+      Output.finish()
+      Glibc.exit(status)
     }
     let task = Task.detached { await work() }
     Interruption.cancel(task)
     // The exit isn't on the main thread: to resume there, dispatch would start another thread, and it would wait forever if the
     // system allows none.
-    Task.detached { Glibc.exit(await task.value) }
+    Task.detached {
+      let status = await task.value
+      Output.finish()
+      Glibc.exit(status)
+    }
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
 }

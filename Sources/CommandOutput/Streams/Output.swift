@@ -3,9 +3,10 @@
 import AccessoryIO
 import Console
 import Glibc
+import Synchronization
 
 /// A command's standard output and standard error. Each line is written at once, also to a pipe. May be called from any
-/// thread; a call blocks until the system has taken everything.
+/// thread. A call blocks until the system has taken everything, except for `note`.
 package enum Output {
   /// Prints a line of the result.
   package static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
@@ -16,8 +17,31 @@ package enum Output {
   /// Prints bytes unchanged.
   package static func bytes(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
 
-  /// Prints a note for people on standard error.
-  package static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
+  /// Notes that standard error had no room for.
+  private static let lateNotes = LogWriter(STDERR_FILENO) { count in
+    "\(Amount.of(count, "line")) not shown: standard error was not read"
+  }
+  /// Whether there were such notes.
+  private static let hasLateNotes = Atomic<Bool>(false)
+  /// How long the end of the process waits until the last notes are read.
+  private static let flushTimeout = Duration.seconds(1)
+
+  /// Prints a note for people on standard error. Never blocks: while standard error isn't read, a bounded number of lines is kept, and
+  /// further lines are dropped and counted.
+  package static func note(_ text: String) {
+    // A pipe that is ready has room for this many bytes (pipe(7)).
+    let isFirst = !hasLateNotes.load(ordering: .relaxed) || lateNotes.isIdle
+    if isFirst, text.utf8.count < PIPE_BUF, isReady(STDERR_FILENO) {
+      return write("\(text)\n", to: STDERR_FILENO)
+    }
+    hasLateNotes.store(true, ordering: .relaxed)
+    lateNotes.write(text)
+  }
+
+  /// Waits up to a second until the last notes are read; for the end of the process.
+  package static func finish() {
+    if hasLateNotes.load(ordering: .relaxed) { lateNotes.finish(within: flushTimeout) }
+  }
 
   /// Prints text on standard error without a line end: a question, or a line that will be continued.
   package static func prompt(_ text: String) { write(text, to: STDERR_FILENO) }

@@ -154,6 +154,8 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     var rules = rules
     if let reset { rules.resets = try await reset.resets() }
     let hub = SharingHub(rules)
+    if output.json { Interruption.endWithOutput() }
+    defer { ServiceLog.finish() }
     let view = BridgeView(json: output.json, hasStreams: stdio)
     let talking = Task { for await news in hub.news { view.show(news) } }
     let endpoints = BridgeEndpoints(hub, view)

@@ -5,7 +5,8 @@ import AccessorySharing
 import CommandOutput
 
 /// Prints what happens at a bridge. For people, addresses to connect to go to standard output and the rest to standard
-/// error; with `--json` everything goes to standard output.
+/// error; with `--json` everything goes to standard output. While events aren't read, the bridge goes on: some are kept, and others
+/// dropped.
 final class BridgeView: Sendable {
   private let json: Bool
   private let hasStreams: Bool
@@ -19,7 +20,7 @@ final class BridgeView: Sendable {
 
   /// Prints the endpoint at which other programs can use the accessory.
   func listening(_ endpoint: String, node: String? = nil) {
-    if json { return Output.json(document("listening", endpoint: endpoint, path: node)) }
+    if json { return ServiceLog.tell(document("listening", endpoint: endpoint, path: node)) }
     let text = SafeText.escape(endpoint) + (node.map { " leads to \($0)" } ?? " is open")
     hasStreams ? Output.note(text) : Output.line(text)
   }
@@ -80,7 +81,7 @@ final class BridgeView: Sendable {
   private func note(
     _ event: String, _ text: String, client: String? = nil, reason: String? = nil
   ) {
-    if json { return Output.json(document(event, client: client, reason: reason)) }
+    if json { return ServiceLog.tell(document(event, client: client, reason: reason)) }
     Output.note(SafeText.escape(text, limit: 1_000))
   }
 

@@ -62,6 +62,8 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if once { return try await writeOnce() }
+    if output.json { Interruption.endWithOutput() }
+    defer { ServiceLog.finish() }
     let view = ExportView(json: output.json)
     let feed = ReadingsFeed(alarms: true)
     let server = ExportServer(feed, limit: 32) { [hosts = HostNames(host)] _ in

@@ -51,6 +51,8 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
+    if output.json { Interruption.endWithOutput() }
+    defer { ServiceLog.finish() }
     let view = ExportView(json: output.json)
     var configuration = NUTSession.Configuration(upses: ups, version: BridgeCLI.version)
     if let users {

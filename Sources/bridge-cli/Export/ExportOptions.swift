@@ -46,20 +46,20 @@ struct ExportView: Sendable {
   let json: Bool
 
   func listening(_ endpoint: String) {
-    json ? Output.json(document("listening", endpoint: endpoint)) : Output.line("\(endpoint) is open")
+    json ? ServiceLog.tell(document("listening", endpoint: endpoint)) : Output.line("\(endpoint) is open")
   }
 
   func refused(_ address: IPAddress) {
     let reason = "its address is not allowed"
     json
-      ? Output.json(document("refused", client: address.description, reason: reason))
+      ? ServiceLog.tell(document("refused", client: address.description, reason: reason))
       : Output.note("\(address) was turned away: \(reason)")
   }
 
   func trouble(_ error: AccessoryError) {
     let message = SafeText.escape(error.message, limit: 1_000)
     json
-      ? Output.json(document("trouble", reason: error.message)) : Output.note("\(message); waiting for it")
+      ? ServiceLog.tell(document("trouble", reason: error.message)) : Output.note("\(message); waiting for it")
   }
 
   private func document(
