@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryTesting
+import Glibc
 import TestSupport
 import Testing
 
@@ -94,17 +95,68 @@ import Testing
     await server.close()
   }
 
+  /// One address can't take all places for itself.
+  @Test func anotherAddressFindsAPlace() async throws {
+    let (server, place) = try await nut(limit: 3)
+    var clients: [Client] = []
+    for _ in 0..<3 {
+      clients.append(try await Client(place))
+      clients.last?.send("VER\n")
+      try await clients.last?.wait(for: "Accessory Bridge 1\n")
+    }
+    // From 127.0.0.2.
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    for (host, port, isOwn) in [("127.0.0.2", UInt16(0), true), ("127.0.0.1", place.port, false)] {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = inet_addr(host)
+      let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+          let count = socklen_t(MemoryLayout<sockaddr_in>.size)
+          return isOwn ? bind(descriptor, pointer, count) : connect(descriptor, pointer, count)
+        }
+      }
+      #expect(result == 0)
+    }
+    #expect(write(descriptor, "VER\n", 4) == 4)
+    let answer = try await blocking {
+      var buffer = [UInt8](repeating: 0, count: 100)
+      return String(decoding: buffer.prefix(max(0, read(descriptor, &buffer, 100))), as: UTF8.self)
+    }
+    #expect(answer == "Accessory Bridge 1\n")
+    try await clients[2].waitForEnd()
+    #expect(!clients[0].received.value.hasEnded && !clients[1].received.value.hasEnded)
+    await server.close()
+  }
+
   @Test func whoSaysNothingIsDisconnected() async throws {
     let (server, place) = try await nut()
     let (silent, busy) = (try await Client(place), try await Client(place))
     try await clock.waitForPending(2)
     clock.advance(by: .seconds(40))
-    busy.send("VER\n")
-    try await busy.wait(for: "Accessory Bridge 1\n")
+    busy.send("LIST UPS\n")
+    try await busy.wait(for: "END LIST UPS\n")
     clock.advance(by: .seconds(20))
     try await silent.waitForEnd()
     busy.send("NETVER\n")
     try await busy.wait(for: "1.3\n")
+    await server.close()
+  }
+
+  /// It could hold its place for ever.
+  @Test func whoOnlyAsksForTheVersionIsDisconnected() async throws {
+    let (server, place) = try await nut()
+    let client = try await Client(place)
+    try await clock.waitForPending(1)
+    for _ in 0..<2 {
+      client.send("VER\n")
+      try await client.received.wait { $0.text.hasSuffix("Accessory Bridge 1\n") || $0.hasEnded }
+      client.received.update { $0.text = "" }
+      clock.advance(by: .seconds(30))
+    }
+    try await client.waitForEnd()
     await server.close()
   }
 

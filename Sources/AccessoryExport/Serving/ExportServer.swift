@@ -23,15 +23,19 @@ package actor ExportServer<Session: ExportSession> {
     }
   }
 
+  private struct Places {
+    var taken: [Int: FairPlaces.Origin] = [:]
+    var lastID = 0
+  }
+
   private let feed: ReadingsFeed
   private let makeSession: @Sendable (NetworkAddress?) -> Session
   private let limit: Int
   private let clock: any TimerClock
   private var clients: [Int: Client] = [:]
-  private var nextID = 0
   private var listeners: [ConnectionListener] = []
-  /// How many connections are open. Counted on the I/O thread, before a client is handed over.
-  private let openCount = Locked(0)
+  /// The open connections, which are counted on the I/O thread before a client is handed over.
+  private let places = Locked(Places())
 
   /// While a client has not taken this many bytes, it is answered no more.
   private static var backlogLimit: Int { 32_768 }
@@ -63,20 +67,30 @@ package actor ExportServer<Session: ExportSession> {
     for id in Array(clients.keys) { remove(id) }
   }
 
-  /// Takes a client, or disconnects it where there are too many.
+  /// Takes a client. Where there are too many, it is disconnected, or takes the place of a client whose address has many more.
   package nonisolated func welcome(_ transport: DescriptorTransport) {
-    let hasRoom = openCount.withLock { count in
-      guard count < limit else { return false }
-      count += 1
-      return true
+    let origin = FairPlaces.Origin(transport.peer)
+    let (id, other) = places.withLock { places -> (Int?, Int?) in
+      var other: Int?
+      if places.taken.count >= limit {
+        other = FairPlaces.yielding(to: origin, among: places.taken.lazy.map { (id: $0, origin: $1) })
+        guard let other else { return (nil, nil) }
+        places.taken[other] = nil
+      }
+      places.lastID += 1
+      places.taken[places.lastID] = origin
+      return (places.lastID, other)
     }
-    guard hasRoom else { return transport.beginClose() }
-    Task { await self.join(transport) }
+    guard let id else { return transport.beginClose() }
+    Task {
+      if let other { await self.remove(other) }
+      await self.join(transport, id)
+    }
   }
 
-  private func join(_ transport: DescriptorTransport) {
-    let id = nextID
-    nextID += 1
+  private func join(_ transport: DescriptorTransport, _ id: Int) {
+    // Another client may have taken the place meanwhile.
+    guard places.withLock({ $0.taken[id] != nil }) else { return transport.beginClose() }
     let client = Client(transport, makeSession(transport.peer), now: clock.now)
     clients[id] = client
     watch(id, client)
@@ -91,7 +105,7 @@ package actor ExportServer<Session: ExportSession> {
     guard let client = clients.removeValue(forKey: id) else { return }
     if let timer = client.timer { clock.cancel(timer) }
     client.transport.beginClose()
-    openCount.withLock { $0 -= 1 }
+    places.withLock { $0.taken[id] = nil }
   }
 
   // MARK: - Time
@@ -126,7 +140,8 @@ package actor ExportServer<Session: ExportSession> {
       while let request = client.session.next() {
         let readings = client.session.needsReadings(request) ? await feed.refreshed() : await feed.snapshot
         guard clients[id] != nil else { return }
-        client.lastRequest = clock.now
+        // Who never asks for readings doesn't keep its place.
+        if client.session.needsReadings(request) { client.lastRequest = clock.now }
         let logins = clients.values.compactMap(\.session.login)
         let answer = client.session.answer(request, from: readings, logins: logins)
         if !answer.bytes.isEmpty, client.transport.output.offer(answer.bytes) != .accepted { return remove(id) }

@@ -8,7 +8,7 @@ package protocol ExportSession: Sendable {
   /// A request that was found in the client's bytes.
   associatedtype Request: Sendable
 
-  /// How long a client may let pass between two requests, or may take for its first.
+  /// How long a client may let pass between two requests for readings, or may take for its first. Other requests don't count.
   static var patience: Duration { get }
 
   /// Takes bytes of the client. All requests in the bytes before must have been taken.

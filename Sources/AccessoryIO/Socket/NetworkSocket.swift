@@ -98,10 +98,21 @@ enum NetworkSocket {
 
   /// The address of the other end of a connection; nil when the connection has already closed.
   static func peer(of descriptor: FileDescriptor) -> NetworkAddress? {
+    address { getpeername(descriptor.rawValue, $0, $1) }
+  }
+
+  /// The address of this end of a connection.
+  static func place(of descriptor: FileDescriptor) -> NetworkAddress? {
+    address { getsockname(descriptor.rawValue, $0, $1) }
+  }
+
+  private static func address(
+    _ name: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+  ) -> NetworkAddress? {
     var storage = sockaddr_storage()
     var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let result = withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor.rawValue, $0, &count) }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name($0, &count) }
     }
     guard result == 0 else { return nil }
     return withUnsafeBytes(of: &storage) { bytes in

@@ -258,6 +258,14 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     io.post(self)  // continue after other descriptors were served
   }
 
+  /// Whether the other end of a TCP connection is on this machine and no program has it open any more. A peer that has only ended its
+  /// own stream still reads; its packets look the same.
+  package func hasLocalPeerLeft() async -> Bool {
+    // The descriptor stays open meanwhile: it is closed on the same queue.
+    guard peer != nil, !isOver else { return false }
+    return await setup.run { [descriptor] in LocalConnections.hasPeerLeft(descriptor) }
+  }
+
   private func failure(_ errno: Errno, _ action: String) -> AccessoryError {
     AccessoryError.Kind(stream: errno) == .disconnected
       ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(device: errno, "\(action) \(label)")

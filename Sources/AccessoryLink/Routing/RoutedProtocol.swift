@@ -31,6 +31,10 @@ struct RoutedRequest<Request: Sendable>: Sendable {
   var client: Int?
   /// Whether the client has repeated the request before the reply.
   var isRepeated = false
+  /// When it was the request's turn.
+  var turn: MonotonicTime?
+  /// When the request was sent to the accessory. The rules may wait, for example because a late reply could be taken for its reply.
+  var sent: MonotonicTime?
 }
 
 /// What a protocol adds to its `Exchange` so that a `RoutingCore` can route its frames.

@@ -141,7 +141,7 @@ extension RoutingCore {
   }
 
   private mutating func queue(_ request: Request, of client: Int) {
-    if clients[client]?.queue.isEmpty == true { turns.append(client) }
+    waitForTurn(client)
     clients[client]?.queue.append(request)
     queued += 1
   }

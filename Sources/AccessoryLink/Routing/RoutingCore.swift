@@ -7,8 +7,9 @@ import DequeModule
 
 /// Routes frames in any protocol: queues the clients' requests, and sends each reply to the client that made the request.
 ///
-/// Clients take turns with one request each, however many requests a client has queued. Requests are sent by the rules of the protocol
-/// (`Exchange`), so the accessory sees one host.
+/// Clients take turns with one request each, however many requests a client has queued: next is the client whose requests have used the
+/// accessory for the shortest time. So whoever sends requests that nobody answers delays the others by one timeout, and not by one
+/// timeout for each of its requests. Requests are sent by the rules of the protocol (`Exchange`), so the accessory sees one host.
 struct RoutingCore<Family: RoutedProtocol>: Routing {
   typealias Rules = Family.Rules
   typealias Request = RoutedRequest<Rules.Request>
@@ -21,6 +22,9 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
     var allowsWrites: Bool
     /// Requests that wait for their turn.
     var queue: Deque<Request> = []
+    /// How long the client's requests have used the accessory. A client that comes, or has asked nothing for a while, begins where the
+    /// turns are, so that it can't save up time.
+    var used = Duration.zero
     /// Bytes that are not decoded yet, because too many requests are queued.
     var held: [UInt8] = []
     /// How many bytes outside frames were counted in the statistics.
@@ -37,8 +41,12 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
 
   var family: Family
   var clients: [Int: Client] = [:]
-  /// Clients with queued requests, in the order of their turns.
+  /// Clients with queued requests, in the order in which they began to wait.
   var turns: Deque<Int> = []
+  /// The time that the client whose turn was last had used.
+  var turnTime = Duration.zero
+  /// The client whose request has got no reply, until the next request is sent.
+  private var unanswered: Int?
   /// The number of queued requests of all clients.
   var queued = 0
   /// Clients whose bytes aren't read, because too many requests are queued.
@@ -81,20 +89,30 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
   }
 
   private mutating func askNext(now: MonotonicTime, effects: inout RoutingEffects) {
-    while !effects.isBlocked, let turn = turns.first {
+    while !effects.isBlocked, let place = nextTurn {
+      let turn = turns[place]
       guard let next = clients[turn]?.queue.first else {
-        turns.removeFirst()
+        turns.remove(at: place)
         continue
       }
       guard case .made = contact else { return makeContact(now: now, effects: &effects) }
       if next.kind == .ask, flights.count >= family.window(for: next.request) { return }
-      turns.removeFirst()
+      turns.remove(at: place)
+      turnTime = max(turnTime, clients[turn]?.used ?? .zero)
       clients[turn]?.queue.removeFirst()
       queued -= 1
       if clients[turn]?.queue.isEmpty == false { turns.append(turn) }
       perform(next, of: turn, now: now, effects: &effects)
     }
   }
+
+  /// The place in `turns` of the client that has used the accessory least; of several, the one that has waited longest.
+  private var nextTurn: Int? {
+    guard turns.count > 1 else { return turns.isEmpty ? nil : 0 }
+    return turns.indices.min { used(at: $0) < used(at: $1) }
+  }
+
+  private func used(at place: Int) -> Duration { clients[turns[place]]?.used ?? .zero }
 
   private mutating func perform(
     _ next: Request, of client: Int, now: MonotonicTime, effects: inout RoutingEffects
@@ -103,6 +121,7 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
     case .ask:
       let id = newID()
       flights[id] = next
+      flights[id]?.turn = now
       statistics.requests += 1
       drive(now: now, &effects) { $0.submit(id, next.request, now: now, effects: &$1) }
     case .tell:
@@ -128,6 +147,13 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
     if case .made = contact { askNext(now: now, effects: &effects) }
   }
 
+  /// A client without queued requests is about to get one.
+  mutating func waitForTurn(_ client: Int) {
+    guard let one = clients[client], one.queue.isEmpty else { return }
+    turns.append(client)
+    clients[client]?.used = max(one.used, turnTime)
+  }
+
   private mutating func newID() -> RequestID {
     lastID += 1
     return RequestID(rawValue: lastID)
@@ -149,9 +175,21 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
   ) -> Bool {
     var own = Effects<Rules.Reply, Rules.Event>(isBlocked: effects.isBlocked)
     body(&family.rules, &own)
-    effects.messages += own.takeMessages()
+    let messages = own.takeMessages()
+    if !messages.isEmpty { noteSent(now: now) }
+    effects.messages += messages
     for (id, result) in own.completions { complete(id, result, frame, now: now, effects: &effects) }
     return !own.events.isEmpty
+  }
+
+  /// Notes when requests are sent. If one had to wait because a late reply may come to the request before, that time is the other
+  /// client's.
+  private mutating func noteSent(now: MonotonicTime) {
+    for (id, flight) in flights where flight.sent == nil {
+      flights[id]?.sent = now
+      if let unanswered, let turn = flight.turn { clients[unanswered]?.used += now - turn }
+      unanswered = nil
+    }
   }
 
   private mutating func complete(
@@ -166,10 +204,17 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
       if isAnswered { statistics.orphans += 1 }
       return
     }
-    if isAnswered { statistics.replies += 1 } else { statistics.unanswered += 1 }
+    if let sent = flight.sent { clients[client]?.used += now - sent }
+    if isAnswered {
+      statistics.replies += 1
+    } else {
+      statistics.unanswered += 1
+      unanswered = client
+    }
     if !isAnswered, flight.isRepeated, family.asksAgain {
       flight.isRepeated = false
-      if clients[client]?.queue.isEmpty == true { turns.prepend(client) }
+      flight.sent = nil
+      waitForTurn(client)
       clients[client]?.queue.prepend(flight)
       queued += 1
       return

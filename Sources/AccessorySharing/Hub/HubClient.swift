@@ -33,6 +33,8 @@ final class HubClient {
   var isReported = false
   /// Whether the client sends no more.
   var hasInputEnded = false
+  /// When it is looked up next whether a client that has ended its input is still there.
+  var nextLook = MonotonicTime(nanoseconds: .min)
   /// Whether the client is being disconnected; it is removed when its backlog is sent.
   var isLeaving = false
   /// Whether the client's bytes were refused, and that was reported.

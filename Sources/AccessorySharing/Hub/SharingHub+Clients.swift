@@ -135,6 +135,7 @@ extension SharingHub {
     guard error == nil else { return remove(client) }
     if writer == client.id { writer = nil }
     passHeld(client.id)
+    dismissIfGone(client, since: clock.now)
     linger(client.id, since: clock.now)
   }
 
@@ -145,7 +146,9 @@ extension SharingHub {
     let due = (frames == nil ? max(lastArrival, end) : end) + rules.linger
     guard due <= clock.now else { return linger(id, since: end, until: due) }
     // A request of this client may still wait behind theirs.
-    if frames != nil { dismissUnlessWaiting(client, since: end) } else { dismiss(client, nil) }
+    guard frames != nil else { return dismiss(client, nil) }
+    dismissIfGone(client, since: end)
+    dismissUnlessWaiting(client, since: end)
   }
 
   func lingerAgain(_ id: HubClient.ID, since end: MonotonicTime) {

@@ -30,6 +30,8 @@ extension SharingHub {
     let limit = mayHoldBack ? rules.bufferSize + Self.heldBackRoom : rules.bufferSize
     guard !isData || client.backlog.count + bytes.count <= limit else { return overflow(client) }
     client.backlog.append(bytes, isData: isData)
+    backlogPeak += bytes.count
+    if backlogPeak > backlogLimit { boundBacklogs() }
   }
 
   /// Applies the rule for slow readers to a client whose buffer has no room for the device's bytes.
@@ -38,10 +40,43 @@ extension SharingHub {
     case .close:
       client.backlog.removeAll()
       dismiss(client, "it was too slow: \(rules.bufferSize) bytes waited for it")
-    case .skip, .wait:
-      if !client.isSkipping { report(.skipping(client.name)) }
-      client.isSkipping = true
+    case .skip, .wait: noteSkipping(client)
     }
+  }
+
+  private func noteSkipping(_ client: HubClient) {
+    if !client.isSkipping { report(.skipping(client.name)) }
+    client.isSkipping = true
+  }
+
+  // MARK: - All clients together
+
+  /// The most bytes that wait for all clients together.
+  var backlogLimit: Int { max(rules.totalBufferSize, rules.bufferSize + Self.heldBackRoom) }
+
+  /// The number of bytes that wait for all clients together.
+  private var backlogCount: Int { clients.values.reduce(0) { $0 + $1.backlog.count } }
+
+  /// Applies the rule for slow readers to the clients for which most bytes wait, until all of them together have less than the limit.
+  private func boundBacklogs() {
+    var count = backlogCount
+    // By `wait`, the device isn't read meanwhile; see `isHeldBack`.
+    while count > backlogLimit, rules.slowReader != .wait,
+      let most = clients.values.max(by: { $0.backlog.count < $1.backlog.count })
+    {
+      let before = most.backlog.count
+      switch rules.slowReader {
+      case .close:
+        most.backlog.removeAll()
+        dismiss(most, "it was too slow: \(before) bytes waited for it, and \(count) for all clients")
+      case .skip, .wait:
+        most.backlog.removeData()
+        noteSkipping(most)
+      }
+      guard most.backlog.count < before else { break }
+      count -= before - most.backlog.count
+    }
+    backlogPeak = count
   }
 
   /// Sends the backlog when the client's transport has room again.

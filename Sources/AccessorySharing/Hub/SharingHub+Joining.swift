@@ -38,13 +38,31 @@ extension SharingHub {
     return id
   }
 
-  /// A client takes nothing more: its backlog is dropped, so that the end of its input is noticed.
+  /// A client takes nothing more: its backlog is dropped, so that the end of its input is noticed. By frames it gets no reply any more,
+  /// so its requests are dropped, too.
   private func clientClosed(_ id: HubClient.ID) {
     guard let client = clients[id] else { return }
     client.backlog.removeAll()
     work(client)
+    if frames != nil || client.hasInputEnded { remove(client) }
     resumeDevice()
   }
+
+  /// A client has ended its input. If it has closed the connection, too, it gets no reply any more. The kernel tells this of a Unix
+  /// socket. Of a TCP connection it doesn't, but the other end can be looked up if it is on this machine.
+  /// It is looked up less and less often, since each look reads the list of all connections.
+  func dismissIfGone(_ client: HubClient, since end: MonotonicTime) {
+    guard frames != nil, client.nextLook <= clock.now, let transport = client.transport as? DescriptorTransport else {
+      return
+    }
+    client.nextLook = clock.now + (clock.now - end)
+    let id = client.id
+    Task { [weak self] in
+      if await transport.hasLocalPeerLeft() { await self?.removeGone(id) }
+    }
+  }
+
+  private func removeGone(_ id: HubClient.ID) { if let client = clients[id] { remove(client) } }
 
   /// Adds a client of an endpoint. With `newestWins` it replaces the connected one; otherwise it is refused when the
   /// limit is reached. Returns the client's number, or nil if it was refused.
@@ -55,7 +73,7 @@ extension SharingHub {
     let others = clients.values.filter { $0.endpoint == endpoint.id && !$0.isLeaving }
     if endpoint.newestWins {
       for other in others { dismiss(other, "\(name) took its place") }
-    } else if others.count >= endpoint.maximum {
+    } else if others.count >= endpoint.maximum, !makeRoom(for: transport, among: others) {
       transport.beginClose()
       report(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
       return nil
@@ -63,6 +81,18 @@ extension SharingHub {
     let id = join(transport, name: name, kind: kind)
     clients[id]?.endpoint = endpoint.id
     return id
+  }
+
+  /// Disconnects a client of the address that has the most, if the newcomer's has clearly fewer.
+  private func makeRoom(for transport: any Transport, among others: [HubClient]) -> Bool {
+    let places = others.lazy.map { (id: $0.id, origin: FairPlaces.Origin($0.transport.peer)) }
+    guard let id = FairPlaces.yielding(to: FairPlaces.Origin(transport.peer), among: places), let last = clients[id]
+    else {
+      return false
+    }
+    last.backlog.removeAll()
+    dismiss(last, "all \(others.count) places are taken, most of them by its address, and another address has come")
+    return true
   }
 
   /// Starts or stops sending the device's bytes to a client. Stopping drops the client's backlog, and the client is no
@@ -118,6 +148,16 @@ extension SharingHub {
     release(client)
     client.transport.beginClose()
     client.onLeave?()
+    giveBackMemory()
     resumeDevice()
+  }
+
+  /// Gives the memory of clients that have left back to the system, a little later and once for many clients.
+  private func giveBackMemory() {
+    guard memoryTimer == nil, !isClosed else { return }
+    memoryTimer = io.schedule(at: io.now + Self.memoryDelay) { [weak self] in
+      self?.onThread { $0.memoryTimer = nil }
+      Memory.giveBack()
+    }
   }
 }

@@ -45,6 +45,10 @@ public actor SharingHub: IOActor {
   var nextID = 1
   /// The clients whose bytes the device's queue had no room for, in the order of their turns.
   var waiting: [HubClient.ID] = []
+  /// At least as many bytes as wait for all clients together. They are counted when this exceeds the limit, and not with each change.
+  var backlogPeak = 0
+  /// The timer for giving back memory.
+  var memoryTimer: TimerToken?
   /// The client that may write, where the rules allow one writer.
   var writer: HubClient.ID?
   /// The state of the line.
@@ -70,6 +74,8 @@ public actor SharingHub: IOActor {
   private var deviceWatchers: [@Sendable (Bool) -> Void] = []
   private var deviceEnd: (@Sendable (AccessoryError?) -> Void)?
 
+  /// How long after a client has left its memory is given back.
+  static let memoryDelay = Duration.seconds(2)
   /// How long a client that is being disconnected may take to receive its backlog.
   static let leavePatience = Duration.seconds(5)
 
@@ -149,6 +155,10 @@ public actor SharingHub: IOActor {
   /// Whether the device isn't read now, because a client's buffer is full.
   private var isHeldBack: Bool {
     guard mayHoldBack else { return false }
+    if rules.slowReader == .wait, backlogPeak > backlogLimit {
+      backlogPeak = clients.values.reduce(0) { $0 + $1.backlog.count }
+      if backlogPeak > backlogLimit { return true }
+    }
     return clients.values.contains { !$0.isLeaving && $0.backlog.count >= rules.bufferSize }
   }
 

@@ -41,6 +41,9 @@ public struct SharingRules: Sendable, Hashable {
   package var waitsForOnlyReader = true
   /// The size of a client's buffer in bytes, in addition to the kernel's. The default is 1 MiB.
   public var bufferSize = 1 << 20
+  /// The most bytes that wait for all clients together. Beyond it the rule for slow readers applies to the client for which most bytes
+  /// wait. The default is 32 MiB. A single client may always use its own buffer.
+  public var totalBufferSize = 32 << 20
   /// What happens to the clients at an unplug. The default is `hangUp`.
   public var unplug = Unplug.hangUp
   /// How long a client that has ended its input stays connected. By bytes, the client is disconnected when the device was silent for

@@ -148,4 +148,11 @@ static inline void shim_limit_arenas(int count) {
 #endif
 }
 
+// malloc_trim(3). Does nothing with a C library other than glibc.
+static inline void shim_trim_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 #endif
