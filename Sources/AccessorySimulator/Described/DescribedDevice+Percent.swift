@@ -98,7 +98,7 @@ extension DescribedDevice {
     case .product(let name, let factor):
       guard let factor = known(factor), factor != 0 else { return false }
       return derive(name, number / factor, reported, before: place)
-    case .difference, .sum, .least, .greatest, .negated, .chargeBySign, .word, .words: return false
+    case .difference, .sum, .least, .greatest, .negated, .chargeBySign, .word, .words, .number: return false
     }
   }
 
