@@ -83,9 +83,11 @@ package final class EpollQueue: EventQueue {
   package func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     let failure: Errno? = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.batch) { fetched in
+      // Newer headers of glibc don't take nil here. An allocation with room for at least one event has an address.
+      guard let first = fetched.baseAddress else { return .invalidArgument }
       do throws(Errno) {
         let count = try SystemCall.run(.epollWait) {
-          epoll_wait(epoll.rawValue, fetched.baseAddress, CInt(Self.batch), poll ? 0 : -1)
+          epoll_wait(epoll.rawValue, first, CInt(Self.batch), poll ? 0 : -1)
         }
         for event in fetched[..<Int(count)] {
           switch event.data.u64 {

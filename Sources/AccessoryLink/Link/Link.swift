@@ -27,9 +27,11 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Throws `timedOut` when there is no reply, `disconnected`, `refused`, and `unsupported` when the accessory uses
   /// another version of the protocol. Throws `busy` when another link uses the session or a task is reading its bytes;
   /// then the session isn't closed.
-  @specialized(where Rules == AF1Exchange)
-  @specialized(where Rules == EV3Exchange)
-  @specialized(where Rules == DescribedExchange)
+  #if compiler(>=6.3)
+    @specialized(where Rules == AF1Exchange)
+    @specialized(where Rules == EV3Exchange)
+    @specialized(where Rules == DescribedExchange)
+  #endif
   public static func open(
     _ session: AccessorySession, rules: Rules, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> Link {
@@ -50,18 +52,22 @@ public final class Link<Rules: Exchange>: Sendable {
   ///
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), and `busy`
   /// when too many requests wait already.
-  @specialized(where Rules == AF1Exchange)
-  @specialized(where Rules == EV3Exchange)
-  @specialized(where Rules == DescribedExchange)
+  #if compiler(>=6.3)
+    @specialized(where Rules == AF1Exchange)
+    @specialized(where Rules == EV3Exchange)
+    @specialized(where Rules == DescribedExchange)
+  #endif
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
     try await core.request(request)
   }
 
   /// Sends a request. Returns its reply and a stream of exactly those events that come after the reply. Throws the
   /// errors of `request`. See `events` for the stream.
-  @specialized(where Rules == AF1Exchange)
-  @specialized(where Rules == EV3Exchange)
-  @specialized(where Rules == DescribedExchange)
+  #if compiler(>=6.3)
+    @specialized(where Rules == AF1Exchange)
+    @specialized(where Rules == EV3Exchange)
+    @specialized(where Rules == DescribedExchange)
+  #endif
   public func requestAndEvents(
     _ request: Rules.Request
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: EventStream<Rules.Event>) {
@@ -72,9 +78,11 @@ public final class Link<Rules: Exchange>: Sendable {
   /// buffered for each; beyond that, the oldest is dropped. The stream throws the link's error when the accessory goes,
   /// and ends normally when the link is closed. The stream retains the link: an otherwise unused link is closed when
   /// its last stream is released.
-  @specialized(where Rules == AF1Exchange)
-  @specialized(where Rules == EV3Exchange)
-  @specialized(where Rules == DescribedExchange)
+  #if compiler(>=6.3)
+    @specialized(where Rules == AF1Exchange)
+    @specialized(where Rules == EV3Exchange)
+    @specialized(where Rules == DescribedExchange)
+  #endif
   public func events() -> EventStream<Rules.Event> { core.events(of: self) }
 
   /// The counters so far.
@@ -93,8 +101,10 @@ public final class Link<Rules: Exchange>: Sendable {
 
   /// Closes the link and its session. Waiting requests fail with `cancelled`. Returns when other programs can open the
   /// device.
-  @specialized(where Rules == AF1Exchange)
-  @specialized(where Rules == EV3Exchange)
-  @specialized(where Rules == DescribedExchange)
+  #if compiler(>=6.3)
+    @specialized(where Rules == AF1Exchange)
+    @specialized(where Rules == EV3Exchange)
+    @specialized(where Rules == DescribedExchange)
+  #endif
   public func close() async { await core.close() }
 }

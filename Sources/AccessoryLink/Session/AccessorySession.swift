@@ -61,8 +61,10 @@ public final class AccessorySession: Sendable {
   /// Concurrent writes of up to 64 KiB each aren't mixed. Throws `disconnected`, `cancelled` when the session is closed
   /// or the task cancelled, and `busy` when a `Link` uses the session; a part of a longer write may have been sent
   /// then.
-  @specialized(where Bytes == [UInt8])
-  @specialized(where Bytes == ArraySlice<UInt8>)
+  #if compiler(>=6.3)
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+  #endif
   public func write<Bytes: Collection<UInt8>>(_ bytes: Bytes) async throws(AccessoryError) {
     if try writers.writeAtOnce(bytes, limit: Self.writePiece, label: label) { return }
     var rest = bytes[...]

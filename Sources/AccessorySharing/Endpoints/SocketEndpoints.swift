@@ -54,10 +54,15 @@ public struct RFC2217Endpoint: SharingEndpoint {
       onConnect: { client in
         hub.enter { hub in
           guard let id = hub.welcome(client, name: client.label, kind: .rfc2217, at: limit) else { return }
-          client.enter { $0.watchUrgent { [weak hub] in hub?.enter { $0.urgent(id) } } }
+          watchUrgent(client, of: id, for: hub)
         }
       })
     return RFC2217Endpoint(port: place.port, listener: listener)
+  }
+
+  /// A function of its own: Swift 6.2's compiler crashes on one closure with an isolated parameter within another.
+  private static func watchUrgent(_ client: DescriptorTransport, of id: HubClient.ID, for hub: SharingHub) {
+    client.enter { $0.watchUrgent { [weak hub] in hub?.enter { $0.urgent(id) } } }
   }
 
   /// Accepts no more clients.

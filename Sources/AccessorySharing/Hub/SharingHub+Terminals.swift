@@ -50,9 +50,9 @@ extension SharingHub {
   /// Requests for the settings that programs made on terminals before the device's line was open.
   func settingsMadeBefore() -> [LineRequest] {
     var requests: [LineRequest] = []
-    for client in clients.values.sorted(by: { $0.id < $1.id }) where client.isListening && mayChange(client) {
-      guard case .terminal(let terminal) = client.kind, let now = terminal.settings(), let known = client.settings,
-        let changes = LineChanges(from: known, to: now)
+    for client in clients.values.sorted(by: { $0.id < $1.id }) where client.isListening {
+      guard mayChange(client), case .terminal(let terminal) = client.kind, let now = terminal.settings(),
+        let known = client.settings, let changes = LineChanges(from: known, to: now)
       else { continue }
       client.settings = now
       lineUsers.insert(client.id)

@@ -67,8 +67,8 @@ enum TextWriting {
     guard let whole = Int(exactly: scaled) else { return "0" }
     let digits = String(whole.magnitude)
     let padded = String(repeating: "0", count: max(0, form.digits + form.decimals - digits.count)) + digits
-    let point = form.decimals == 0 ? "" : "." + padded.suffix(form.decimals)
-    return (whole < 0 ? "-" : "") + padded.dropLast(form.decimals) + point
+    let point = form.decimals == 0 ? "" : ".\(padded.suffix(form.decimals))"
+    return "\(whole < 0 ? "-" : "")\(padded.dropLast(form.decimals))\(point)"
   }
 
   private static func isWhole(_ field: ProtocolDescription.Field, _ value: PlainValue?, _ raw: Int) -> Bool {
