@@ -64,6 +64,7 @@ test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
 test: export BESIDE = $(MAKE) static
 test: lint ## Installs what the tests need and runs them all; without the lab's with LAB=no
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
+	Tests/Client/check
 	$(call run-tests,)
 	$(MAKE) start-up
 	$(if $(IN_LAB),$(MAKE) lab-quick,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab")

@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// What the commands need and the libraries don't. An app turns it off, and then has nothing to fetch for them:
+// .package(url: "…/accessory-bridge", …, traits: [])
+let commands = TargetDependencyCondition.when(traits: ["Commands"])
+
 let package = Package(
   name: "accessory-bridge",
   products: [
@@ -18,6 +22,10 @@ let package = Package(
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
     .executable(name: "bridge-fleet", targets: ["bridge-fleet"]),
   ],
+  traits: [
+    .trait(name: "Commands", description: "bridge-cli, bridge-fleet and the service"),
+    .default(enabledTraits: ["Commands"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
@@ -30,7 +38,8 @@ let package = Package(
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-    .systemLibrary(name: "CLibmosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+    // Without pkg-config, which asks everybody for libmosquitto, also an app that has nothing of bridge-fleet.
+    .systemLibrary(name: "CLibmosquitto"),
     .target(name: "AccessoryCore"),
     .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
     .target(
@@ -83,7 +92,7 @@ let package = Package(
       dependencies: [
         "AccessoryCore",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySharing", "AccessoryLink",
-        "AccessoryIO", "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
+        "AccessoryIO", "AccessoryProtocols", .product(name: "Logging", package: "swift-log", condition: commands),
       ]),
     .target(
       name: "AccessoryBridge",
@@ -110,7 +119,8 @@ let package = Package(
       name: "CommandOutput",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "Console",
-        .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "Logging", package: "swift-log", condition: commands),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .executableTarget(
       name: "bridge-cli",
@@ -119,29 +129,31 @@ let package = Package(
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
+        .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "AccessoryFleet",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibmosquitto",
-        .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "Logging", package: "swift-log", condition: commands),
+        .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(
       name: "bridge-fleet",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryDrivers", "CommandOutput",
-        "Console", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
+        "Console", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
+        .product(name: "Logging", package: "swift-log", condition: commands),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "AccessoryFleetTests",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryTesting", "TestSupport",
-        "bridge-cli", "bridge-fleet", .product(name: "Logging", package: "swift-log"),
+        "bridge-cli", "bridge-fleet", .product(name: "Logging", package: "swift-log", condition: commands),
       ],
       exclude: ["Kinds", "Snapshots"]),
     .testTarget(
@@ -247,7 +259,7 @@ let package = Package(
         "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
         "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
         "MainRunLoopClient",
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Logging", package: "swift-log", condition: commands),
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -266,7 +278,7 @@ let package = Package(
       name: "fleet-scale",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet",
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Logging", package: "swift-log", condition: commands),
       ],
       path: "Benchmarks/FleetScale/Load"),
     // Programs as they are written for iOS, for the tests to run.
@@ -296,7 +308,7 @@ let package = Package(
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Logging", package: "swift-log", condition: commands),
       ]),
     .testTarget(
       name: "CommandTests",

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "accessory-bridge-benchmarks",
   dependencies: [
-    .package(name: "accessory-bridge", path: ".."),
+    .package(name: "accessory-bridge", path: "..", traits: []),
     // The peer of the round trips; nothing else uses it.
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
   ],
