@@ -9,7 +9,7 @@ import AccessoryProtocols
 struct Gadget: LinkedAccessory {
   let link: Link<FrameExchange<HeaderCodec>>
 
-  init(_ session: AccessorySession) async throws(AccessoryError) {
+  static func open(_ session: AccessorySession) async throws(AccessoryError) -> Gadget {
     // A5, length of the payload, command, payload, CRC-8 over all behind A5.
     let format = HeaderFormat(
       sync: [0xA5], headerByteCount: 3, length: .init(offset: 1, byteCount: 1),
@@ -19,12 +19,12 @@ struct Gadget: LinkedAccessory {
       if frame.header[2] == 0x7F { return .refusal(frame.payload.first, "it can't do that now") }
       return frame.header[2] == request.header[2] | 0x80 ? .reply : .unrelated
     }
-    link = try await Link.open(session, rules: rules)
+    return Gadget(link: try await Link.open(session, rules: rules))
   }
 
   func battery() async throws(AccessoryError) -> BatteryReading {
     let reply = try await ask(0x01, "BATTERY", replyBytes: 3)  // percent, FF where it isn't known; millivolts
-    return BatteryReading(percent: reply[0] <= 100 ? reply[0] : nil, millivolts: Int(reply[1]) | Int(reply[2]) << 8)
+    return BatteryReading(percent: reply[0] > 100 ? nil : Int(reply[0]), millivolts: Int(reply[1]) | Int(reply[2]) << 8)
   }
 
   func status() async throws(AccessoryError) -> AccessoryStatus {
@@ -42,7 +42,7 @@ struct Gadget: LinkedAccessory {
 @main enum OwnGadget {
   static func main() async {
     do {
-      let gadget = try await Gadget(.open(TerminalConfiguration(path: CommandLine.arguments.last ?? "")))
+      let gadget = try await Gadget.open(.open(TerminalConfiguration(path: CommandLine.arguments.last ?? "")))
       print("battery: \(try await gadget.battery().level), status: \(try await gadget.status())")
       await gadget.close()
     } catch { print(error) }

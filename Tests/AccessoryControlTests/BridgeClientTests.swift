@@ -263,7 +263,7 @@ import Testing
       }
     }
     var whole = BatteryReading(percent: 57, millivolts: 52_000, milliamperes: -1_500, charge: .discharging)
-    (whole.secondsToEmpty, whole.secondsToFull) = (3_600, 60)
+    (whole.timeToEmpty, whole.timeToFull) = (.seconds(3_600), .seconds(60))
     whole.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
     whole.cellMillivolts = [3_300, nil]
     (whole.remainingMilliampereHours, whole.fullMilliampereHours) = (40_000, 100_000)

@@ -52,17 +52,17 @@ import Testing
     good.cellMillivolts = [3_300, nil, 3_301]
     good.temperatures = [.init(24_950, name: "MOS"), .init(nil), .init(-273_150)]
     (good.faults, good.warnings) = ([], ["cell overvoltage"])
-    good.secondsToEmpty = 3_600
+    good.timeToEmpty = .seconds(3_600)
     #expect(good.bounded == good)
 
     var much = BatteryReading(percent: 200, millivolts: .max, milliamperes: .min)
-    much.secondsToFull = -1
+    much.timeToFull = .seconds(-1)
     much.cellMillivolts = Array(repeating: 3_300, count: 300) + [.max]
     much.cellMillivolts[1] = .min
     much.temperatures = Array(repeating: .init(.max, name: String(repeating: "ä", count: 40)), count: 300)
     much.faults = Array(repeating: String(repeating: "x", count: 65), count: 300)
     let cut = much.bounded
-    #expect(cut.percent == nil && cut.millivolts == nil && cut.milliamperes == nil && cut.secondsToFull == nil)
+    #expect(cut.percent == nil && cut.millivolts == nil && cut.milliamperes == nil && cut.timeToFull == nil)
     #expect(cut.cellMillivolts.count == 255 && cut.cellMillivolts[1] == nil && cut.cellMillivolts[2] == 3_300)
     #expect(cut.temperatures.count == 255)
     #expect(cut.temperatures[0] == .init(nil, name: String(repeating: "ä", count: 32)))

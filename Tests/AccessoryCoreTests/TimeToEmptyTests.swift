@@ -9,7 +9,8 @@ struct TimeToEmptyTests {
     _ remaining: Int?, _ current: Int?, _ charge: BatteryReading.Charge = .discharging, reported: Int? = nil
   ) -> BatteryReading {
     var reading = BatteryReading(percent: 50, charge: charge)
-    (reading.remainingMilliampereHours, reading.milliamperes, reading.secondsToEmpty) = (remaining, current, reported)
+    (reading.remainingMilliampereHours, reading.milliamperes) = (remaining, current)
+    reading[.timeToEmpty] = reported
     return reading
   }
 
@@ -19,7 +20,7 @@ struct TimeToEmptyTests {
   func derived(remaining: Int, current: Int, seconds: Int) {
     for charge in [BatteryReading.Charge.discharging, .unknown] {
       let reading = Self.battery(remaining, current, charge).withTimeToEmpty
-      #expect(reading.secondsToEmpty == seconds && reading.derived.contains(.timeToEmpty))
+      #expect(reading[.timeToEmpty] == seconds && reading.derived.contains(.timeToEmpty))
     }
   }
 
@@ -36,6 +37,6 @@ struct TimeToEmptyTests {
   /// What the accessory reports stays.
   @Test func reported() {
     let reading = Self.battery(1_000, -500, reported: 60)
-    #expect(reading.withTimeToEmpty == reading && reading.withTimeToEmpty.secondsToEmpty == 60)
+    #expect(reading.withTimeToEmpty == reading && reading.withTimeToEmpty.timeToEmpty == .seconds(60))
   }
 }

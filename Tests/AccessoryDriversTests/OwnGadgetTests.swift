@@ -116,9 +116,8 @@ import Testing
       numbers: 1...255, number: { frame, number in frame.header[3] = UInt8(number) }
     ) { frame, request in frame.header[3] == request.header[3] ? .reply : .unrelated }
     #expect(rules.codec.maximumPayload == 64)
-    let shown = try text(of: "Documentation/own-gadget.md").split(separator: "\n").drop { $0 != "```" }.filter {
-      $0.hasPrefix("    ")
-    }
+    let shown = try text(of: "Documentation/own-gadget.md").split(separator: "\n").drop { !$0.hasPrefix("## Contact") }
+      .dropFirst().prefix { !$0.hasPrefix("## ") }.filter { $0.hasPrefix("    ") }
     #expect(shown.count == 6)
     #expect(try text(of: "Tests/AccessoryDriversTests/OwnGadgetTests.swift").contains(shown.joined(separator: "\n")))
   }

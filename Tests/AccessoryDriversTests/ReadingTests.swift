@@ -13,8 +13,8 @@ import Testing
     arguments: [
       (0, .critical), (5, .critical), (6, .low), (20, .low), (21, .normal), (79, .normal), (80, .high), (99, .high),
       (100, .full),
-    ] as [(UInt8, BatteryReading.Level)])
-  func aLevelFollowsFromThePercent(percent: UInt8, level: BatteryReading.Level) {
+    ] as [(Int, BatteryReading.Level)])
+  func aLevelFollowsFromThePercent(percent: Int, level: BatteryReading.Level) {
     let reading = BatteryReading(percent: percent)
     #expect(reading.level == level)
     #expect(reading.levelOrigin == .derived)

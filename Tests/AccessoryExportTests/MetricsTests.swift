@@ -66,7 +66,7 @@ struct MetricsTests {
     (battery.cellMillivolts, battery.cycles, battery.healthPercent) = ([3_300, nil, 3_301], 12, 98)
     battery.temperatures = [.init(20_300), .init(30_000, name: "MOSFET"), .init(nil), .init(1, name: "MOSFET")]
     (battery.remainingMilliampereHours, battery.fullMilliampereHours) = (1_500, 10_000)
-    (battery.secondsToEmpty, battery.secondsToFull) = (60, 120)
+    (battery.timeToEmpty, battery.timeToFull) = (.seconds(60), .seconds(120))
     (battery.faults, battery.warnings) = (["hot", "hot", "cold"], [])
     let readings = ReadingsSnapshot.sample(battery: battery)
     let expected: [(String, [String: String], Double?)] = [

@@ -45,7 +45,7 @@ struct UPSTests {
 
   @Test func variables() {
     var battery = BatteryReading(percent: 80, millivolts: 26_512, milliamperes: -1_250, charge: .discharging)
-    battery.secondsToEmpty = 3_600
+    battery.timeToEmpty = .seconds(3_600)
     battery.temperatures = [.init(-5_250), .init(30_000)]
     battery.fullMilliampereHours = 7_200
     battery.faults = ["over-heated", "a \"b\""]

@@ -75,8 +75,8 @@ import Testing
     }
     let expected: [AF1Accessory.Event] = (90..<100).reversed().flatMap { percent in
       [
-        .battery(BatteryReading(percent: UInt8(percent), level: .high)),
-        .status(AccessoryStatus(state: .busy, progress: UInt8(100 - percent), reportsFaults: true)),
+        .battery(BatteryReading(percent: percent, level: .high)),
+        .status(AccessoryStatus(state: .busy, progress: 100 - percent, reportsFaults: true)),
       ]
     }
     #expect(seen == expected + [.battery(BatteryReading(percent: 1, level: .low))])

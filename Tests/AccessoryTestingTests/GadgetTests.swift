@@ -14,7 +14,7 @@ import Testing
       .expect([0xA5, 0x00, 0x01, 0x07]), .send([0xA5, 0x03, 0x81, 57, 0x42, 0x0F, 0x06]),
       .expect([0xA5, 0x00, 0x02, 0x0E]), .send([0xA5, 0x01, 0x7F, 0x03, 0x03], after: .milliseconds(20)),
     ])
-    let gadget = try await Gadget(AccessorySession(script.transport))
+    let gadget = try await Gadget.open(AccessorySession(script.transport))
     #expect(try await gadget.battery() == BatteryReading(percent: 57, millivolts: 3_906))
     let error = await #expect(throws: AccessoryError.self) { try await gadget.status() }
     #expect(error?.kind == .refused)
@@ -23,7 +23,7 @@ import Testing
 
   @Test func unplugged() async throws {
     let script = AccessoryScript([.expect([0xA5, 0x00, 0x01, 0x07]), .unplug()])
-    let gadget = try await Gadget(AccessorySession(script.transport))
+    let gadget = try await Gadget.open(AccessorySession(script.transport))
     let error = await #expect(throws: AccessoryError.self) { try await gadget.battery() }
     #expect(error?.kind == .disconnected)
   }

@@ -327,7 +327,7 @@ import Testing
       // What was known before they came is not told to subscribers; what is found out by asking again is.
       var events = try await harness.client().stream(Bridge.Subscribe()).makeAsyncIterator()
       while try #require(try await events.next()).event != .ready {}
-      var last: UInt8?
+      var last: Int?
       percent.update { $0 = 79 }
       while last != 79 { last = try #require(try await events.next()).battery?.percent }
       file.remove()

@@ -77,7 +77,7 @@ import Testing
           #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),"document":"battery",\#(end),"stale":false,"#,
           #""time":2000000000.5}"#))
     var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
-    (full.secondsToEmpty, full.secondsToFull, full.cellMillivolts) = (60, 0, [3_712, nil])
+    (full.timeToEmpty, full.timeToFull, full.cellMillivolts) = (.seconds(60), .zero, [3_712, nil])
     (full.remainingMilliampereHours, full.fullMilliampereHours) = (1, 2)
     (full.cycles, full.healthPercent, full.faults, full.warnings) = (3, 98, [], ["hot"])
     full.temperatures = [.init(24_950, name: "MOS"), .init(nil)]

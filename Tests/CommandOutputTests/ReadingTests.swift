@@ -24,9 +24,9 @@ import Testing
   /// A terminal shows a bar, 20 characters wide.
   @Test(
     arguments: [
-      (0, 0), (2, 0), (3, 1), (57, 11), (97, 19), (98, 20), (100, 20), (255, 20),
-    ] as [(UInt8, Int)])
-  func bar(percent: UInt8, filled: Int) {
+      (0, 0), (2, 0), (3, 1), (57, 11), (97, 19), (98, 20), (100, 20), (255, 20), (-1, 0),
+    ] as [(Int, Int)])
+  func bar(percent: Int, filled: Int) {
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
     let reading = BatteryReading(percent: percent, level: .normal)
     #expect(BatteryView.line(reading, Samples.terminal) == "\(percent) %  \(bar)  normal")
@@ -50,7 +50,7 @@ import Testing
   @Test func detailsOfABattery() {
     #expect(BatteryDetails.facts(BatteryReading(percent: 57, millivolts: 3_712), Samples.pipe).isEmpty)
     var reading = BatteryReading(percent: 57)
-    (reading.secondsToFull, reading.cycles, reading.healthPercent) = (75, 0, 98)
+    (reading.timeToFull, reading.cycles, reading.healthPercent) = (.seconds(75), 0, 98)
     reading.cellMillivolts = [nil, nil]
     (reading.faults, reading.warnings) = (["short\u{1B}circuit", "hot"], [])
     reading.remainingMilliampereHours = 1_500

@@ -34,7 +34,7 @@ private func run(_ rule: AlarmRule, _ bytes: [UInt8]) {
     let number = Double(bitPattern: bits)
     switch rest[rest.startIndex] % 5 {
     case 0:
-      var battery = BatteryReading(percent: UInt8(bits & 0xFF), millivolts: Int(truncatingIfNeeded: bits))
+      var battery = BatteryReading(percent: Int(bits & 0xFF), millivolts: Int(truncatingIfNeeded: bits))
       battery.cellMillivolts = [Int(bits & 0xFFFF), nil, Int(bits >> 48)]
       battery.faults = [String(bits, radix: 36)]
       apply(state.take(AlarmReadings(battery: battery.bounded), now: now))

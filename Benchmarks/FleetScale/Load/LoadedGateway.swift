@@ -38,7 +38,7 @@ final class LoadedGateway: Sendable {
 
   private func change(_ device: Bridge.Device, millivolts: Int) {
     var reading = BatteryReading(percent: 57, level: .normal, millivolts: millivolts, milliamperes: -120)
-    reading.secondsToEmpty = 5_400
+    reading.timeToEmpty = .seconds(5_400)
     events.yield(.event(.battery(device, reading)))
   }
 

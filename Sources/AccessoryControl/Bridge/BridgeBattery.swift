@@ -33,14 +33,14 @@ extension Bridge {
     }
 
     package var level, level_origin, charge: String
-    package var percent, health_percent: UInt8?
+    package var percent, health_percent: Int?
     package var voltage_mv, current_ma, time_to_empty_s, time_to_full_s, remaining_mah, full_mah, cycles: Int?
     package var temperatures: [BatteryTemperature]?
     package var cells_mv: [Int?]?
     package var faults, warnings, derived: [String]?
 
     package init(
-      level: String, level_origin: String, charge: String, percent: UInt8? = nil, voltage_mv: Int? = nil,
+      level: String, level_origin: String, charge: String, percent: Int? = nil, voltage_mv: Int? = nil,
       current_ma: Int? = nil
     ) {
       self.level = level
@@ -56,7 +56,7 @@ extension Bridge {
       self.init(
         level: reading.level.rawValue, level_origin: reading.levelOrigin.rawValue, charge: reading.charge.rawValue,
         percent: reading.percent, voltage_mv: reading.millivolts, current_ma: reading.milliamperes)
-      (time_to_empty_s, time_to_full_s) = (reading.secondsToEmpty, reading.secondsToFull)
+      (time_to_empty_s, time_to_full_s) = (reading[.timeToEmpty], reading[.timeToFull])
       (remaining_mah, full_mah) = (reading.remainingMilliampereHours, reading.fullMilliampereHours)
       (cycles, health_percent) = (reading.cycles, reading.healthPercent)
       if !reading.temperatures.isEmpty {
@@ -72,7 +72,8 @@ extension Bridge {
       var reading = BatteryReading(
         percent: percent, level: .init(rawValue: level) ?? .unknown, millivolts: voltage_mv, milliamperes: current_ma,
         charge: .init(rawValue: charge) ?? .unknown)
-      (reading.secondsToEmpty, reading.secondsToFull) = (time_to_empty_s, time_to_full_s)
+      reading.timeToEmpty = time_to_empty_s.map { .seconds($0) }
+      reading.timeToFull = time_to_full_s.map { .seconds($0) }
       (reading.remainingMilliampereHours, reading.fullMilliampereHours) = (remaining_mah, full_mah)
       (reading.cycles, reading.healthPercent) = (cycles, health_percent)
       reading.temperatures = (temperatures ?? []).map { .init($0.temperature_mc, name: $0.name) }

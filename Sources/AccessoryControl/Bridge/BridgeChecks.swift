@@ -31,7 +31,7 @@ package enum ReplyLimits {
   /// Megabits per second.
   package static let speed = 0...1_000_000.0
   /// Percent.
-  package static let percent: ClosedRange<UInt8> = 0...100
+  package static let percent: ClosedRange<Int> = 0...100
   /// The greatest number of devices that a service has, and that a client stores for one service.
   package static let devices = 4_096
   /// The most bytes of text that a client stores for the devices of one service.

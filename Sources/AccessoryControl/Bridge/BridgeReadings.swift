@@ -14,12 +14,12 @@ extension Bridge {
 
     package var state: String?
     package var fault_code: UInt16?
-    package var progress_percent: UInt8?
+    package var progress_percent: Int?
     /// Nil from services and gateways of earlier versions.
     package var reports_faults: Bool?
 
     package init(
-      state: String?, fault_code: UInt16? = nil, progress_percent: UInt8? = nil, reports_faults: Bool? = nil
+      state: String?, fault_code: UInt16? = nil, progress_percent: Int? = nil, reports_faults: Bool? = nil
     ) {
       self.state = state
       self.fault_code = fault_code

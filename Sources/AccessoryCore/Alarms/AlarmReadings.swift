@@ -36,7 +36,7 @@ public struct AlarmReadings: Sendable {
     }
     let cells = battery?.cellMillivolts.compactMap { $0 } ?? []
     switch part {
-    case .battery: return whole(battery?.percent.map(Int.init))
+    case .battery: return whole(battery?.percent)
     case .level: return word(battery.flatMap { $0.level == .unknown ? nil : $0.level.rawValue })
     case .charge: return word(battery.flatMap { $0.charge == .unknown ? nil : $0.charge.rawValue })
     case .voltage: return thousandths(battery?.millivolts)
@@ -47,13 +47,13 @@ public struct AlarmReadings: Sendable {
       let (spread, overflow) = most.subtractingReportingOverflow(least)
       return overflow ? nil : thousandths(spread)
     case .temperature: return thousandths(extreme(battery?.temperatures.compactMap(\.millidegrees) ?? []))
-    case .timeToEmpty: return whole(battery?.secondsToEmpty)
-    case .timeToFull: return whole(battery?.secondsToFull)
+    case .timeToEmpty: return whole(battery?[.timeToEmpty])
+    case .timeToFull: return whole(battery?[.timeToFull])
     case .capacity: return thousandths(battery?.remainingMilliampereHours)
-    case .health: return whole(battery?.healthPercent.map(Int.init))
+    case .health: return whole(battery?.healthPercent)
     case .cycles: return whole(battery?.cycles)
     case .state: return word(status?.state.flatMap { $0 == .notInitialized ? nil : $0.word })
-    case .progress: return whole(status?.progress.map(Int.init))
+    case .progress: return whole(status?.progress)
     }
   }
 

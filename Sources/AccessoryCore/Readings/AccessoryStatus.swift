@@ -8,13 +8,13 @@ public struct AccessoryStatus: Sendable, Hashable {
   /// accessory doesn't report faults.
   public var faultCode: UInt16?
   /// How much of the work is done, in percent, 0…100; nil when the accessory doesn't say.
-  public var progress: UInt8?
+  public var progress: Int?
   /// Whether the accessory reports faults by number, so that a `faultCode` of nil means that there is none.
   public var reportsFaults: Bool
 
   /// A status of these parts. With a fault code, `reportsFaults` is true whatever is given for it.
   public init(
-    state: AccessoryState? = nil, faultCode: UInt16? = nil, progress: UInt8? = nil, reportsFaults: Bool = false
+    state: AccessoryState? = nil, faultCode: UInt16? = nil, progress: Int? = nil, reportsFaults: Bool = false
   ) {
     self.state = state
     self.faultCode = faultCode

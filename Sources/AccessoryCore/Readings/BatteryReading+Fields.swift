@@ -31,35 +31,35 @@ extension BatteryReading {
     }
   }
 
-  /// The value of a field that is one whole number, in the unit that its property names; nil for other fields and for
-  /// unknown values. Setting a number outside of the field's range makes the field unknown.
+  /// The value of a field that is one whole number, in the unit that its property names, and in seconds for a time; nil
+  /// for other fields and for unknown values. Setting a number outside of the field's range makes the field unknown.
   public subscript(field: Field) -> Int? {
     get {
       switch field {
-      case .percent: percent.map(Int.init)
+      case .percent: percent
       case .voltage: millivolts
       case .current: milliamperes
-      case .timeToEmpty: secondsToEmpty
-      case .timeToFull: secondsToFull
+      case .timeToEmpty: timeToEmpty.map { Int(clamping: $0.components.seconds) }
+      case .timeToFull: timeToFull.map { Int(clamping: $0.components.seconds) }
       case .remainingCapacity: remainingMilliampereHours
       case .fullCapacity: fullMilliampereHours
       case .cycles: cycles
-      case .health: healthPercent.map(Int.init)
+      case .health: healthPercent
       case .level, .charge, .temperatures, .cells, .faults, .warnings: nil
       }
     }
     set {
       let value = newValue.flatMap { field.range?.contains($0) == true ? $0 : nil }
       switch field {
-      case .percent: percent = value.flatMap { UInt8(exactly: $0) }
+      case .percent: percent = value
       case .voltage: millivolts = value
       case .current: milliamperes = value
-      case .timeToEmpty: secondsToEmpty = value
-      case .timeToFull: secondsToFull = value
+      case .timeToEmpty: timeToEmpty = value.map { .seconds($0) }
+      case .timeToFull: timeToFull = value.map { .seconds($0) }
       case .remainingCapacity: remainingMilliampereHours = value
       case .fullCapacity: fullMilliampereHours = value
       case .cycles: cycles = value
-      case .health: healthPercent = value.flatMap { UInt8(exactly: $0) }
+      case .health: healthPercent = value
       case .level, .charge, .temperatures, .cells, .faults, .warnings: break
       }
     }

@@ -6,7 +6,7 @@ extension BatteryReading {
   /// while the battery isn't discharging, or when the result is a thousand hours or more, since so small a current is within
   /// the error of the measurement.
   package var withTimeToEmpty: BatteryReading {
-    guard secondsToEmpty == nil, let remaining = remainingMilliampereHours, remaining >= 0,
+    guard timeToEmpty == nil, let remaining = remainingMilliampereHours, remaining >= 0,
       let current = milliamperes, current < 0, [.discharging, .unknown].contains(charge)
     else { return self }
     let (charge, isTooMuch) = remaining.multipliedReportingOverflow(by: 3_600)
@@ -14,7 +14,7 @@ extension BatteryReading {
     let seconds = charge / Int(clamping: current.magnitude)
     guard seconds < Self.longestDerivedTime else { return self }
     var reading = self
-    reading.secondsToEmpty = seconds
+    reading.timeToEmpty = .seconds(seconds)
     reading.derived.insert(.timeToEmpty)
     return reading
   }

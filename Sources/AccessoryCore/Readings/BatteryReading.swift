@@ -55,7 +55,7 @@ public struct BatteryReading: Sendable, Hashable {
   }
 
   /// The charge in percent, 0…100; nil when the accessory doesn't say. Never guessed from the level.
-  public var percent: UInt8?
+  public var percent: Int?
   /// The level; `unknown` when the accessory reported neither a level nor a percentage.
   public var level: Level
   /// The voltage in millivolts; nil when the accessory doesn't say.
@@ -65,10 +65,10 @@ public struct BatteryReading: Sendable, Hashable {
   /// What the battery is doing.
   public var charge: Charge
 
-  /// Seconds until the battery is empty, at the present load; nil when the accessory doesn't say.
-  public var secondsToEmpty: Int?
-  /// Seconds until the battery is full, at the present rate; nil when the accessory doesn't say.
-  public var secondsToFull: Int?
+  /// The time until the battery is empty, at the present load; nil when the accessory doesn't say.
+  public var timeToEmpty: Duration?
+  /// The time until the battery is full, at the present rate; nil when the accessory doesn't say.
+  public var timeToFull: Duration?
   /// The battery's temperatures; empty when the accessory doesn't say.
   public var temperatures: [Temperature] = []
   /// Millivolts of each cell, in their order, nil for a cell that isn't known; empty when the accessory doesn't say.
@@ -80,7 +80,7 @@ public struct BatteryReading: Sendable, Hashable {
   /// Charging cycles so far; nil when the accessory doesn't say.
   public var cycles: Int?
   /// The charge of the full battery in percent of a new one's, 0…100; nil when the accessory doesn't say.
-  public var healthPercent: UInt8?
+  public var healthPercent: Int?
   /// Names of the battery's faults; empty when there are none, nil when the accessory doesn't say.
   public var faults: [String]?
   /// Names of the battery's warnings; empty when there are none, nil when the accessory doesn't say.
@@ -99,7 +99,7 @@ public struct BatteryReading: Sendable, Hashable {
 
   /// A reading. If the level is unknown and the percentage is known, the level is derived from it.
   public init(
-    percent: UInt8? = nil, level: Level = .unknown, millivolts: Int? = nil, milliamperes: Int? = nil,
+    percent: Int? = nil, level: Level = .unknown, millivolts: Int? = nil, milliamperes: Int? = nil,
     charge: Charge = .unknown
   ) {
     self.percent = percent
@@ -120,7 +120,7 @@ public struct BatteryReading: Sendable, Hashable {
 
 extension BatteryReading.Level {
   /// The level for a percentage. Up to 20 is low and up to 5 critical, as by UPower's default limits.
-  public init(percent: UInt8) {
+  public init(percent: Int) {
     switch percent {
     case ...5: self = .critical
     case ...20: self = .low

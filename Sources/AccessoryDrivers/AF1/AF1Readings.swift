@@ -9,8 +9,8 @@ extension AccessoryStatus {
   /// The status in an AF1 accessory's reply or event. Fault code 0 means no fault.
   public init(_ reply: AF1StatusReply) {
     self.init(
-      state: reply.state, faultCode: reply.faultCode == 0 ? nil : reply.faultCode, progress: reply.progress,
-      reportsFaults: true)
+      state: reply.state, faultCode: reply.faultCode == 0 ? nil : reply.faultCode,
+      progress: reply.progress.map(Int.init), reportsFaults: true)
   }
 }
 
@@ -40,7 +40,8 @@ extension BatteryReading {
       case .discharging: .discharging
       case .full: .full
       }
-    self.init(percent: reply.percent, level: level, millivolts: reply.millivolts.map(Int.init), charge: charge)
+    self.init(
+      percent: reply.percent.map(Int.init), level: level, millivolts: reply.millivolts.map(Int.init), charge: charge)
   }
 }
 

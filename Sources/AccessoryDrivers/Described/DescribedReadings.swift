@@ -157,7 +157,7 @@ extension AccessoryStatus {
         reportsFaults = content.asNumber != nil
         faultCode = content.asNumber.flatMap { UInt16(exactly: $0) }.flatMap { $0 == 0 ? nil : $0 }
       case ("progress", let content):
-        progress = content.asNumber.flatMap { UInt8(exactly: $0.rounded()) }.flatMap { $0 <= 100 ? $0 : nil }
+        progress = content.asNumber.flatMap { Int(exactly: $0.rounded()) }.flatMap { (0...100).contains($0) ? $0 : nil }
       default: break
       }
     }

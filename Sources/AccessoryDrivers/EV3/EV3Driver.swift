@@ -54,7 +54,7 @@ extension EV3Brick: Accessory {
     }
     let reply = try await send(batch)
     return BatteryReading(
-      percent: UInt8(exactly: reply[percent]).flatMap { $0 <= 100 ? $0 : nil },
+      percent: (0...100).contains(reply[percent]) ? reply[percent] : nil,
       millivolts: Self.thousandths(reply[volts]), milliamperes: Self.thousandths(-reply[amperes]))
   }
 

@@ -38,14 +38,25 @@ extension FileSource {
 /// lives. Reads run on a setup queue.
 public struct DiskFile: FileSource {
   private let file: ReadableFile
-  private let queue = SetupQueue(label: "file")
+  private let queue: SetupQueue
 
   /// The file's size in bytes when it was opened.
   public var count: Int { file.size }
 
   /// Opens a regular file. Throws `notFound`, `permissionDenied`, and `unsupported` for anything but a regular file.
-  public init(_ path: String) async throws(AccessoryError) {
-    file = try await queue.run { () throws(AccessoryError) in try ReadableFile(path) }
+  public static func open(_ path: String) async throws(AccessoryError) -> DiskFile {
+    let queue = SetupQueue(label: "file")
+    return DiskFile(
+      file: try await queue.run { () throws(AccessoryError) in try ReadableFile(path) }, queue: queue)
+  }
+
+  /// Opens a regular file, like `open`.
+  @available(*, deprecated, renamed: "DiskFile.open(_:)")
+  public init(_ path: String) async throws(AccessoryError) { self = try await Self.open(path) }
+
+  private init(file: ReadableFile, queue: SetupQueue) {
+    self.file = file
+    self.queue = queue
   }
 
   /// `count` bytes from `offset` on. Throws `badData` when the file has become shorter, and the error of the system call.

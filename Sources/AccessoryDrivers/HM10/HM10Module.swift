@@ -104,12 +104,10 @@ public struct HM10Module: Sendable {
   }
 
   /// The battery's charge in percent. Accepts all known forms of the reply. Throws what `ask` throws, and `badData`.
-  public func batteryPercent() async throws(AccessoryError) -> UInt8 {
+  public func batteryPercent() async throws(AccessoryError) -> Int {
     let reply = try await ask(.battery)
-    guard let percent = reply.batteryPercent, let value = UInt8(exactly: percent) else {
-      throw nonsense(.battery, reply)
-    }
-    return value
+    guard let percent = reply.batteryPercent else { throw nonsense(.battery, reply) }
+    return percent
   }
 
   /// The signal strength of a connection in dBm. Only modules in mode 1 and 2 know it, and report it to the other side.

@@ -26,7 +26,7 @@ extension HM10NamedCommand {
       try await module.help()
     },
     HM10NamedCommand("battery-percent", "Its battery's charge", results: [.init("percent", unit: "%")]) {
-      module, _ throws(AccessoryError) in [.whole(Int(try await module.batteryPercent()))]
+      module, _ throws(AccessoryError) in [.whole(try await module.batteryPercent())]
     },
     HM10NamedCommand("signal-strength", "The strength of a connection", results: [.init("strength", unit: "dBm")]) {
       module, _ throws(AccessoryError) in [.whole(try await module.signalStrength())]

@@ -35,17 +35,17 @@ extension BatteryReading {
   /// has only one battery, so pass it only for a single battery.
   init(_ status: MAVLinkBatteryStatus, _ info: MAVLinkBatteryInfo?, _ system: MAVLinkSystemStatus?) {
     self.init()
-    percent = status.percent ?? system?.percent
+    percent = (status.percent ?? system?.percent).map(Int.init)
     millivolts = status.millivolts ?? system?.millivolts.map(Int.init)
     if status.millivolts != nil, status.isSumOfCells { derived.insert(.voltage) }
     take(centiamperes: status.centiamperes ?? system?.centiamperes)
     cellMillivolts = status.cells.map { $0.map(Int.init) }
     if let temperature = status.centidegrees { temperatures = [Temperature(Int(temperature) * 10)] }
-    secondsToEmpty = status.secondsRemaining.map(Int.init)
+    timeToEmpty = status.secondsRemaining.map { .seconds($0) }
     fullMilliampereHours = info?.fullMilliampereHours.map(Int.init)
     cycles = info?.cycles.map(Int.init)
     if let health = info?.healthPercent {
-      healthPercent = health
+      healthPercent = Int(health)
       derived.insert(.health)
     }
     faults = status.faultWords
@@ -66,7 +66,7 @@ extension BatteryReading {
 
   /// The reading in SYS_STATUS.
   init(_ system: MAVLinkSystemStatus) {
-    self.init(percent: system.percent, millivolts: system.millivolts.map(Int.init))
+    self.init(percent: system.percent.map(Int.init), millivolts: system.millivolts.map(Int.init))
     take(centiamperes: system.centiamperes)
   }
 
@@ -163,7 +163,7 @@ extension AutopilotPicture {
       AccessoryValue(
         "\(name)_temperature", .temperature, .celsius,
         reading.temperatures.first?.millidegrees.map { .decimal($0, places: 3) }),
-      AccessoryValue("\(name)_time_to_empty", .duration, .second, number: reading.secondsToEmpty.map { Double($0) }),
+      AccessoryValue("\(name)_time_to_empty", .duration, .second, number: reading[.timeToEmpty].map { Double($0) }),
       AccessoryValue("\(name)_faults", .problem, nil, reading.faults.map { .text(list($0)) }),
     ] + extras(of: status, name)
   }

@@ -54,7 +54,7 @@ package struct UPSVariables: Sendable {
       if battery.percent != nil { number("battery.charge.low", Double(Self.lowPercent)) }
       number("battery.voltage", battery.millivolts.map { Double($0) / 1_000 })
       number("battery.current", battery.milliamperes.map { Double($0) / 1_000 })
-      number("battery.runtime", battery.secondsToEmpty.map(Double.init))
+      number("battery.runtime", battery[.timeToEmpty].map(Double.init))
       number("battery.temperature", (battery.temperatures.first?.millidegrees).map { Double($0) / 1_000 }, places: 1)
       number("battery.capacity", battery.fullMilliampereHours.map { Double($0) / 1_000 })
       switch battery.charge {

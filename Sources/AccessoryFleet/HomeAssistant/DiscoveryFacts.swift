@@ -67,8 +67,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
   private mutating func take(_ reading: BatteryReading) {
     let known: [(BatteryReading.Field, Bool)] = [
       (.percent, reading.percent != nil), (.voltage, reading.millivolts != nil),
-      (.current, reading.milliamperes != nil), (.timeToEmpty, reading.secondsToEmpty != nil),
-      (.timeToFull, reading.secondsToFull != nil), (.cells, !reading.cellMillivolts.isEmpty),
+      (.current, reading.milliamperes != nil), (.timeToEmpty, reading.timeToEmpty != nil),
+      (.timeToFull, reading.timeToFull != nil), (.cells, !reading.cellMillivolts.isEmpty),
       (.remainingCapacity, reading.remainingMilliampereHours != nil),
       (.fullCapacity, reading.fullMilliampereHours != nil),
       (.cycles, reading.cycles != nil), (.health, reading.healthPercent != nil), (.faults, reading.faults != nil),

@@ -16,6 +16,11 @@ public struct Frame<Header: Sendable>: Sendable {
   }
 }
 
+extension Frame where Header == NoHeader {
+  /// A frame that consists of a payload alone, such as a line of text.
+  public init(payload: [UInt8]) { self.init(NoHeader(), payload: payload) }
+}
+
 extension Frame: Equatable where Header: Equatable {}
 extension Frame: Hashable where Header: Hashable {}
 

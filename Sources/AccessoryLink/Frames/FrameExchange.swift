@@ -180,6 +180,24 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   }
 }
 
+extension FrameExchange where Codec == DelimitedCodec {
+  /// Rules for lines, or other records with an end, of at most `maximumPayload` bytes. Records have no numbers, so each
+  /// request waits for the end of the previous one. For the other parameters, see the general initializer. Throws
+  /// `misconfigured` if such records are impossible.
+  public init(
+    _ format: DelimitedFormat, maximumPayload: Int, label: String, options: Options = Options(),
+    opening: Request? = nil, answer: @escaping Matcher
+  ) throws(AccessoryError) {
+    let codec: DelimitedCodec
+    do throws(FramingParameterError) {
+      codec = try DelimitedCodec(format, maximumPayload: maximumPayload)
+    } catch {
+      throw AccessoryError(.misconfigured, "the framing for \(label) is invalid: \(error)")
+    }
+    self.init(codec, label: label, options: options, opening: opening, answer: answer)
+  }
+}
+
 extension FrameExchange where Codec == HeaderCodec {
   /// Rules for frames of a `HeaderFormat` with payloads of at most `maximumPayload` bytes. For the other parameters,
   /// see the general initializer. Throws `misconfigured` if such a framing is impossible.

@@ -11,8 +11,8 @@ package enum BatteryDetails {
   ) -> [(String, String)] {
     var facts: [(String, String)] = []
     func add(_ name: String, _ text: String?) { if let text { facts.append((name, text)) } }
-    add("Time to empty", reading.secondsToEmpty.map { ProgressText.time(.seconds($0)) })
-    add("Time to full", reading.secondsToFull.map { ProgressText.time(.seconds($0)) })
+    add("Time to empty", reading.timeToEmpty.map { ProgressText.time($0) })
+    add("Time to full", reading.timeToFull.map { ProgressText.time($0) })
     add("Temperature", temperatures(reading.temperatures))
     add("Cells", cells(reading.cellMillivolts))
     add("Cell voltages", list(reading.cellMillivolts, columns: columns))

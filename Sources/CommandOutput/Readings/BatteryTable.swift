@@ -34,8 +34,8 @@ package enum BatteryTable {
       battery.milliamperes.map { DecimalText.thousandths($0) + " A" } ?? "-",
       battery.charge == .unknown ? "-" : battery.charge == .notCharging ? "not charging" : battery.charge.rawValue,
       // "about": it was calculated from the present current.
-      battery.secondsToEmpty.map {
-        (battery.derived.contains(.timeToEmpty) ? "about " : "") + ProgressText.time(.seconds($0))
+      battery.timeToEmpty.map {
+        (battery.derived.contains(.timeToEmpty) ? "about " : "") + ProgressText.time($0)
       } ?? "-",
     ]
   }

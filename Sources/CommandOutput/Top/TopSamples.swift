@@ -4,7 +4,7 @@ import AccessoryCore
 
 /// The charge of each accessory since `top` was started, for a graph where nobody keeps a history.
 struct TopSamples: Sendable {
-  private var samples: [String: [(time: Double, percent: UInt8)]] = [:]
+  private var samples: [String: [(time: Double, percent: Int)]] = [:]
 
   /// The most samples of an accessory; then every other one is forgotten.
   static let limit = 240

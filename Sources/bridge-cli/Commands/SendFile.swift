@@ -37,7 +37,7 @@ struct SendFile: FileCommand {
   }
 
   func run() async throws {
-    let content = try await DiskFile(file)
+    let content = try await DiskFile.open(file)
     let path = path ?? String(file.split(separator: "/").last ?? "")
     let report = try await transfer.carry(self) { held, watcher in
       try await held.send(content, to: path, as: kind, watcher)

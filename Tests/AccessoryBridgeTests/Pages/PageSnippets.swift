@@ -78,7 +78,7 @@ enum PageSnippets {
   }
 
   /// Documentation/hm10.md
-  static func neighbours(_ session: AccessorySession) async throws -> UInt8 {
+  static func neighbours(_ session: AccessorySession) async throws -> Int {
     let module = try await HM10Module.open(session)
     let percent = try await module.batteryPercent()
     try await module.set(.power, to: HM10Power.plus6.rawValue)
@@ -108,7 +108,7 @@ enum PageSnippets {
   /// Documentation/send-file.md
   static func file(_ session: AccessorySession) async throws {
     let accessory = try await AF1Accessory.open(session)
-    var transfer = AF1Transfer(try await DiskFile("firmware.bin"), kind: .firmware, name: "firmware.bin")
+    var transfer = AF1Transfer(try await DiskFile.open("firmware.bin"), kind: .firmware, name: "firmware.bin")
     try await transfer.run(on: accessory) { done, total in print(done, total) }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct AlarmSetTests {
   private static let start = MonotonicTime(nanoseconds: 0)
 
-  private func battery(_ percent: UInt8) -> AlarmReadings { AlarmReadings(battery: BatteryReading(percent: percent)) }
+  private func battery(_ percent: Int) -> AlarmReadings { AlarmReadings(battery: BatteryReading(percent: percent)) }
 
   @Test func raisedAlarmsWithTheirTimes() throws {
     let rules = [try AlarmRule("battery < 20 %"), try AlarmRule("very low: battery < 10 % for 1 min")]

@@ -26,7 +26,7 @@ private struct Watched {
     if let change = state.take(readings, now: now) { changes.append(change) }
   }
 
-  mutating func take(percent: UInt8?) { take(AlarmReadings(battery: BatteryReading(percent: percent))) }
+  mutating func take(percent: Int?) { take(AlarmReadings(battery: BatteryReading(percent: percent))) }
 
   mutating func take(_ name: String, _ number: Double?, _ unit: MeasurementUnit? = nil) {
     let value = AccessoryValue(name, nil, unit, number: number)
@@ -41,7 +41,7 @@ private struct Watched {
 
   @Test func aLimitWithItsHysteresis() throws {
     var watched = try Watched("battery < 20 %")
-    for percent: UInt8 in [50, 20, 19, 20, 22] { watched.take(percent: percent) }
+    for percent in [50, 20, 19, 20, 22] { watched.take(percent: percent) }
     #expect(watched.changes == [.raised])
     #expect(watched.state.value?.text == "22 %")
     watched.take(percent: 23)
@@ -53,7 +53,7 @@ private struct Watched {
     ("battery < 20 % hysteresis 10", 29, 30), ("battery < 20 % hysteresis 0", 19, 20), ("battery <= 20 %", 22, 23),
     ("battery < 98 %", 99, 100), ("battery > 80 %", 78, 77), ("battery >= 2 %", 2, 1),
   ])
-  func whenALimitIsOver(rule: String, stays: UInt8, clears: UInt8) throws {
+  func whenALimitIsOver(rule: String, stays: Int, clears: Int) throws {
     var watched = try Watched(rule)
     watched.take(percent: rule.contains(">") ? 100 : 0)
     watched.take(percent: stays)
@@ -188,7 +188,7 @@ private struct Watched {
     var battery = BatteryReading(percent: 3, millivolts: 3_300, milliamperes: -20_500, charge: .discharging)
     battery.cellMillivolts = [3_290, nil, 3_350]
     battery.temperatures = [.init(51_500), .init(nil), .init(-2_000)]
-    (battery.secondsToEmpty, battery.remainingMilliampereHours) = (1_200, 5_000)
+    (battery.timeToEmpty, battery.remainingMilliampereHours) = (.seconds(1_200), 5_000)
     (battery.healthPercent, battery.cycles) = (75, 612)
     (battery.faults, battery.warnings) = (["over-heat"], ["old"])
     let values: [AccessoryValue] = [

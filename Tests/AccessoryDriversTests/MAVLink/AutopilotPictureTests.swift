@@ -57,7 +57,7 @@ import Testing
     (info.designMilliampereHours, info.fullMilliampereHours, info.cycles) = (5_000, 4_500, 31)
     let reading = BatteryReading(status, info, nil)
     #expect(reading.percent == 87 && reading.level == .high && reading.millivolts == 15_760)
-    #expect(reading.milliamperes == -12_340 && reading.charge == .discharging && reading.secondsToEmpty == 600)
+    #expect(reading.milliamperes == -12_340 && reading.charge == .discharging && reading.timeToEmpty == .seconds(600))
     #expect(reading.cellMillivolts == [3_940, 3_941, 3_939, 3_940] && reading.faults == [])
     #expect(reading.temperatures == [BatteryReading.Temperature(28_150)])
     #expect(reading.fullMilliampereHours == 4_500 && reading.healthPercent == 90 && reading.cycles == 31)

@@ -100,7 +100,7 @@ enum LineDialect: FrameDialect {
     do { return try DelimitedCodec(.lineFeed, maximumPayload: 40) } catch { preconditionFailure("\(error)") }
   }
 
-  static func frame(_ said: Said) -> Frame<NoHeader> { Frame(NoHeader(), payload: Array(said.description.utf8)) }
+  static func frame(_ said: Said) -> Frame<NoHeader> { Frame(payload: Array(said.description.utf8)) }
 
   static func said(_ frame: Frame<NoHeader>) -> Said? {
     let line = String(decoding: frame.payload, as: UTF8.self)

@@ -66,7 +66,7 @@ import Testing
       #expect(reading.temperatures == [BatteryReading.Temperature(28_150)])
       // Version 1 has no extensions.
       #expect(reading.faults == (version == .two ? [] : nil))
-      #expect((reading.secondsToEmpty != nil) == (version == .two))
+      #expect((reading.timeToEmpty != nil) == (version == .two))
       #expect(try await bench.autopilot.status() == AccessoryStatus(state: .idle, reportsFaults: true))
       let identity = try await bench.autopilot.identify()
       #expect(identity.manufacturer == "ArduPilot" && identity.model == "quadrotor")

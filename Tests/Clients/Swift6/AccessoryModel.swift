@@ -67,8 +67,6 @@ import ExternalAccessory
   }
 }
 
-extension AccessoryModel: StreamDelegate {
-  nonisolated func stream(_ stream: Stream, handle event: Stream.Event) {
-    MainActor.assumeIsolated { handle(event) }
-  }
+extension AccessoryModel: @preconcurrency StreamDelegate {
+  func stream(_ stream: Stream, handle event: Stream.Event) { handle(event) }
 }

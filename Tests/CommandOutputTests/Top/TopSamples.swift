@@ -10,7 +10,7 @@ enum TopSample {
   static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
   static func row(
-    _ name: String, percent: UInt8? = 57, charge: BatteryReading.Charge = .discharging, millivolts: Int? = 3_712,
+    _ name: String, percent: Int? = 57, charge: BatteryReading.Charge = .discharging, millivolts: Int? = 3_712,
     milliamperes: Int? = -250, age: Duration? = .seconds(3), state: String = "idle"
   ) -> TopRow {
     var row = TopRow(key: name, name: name)

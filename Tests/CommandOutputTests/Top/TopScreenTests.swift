@@ -45,7 +45,7 @@ import Testing
 
   /// No accessory, one, many, all of them hostile: every screen has its size, and nothing that a terminal would act on.
   @Test(arguments: [0, 1, 100, 8_000]) func numbers(count: Int) {
-    var model = TopSample.model((0..<count).map { TopSample.row("n\($0)", percent: UInt8($0 % 101)) })
+    var model = TopSample.model((0..<count).map { TopSample.row("n\($0)", percent: $0 % 101) })
     for row in TopSample.hostile where count > 0 { model.put(row) }
     for key in [Key.home, .character("C"), .enter, .escape, .function(1), .escape, .end] {
       _ = model.press(key)

@@ -87,7 +87,7 @@ import Testing
 
   @Test func samplesAreBounded() {
     var samples = TopSamples()
-    for index in 0..<10_000 { samples.note(TopSample.row("a", percent: UInt8(index % 100)), at: Double(index)) }
+    for index in 0..<10_000 { samples.note(TopSample.row("a", percent: index % 100), at: Double(index)) }
     let series = samples.series(of: "a", now: 10_000)
     #expect((series?.points.count ?? 0) <= TopSamples.limit && series?.points.last?.end == 10_000)
     #expect(series?.last?.mean == 99)
