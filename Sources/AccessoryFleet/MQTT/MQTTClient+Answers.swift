@@ -61,6 +61,7 @@ extension MQTTClient {
     deadlineTimer = nil
     guard code == 0 else { return failed(MQTTLibrary.refusal(ofConnection: code, settings.broker)) }
     open.isAccepted = true
+    open.useless = 0
     report(.connected)
   }
 

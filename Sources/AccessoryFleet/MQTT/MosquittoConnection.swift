@@ -96,7 +96,7 @@ final class MosquittoConnection {
         inbox.complaint = SafeText.escape(String(cString: text), limit: 300)
       } else if level == MOSQ_LOG_DEBUG {
         // There are no callbacks for these.
-        if strstr(text, " sending PINGREQ") != nil { inbox.events.append(.sentPing) }
+        if isPing(text) { inbox.events.append(.sentPing) }
         if isOfQoS2(text) { inbox.events.append(.unwantedMessage) }
       }
     }
@@ -252,6 +252,12 @@ final class MosquittoConnection {
     let isErrno = code == MOSQ_ERR_ERRNO.code && number != 0
     return AccessoryError(kind, code: isErrno ? .errno(number) : nil, "\(action): \(text)")
   }
+}
+
+/// Whether a text of the library's log says that it asks for an answer: "Client ID sending PINGREQ". In others, whose ends are different,
+/// there are topics of whoever publishes.
+private func isPing(_ text: UnsafePointer<CChar>) -> Bool {
+  strstr(text, " sending PINGREQ").map { strlen($0) == 16 } ?? false
 }
 
 /// Whether a text of the library's log says that a message with QoS 2 was received: "Client ID received PUBLISH (d0, q2, …". The

@@ -123,6 +123,11 @@ package actor FleetPublisher {
       let seconds = Double(retry.inMilliseconds) / 1_000
       if error.message != lastBrokerError { log.warning("\(error.message); the next try is in \(seconds) s") }
       lastBrokerError = error.message
+      // What the broker has kept can't be read, and would end each connection: others may have put it there.
+      guard error.kind == .badData, !hasLooked else { return }
+      log.warning("what the broker has kept for this gateway isn't looked at: accessories of earlier may stay there")
+      hasLooked = true
+      await lookIsDone()
     case .message(let message): await received(message)
     case .keepalive: checkFreshness()
     case .subscribed(let filter):

@@ -82,7 +82,7 @@ import Testing
       "bridge-fleet", ["publish", "--gateway", "attic", "--socket", "no.socket", "--broker", broker.address],
       limit: .seconds(30))
     // It reads on, or has given the broker up, or has stopped reading.
-    _ = try? await firstOf(.seconds(5)) { try await broker.sent.wait { $0 > 24 << 20 } }
+    try? await firstOf(.seconds(3)) { try await broker.sent.wait { $0 > 24 << 20 } }
     let memory = ProcessMemory.anonymous(of: program.pid)
     program.signal(SIGTERM)
     let end = try await program.end()

@@ -202,7 +202,9 @@ extension WithBroker {
         try await scene.onlooker.wait("accessory-bridge/gateway-\(count - 1)/S\(count - 1)/state", "S\(count - 1)")
         await scene.onlooker.publish(
           MQTTMessage(
-            "accessory-bridge/gateway-7/LONG/state", [UInt8](repeating: 0x20, count: 10 << 20), isRetained: true))
+            "accessory-bridge/gateway-7/LONG/state", [UInt8](repeating: 0x20, count: 6 << 20), isRetained: true))
+        await scene.onlooker.publish("accessory-bridge/gateway-0/info", "{}", isRetained: true)
+        try await scene.onlooker.wait("accessory-bridge/gateway-0/info", "{}")
         let watch = try scene.gateway.start("bridge-fleet", ["watch", "--json"] + scene.broker.options())
         _ = try await watch.lines(count)
         #expect(watch.transcript.value.errorText.isEmpty, "\(watch.transcript.value.errorText)")
@@ -212,7 +214,7 @@ extension WithBroker {
         #expect(try await watch.end().status == 0)
         let list = try await look(scene, "list")
         #expect(list.document?["devices"]?.elements?.count == count && list.document?["complete"] == .bool(true))
-        let one = try await look(scene, "request", "gateway-29:S29", "beep", "--timeout", "5s")
+        let one = try await look(scene, "request", "gateway-29:S2", "beep", "--timeout", "5s")
         #expect(one.end.status == 75 && one.end.outputText.contains("did not answer"), "\(one.end.outputText)")
       }
     }

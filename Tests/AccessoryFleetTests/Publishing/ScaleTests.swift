@@ -42,9 +42,13 @@ extension WithBroker {
           ])
         let publisher = try publisher(scene, sockets: [path])
         let running = Task { await publisher.run() }
-        try await scene.onlooker.seen.wait { seen in
-          (0..<count).allSatisfy { seen.latest["accessory-bridge/attic/A\($0)/state"]?.contains("\"plug\"") == true }
+        try await scene.onlooker.seen.wait { $0.latest.count >= 3 * count }
+        try await scene.isQuiet()
+        let latest = scene.onlooker.seen.value.latest
+        let isEach = (0..<count).allSatisfy {
+          latest["accessory-bridge/attic/A\($0)/state"]?.contains("\"plug\"") == true
         }
+        #expect(isEach)
         #expect(service.calls.value.count { $0 == "Battery" } == count)
         let lists = service.calls.value.count { $0 == "List" }
         #expect(lists < 20, "\(lists) lists of \(count) accessories")
@@ -63,12 +67,12 @@ extension WithBroker {
         let running = Task { await publisher.run { body in for await event in stream { await body(event) } } }
         for number in 0..<count { events.yield(.event(.present(Self.device(number)))) }
         events.yield(.event(.ready))
-        try await scene.onlooker.seen.wait { seen in
-          (0..<count).allSatisfy { number in
-            seen.latest["accessory-bridge/attic/A\(number)/availability"] == "online"
-              && seen.latest["accessory-bridge/attic/A\(number)/state"] != nil
-              && seen.latest["homeassistant/device/attic/A\(number)/config"] != nil
-          }
+        // Three for each accessory, and those of the gateway.
+        try await scene.onlooker.seen.wait { $0.latest.count >= 3 * count + 3 }
+        let latest = scene.onlooker.seen.value.latest
+        for number in 0..<count {
+          #expect(latest["accessory-bridge/attic/A\(number)/availability"] == "online")
+          #expect(latest["homeassistant/device/attic/A\(number)/config"] != nil)
         }
         running.cancel()
         events.finish()
