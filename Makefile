@@ -110,7 +110,7 @@ peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, soc
 broker: ## The tests of bridge-fleet with mosquitto alone: restarts, a network that is cut, TLS, two gateways, commands
 	$(call install,$(TEST_PACKAGES))
 	swift build --build-tests
-	Tests/run-suite 3 --filter '^AccessoryFleetTests\.WithBroker'
+	Tests/run-suite 3 --filter '^AccessoryFleetTests\.(WithBroker|HostilePacketTests)'
 
 # It takes five minutes, and wants a machine with nothing else to do.
 fleet-scale: static ## A thousand gateways on one mosquitto here, and ten whole machines: latency, processor time, memory
@@ -120,10 +120,11 @@ fleet-scale: static ## A thousand gateways on one mosquitto here, and ten whole 
 
 FUZZ_SECONDS = 60
 
-fuzz: ## Every decoder, and the service as a whole, against what is made up to break it, FUZZ_SECONDS each
+fuzz: ## Every decoder, the service as a whole, and bridge-fleet, against what is made up to break it, FUZZ_SECONDS each
 	$(call install,$(BUILD_PACKAGES))
 	Tests/Fuzz/run $(FUZZ_SECONDS)
-	ACCESSORY_BRIDGE_FUZZ_SECONDS=$(FUZZ_SECONDS) swift test --filter '^BridgeServiceTests.HostileWorldTests'
+	ACCESSORY_BRIDGE_FUZZ_SECONDS=$(FUZZ_SECONDS) swift test \
+	  --filter '^(BridgeServiceTests.HostileWorldTests|AccessoryFleetTests.HostilePacketTests/random)'
 
 SOAK_SECONDS = 600
 

@@ -39,7 +39,8 @@ final class TestBroker: Sendable {
 
   init(_ directory: TemporaryDirectory, _ access: Access = .open, isPersistent: Bool = false) async throws {
     (self.directory, self.access) = (directory, access)
-    var lines = ["user root"]
+    // Its own limit of 1,000 messages for a client is lower than what some tests publish at once.
+    var lines = ["user root", "max_queued_messages 100000"]
     let secrets = TestSecrets(directory)
     if access == .open { lines.append("allow_anonymous true") }
     if access.usesTLS {
