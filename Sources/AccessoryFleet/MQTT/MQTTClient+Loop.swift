@@ -107,7 +107,7 @@ extension MQTTClient {
 
   /// Some brokers, such as mosquitto 2.0, end a connection without a reason when another client comes with the same identifier.
   private func explained(_ error: AccessoryError, _ open: OpenConnection) -> AccessoryError {
-    guard open.isAccepted, io.now - open.start < .seconds(10) else {
+    guard open.isAccepted, error.kind != .badData, io.now - open.start < .seconds(10) else {
       shortConnections = 0
       return error
     }
