@@ -96,7 +96,7 @@ import Testing
           "schema": "accessory-bridge/2", "document": "status", "age_ms": 0, "stale": false, "alarms": nil,
           "unfit_alarms": [],
           "device": Self.device(at: simulator.path),
-          "status": ["state": "idle", "fault_code": nil, "progress_percent": nil],
+          "status": ["state": "idle", "fault_code": nil, "progress_percent": nil, "reports_faults": true],
           "identity": [
             "manufacturer": "Accessory Bridge", "name": "Simulated accessory", "model": "AF1-SIM",
             "serial": "SIM0001", "firmware": "1.0.0", "hardware": "A",
@@ -118,7 +118,7 @@ import Testing
           "Hardware      A",
         ])
       let document = try await box.run("status", "--json").json()["status"]
-      #expect(document == ["state": "fault", "fault_code": 513, "progress_percent": 40])
+      #expect(document == ["state": "fault", "fault_code": 513, "progress_percent": 40, "reports_faults": true])
     }
   }
 

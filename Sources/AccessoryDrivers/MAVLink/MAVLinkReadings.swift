@@ -105,7 +105,7 @@ extension AutopilotPicture {
       values.append(
         AccessoryValue(
           "text_severity", .state, nil,
-          severity.severityWord.map { .choice(word: $0, number: Int(severity.severity)) }))
+          Self.choice(severity.severityWord, severity.severity)))
     }
     return values
   }
@@ -116,8 +116,7 @@ extension AutopilotPicture {
     return [
       AccessoryValue("armed", .state, nil, told.map { .flag($0.mode.contains(.armed)) }),
       AccessoryValue(
-        "state", .state, nil, told.flatMap { beat in beat.stateWord.map { .choice(word: $0, number: Int(beat.state)) } }
-      ),
+        "state", .state, nil, told.map { Self.choice($0.stateWord, $0.state) }),
       AccessoryValue("mode", .state, nil, told.map { .text(Self.list($0.modeWords.filter { $0 != "armed" })) }),
       AccessoryValue("custom_mode", .state, number: custom),
     ]
@@ -133,15 +132,24 @@ extension AutopilotPicture {
     ]
   }
 
+  /// A word for a number; a number without a word keeps its digits.
+  private static func choice(_ word: String?, _ number: UInt8) -> AccessoryValue.Content {
+    .choice(word: word ?? "\(number)", number: Int(number))
+  }
+
   private static func list(_ words: [String]) -> String { words.isEmpty ? "none" : words.joined(separator: ", ") }
 
   /// The values of a battery that a `BatteryReading` has no field for.
   private static func extras(of status: MAVLinkBatteryStatus, _ name: String) -> [AccessoryValue] {
     // 1 Wh is 36 hectojoules.
     let wattHours = status.consumedHectojoules.map { (Double($0) / 36 * 1_000).rounded() / 1_000 }
+    // 0 means that the autopilot doesn't know it.
+    func known(_ word: String?, _ number: UInt8) -> AccessoryValue.Content? {
+      number == 0 ? nil : .text(word ?? "\(number)")
+    }
     return [
-      AccessoryValue("\(name)_function", .identity, nil, status.functionWord.map { .text($0) }),
-      AccessoryValue("\(name)_type", .identity, nil, status.typeWord.map { .text($0) }),
+      AccessoryValue("\(name)_function", .identity, nil, known(status.functionWord, status.function)),
+      AccessoryValue("\(name)_type", .identity, nil, known(status.typeWord, status.type)),
       AccessoryValue(
         "\(name)_consumed", .charge, .milliampereHour, number: status.consumedMilliampereHours.map { Double($0) }),
       AccessoryValue("\(name)_energy", .energy, .wattHour, number: wattHours),

@@ -168,6 +168,19 @@ import Testing
     #expect(values["text"] == .text("Low battery") && values["text_severity"] == .choice(word: "critical", number: 2))
   }
 
+  /// Numbers of newer versions, for which there are no words yet.
+  @Test func numbersWithoutWords() {
+    var status = battery(0, percent: 50)
+    (status.function, status.type) = (0, 9)
+    let picture = picture(
+      .heartbeat(MAVLinkHeartbeat(type: 2, autopilot: 3, mode: [], customMode: 0, state: 99)), .batteryStatus(status),
+      .statusText(MAVLinkStatusText("Hm", severity: 12)))
+    let values = Dictionary(uniqueKeysWithValues: picture.values.map { ($0.name, $0.content) })
+    #expect(values["state"] == .choice(word: "99", number: 99))
+    #expect(values["text_severity"] == .choice(word: "12", number: 12))
+    #expect(values["battery_type"] == .text("9") && values["battery_function"] == .some(nil))
+  }
+
   /// A long text comes in pieces; without one of them its beginning is all that is known.
   @Test func textsInPieces() {
     func piece(_ text: String, _ id: UInt16, _ number: UInt8) -> MAVLinkMessage {
