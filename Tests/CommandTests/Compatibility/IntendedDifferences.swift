@@ -19,7 +19,7 @@ struct IntendedDifference: Sendable {
     IntendedDifference(
       file: "commands/errors.jsonl",
       loss: #"["status","/dev/null","--json"]: there is no error unsupported: there is "#
-        + ##"["{\"error\":{\"errno\":null,\"exit_status\":78,\"kind\":\"misconfigured\","##,
+        + ##"["{\"document\":\"error\",\"error\":{\"errno\":null,\"exit_status\":78,\"kind\":\"misconfigured\","##,
       reason: ofUnknownProtocol),
     IntendedDifference(
       file: "commands/errors.jsonl", loss: #"["trace","SIM0001","--record","text","--json"]: status 78 is now 73"#,
