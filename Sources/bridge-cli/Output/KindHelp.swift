@@ -13,6 +13,8 @@ enum KindHelp {
   /// The name of the kind whose help the command line asks for; nil when it asks for none.
   static func wanted(_ words: [String] = OldSpellings.words) -> String? {
     guard words.first == "simulate", words.contains(where: { ["--help", "-h"].contains($0) }) else { return nil }
+    // Kinds with a command of their own have no profile.
+    if let kind = words.dropFirst().first, !kind.hasPrefix("-"), kind != "described" { return nil }
     let option = "--profile"
     for (index, word) in words.enumerated() {
       if word == option, index + 1 < words.count, !words[index + 1].hasPrefix("-") { return words[index + 1] }
