@@ -174,6 +174,7 @@ import Testing
     rig.input.open()
     rig.output.open()
     rig.transport.end(.disconnected("memory", code: code))
+    #expect(rig.input.read(1) == [])
     for stream in [rig.input, rig.output] as [Stream] {
       #expect(stream.streamStatus == .atEnd)
       let error = try #require(stream.streamError as NSError?)

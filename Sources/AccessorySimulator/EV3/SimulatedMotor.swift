@@ -105,7 +105,8 @@ struct SimulatedMotor: Sendable, Hashable {
     isBraking = brake
     let rate = Double(max(-100, min(100, percent)) * polarity) * Self.degreesPerPercent
     guard rate != 0 else { return }
-    parts = [(up, 0.5), (constant, 1), (down, 0.5)].filter { $0.0 > 0 }.map { degrees, share in
+    let shares: [(degrees: Int, share: Double)] = [(up, 0.5), (constant, 1), (down, 0.5)]
+    parts = shares.filter { $0.degrees > 0 }.map { degrees, share in
       Part(duration: .nanoseconds(Int64(Double(degrees) / abs(rate * share) * 1e9)), rate: rate * share)
     }
   }

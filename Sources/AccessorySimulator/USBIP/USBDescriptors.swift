@@ -42,8 +42,8 @@ struct SimulatedUSBInterface: Sendable, Hashable {
 enum USBDescriptor {
   /// The device descriptor (USB 2.0, 9.6.1). The strings have the indices 1, 2 and 3.
   static func device(_ code: USBClass, vendor: UInt16, product: UInt16, release: UInt16) -> [UInt8] {
-    [18, 1] + le16(0x0200) + [code.code, code.subclass, code.protocol, 64]
-      + le16(vendor) + le16(product) + le16(release) + [1, 2, 3, 1]
+    let head: [UInt8] = [18, 1] + le16(0x0200) + [code.code, code.subclass, code.protocol, 64]
+    return head + [vendor, product, release].flatMap(le16) + [1, 2, 3, 1]
   }
 
   /// The device qualifier of a high-speed device (9.6.2). It has no configuration at full speed.

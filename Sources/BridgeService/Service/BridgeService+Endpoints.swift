@@ -91,7 +91,8 @@ extension BridgeService {
   func offer(_ attachment: Attachment) {
     guard let name = attachment.profile?.name, let places = endpoints[name] else { return }
     guard !places.isConnected else {
-      let isIts = places.key.map { key in key == attachment.key || isOnOneLine(key, attachment) } ?? false
+      var isIts = places.key == attachment.key
+      if !isIts, let key = places.key { isIts = isOnOneLine(key, attachment) }
       if !isIts { log.notice("\(attachment.name) is not shared: \(name) shares another accessory already") }
       return changed(name)
     }

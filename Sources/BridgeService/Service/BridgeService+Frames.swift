@@ -26,7 +26,8 @@ extension BridgeService {
     }
     var reply = Bridge.Open.Reply(device: Bridge.Device(attachment.target))
     var secret = ""
-    let allowsWrites = isAsked || !opener(for: attachment).writeRules.hasWrites
+    let hasWrites = opener(for: attachment).writeRules.hasWrites
+    let allowsWrites = isAsked || !hasWrites
     // The modem lines of a cable may change something in the accessory, too.
     if allowsWrites, let session {
       let loan = Loan(to: caller, line: session.line)

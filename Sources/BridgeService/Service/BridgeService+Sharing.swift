@@ -30,7 +30,7 @@ extension BridgeService {
     let attachment = try await opened(call.device, asLine: true)
     let sharing = sharing(of: attachment)
     sharing.readerCount += 1
-    let readers = sharing.readers ?? hub(.none, of: attachment)
+    let readers = if let known = sharing.readers { known } else { hub(.none, of: attachment) }
     sharing.readers = readers
     let (name, key) = (Lending.name(of: caller), attachment.key)
     return OpenResult(Bridge.Open.Reply(device: Bridge.Device(attachment.target))) { client in
@@ -52,7 +52,7 @@ extension BridgeService {
     let (attachment, writer) = try await addWriter(
       try find(call.device, asLine: true), name, isAsked: call.write == true, text: call.device)
     let sharing = sharing(of: attachment)
-    let writers = sharing.writers ?? hub(.many, of: attachment)
+    let writers = if let known = sharing.writers { known } else { hub(.many, of: attachment) }
     sharing.writers = writers
     let session = sharing.lent?.session
     let line = try? await session?.line?.status()

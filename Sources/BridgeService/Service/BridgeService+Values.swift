@@ -57,7 +57,11 @@ extension BridgeService {
 
   private func tellValues(_ attachment: Attachment) {
     let entries = attachment.readings.takeNews(now: clock.now)
-    if !entries.isEmpty { tell(.values, attachment, values: entries.map { measured($0, attachment) }) }
+    if !entries.isEmpty {
+      var values: [Bridge.MeasuredValue] = []
+      for entry in entries { values.append(measured(entry, attachment)) }
+      tell(.values, attachment, values: values)
+    }
     guard let deadline = attachment.readings.newsDeadline, attachment.valuesTimer == nil else { return }
     let (key, generation) = (attachment.key, attachment.generation)
     attachment.valuesTimer = clock.schedule(at: deadline) { [weak self] in
