@@ -21,7 +21,10 @@ package final class LogWriter: Sendable {
   }
 
   private let descriptor: CInt
-  private let queue = DispatchQueue(label: "accessory.log")
+  /// Its own thread, which may block in a write. It isn't dispatch's: where the system allows no further thread, dispatch would have the
+  /// caller sleep until there is one.
+  private let queue = DispatchExecutor(
+    on: WorkerThreads(name: "accessory-log", limit: 1) { QuietTasks.submit($0) })
   private let state = Locked(State())
   private let tellDropped: @Sendable (Int) -> String
 
@@ -56,7 +59,7 @@ package final class LogWriter: Sendable {
       defer { state.isWriting = true }
       return !state.isWriting
     }
-    if begins { queue.async { self.work() } }
+    if begins { queue.post { self.work() } }
   }
 
   /// Waits until all lines are written, but no longer than `limit`. Blocks; for the end of a process.
