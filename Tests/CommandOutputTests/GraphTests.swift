@@ -39,14 +39,50 @@ struct GraphTests {
   }
 
   /// A charge has no decimals, and the three numbers have as many as they need.
-  @Test(arguments: [
-    ([64.0, 64, 64], "x in %: 64, from 64 to 64"), ([64, 63.25, 64], "x in %: 64.00, from 63.25 to 64.00"),
-    ([3.3, 3.4], "x in %: 3.4, from 3.3 to 3.4"), ([0, 0], "x in %: 0, from 0 to 0"),
-    ([100, 20], "x in %: 20, from 20 to 100"),
-  ])
-  func titles(values: [Double], title: String) {
+  @Test(
+    arguments: [
+      ([64.0, 64, 64], "Load 64 %"), ([64, 63.25, 64], "Load 64.00 %, from 63.25 to 64.00 %"),
+      ([3.3, 3.4], "Load 3.4 %, from 3.3 to 3.4 %"), ([0, 0], "Load 0 %"), ([100, 20], "Load 20 %, from 20 to 100 %"),
+      ([nil], "Load"),
+    ] as [([Double?], String)])
+  func titles(values: [Double?], title: String) {
     let points = values.enumerated().map { ReadingSeries.Point(time: Double($0) * 10, span: 10, $1) }
-    #expect(TextGraph.title(ReadingSeries(name: "x", unit: "%", points: points)) == title)
+    #expect(TextGraph.title(ReadingSeries(name: "load", unit: "%", points: points)) == title)
+  }
+
+  /// Titles have words for people: the battery's from one table, others from their names.
+  @Test(
+    arguments: [
+      (ReadingSeries.percent, "%", "Charge 9 %"), (ReadingSeries.voltage, "V", "Voltage 9 V"),
+      (ReadingSeries.current, "A", "Current 9 A"), (ReadingSeries.temperature, "°C", "Temperature 9 °C"),
+      ("input_voltage", "V", "Input voltage 9 V"), ("port_4", "cm", "Port 4: 9 cm"), ("count", nil, "Count 9"),
+      ("", nil, "Value 9"),
+    ] as [(String, String?, String)])
+  func titlesInWords(name: String, unit: String?, title: String) {
+    let series = ReadingSeries(name: name, unit: unit, points: [.init(time: 0, span: 10, 9)])
+    #expect(TextGraph.title(series) == title)
+    #expect(Self.lines(series, 40, 8)[0] == title)
+  }
+
+  /// A title that is wider than the graph ends in an ellipsis.
+  @Test func aLongTitle() {
+    let series = ReadingSeries(
+      name: ReadingSeries.voltage, unit: "V",
+      points: [.init(time: 0, span: 10, 3.714), .init(time: 10, span: 10, 3.732)])
+    #expect(Self.lines(series, 80, 8)[0] == "Voltage 3.732 V, from 3.714 to 3.732 V")
+    #expect(Self.lines(series, 20, 8)[0] == "Voltage 3.732 V, fr…")
+    #expect(Self.lines(series, 20, 8, .ascii)[0] == "Voltage 3.732 V, f..")
+  }
+
+  /// The axis of a current that was always 0 has numbers that mean something.
+  @Test func anAxisOfZeros() {
+    let series = ReadingSeries(name: ReadingSeries.current, unit: "A", points: [.init(time: 0, span: 3_600, 0)])
+    let labels = Self.lines(series, 40, 8)[1...5].map { line in String(line.prefix { $0 != "│" && $0 != "┤" }) }
+    #expect(labels == [" 1", "  ", " 0", "  ", "-1"])
+    for size: Double in [0, 1e-12, .leastNonzeroMagnitude] {
+      #expect(GraphAxis(-size...size, ticks: 3).ticks == [-1, 0, 1], "\(size)")
+    }
+    #expect(GraphAxis(0.001...0.001, ticks: 3).low > 0)
   }
 
   @Test func aGraphInASCII() {

@@ -48,6 +48,24 @@ struct HistoryPlotTests {
     XMLCheck.expectWellFormed(text)
   }
 
+  /// The first series, a charge, is green; no series has a colour of warnings or alarms.
+  @Test func colours() {
+    let text = Self.plot("A1", [ReadingSeries(name: ReadingSeries.percent, unit: "%", points: Self.points([57]))])
+    #expect(text.contains(">Charge 57 %</text>"))
+    let colours = text.split(separator: "\n").filter { $0.hasPrefix(".line") && $0.contains("band") }
+    #expect(colours.count == 8 && colours[0].contains("#1a7f37") && colours[4].contains("#3fb950"))
+    for line in colours {
+      let digits = line.split(separator: "#").dropFirst().map { $0.prefix(6) }
+      #expect(digits.count == 2)
+      for colour in digits {
+        let number = Int(colour, radix: 16) ?? 0
+        let (red, green, blue) = (number >> 16, number >> 8 & 0xFF, number & 0xFF)
+        // Red, orange and yellow have more red than anything else, and little blue.
+        #expect(!(red > green && red > blue * 3 / 2), "\(line)")
+      }
+    }
+  }
+
   @Test(arguments: [
     "</title><script>alert(1)</script>", "a\"b'c&d<e>f", "]]>", "<!--", "&#0;", "\u{0}\u{1B}[31m\u{7F}\u{9F}",
     "\u{FFFE}\u{FFFF}",

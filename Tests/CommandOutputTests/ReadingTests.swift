@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    arguments: [(.critical, "31"), (.low, "31"), (.normal, "33"), (.high, "32"), (.full, "32")]
+    arguments: [(.critical, "31"), (.low, "33"), (.normal, "32"), (.high, "32"), (.full, "32")]
       as [(BatteryReading.Level, String)])
   func colours(level: BatteryReading.Level, code: String) {
     let line = BatteryView.line(BatteryReading(percent: 50, level: level), Samples.coloured)
@@ -59,7 +59,7 @@ import Testing
     #expect(
       rows(Samples.pipe) == [
         "Time to full: 1 min 15 s", "Cells: 2, not known", "Capacity: 1.5 Ah left", "Cycles: 0", "Health: 98 %",
-        #"Faults: short\u{1b}circuit, hot"#, "Warnings: none", "Derived: remaining_mah",
+        #"Faults: short\u{1b}circuit, hot"#, "Warnings: none", "Derived: remaining capacity",
       ])
     #expect(rows(Samples.coloured).contains("Faults: \u{1B}[31mshort\\u{1b}circuit, hot\u{1B}[0m"))
     reading.remainingMilliampereHours = nil
@@ -95,6 +95,40 @@ import Testing
       ])
     #expect(MeasurementView.line(power.reading, width: 10) == "pv_power    36.5 W")
     #expect(MeasurementView.line(unknown.reading, width: 0) == "current  -")
+  }
+
+  /// On a narrow terminal whole columns go, and the name, the value and its unit stay in one row.
+  @Test(arguments: [40, 80, 120]) func measurementsOnATerminal(columns: Int) {
+    let voltage = Bridge.MeasuredValue(
+      AccessoryValue("rated_battery_voltage", .voltage, .volt, .number(24), isDerived: true), age_ms: 61_000)
+    #expect(
+      MeasurementView.table([voltage], Samples.pipe, columns: columns)
+        == (columns == 40
+          ? ["name                   value  unit", "rated_battery_voltage  24     V"]
+          : [
+            "name                   value  unit  age         origin",
+            "rated_battery_voltage  24     V     1 min 01 s  derived",
+          ]))
+  }
+
+  /// The table of all batteries: no column is cut at any width, and a colour takes no room.
+  @Test(arguments: [40, 80, 120]) func batteries(columns: Int) {
+    let pack = BatteryReading(
+      percent: 64, millivolts: 58_880, milliamperes: 0, charge: .notCharging)
+    let low = BatteryReading(percent: 18, millivolts: 3_462, charge: .discharging)
+    let lines = BatteryTable.lines(
+      [("BANK-A", pack, 1_500, false, nil), ("SENSOR-3", low, 75_000, true, nil)], Samples.pipe, columns: columns)
+    #expect(
+      lines
+        == (columns == 40
+          ? ["ACCESSORY  CHARGE  READ", "BANK-A     64 %    1.5 s", "SENSOR-3   18 %    1 min 15 s, stale"]
+          : [
+            "ACCESSORY  CHARGE  LEVEL   VOLTAGE   CURRENT  STATE         TO EMPTY  READ",
+            "BANK-A     64 %    normal  58.880 V  0.000 A  not charging  -         1.5 s",
+            "SENSOR-3   18 %    low     3.462 V   -        discharging   -         1 min 15 s, stale",
+          ].map { columns == 80 ? $0.replacing("TO EMPTY  ", with: "").replacing("-         1", with: "1") : $0 }))
+    let coloured = BatteryTable.lines([("BANK-A", pack, nil, false, nil)], Samples.coloured)
+    #expect(coloured[1].contains("\u{1B}[32m64 %\u{1B}[0m    \u{1B}[32mnormal\u{1B}[0m  58.880 V"))
   }
 
   @Test func status() {

@@ -74,11 +74,19 @@ import Testing
     #expect(table.lines(Samples.pipe)[1] == "lamp  built in  a lamp that says how bright it is")
   }
 
+  /// A column that may be narrow stays in the table where another would be shown row by row.
+  @Test func narrowSentences() {
+    var table = Table(["STEP", "SENT"], endsInText: true, leastText: 8)
+    table.add(["1", "0d, then 515049beac0d"])
+    #expect(
+      table.lines(Samples.pipe, columns: 18) == ["STEP  SENT", "1     0d, then", "      515049beac0d"])
+  }
+
   @Test func factsAreBroken() {
     let facts = [("Line", "115200 baud, 8 data bits"), ("Path", "/dev/serial/by-id/usb-a-long-name")]
     #expect(
       Table.facts(facts, Samples.pipe, columns: 24) == [
-        "Line  115200 baud, 8", "      data bits", "Path", "      /dev/serial/by-id/", "      usb-a-long-name",
+        "Line  115200 baud, 8", "      data bits", "Path  /dev/serial/by-id/", "      usb-a-long-name",
       ])
   }
 

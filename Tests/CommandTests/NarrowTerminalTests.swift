@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NarrowTerminalTests {
   /// Runs a command in a window of this size; returns the screen when it has ended.
   private func screen(
-    _ command: String, columns: Int, rows: Int = 40, _ prepare: (Sandbox) async throws -> Void
+    _ command: String, columns: Int, rows: Int = 40, status: CInt = 0, _ prepare: (Sandbox) async throws -> Void
   ) async throws -> [String] {
     var screen: [String] = []
     try await Sandbox.with { box in
@@ -20,7 +20,7 @@ import Testing
       }
     }
     let end = screen.firstIndex { $0.hasPrefix("ended ") } ?? screen.endIndex
-    #expect(screen[end] == "ended 0")
+    #expect(screen[end] == "ended \(status)")
     return Array(screen[..<end])
   }
 
@@ -37,6 +37,60 @@ import Testing
     let start = try #require(lines.firstIndex { $0.hasPrefix("Line") })
     #expect(lines[start] == "Line          115200 baud, 8 data bits,")
     #expect(lines[start + 1] == "              no parity, 1 stop bit")
+  }
+
+  /// Long errors are broken between words, and not where the window ends.
+  @Test(arguments: [40, 80, 120]) func errors(columns: Int) async throws {
+    let words =
+      "bridge-cli: no service runs, and only a service keeps what was read: start it with bridge-cli serve, or for "
+      + "the system with systemctl start accessory-bridge"
+    let lines = try await screen("battery --history", columns: columns, status: 66) { _ = try await $0.simulate() }
+    #expect(lines.count == [40: 4, 80: 2, 120: 2][columns])
+    #expect(lines.joined(separator: " ").split(separator: " ") == words.split(separator: " "))
+    #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }, "\(lines)")
+    // Elsewhere an error is one line.
+    try await Sandbox.with { box in
+      let ended = try await box.run("battery", "--history")
+      #expect(ended.errorText == words + "\n")
+    }
+  }
+
+  /// What will be sent is a table in any window.
+  @Test(arguments: [40, 80]) func planOfIdentify(columns: Int) async throws {
+    let lines = try await screen("identify SIM0001 --dry-run", columns: columns, rows: 120) {
+      _ = try await $0.simulate()
+    }
+    let header = columns == 40 ? ["RATE", "KIND", "SENT"] : ["STEP", "RATE", "KIND", "TIMES", "SENT"]
+    let start = try #require(lines.firstIndex { $0.split(separator: " ").map(String.init) == header })
+    let indent = lines[start].count - "SENT".count
+    #expect(lines[(start + 1)...].contains { $0.hasPrefix(String(repeating: " ", count: indent)) } == (columns == 40))
+    #expect(lines.allSatisfy { $0.count <= columns })
+  }
+
+  /// The console's notices are broken between words, the first ones too.
+  @Test func console() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--serial", "A-LONG-SERIAL-NUMBER-1")
+      try await Tmux.with(box, columns: 40, rows: 20) { tmux in
+        try await tmux.type("clear; \(Sandbox.command) console A-LONG-SERIAL-NUMBER-1; echo ended $?")
+        try await tmux.press("Enter")
+        let lines = try await tmux.wait(for: "--- Ctrl-] ends")
+        #expect(
+          lines.contains("--- opening A-LONG-SERIAL-NUMBER-1") && lines.contains { $0.hasPrefix("    (/dev/pts/") })
+        try await tmux.press("C-]")
+        _ = try await tmux.wait(for: "ended 0")
+      }
+    }
+  }
+
+  /// With a service the list has more columns: some are left out, and it stays a table.
+  @Test func listWithAService() async throws {
+    let lines = try await screen("list", columns: 40) { box in
+      _ = try await box.simulate("--serial", "001653000001")
+      let service = try await box.serve()
+      try await service.errors(containing: "001653000001 is attached at")
+    }
+    #expect(lines.count == 2 && lines[0].hasPrefix("SERIAL") && lines[1].contains("attached"), "\(lines)")
   }
 
   @Test(arguments: [40, 80]) func profiles(columns: Int) async throws {

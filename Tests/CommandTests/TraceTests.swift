@@ -113,7 +113,10 @@ import Testing
       let service = attach ? try box.start("attach", "SIM0001") : try await box.serve()
       try await service.errors(containing: "SIM0001 is attached at")
       for name in [["SIM0001"], [simulator.path], []] {
-        let doctor = try await box.run(["doctor"] + name)
+        let brief = try await box.run(["doctor"] + name)
+        #expect(brief.lines.last?.contains("the service has ") == true, "\(brief.outputText)")
+        if !name.isEmpty { #expect(brief.lines.count == 1) }
+        let doctor = try await box.run(["doctor", "--details"] + name)
         let own = doctor.lines.drop { $0 != simulator.path }.dropFirst().prefix { $0.hasPrefix("  ") }
         #expect(own.contains { $0.contains("ok") && $0.contains("the service at \(box.socket) has it open") })
         #expect(!own.contains { $0.contains("problem") || $0.contains("warning") }, "\(own)")
@@ -157,6 +160,9 @@ import Testing
       let doctor = try await box.run("doctor", "./acc")
       #expect(doctor.status == 0)
       #expect(!doctor.outputText.contains("problem") && !doctor.outputText.contains("warning"))
+      #expect(doctor.lines.count == 1 && doctor.outputText.hasPrefix("Nothing stands in the way of "))
+      let details = try await box.run("doctor", "./acc", "--details")
+      #expect(details.lines.count > 3 && details.outputText.contains("ok       permission"))
     }
   }
 

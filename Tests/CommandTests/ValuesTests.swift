@@ -163,7 +163,7 @@ import Testing
     "57 %  normal  13.212 V  -1.500 A  discharging", "Time to empty  3 h 20 min",
     "Temperature    MOS 31 °C, 24.95 °C, -", "Cells          4, 3.300 V to 3.345 V, 45 mV apart, 1 not known",
     "Capacity       40 of 100 Ah", "Cycles         12", "Health         98 %", "Faults         none",
-    #"Warnings       cell overvoltage, \u{1b}[31m"#, "Derived        percent",
+    #"Warnings       cell overvoltage, \u{1b}[31m"#, "Derived        charge",
   ]
 
   @Test func aBatteryWithEverything() async throws {

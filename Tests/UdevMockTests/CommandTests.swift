@@ -202,7 +202,7 @@ extension UdevMock {
     @Test func doctorOnModemManager() async throws {
       try bed.plug(.board)
       #expect(symlink("/usr/bin/sleep", runtime.path + "/ModemManager") == 0)
-      let quiet = try await findings("A1").text
+      let quiet = try await findings("A1", "--details").text
       #expect(quiet.contains("ok       ModemManager  it isn't running"))
       let impostor = try Program([runtime.path + "/ModemManager", "60"], environment: [:], directory: "/")
       try await eventually("the program to run") {
@@ -212,7 +212,7 @@ extension UdevMock {
       #expect(text.contains("warning  ModemManager"))
       #expect(text.contains(#"ENV{ID_MM_DEVICE_IGNORE}="1"' | sudo tee /etc/udev/rules.d/70-2341-0043-no-modem.rules"#))
       bed.set(MockUSB.board.devpath, property: "ID_MM_DEVICE_IGNORE", "1")
-      #expect(try await findings("A1").text.contains("a udev rule tells it to ignore this device"))
+      #expect(try await findings("A1", "--details").text.contains("a udev rule tells it to ignore this device"))
       impostor.signal(SIGKILL)
       try await impostor.end()
     }

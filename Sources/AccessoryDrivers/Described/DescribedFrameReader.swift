@@ -103,11 +103,20 @@ struct DescribedWords: Sendable {
       description.name, kind, title: "\(kind) \(described.name)\(unit(decoded.unit, "from"))", command: described.name,
       summary: shown.map { value in
         let unit = value.unit.map { " \($0)" } ?? ""
-        return "\(value.name) \(SafeText.escape(value.value.asExampleText, limit: 48))\(unit)"
+        return "\(value.name) \(Self.shown(value.value))\(unit)"
       }.joined(separator: ", "),
       fields: decoded.values.map { FrameField($0.name, $0.value) })
     words.isRefusal = described.isRefusal
     return words
+  }
+
+  /// A value for people. An empty list and an empty text are words, too.
+  private static func shown(_ value: PlainValue) -> String {
+    switch value {
+    case .list([]): "none"
+    case .text(""): "-"
+    default: SafeText.escape(value.asExampleText, limit: 48)
+    }
   }
 
   /// The index of the request that these words describe; nil when they describe something else.

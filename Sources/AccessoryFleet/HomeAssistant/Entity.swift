@@ -79,11 +79,7 @@ enum HomeAssistantText {
   static func name(_ text: String) -> String { SafeText.escape(text, limit: nameScalars) }
 
   /// A name of the kind `port_4` for people: "Port 4".
-  static func title(_ name: String) -> String {
-    let words = name.split { $0 == "_" || $0 == "-" || $0 == " " }.joined(separator: " ")
-    guard let first = words.first else { return name.isEmpty ? "Value" : name }
-    return first.uppercased() + words.dropFirst()
-  }
+  static func title(_ name: String) -> String { NameWords.title(name) }
 
   /// A text as a literal in a template. Every character that isn't a plain one is written as an escape, so that no text, and
   /// no device's own words, can end the literal and be read as a template.

@@ -17,9 +17,12 @@ package struct GraphAxis: Sendable, Hashable {
   package init(_ range: ClosedRange<Double>, ticks count: Int, limits: ClosedRange<Double>? = nil) {
     var (low, high) = (range.lowerBound, range.upperBound)
     if !low.isFinite || !high.isFinite || high - low > 1e300 { (low, high) = (0, 1) }
-    // Numbers that are all the same, or the same but for the last digits, get some room.
-    let least = max(max(abs(low), abs(high)) * 1e-6, 1e-9)
-    if high - low < least {
+    // Numbers that are all the same, or the same but for the last digits, get some room; zeros get a unit on both sides.
+    let size = max(abs(low), abs(high))
+    let least = max(size * 1e-6, 1e-9)
+    if size < 1e-9 {
+      (low, high) = (-1, 1)
+    } else if high - low < least {
       let room = max(abs(low) * 0.01, least)
       (low, high) = (low - room, high + room)
     }

@@ -65,6 +65,7 @@ package struct HistoryPlot: Sendable {
     return (lines + ["</svg>", ""]).joined(separator: "\n")
   }
 
+  /// The colours of the series. Those of warnings and alarms, ochre and red, aren't among them.
   private static let style = """
     <style>
     text { font-family: system-ui, sans-serif; fill: #1f2328; }
@@ -78,7 +79,7 @@ package struct HistoryPlot: Sendable {
     .band { stroke: none; opacity: 0.22; }
     .line0 { stroke: #1a7f37; } .band0 { fill: #1a7f37; }
     .line1 { stroke: #0969da; } .band1 { fill: #0969da; }
-    .line2 { stroke: #bc4c00; } .band2 { fill: #bc4c00; }
+    .line2 { stroke: #bf3989; } .band2 { fill: #bf3989; }
     .line3 { stroke: #8250df; } .band3 { fill: #8250df; }
     @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
@@ -88,7 +89,7 @@ package struct HistoryPlot: Sendable {
     .axis { stroke: #656c76; }
     .line0 { stroke: #3fb950; } .band0 { fill: #3fb950; }
     .line1 { stroke: #4493f8; } .band1 { fill: #4493f8; }
-    .line2 { stroke: #f0883e; } .band2 { fill: #f0883e; }
+    .line2 { stroke: #db61a2; } .band2 { fill: #db61a2; }
     .line3 { stroke: #ab7df8; } .band3 { fill: #ab7df8; }
     }
     </style>

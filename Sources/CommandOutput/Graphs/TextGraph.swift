@@ -23,7 +23,7 @@ package enum TextGraph {
     let shown = ReadingSeries(
       name: series.name, unit: series.unit,
       points: series.points.filter { $0.end >= time.lowerBound && $0.time <= time.upperBound })
-    let title = String(TextWidth.prefix(title(shown)[...], columns: columns))
+    let title = TextCut.text(title(shown), columns: columns, isASCII: form == .ascii)
     guard let range = shown.range else {
       let note = "  nothing was read in this time"
       return [style.bold(title), note] + [String](repeating: "", count: rows - 2)
@@ -50,9 +50,10 @@ package enum TextGraph {
     return lines
   }
 
-  /// "battery.percent in %: 57, from 40 to 80". The accessory's words are escaped.
+  /// "Charge 57 %, from 40 to 80 %"; "Charge 57 %" where it was always the same. The accessory's words are escaped.
   package static func title(_ series: ReadingSeries) -> String {
-    let name = SafeText.escape(series.name) + (series.unit.map { " in " + SafeText.escape($0, limit: 16) } ?? "")
+    let name = ReadingLabel.text(series: series.name)
+    let unit = series.unit.map { " " + SafeText.escape($0, limit: 16) } ?? ""
     guard let range = series.range, let last = series.last?.mean else { return name }
     let step = GraphAxis.roundStep(max(range.upperBound - range.lowerBound, abs(last) * 1e-3, 1e-6) / 50)
     var texts = [last, range.lowerBound, range.upperBound].map { GraphAxis.text($0, step: min(step, 1)) }
@@ -60,7 +61,9 @@ package enum TextGraph {
     while texts.allSatisfy({ $0.contains(".") && ($0.hasSuffix("0") || $0.hasSuffix(".")) }) {
       texts = texts.map { String($0.dropLast()) }
     }
-    return "\(name): \(texts[0]), from \(texts[1]) to \(texts[2])"
+    // "Port 4: 50 cm", not "Port 4 50 cm".
+    let now = name + (name.last?.isNumber == true ? ": " : " ") + texts[0] + unit
+    return Set(texts).count == 1 ? now : "\(now), from \(texts[1]) to \(texts[2])\(unit)"
   }
 
   /// The axis of the numbers. That of a charge in percent goes from 0 to 100.

@@ -159,7 +159,7 @@ package final class WaitingLine: Sendable {
       ?? ", for \(ProgressText.time(.seconds(passed.components.seconds)))"
     let room = columns - TextWidth.of(time)
     guard TextWidth.of(what) > room else { return what + time }
-    let text = room > 1 ? TextWidth.prefix(what[...], columns: room - 1) + "…" + time : time
+    let text = room > 1 ? TextCut.text(what, columns: room) + time : time
     return String(TextWidth.prefix(text[...], columns: max(0, columns)))
   }
 }

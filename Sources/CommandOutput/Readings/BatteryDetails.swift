@@ -11,17 +11,18 @@ package enum BatteryDetails {
   ) -> [(String, String)] {
     var facts: [(String, String)] = []
     func add(_ name: String, _ text: String?) { if let text { facts.append((name, text)) } }
-    add("Time to empty", reading.timeToEmpty.map { ProgressText.time($0) })
-    add("Time to full", reading.timeToFull.map { ProgressText.time($0) })
-    add("Temperature", temperatures(reading.temperatures))
-    add("Cells", cells(reading.cellMillivolts))
+    func add(_ field: BatteryReading.Field, _ text: String?) { add(ReadingLabel.text(field), text) }
+    add(.timeToEmpty, reading.timeToEmpty.map { ProgressText.time($0) })
+    add(.timeToFull, reading.timeToFull.map { ProgressText.time($0) })
+    add(.temperatures, temperatures(reading.temperatures))
+    add(.cells, cells(reading.cellMillivolts))
     add("Cell voltages", list(reading.cellMillivolts, columns: columns))
     add("Capacity", capacity(reading))
-    add("Cycles", reading.cycles.map { "\($0)" })
-    add("Health", reading.healthPercent.map { "\($0) %" })
-    add("Faults", reading.faults.map { names($0, style.red) })
-    add("Warnings", reading.warnings.map { names($0, style.yellow) })
-    let derived = reading.derived.subtracting([.level]).map(\.rawValue).sorted()
+    add(.cycles, reading.cycles.map { "\($0)" })
+    add(.health, reading.healthPercent.map { "\($0) %" })
+    add(.faults, reading.faults.map { names($0, style.red) })
+    add(.warnings, reading.warnings.map { names($0, style.yellow) })
+    let derived = reading.derived.subtracting([.level]).map { ReadingLabel.text($0).lowercased() }.sorted()
     add("Derived", derived.isEmpty ? nil : derived.joined(separator: ", "))
     return facts
   }

@@ -16,20 +16,21 @@ package enum BatteryTable {
     let header =
       ["ACCESSORY", "CHARGE", "LEVEL", "VOLTAGE", "CURRENT", "STATE", "TO EMPTY"] + (hasAges ? ["READ"] : [])
       + (hasProblems ? ["PROBLEM"] : [])
-    var table = Table(header, optional: [6, 4, 2, 3], endsInText: hasProblems)
+    var table = Table(header, optional: [6, 4, 2, 3, 5], endsInText: hasProblems)
     for row in rows {
       table.add(
-        [Table.cell(row.id)] + cells(row.battery)
+        [Table.cell(row.id)] + cells(row.battery, style)
           + (hasAges ? [row.age.map { AgeView.text($0, isStale: row.isStale) } ?? "-"] : [])
           + (hasProblems ? [row.problem.map { SafeText.escape($0, limit: 300) } ?? "-"] : []))
     }
     return table.lines(style, columns: columns)
   }
 
-  private static func cells(_ battery: BatteryReading?) -> [String] {
+  private static func cells(_ battery: BatteryReading?, _ style: Style) -> [String] {
     guard let battery else { return [String](repeating: "-", count: 6) }
     return [
-      battery.percent.map { "\($0) %" } ?? "-", battery.level == .unknown ? "-" : battery.level.rawValue,
+      battery.percent.map { style.paint("\($0) %", battery.level.colour) } ?? "-",
+      battery.level == .unknown ? "-" : style.paint(battery.level.rawValue, battery.level.colour),
       battery.millivolts.map { DecimalText.thousandths($0) + " V" } ?? "-",
       battery.milliamperes.map { DecimalText.thousandths($0) + " A" } ?? "-",
       battery.charge == .unknown ? "-" : battery.charge == .notCharging ? "not charging" : battery.charge.rawValue,

@@ -11,23 +11,21 @@ package enum BatteryView {
     var parts: [String] = []
     if let percent = reading.percent {
       parts.append(style.bold("\(percent) %"))
-      if style.isTerminal { parts.append(paint(LevelBar.text(percent), reading.level, style)) }
+      if style.isTerminal { parts.append(style.paint(LevelBar.text(percent), reading.level.colour)) }
     }
-    parts.append(paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level, style))
+    return (parts + words(reading, style)).joined(separator: "  ")
+  }
+
+  /// The level, the voltage, the current and what the battery is doing.
+  static func words(_ reading: BatteryReading, _ style: Style) -> [String] {
+    var parts = [
+      style.paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level.colour)
+    ]
     if let millivolts = reading.millivolts { parts.append(DecimalText.thousandths(millivolts) + " V") }
     if let milliamperes = reading.milliamperes { parts.append(DecimalText.thousandths(milliamperes) + " A") }
     if reading.charge != .unknown {
       parts.append(reading.charge == .notCharging ? "not charging" : reading.charge.rawValue)
     }
-    return parts.joined(separator: "  ")
-  }
-
-  private static func paint(_ text: String, _ level: BatteryReading.Level, _ style: Style) -> String {
-    switch level {
-    case .critical, .low: style.red(text)
-    case .normal: style.yellow(text)
-    case .high, .full: style.green(text)
-    case .unknown: text
-    }
+    return parts
   }
 }

@@ -12,7 +12,9 @@ package enum MeasurementView {
     _ values: [Bridge.MeasuredValue], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
     let (hasAges, hasDerived) = (values.contains { $0.age_ms != nil }, values.contains { $0.derived == true })
-    var table = Table(["name", "value", "unit"] + (hasAges ? ["age"] : []) + (hasDerived ? ["origin"] : []))
+    var table = Table(
+      ["name", "value", "unit"] + (hasAges ? ["age"] : []) + (hasDerived ? ["origin"] : []),
+      optional: (hasDerived ? [hasAges ? 4 : 3] : []) + (hasAges ? [3] : []))
     for value in values {
       table.add(
         [name(value.name), text(value.reading), unit(value.reading)] + (hasAges ? [age(value)] : [])

@@ -26,9 +26,11 @@ package enum Output {
   /// How long the end of the process waits until the last notes are read.
   private static let flushTimeout = Duration.seconds(1)
 
-  /// Prints a note for people on standard error. Never blocks: while standard error isn't read, a bounded number of lines is kept, and
-  /// further lines are dropped and counted.
+  /// Prints a note for people on standard error; on a terminal it is broken between words. Never blocks: while standard error isn't
+  /// read, a bounded number of lines is kept, and further lines are dropped and counted.
   package static func note(_ text: String) {
+    let columns = TerminalSize.columns(of: STDERR_FILENO)
+    let text = columns.map { TextWrap.paragraphs(text, columns: $0) } ?? text
     // A pipe that is ready has room for this many bytes (pipe(7)).
     let isFirst = !hasLateNotes.load(ordering: .relaxed) || lateNotes.isIdle
     if isFirst, text.utf8.count < PIPE_BUF, isReady(STDERR_FILENO) {

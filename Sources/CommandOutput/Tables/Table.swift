@@ -11,13 +11,16 @@ package struct Table {
   /// Whether the last column contains sentences, which may be wrapped.
   private let endsInText: Bool
 
-  /// The smallest width of a column of sentences.
+  /// The smallest width of the column of sentences.
+  private let leastText: Int
+  /// The smallest width of a column of sentences, and of the values of facts.
   private static let textWidth = 24
   private static let gap = 2
 
   /// A table with a header and no rows.
-  package init(_ header: [String], optional: [Int] = [], endsInText: Bool = false) {
+  package init(_ header: [String], optional: [Int] = [], endsInText: Bool = false, leastText: Int? = nil) {
     (rows, self.optional, self.endsInText) = ([header], optional, endsInText)
+    self.leastText = leastText ?? Self.textWidth
   }
 
   /// Adds a row with one cell for each column of the header.
@@ -63,7 +66,7 @@ package struct Table {
   private func minimum(_ shown: [Int], _ widths: [Int]) -> Int {
     shown.reduce(-Table.gap) { sum, column in
       let isText = endsInText && column == widths.count - 1
-      return sum + Table.gap + (isText ? min(widths[column], Table.textWidth) : widths[column])
+      return sum + Table.gap + (isText ? min(widths[column], leastText) : widths[column])
     }
   }
 

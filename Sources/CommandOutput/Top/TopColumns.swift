@@ -3,13 +3,16 @@
 import AccessoryCore
 import Console
 
-/// The columns of the list in `top`, for a terminal of a certain width: the narrower it is, the fewer columns there are.
+/// The columns of the list in `top`, for a terminal of a certain width: the narrower it is, the fewer columns there are. A
+/// column for which there is no room is left out as a whole.
 struct TopColumns {
   private enum Column { case mark, name, bar, percent, arrow, voltage, current, values, age, state }
 
   private var columns: [(column: Column, start: Int, width: Int)] = []
 
   private static let gap = 1
+  /// The least width of the values: one with its name fits.
+  private static let leastValues = 20
 
   init(width: Int) {
     // The columns that have a fixed width, the most important first.
@@ -26,16 +29,32 @@ struct TopColumns {
       chosen.append((column, size))
       room -= size + Self.gap
     }
-    // What is left is for the name, up to a limit, and then for the values.
-    var name = leastName + min(room, isWide ? 12 : 4)
-    room -= name - leastName
-    if room > 8 { chosen.append((.values, room - Self.gap)) } else { name += room }
+    // What is left is for the values and then for the name. Texts beside numbers have a wider gap on both sides.
+    var name = leastName
+    let valuesGap = Self.gap + 2
+    if room >= Self.leastValues + valuesGap {
+      name += min(room - Self.leastValues - valuesGap, 12)
+      chosen.append((.values, room - (name - leastName) - valuesGap))
+    } else {
+      func grow(_ column: Column, to size: Int) {
+        guard width >= 60, let index = chosen.firstIndex(where: { $0.0 == column }) else { return }
+        let more = min(max(0, size - chosen[index].1), room)
+        chosen[index].1 += more
+        room -= more
+      }
+      grow(.state, to: 14)
+      name += min(room, 8)
+      room -= name - leastName
+      grow(.bar, to: 14)
+      name += room
+    }
     chosen.append((.name, name))
     var start = 0
     for column in [Column.mark, .name, .bar, .percent, .arrow, .voltage, .current, .values, .age, .state] {
       guard let size = chosen.first(where: { $0.0 == column })?.1 else { continue }
+      if column == .values { start += 1 }
       columns.append((column, start, size))
-      start += size + Self.gap
+      start += size + Self.gap + (column == .values ? 1 : 0)
     }
   }
 
@@ -75,6 +94,7 @@ struct TopColumns {
     for (column, start, width) in columns {
       let end = start + width
       func put(_ text: String, _ style: CellStyle = .plain, isRight: Bool = false) {
+        let text = TextCut.text(text, columns: width, isASCII: glyphs.isASCII)
         let size = isRight ? TextWidth.of(text) : width
         grid.draw(text, style, at: start + max(0, width - size), row: line, end: end)
       }
@@ -92,18 +112,11 @@ struct TopColumns {
       case .arrow: if let battery { put(glyphs.arrow(battery.charge), glyphs.style(battery.charge)) }
       case .voltage: if let volts = battery?.millivolts { put(Self.amount(volts, "V", width), isRight: true) }
       case .current: if let amperes = battery?.milliamperes { put(Self.amount(amperes, "A", width), isRight: true) }
-      case .values: put(row.summary)
+      case .values: put(TextCut.whole(row.summary, columns: width, isASCII: glyphs.isASCII))
       case .age: if let time = row.readTime { put(AgeText.text(now - time), row.isStale ? CellStyle(.yellow) : .plain) }
-      case .state: put(state(row), row.reach == .attached ? glyphs.style(row.severity) : CellStyle(.yellow))
+      case .state: put(row.shownState, row.reach == .attached ? glyphs.style(row.severity) : CellStyle(.yellow))
       }
     }
-  }
-
-  /// The most important thing to say: an alarm, then that it can't be reached, then what it does.
-  private func state(_ row: TopRow) -> String {
-    if row.reach != .attached { return row.state }
-    if let alarm = row.reasons.max(by: { $0.severity < $1.severity }) { return alarm.word }
-    return row.isStale ? "stale" : row.state
   }
 
   /// "12.345 V"; with fewer digits behind the point where it doesn't fit.

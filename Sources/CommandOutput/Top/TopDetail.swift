@@ -22,8 +22,8 @@ extension TopScreen {
     lines += values(row, columns)
     lines += facts(row.facts.map { ($0.name, $0.text) }, columns)
     drawLines(
-      lines, &model, on: &grid, title: row.name + (row.state.isEmpty ? "" : "  " + row.state),
-      CellStyle(glyphs.style(row.severity).colour, bold: true))
+      lines, &model, on: &grid, title: row.name + (row.shownState.isEmpty ? "" : "  " + row.shownState),
+      CellStyle(row.reach == .attached ? glyphs.style(row.severity).colour : .yellow, bold: true))
     return row.readTime.map { [now - $0] } ?? []
   }
 
@@ -31,18 +31,25 @@ extension TopScreen {
     guard let battery = row.battery else { return [] }
     var line: [StyledText] = []
     if let percent = battery.percent {
-      let width = min(40, max(5, columns - 40))
+      let width = min(40, max(5, columns - 54))
       line = [
         StyledText(glyphs.bar(Double(percent) / 100, width: width), glyphs.style(battery.level)),
         StyledText(" \(percent) % ", .bold),
       ]
     }
-    line.append(StyledText(glyphs.arrow(battery.charge) + " ", glyphs.style(battery.charge)))
-    var parts = [battery.level == .unknown ? "level unknown" : battery.level.rawValue]
-    if let millivolts = battery.millivolts { parts.append(DecimalText.thousandths(millivolts) + " V") }
-    if let milliamperes = battery.milliamperes { parts.append(DecimalText.thousandths(milliamperes) + " A") }
-    line.append(StyledText(parts.joined(separator: "  ")))
-    return [line]
+    if battery.charge != .unknown {
+      line.append(StyledText(glyphs.arrow(battery.charge) + " ", glyphs.style(battery.charge)))
+    }
+    let words = BatteryView.words(battery, Self.plain).joined(separator: "  ")
+    let width = line.reduce(0) { $0 + TextWidth.of($1.text) }
+    if width + TextWidth.of(words) <= columns { return [line + [StyledText(words)]] }
+    return (line.isEmpty ? [] : [line]) + wrapped(words, columns)
+  }
+
+  private static let plain = Style(isTerminal: false, hasColour: false)
+
+  private func wrapped(_ text: String, _ columns: Int) -> [[StyledText]] {
+    TextWrap.lines(text, columns: columns, indent: 2).map { [StyledText($0)] }
   }
 
   private func alarms(_ row: TopRow, _ columns: Int) -> [[StyledText]] {
@@ -64,11 +71,10 @@ extension TopScreen {
     if let status = row.status {
       facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }
     }
-    let plain = Style(isTerminal: false, hasColour: false)
     // Faults and cells have parts of their own.
     facts +=
-      row.battery.map { BatteryDetails.facts($0, columns: 1, plain) }?.filter {
-        !["Cells", "Faults", "Warnings"].contains($0.0)
+      row.battery.map { BatteryDetails.facts($0, columns: 1, Self.plain) }?.filter { fact in
+        ![.cells, .faults, .warnings].contains { fact.0 == ReadingLabel.text($0) }
       } ?? []
     return facts
   }
@@ -98,14 +104,14 @@ extension TopScreen {
       return [[], [StyledText("Cells", .bold), StyledText("  \(cells.count), not known")]]
     }
     let spread = greatest - least
-    var lines: [[StyledText]] = [
-      [],
-      [
-        StyledText("Cells", .bold), StyledText("  \(cells.count)  "),
-        StyledText(
-          "\(DecimalText.thousandths(least)) V to \(DecimalText.thousandths(greatest)) V  spread \(spread) mV"),
-      ],
-    ]
+    let range =
+      "\(cells.count)  \(DecimalText.thousandths(least)) V to \(DecimalText.thousandths(greatest)) V  spread \(spread) mV"
+    let name = StyledText("Cells  ", .bold)
+    var lines: [[StyledText]] =
+      [[]]
+      + TextWrap.lines(range, columns: max(8, columns - 7), indent: 0).enumerated().map { index, part in
+        [index == 0 ? name : "       ", StyledText(part)]
+      }
     let size = 25
     let across = max(1, columns / size)
     let down = (cells.count + across - 1) / across
@@ -150,7 +156,7 @@ extension TopScreen {
     let width = min(max(8, columns / 2), names.map { TextWidth.of($0) }.max() ?? 0)
     var lines: [[StyledText]] = [[], [StyledText("Values", .bold), StyledText("  \(values.count)")]]
     for (name, value) in zip(names, values) {
-      let name = String(TextWidth.prefix(name[...], columns: width))
+      let name = TextCut.text(name, columns: width, isASCII: glyphs.isASCII)
       let padding = String(repeating: " ", count: max(0, width - TextWidth.of(name)) + 2)
       lines.append([
         StyledText(" " + name + padding, .dim), StyledText(TopRow.text(value) ?? "-"),
@@ -166,7 +172,7 @@ extension TopScreen {
     graph.series.prefix(4).flatMap { series -> [[StyledText]] in
       let lines = TextGraph.lines(
         series, columns: min(columns, 120), rows: 9, time: (graph.end - graph.length)...graph.end,
-        form: glyphs.isASCII ? .ascii : .unicode, style: Style(isTerminal: false, hasColour: false))
+        form: glyphs.isASCII ? .ascii : .unicode, style: Self.plain)
       return lines.isEmpty
         ? [] : [[]] + lines.enumerated().map { [StyledText($1, $0 == 0 ? .bold : CellStyle(.cyan))] }
     }

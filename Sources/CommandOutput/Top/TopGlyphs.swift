@@ -43,20 +43,12 @@ package struct TopGlyphs: Sendable, Hashable {
   package func style(_ charge: BatteryReading.Charge) -> CellStyle {
     switch charge {
     case .charging, .full: CellStyle(.green)
-    case .discharging: CellStyle(.yellow)
-    case .notCharging, .unknown: .plain
+    case .discharging, .notCharging, .unknown: .plain
     }
   }
 
   /// The colour of a battery's bar.
-  package func style(_ level: BatteryReading.Level) -> CellStyle {
-    switch level {
-    case .critical, .low: CellStyle(.red)
-    case .normal: CellStyle(.yellow)
-    case .high, .full: CellStyle(.green)
-    case .unknown: .plain
-    }
-  }
+  package func style(_ level: BatteryReading.Level) -> CellStyle { CellStyle(level.colour) }
 
   // MARK: - Alarms
 

@@ -109,6 +109,13 @@ package struct TopRow: Sendable, Hashable {
     return most
   }
 
+  /// The most important thing to say: that it can't be reached, then an alarm, then what it does.
+  package var shownState: String {
+    if reach != .attached { return state }
+    if let alarm = reasons.max(by: { $0.severity < $1.severity }) { return alarm.word }
+    return isStale ? "stale" : state
+  }
+
   // MARK: - Searching
 
   /// Whether each word of a filter occurs in what the list shows of it. `words` are lower-case.
@@ -127,8 +134,8 @@ package struct TopRow: Sendable, Hashable {
 
   // MARK: - Values
 
-  /// The values for the list's column, the most interesting first: "23.4 °C  power 12.1 W".
-  package var summary: String {
+  /// The values for the list's column, the most interesting first: "23.4 °C", "power 12.1 W".
+  package var summary: [String] {
     var parts: [String] = []
     let hottest = battery?.temperatures.compactMap(\.millidegrees).max()
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
@@ -138,7 +145,7 @@ package struct TopRow: Sendable, Hashable {
       else { continue }
       parts.append("\(SafeText.escape(value.name, limit: 24)) \(text)")
     }
-    return parts.joined(separator: "  ")
+    return parts
   }
 
   /// Quantities that say something about the device and not about what it measures.

@@ -63,13 +63,16 @@ package struct TopScreen: Sendable {
       add(isNarrow ? "!\(counts.warnings)" : Amount.of(counts.warnings, "warning"), CellStyle(.yellow, bold: true))
     }
     if counts.away > 0 { add(isNarrow ? "-\(counts.away)" : "\(counts.away) away") }
-    add(model.filter.isEmpty ? "\(model.count)" : "\(model.ordered().count) of \(model.count)", .bold)
+    let all = Amount.of(model.count, "accessory")
+    add(model.filter.isEmpty ? all : "\(model.ordered().count) of \(all)", .bold)
     if model.isPaused { add("PAUSED", .inverse) }
     let width = right.reduce(0) { $0 + TextWidth.of($1.text) }
     let start = max(0, grid.columns - width)
     let title = model.notes.isEmpty ? model.title : model.notes.joined(separator: "; ")
+    let end = max(0, start - 1)
     grid.draw(
-      title, model.notes.isEmpty ? .bold : CellStyle(.yellow, bold: true), at: 0, row: 0, end: max(0, start - 1))
+      TextCut.text(title, columns: end, isASCII: glyphs.isASCII),
+      model.notes.isEmpty ? .bold : CellStyle(.yellow, bold: true), at: 0, row: 0, end: end)
     grid.draw(right, at: start, row: 0)
   }
 
@@ -160,10 +163,13 @@ package struct TopScreen: Sendable {
     let shown = model.fit(lines: lines.count, rows: last - first)
     if first == 1 {
       let end = model.isPaused ? max(0, grid.columns - 7) : grid.columns
-      grid.draw(title, style, at: 0, row: 0, end: end)
+      grid.draw(TextCut.text(title, columns: end, isASCII: glyphs.isASCII), style, at: 0, row: 0, end: end)
       if model.isPaused { grid.draw("PAUSED", .inverse, at: max(0, grid.columns - 6), row: 0) }
     }
-    for (row, line) in shown.enumerated() { grid.draw(lines[line], at: 0, row: first + row) }
+    for (row, line) in shown.enumerated() {
+      grid.draw(
+        TextCut.texts(lines[line], columns: grid.columns, isASCII: glyphs.isASCII), at: 0, row: first + row)
+    }
     guard last < grid.rows else { return }
     let place = lines.count > shown.count ? "\(shown.lowerBound + 1)-\(shown.upperBound) of \(lines.count)" : ""
     drawKeys(

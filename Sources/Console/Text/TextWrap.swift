@@ -26,6 +26,13 @@ package enum TextWrap {
     return filler.end()
   }
 
+  /// A text of several lines, each of them broken between words. What goes on is indented by two blanks more than its line.
+  package static func paragraphs(_ text: String, columns: Int) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+      lines(String(line), columns: columns, indent: min(line.prefix { $0 == " " }.count, columns / 4) + 2)
+    }.joined(separator: "\n")
+  }
+
   private struct Filler {
     let columns: Int
     let indent: Int
@@ -44,10 +51,13 @@ package enum TextWrap {
     mutating func endWord() {
       guard !word.isEmpty else { return }
       let wordWidth = word.reduce(0) { $0 + $1.width }
-      if isBegun, width + blanks + wordWidth > columns {
+      // Where the word stands below its line's beginning already, another line would have no more room for it.
+      if isBegun, width + blanks + wordWidth > columns, width + blanks != indent {
         breakLine()
       } else {
-        add(String(repeating: " ", count: blanks), blanks)
+        // Blanks in front of everything leave room for a character.
+        let count = isBegun ? blanks : min(blanks, max(0, columns - width - 2))
+        add(String(repeating: " ", count: count), count)
       }
       for character in word {
         if isBegun, width + character.width > columns { breakLine() }

@@ -63,21 +63,12 @@ final class NeighbourList: Sendable {
         pad("\(index + 1)", 3), style.signal(pad(signal, isNarrow ? 8 : 9), neighbour.signalStrength),
         neighbour.address.description,
       ].joined(separator: gap)
-      lines.append(front + gap + fitted(name, columns.map { $0 - TextWidth.of(front + gap) }))
+      lines.append(front + gap + (columns.map { TextCut.text(name, columns: $0 - TextWidth.of(front + gap)) } ?? name))
     }
     // A terminal narrower than an address can't show the list readably. Lines are cut anyway, since a wrapped line
     // would break redrawing.
     guard let columns, columns < 40 else { return lines }
-    return lines.map {
-      TextWidth.of($0) <= columns
-        ? $0 : String(TextWidth.prefix(ColourSequence.removed(from: $0)[...], columns: columns))
-    }
-  }
-
-  /// A name in at most `columns` columns. A name that is cut ends with an ellipsis.
-  private static func fitted(_ name: String, _ columns: Int?) -> String {
-    guard let columns, TextWidth.of(name) > columns else { return name }
-    return columns > 0 ? TextWidth.prefix(name[...], columns: columns - 1) + "…" : ""
+    return lines.map { TextCut.text($0, columns: columns) }
   }
 
   private static func pad(_ text: String, _ width: Int) -> String {

@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryLink
 import ArgumentParser
 import CommandOutput
+import Console
 
 struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
@@ -82,7 +83,9 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     let opening = try await ConsoleConnection.open(device.text, line, write: write) { text in
       guard isInteractive else { return }
       let keys = mode == .keys ? "; keys typed before it is open are not sent" : ""
-      Output.line(Style.standardOutput.dim("--- " + SafeText.escape(text, limit: 800) + keys))
+      let notice = TextWrap.lines(
+        "--- " + SafeText.escape(text, limit: 800) + keys, columns: Output.columns ?? 80, indent: 4)
+      for line in notice { Output.line(Style.standardOutput.dim(line)) }
     }
     // The default view: text for protocols of text, decoded frames for the others.
     let reader = TraceFraming(driver: opening.driver).reader

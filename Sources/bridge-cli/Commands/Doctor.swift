@@ -13,39 +13,42 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     commandName: "doctor",
     abstract: "Explains why a port can't be opened, and how to fix it.",
     discussion: """
-      Looks, and changes nothing. Without a device it looks at everything.
+      Looks, and changes nothing. Without a device it looks at everything. A port with which nothing is wrong is one line.
 
       EXAMPLES
         bridge-cli doctor
-        bridge-cli doctor /dev/ttyUSB0
+        bridge-cli doctor /dev/ttyUSB0 --details
       """)
 
   @OptionGroup var device: DeviceArgument
+  @Flag(help: "Show all that was looked at, also for ports with which nothing is wrong.")
+  var details = false
   @OptionGroup var transport: TransportOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
     let reports = try await reports()
     if output.json {
-      Output.json(DoctorDocument(reports))
+      Output.json(DoctorDocument(reports.map(\.report)))
     } else {
-      show(reports)
+      DoctorView.lines(reports, details: details, columns: Output.columns).forEach(Output.line)
     }
-    if let finding = reports.flatMap(\.findings).first(where: { $0.kind != nil }), let kind = finding.kind {
+    if let finding = reports.flatMap(\.report.findings).first(where: { $0.kind != nil }), let kind = finding.kind {
       throw ExitCode(ExitStatus.of(kind))
     }
   }
 
-  private func reports() async throws -> [PortReport] {
+  private func reports() async throws -> [DoctorView.Patient] {
     let patients: [Device]
     do {
       patients = try await self.patients()
     } catch ResolutionError.noMatch(let text) where text.lowercased().hasPrefix("usb:") {
       return [
-        PortReport(
-          missing: text,
-          "no device with these numbers is plugged in: lsusb shows the devices that the kernel knows, and sudo dmesg "
-            + "its messages about a device that it can't use")
+        DoctorView.Patient(
+          PortReport(
+            missing: text,
+            "no device with these numbers is plugged in: lsusb shows the devices that the kernel knows, and sudo dmesg "
+              + "its messages about a device that it can't use"))
       ]
     }
     let held = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(2)).held
@@ -55,7 +58,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
   }
 
   /// `held`: the accessories at this device that services hold or wait for.
-  private static func report(on device: Device, _ held: [ServiceEntry]) -> PortReport {
+  private static func report(on device: Device, _ held: [ServiceEntry]) -> DoctorView.Patient {
     let holder = held.first { [.opening, .attached, .lent].contains($0.accessory.state) }
     var report = DeviceDoctor.report(on: device, heldBy: holder.map(text))
     for waiting in held where waiting.accessory.state == .waiting || waiting.accessory.state == .failed {
@@ -65,7 +68,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
         "the service at \(waiting.socketPath) "
           + (waiting.accessory.state == .waiting ? "waits for it: " : "no longer tries to open it: ") + problem.message)
     }
-    return report
+    return DoctorView.Patient(report, holder: holder?.accessory.state)
   }
 
   private static func text(_ held: ServiceEntry) -> String {
@@ -92,27 +95,6 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       // `doctor` also reports on a path that doesn't exist.
       guard case .noMatch = error, !text.lowercased().hasPrefix("usb:") else { throw error }
       return Device(.node(text.contains("/") ? text : "/dev/\(text)"), source: .named)
-    }
-  }
-
-  private func show(_ reports: [PortReport]) {
-    if reports.isEmpty {
-      return Output.line(
-        "No serial port and no accessory found. Is the cable plugged in, and the driver loaded (dmesg)?")
-    }
-    let style = Style.standardOutput
-    for report in reports {
-      Output.line(style.bold(SafeText.escape(report.path, limit: 200)))
-      for finding in report.findings {
-        let mark =
-          switch finding.severity {
-          case .ok: style.green("ok      ")
-          case .warning: style.yellow("warning ")
-          case .problem: style.red("problem ")
-          }
-        let subject = finding.subject + String(repeating: " ", count: max(0, 12 - finding.subject.count))
-        Output.line("  \(mark) \(subject)  \(SafeText.escape(finding.message, limit: 800))")
-      }
     }
   }
 }

@@ -54,7 +54,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     var table = Table(
       ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"]
         + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []) + (hasAlarms ? ["ALARM"] : []),
-      optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [11] : []))
+      optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [11] : [])
+        + (held.isEmpty ? [] : [6]))
     for (device, access) in zip(devices, accesses) {
       table.add(
         [

@@ -133,7 +133,7 @@ struct NamedRequest {
   ) {
     let answers = replies.map { CommandAnswer($0) }
     if output.json { return Output.json(AnswersDocument(device, isAnswered ? answers : [])) }
-    for answer in answers where !answer.values.isEmpty { Output.line(ValueView.line(answer.values)) }
+    for answer in answers where !answer.values.isEmpty { Output.wrapped(ValueView.line(answer.values), indent: 2) }
   }
 }
 
@@ -167,9 +167,9 @@ enum CommandList {
     for command in commands {
       let results = command.results.map { $0.name + ($0.unit.map { " (\($0))" } ?? "") }
       let arrow = results.isEmpty ? "" : " → " + results.joined(separator: ", ")
-      Output.line("  \(command.form)\(arrow)")
+      Output.wrapped("  \(command.form)\(arrow)", indent: 4)
       let write = command.isWrite ? " (a write: needs --write, and writes: allowed in the profile)" : ""
-      Output.line("      " + Style.standardOutput.dim(command.summary + write))
+      Output.wrapped("      " + Style.standardOutput.dim(command.summary + write), indent: 6)
     }
   }
 }

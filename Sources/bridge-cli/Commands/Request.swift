@@ -185,7 +185,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     }
     let style = Style.standardOutput
     // A decoded reply is printed in words. Its bytes are in the JSON document and in a trace.
-    if let words { return Output.line(words.summary) }
+    if let words { return Output.wrapped(words.summary, indent: 2) }
     Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
   }
 

@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import CommandOutput
+import Glibc
 
 /// The output of `identify`: the plan, the progress and the result.
 struct IdentifyView: Sendable {
@@ -16,16 +17,16 @@ struct IdentifyView: Sendable {
 
   // MARK: - The plan
 
-  /// The plan as a table, a row for each step.
-  func table(_ style: Style) -> [String] {
-    var table = Table(["STEP", "RATE", "KIND", "TIMES", "SENT"])
+  /// The plan as a table, a row for each step. `columns` is the terminal's width; nil without a terminal.
+  func table(_ style: Style, columns: Int? = nil) -> [String] {
+    var table = Table(["STEP", "RATE", "KIND", "TIMES", "SENT"], optional: [0, 3], endsInText: true, leastText: 12)
     for (index, step) in plan.steps.enumerated() {
       table.add([
         "\(index + 1)", step.line.map { "\($0.baudRate)" } ?? "-", step.kinds.joined(separator: ", "),
         step.isListening ? "-" : "\(step.times)", Self.sent(step),
       ])
     }
-    return table.lines(style)
+    return table.lines(style, columns: columns)
   }
 
   private static func sent(_ step: IdentificationStep) -> String {
@@ -54,7 +55,7 @@ struct IdentifyView: Sendable {
   /// Prints the plan alone, for a dry run.
   func showDryRun(_ device: Device?) {
     if json { return Output.json(IdentifyDocument(device, plan)) }
-    table(.standardOutput).forEach(Output.line)
+    table(.standardOutput, columns: Output.columns).forEach(Output.line)
     summary.forEach(Output.line)
     Output.note("nothing was opened, and nothing was sent")
   }
@@ -66,7 +67,7 @@ struct IdentifyView: Sendable {
       plan.isSilent
         ? "This listens at \(port), and sends nothing:"
         : "This will be sent to \(port), in this order, until something answers as expected:")
-    table(style).forEach(Output.note)
+    table(style, columns: TerminalSize.columns(of: STDERR_FILENO)).forEach(Output.note)
     summary.forEach(Output.note)
   }
 

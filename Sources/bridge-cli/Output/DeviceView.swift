@@ -10,9 +10,9 @@ enum DeviceView {
   /// `driver` is the name of the device's driver; nil when none is known.
   static func facts(_ device: Device, driver: String?, _ access: PortAccess? = nil) -> [(String, String)] {
     let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
-    var rows = [("Path", SafeText.escape(device.address.description)), ("Link", links.first ?? "-")]
-    if let unit = device.unit { rows.insert(("Unit", "\(unit)"), at: 1) }
-    rows += links.dropFirst().map { ("", $0) }
+    var rows = [("Path", SafeText.escape(device.address.description))]
+    if let unit = device.unit { rows.append(("Unit", "\(unit)")) }
+    rows += links.enumerated().map { ($0.offset == 0 ? "Link" : "", $0.element) }
     rows.append(("Source", device.source.rawValue))
     rows.append(("Driver", driver.map { SafeText.escape($0) } ?? "none is known"))
     if let usb = device.usb { rows += facts(usb, device) }

@@ -12,13 +12,13 @@ import Testing
   @Test func eightyColumns() {
     var model = TopSample.model([TopSample.pack, TopSample.row("SIM0001", charge: .charging, age: .seconds(200))])
     let screen = TopSample.text(&model, columns: 80, rows: 8)
-    #expect(screen[0] == "bridge-cli top" + String(repeating: " ", count: 56) + "1 alarm  2")
-    #expect(screen[1].hasPrefix("   NAME"))
-    #expect(screen[2].hasPrefix("!! PACK1") && screen[2].contains("█░░░░░░░  12% ↓ 52.800 V -0.250 A 23.4 °C"))
-    #expect(screen[2].contains(" now cell overv"))
+    #expect(screen[0] == "bridge-cli top" + String(repeating: " ", count: 44) + "1 alarm  2 accessories")
     #expect(
-      screen[3].hasPrefix("   SIM0001") && screen[3].contains("57% ↑  3.712 V -0.250 A")
-        && screen[3].hasSuffix(" 3m  idle"))
+      screen[1...3] == [
+        "   NAME▲                CHARGE               VOLTAGE  CURRENT AGE STATE",
+        "!! PACK1                █▌░░░░░░░░░░  12% ↓ 52.800 V -0.250 A now cell overvolt…",
+        "   SIM0001              ██████▉░░░░░  57% ↑  3.712 V -0.250 A 3m  idle",
+      ])
     #expect(screen[7].hasPrefix("F1Help F3Search F4Filter F6Sort IInvert EnterDetails qQuit"))
   }
 
@@ -27,6 +27,89 @@ import Testing
     let screen = TopSample.text(&model, columns: 40, rows: 5)
     #expect(screen[1] == "   NAME▲       BATT         AGE STATE")
     #expect(screen[2] == "   SIM0001     ██▉░░  57% ↓ now idle")
+    #expect(screen[0] == "bridge-cli top               1 accessory")
+  }
+
+  /// Between 100 columns and more there are values: whole ones, or an ellipsis in their place, and never in another column.
+  @Test func aHundredAndTwentyColumns() {
+    var row = TopSample.row("INV-1")
+    row.values = [
+      AccessoryValue("grid_voltage", .voltage, .volt, .number(226)),
+      AccessoryValue("grid_frequency", .frequency, .hertz, .number(49.9)),
+    ]
+    var model = TopSample.model([TopSample.pack, row])
+    #expect(
+      TopSample.text(&model, columns: 120, rows: 8)[1...3] == [
+        "   NAME▲                    CHARGE                 VOLTAGE  CURRENT  VALUES                           AGE STATE",
+        "   INV-1                    ████████░░░░░░  57% ↓  3.712 V -0.250 A  grid_voltage 226 V  …            now idle",
+        "!! PACK1                    █▋░░░░░░░░░░░░  12% ↓ 52.800 V -0.250 A  23.4 °C  power -13.2 W           now cell overvolt…",
+      ])
+    for columns in 60...130 {
+      let lines = TopSample.text(&model, columns: columns, rows: 8)
+      let start = lines[1].firstRange(of: "VALUES").map {
+        lines[1].distance(from: lines[1].startIndex, to: $0.lowerBound)
+      }
+      guard let start else {
+        #expect(!lines.joined().contains("grid") && columns < 90)
+        continue
+      }
+      let age = lines[1].distance(
+        from: lines[1].startIndex, to: lines[1].firstRange(of: " AGE")?.lowerBound ?? lines[1].endIndex)
+      for line in lines[2...3] {
+        let text = String(Array(line)[start..<age])
+        #expect(Array(line)[start - 1] == " " && text.hasSuffix(" "), "\(line)")
+        let known = ["23.4 °C", "power -13.2 W", "grid_voltage 226 V", "grid_frequency 49.9 Hz", "…"]
+        let rest = known.reduce(text) { $0.replacing($1, with: "") }
+        #expect(rest.allSatisfy { $0 == " " }, "\(columns): \(line)")
+      }
+    }
+  }
+
+  /// Healthy is green, low is what a warning is, and critical what an alarm is: the bars, the marks and the words agree.
+  @Test(
+    arguments: [
+      (57, .green), (80, .green), (100, .green), (18, .yellow), (3, .red),
+    ] as [(UInt8, CellStyle.Colour)])
+  func colours(percent: UInt8, colour: CellStyle.Colour) {
+    // The first row is the selected one, which has no colours.
+    var model = TopSample.model([TopSample.row("A"), TopSample.row("SIM0001", percent: percent)])
+    let (grid, _) = TopScreen(TopGlyphs(isASCII: false)).draw(&model, columns: 120, rows: 8, now: TopSample.now)
+    let bar = (0..<120).map { grid[$0, 3] }.filter {
+      (0x2588...0x2591).contains($0.character.unicodeScalars.first?.value ?? 0)
+    }
+    #expect(bar.count == 14 && bar.allSatisfy { $0.style.colour == colour })
+    let arrow = (0..<120).map { grid[$0, 3] }.first { $0.character == "↓" }
+    #expect(arrow?.style == .plain, "to be discharged is nothing to warn of")
+    #expect(grid[3, 3].style.colour == (colour == .green ? .plain : colour))
+  }
+
+  /// The row and the view of one accessory say the same of it.
+  @Test func theDetailSaysWhatTheRowSays() {
+    var faulty = TopSample.row("F", state: "attached")
+    faulty.status = AccessoryStatus(state: .fault, faultCode: 12)
+    var stale = TopSample.row("S")
+    stale.isStale = true
+    var away = TopSample.row("A", percent: 3)
+    (away.reach, away.state) = (.away, "gone")
+    for (row, state) in [
+      (faulty, "fault 12"), (stale, "stale"), (away, "gone"), (TopSample.pack, "cell overvoltage"),
+      (TopSample.row("I"), "idle"), (TopSample.row("L", percent: 18), "low"),
+    ] {
+      var model = TopSample.model([row])
+      #expect(TopSample.text(&model, columns: 130, rows: 4)[2].contains(" \(state.prefix(13))"), "\(row.name)")
+      _ = model.press(.enter)
+      #expect(TopSample.text(&model, columns: 80, rows: 10)[0] == "\(row.name)  \(state)")
+    }
+  }
+
+  /// "7 accessories", not "7"; what is too long for the first line is cut with an ellipsis.
+  @Test func theNumberOfAccessories() {
+    var model = TopSample.model((0..<7).map { TopSample.row("n\($0)") })
+    #expect(TopSample.text(&model, columns: 80, rows: 8)[0].hasSuffix("  7 accessories"))
+    model.title = "bridge-cli top (no service)"
+    #expect(TopSample.text(&model, columns: 40, rows: 8)[0] == "bridge-cli top (no servic… 7 accessories")
+    model.setFilter("n3")
+    #expect(TopSample.text(&model, columns: 80, rows: 8)[0].hasSuffix("  1 of 7 accessories"))
   }
 
   /// In a locale that isn't UTF-8 only ASCII is drawn.
@@ -40,7 +123,7 @@ import Testing
       }
     }
     var one = TopSample.model([TopSample.row("SIM0001", charge: .charging)])
-    #expect(TopSample.text(&one, columns: 80, rows: 4, isASCII: true)[2].contains("#####...  57% ^"))
+    #expect(TopSample.text(&one, columns: 80, rows: 4, isASCII: true)[2].contains("#######.....  57% ^"))
   }
 
   /// No accessory, one, many, all of them hostile: every screen has its size, and nothing that a terminal would act on.
@@ -88,21 +171,31 @@ import Testing
     let screen = TopSample.text(&model, columns: 80, rows: 12)[2..<9]
     #expect(screen.map { String($0.prefix(4)) } == ["   a", "!  b", "!! c", "-  d", "?  e", "+  f", "!! g"])
     #expect(
-      screen.map { $0.split(separator: " ").last } == ["idle", "low", "critical", "failed", "stale", "3", "temperatur"])
+      screen.map { $0.split(separator: " ").last } == ["idle", "low", "critical", "failed", "stale", "3", "47"])
   }
 
   @Test func detail() {
     var model = TopSample.model([TopSample.pack])
     _ = model.press(.enter)
     let screen = TopSample.text(&model, columns: 80, rows: 40)
-    #expect(screen[0] == "PACK1  idle")
-    #expect(screen.contains { $0.contains(" 12 % ↓ low  52.800 V  -0.250 A") })
+    #expect(screen[0] == "PACK1  cell overvoltage")
+    #expect(screen.contains { $0.contains(" 12 % ↓ low  52.800 V  -0.250 A  discharging") })
     #expect(screen.contains("!! fault: cell overvoltage"))
     #expect(screen.contains("Cells  4  3.300 V to 3.345 V  spread 45 mV"))
     #expect(screen.contains { $0.hasPrefix("  1 3.300 V █▋░░░░░░ min") && $0.contains("  3 -") })
     #expect(screen.contains { $0.contains("  2 3.345 V ████████ max") })
     #expect(screen.contains { $0.contains(" power  -13.2 W") })
     #expect(screen.contains { $0.hasPrefix("Profile") && $0.hasSuffix("jbd") })
+  }
+
+  /// Nothing of a number is missing where there is little room.
+  @Test func detailInFortyColumns() {
+    var model = TopSample.model([TopSample.pack])
+    _ = model.press(.enter)
+    let screen = TopSample.text(&model, columns: 40, rows: 40)
+    #expect(screen[1...2] == ["▋░░░░ 12 % ↓", "low  52.800 V  -0.250 A  discharging"])
+    let cells = screen.firstIndex { $0.hasPrefix("Cells") } ?? 0
+    #expect(screen[cells...(cells + 1)] == ["Cells  4  3.300 V to 3.345 V  spread 45", "       mV"])
   }
 
   @Test func detailScrolls() {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Console
+
+extension BatteryReading.Level {
+  /// The colour of a battery, everywhere: green for a healthy one, yellow for what `top` marks as a warning, red for an alarm.
+  package var colour: CellStyle.Colour {
+    switch self {
+    case .critical: .red
+    case .low: .yellow
+    case .normal, .high, .full: .green
+    case .unknown: .plain
+    }
+  }
+}
+
+extension Style {
+  /// Text in this colour.
+  package func paint(_ text: String, _ colour: CellStyle.Colour) -> String {
+    colour == .plain ? text : paint(text, "\(colour.rawValue)")
+  }
+}
