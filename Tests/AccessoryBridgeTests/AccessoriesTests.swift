@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What is there, and opening without a service.
-@Suite("Accessories", .serialized, .timeLimit(.minutes(3))) struct AccessoriesTests {
+@Suite("Accessories", .serialized, .timeLimit(.minutes(Patience.minutes(3)))) struct AccessoriesTests {
   @Test func namesMeanOneAccessory() async throws {
     let place = try Place()
     let accessories = place.accessories

@@ -73,7 +73,7 @@ import Testing
 }
 
 /// Services that make no sense.
-@Suite("A hostile service", .timeLimit(.minutes(2))) struct HostileServiceTests {
+@Suite("A hostile service", .timeLimit(.minutes(Patience.minutes(2)))) struct HostileServiceTests {
   private static let device =
     #"{"id":"X1","path":"/dev/null","source":"named","serial":"X1","links":[],"ways":[],"initialized":true}"#
   private static let list = #"{"accessories":[{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}]}"#

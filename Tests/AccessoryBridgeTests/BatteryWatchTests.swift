@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The example of Documentation/swift.md, as the program that it is.
-@Suite("The example BatteryWatch", .serialized, .timeLimit(.minutes(3))) struct BatteryWatchTests {
+@Suite("The example BatteryWatch", .serialized, .timeLimit(.minutes(Patience.minutes(3)))) struct BatteryWatchTests {
   private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   private func text(of file: String) throws -> String {

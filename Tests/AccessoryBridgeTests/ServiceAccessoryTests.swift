@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A program of this package's libraries and a real service at once.
-@Suite("A program and a service", .serialized, .timeLimit(.minutes(4))) struct ServiceAccessoryTests {
+@Suite("A program and a service", .serialized, .timeLimit(.minutes(Patience.minutes(4)))) struct ServiceAccessoryTests {
   @Test func theProgramUsesWhatTheServiceHolds() async throws {
     let place = try Place()
     let simulator = try await place.simulate()

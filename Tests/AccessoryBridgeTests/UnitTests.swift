@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Several accessories on one line, opened by one program.
-@Suite("Units of a line", .serialized, .timeLimit(.minutes(3))) struct UnitTests {
+@Suite("Units of a line", .serialized, .timeLimit(.minutes(Patience.minutes(3)))) struct UnitTests {
   private static func profile(_ units: UnitChoice?) -> Profile {
     var profile = Profile(name: "bank", rules: [DeviceRule(serialNumber: "BANK")], driver: "daly")
     profile.units = units

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What programs ask a service through: the answers as Swift's values, and errors as the accessory's.
-@Suite("The client of a service", .timeLimit(.minutes(2))) struct BridgeClientTests {
+@Suite("The client of a service", .timeLimit(.minutes(Patience.minutes(2)))) struct BridgeClientTests {
   @Test func answersAreValues() async throws {
     let sample = try await SampleServer()
     let client = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60))
@@ -158,7 +158,9 @@ import Testing
   }
 
   /// All that a service tells comes as a value; when the service ends the sequence throws, once.
-  @Test(.timeLimit(.minutes(1)), arguments: [nil, "X1"]) func eventsEndWithAnError(device: String?) async throws {
+  @Test(.timeLimit(.minutes(Patience.minutes(1))), arguments: [nil, "X1"]) func eventsEndWithAnError(device: String?)
+    async throws
+  {
     let sample = try await SampleServer()
     let events =
       if let device {

@@ -6,7 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Calls", .timeLimit(.minutes(2))) struct CallTests {
+@Suite("Calls", .timeLimit(.minutes(Patience.minutes(2)))) struct CallTests {
   @Test func everyAnswerIsAsTheInterfaceHasIt() async throws {
     let sample = try await SampleServer()
     let interface = try InterfaceDescription(Bridge.text)

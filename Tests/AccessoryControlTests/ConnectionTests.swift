@@ -9,7 +9,7 @@ import Testing
 private let wait = #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"wait"}}"#
 private let list = #"{"method":"accessorybridge.Bridge.List"}"#
 
-@Suite("Clients that come and go", .timeLimit(.minutes(2))) struct ConnectionTests {
+@Suite("Clients that come and go", .timeLimit(.minutes(Patience.minutes(2)))) struct ConnectionTests {
   @Test func aClientThatEndedSendingStillGetsItsAnswers() async throws {
     let sample = try await SampleServer()
     let raw = try RawClient(sample.path)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The line of an accessory that a service lends, as its borrower has it.
-@Suite("A lent line", .timeLimit(.minutes(2))) struct LentLineTests {
+@Suite("A lent line", .timeLimit(.minutes(Patience.minutes(2)))) struct LentLineTests {
   private func borrow(_ path: String) async throws -> any Transport {
     let client = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60))
     return try await client.device("X1", label: "my robot").open().transport

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryControl
 
 /// Where the sockets of a service are, and which of the passed ones is which.
-@Suite(.timeLimit(.minutes(2))) struct PlaceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct PlaceTests {
   @Test(arguments: [
     ("/run/accessory-bridge/bridge.socket", "/run/accessory-bridge/readings.socket"),
     ("bridge.socket", "readings.socket"), ("/tmp/a.socket", "/tmp/a-readings.socket"),

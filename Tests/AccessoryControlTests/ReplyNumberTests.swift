@@ -6,7 +6,7 @@ import Testing
 @testable import AccessoryControl
 
 /// What a client takes of the numbers in answers.
-@Suite(.timeLimit(.minutes(5))) struct ReplyNumberTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct ReplyNumberTests {
   private func read<Method: ControlMethod>(_ text: String, _ method: Method.Type) -> Result<Method.Reply, ControlError>
   {
     Result { () throws(ControlError) in

@@ -8,7 +8,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The socket's file, and a server's and a client's life", .timeLimit(.minutes(2))) struct SocketTests {
+@Suite("The socket's file, and a server's and a client's life", .timeLimit(.minutes(Patience.minutes(2))))
+struct SocketTests {
   private func make(_ path: String, group: String? = nil) async throws(AccessoryError) -> ControlSocket {
     try await SetupQueue(label: "test").run { () throws(AccessoryError) in
       try ControlSocket.make(at: path, group: group)

@@ -5,7 +5,7 @@ import AccessoryIO
 import TestSupport
 import Testing
 
-@Suite("Raw bytes behind an upgrade", .timeLimit(.minutes(2))) struct UpgradeTests {
+@Suite("Raw bytes behind an upgrade", .timeLimit(.minutes(Patience.minutes(2)))) struct UpgradeTests {
   /// Takes `count` bytes.
   private func take(_ count: Int, from transport: any Transport) async -> [UInt8] {
     let readable = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

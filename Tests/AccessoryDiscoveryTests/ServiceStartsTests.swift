@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryDiscovery
 
 /// A service's folder that comes and goes with it.
-@Suite(.timeLimit(.minutes(1))) struct ServiceStartsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct ServiceStartsTests {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }

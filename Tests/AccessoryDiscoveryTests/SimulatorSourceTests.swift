@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessoryDiscovery
 
-@Suite(.timeLimit(.minutes(5))) struct SimulatorSourceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct SimulatorSourceTests {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }

@@ -10,7 +10,7 @@ import Testing
 @testable import AccessoryDiscovery
 
 /// The monitor on a real socket, with messages as udev's daemon sends them. Sending to all takes root.
-@Suite(.timeLimit(.minutes(2))) struct UdevMonitorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct UdevMonitorTests {
   /// A monitor's messages about devices of one test.
   private final class Ear: Sendable {
     let heard = Watched<[UdevMessage]>([])

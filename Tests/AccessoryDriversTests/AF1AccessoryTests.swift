@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// The `framed` driver, with the test as the accessory and as the clock.
-@Suite(.timeLimit(.minutes(5))) struct AF1AccessoryTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct AF1AccessoryTests {
   /// Opens an accessory whose answers `answer` decides.
   private func open(
     clock: any TimerClock = ManualClock(),

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// Commands as they are typed.
-@Suite(.timeLimit(.minutes(5))) struct CommandSyntaxTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct CommandSyntaxTests {
   private static let commands = [
     CommandDescription(
       "turn", "Turns",

@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// What all drivers have in common, with the test as the accessory.
-@Suite(.timeLimit(.minutes(5))) struct DriverTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DriverTests {
   @Test func driversAreFoundByTheirName() {
     for driver in DriverLibrary.builtIn.drivers {
       #expect(DriverLibrary.builtIn.driver(named: driver.name)?.name == driver.name)

@@ -14,7 +14,7 @@ private struct Bare: LinkedAccessory {
 }
 
 /// What an accessory does that says nothing of itself.
-@Suite(.timeLimit(.minutes(5))) struct LinkedAccessoryTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct LinkedAccessoryTests {
   private let transport = MemoryTransport(label: "gadget")
 
   private func open() async throws -> any Accessory {

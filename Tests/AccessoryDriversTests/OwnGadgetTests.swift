@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The example of Documentation/own-gadget.md, as the program that it is, at a terminal at whose other end the test sits.
-@Suite(.timeLimit(.minutes(2))) struct OwnGadgetTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct OwnGadgetTests {
   private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   private func text(of file: String) throws -> String {

@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// How a transfer ends whose pieces the accessory doesn't answer.
-@Suite(.timeLimit(.minutes(5))) struct TransferFlightTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct TransferFlightTests {
   enum End: CaseIterable, Sendable {
     case closed, unplugged, taskCancelled
 

@@ -10,7 +10,7 @@ import Testing
 @testable import AccessoryExport
 
 /// The server with clients on real sockets, and a clock that is moved by hand.
-@Suite(.timeLimit(.minutes(2))) struct ServerTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServerTests {
   /// A client that keeps what it gets.
   private final class Client: Sendable {
     let transport: DescriptorTransport

@@ -2,11 +2,12 @@
 
 import AccessoryCore
 import AccessoryIO
+import TestSupport
 import Testing
 
 /// Suites that use what a process has once: its descriptors, its threads, the interception of system calls. They run
 /// one after another. Each test's time limit is there to end a hang, not to measure.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(Patience.minutes(2))))
 enum ProcessWide {}
 
 /// Runs `body` with an I/O thread of its own, which ends afterwards.

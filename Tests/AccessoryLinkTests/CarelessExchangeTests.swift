@@ -39,7 +39,7 @@ private struct CarelessExchange: Exchange {
 }
 
 /// What a link does for rules that don't do their part.
-@Suite(.timeLimit(.minutes(5))) struct CarelessExchangeTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct CarelessExchangeTests {
   private let transport = MemoryTransport(label: "gadget")
   private let calls = Watched(0)
 

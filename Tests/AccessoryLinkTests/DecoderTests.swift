@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryLink
 
 /// The task that waits alone decodes what arrives, on the link's queue.
-@Suite(.timeLimit(.minutes(5))) struct DecoderTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DecoderTests {
   /// A link whose accessory keeps its replies to itself; `reply` gives that to the last request.
   private func open() async throws -> (
     link: Link<AF1Exchange>, transport: MemoryTransport, asked: @Sendable (Int) async throws -> AF1Header

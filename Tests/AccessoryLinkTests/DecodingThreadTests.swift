@@ -179,7 +179,7 @@ private func exchange(_ link: WatchedLink, _ isolation: isolated (any Actor)? = 
 }
 
 /// A link decodes on threads of dispatch queues: never on the I/O thread, never on a run loop's, whoever asks.
-@Suite(.timeLimit(.minutes(5))) struct DecodingThreadTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DecodingThreadTests {
   enum Caller: CaseIterable { case mainActor, detached, ioThread, loop, preferredLoop, preferredIOThread }
 
   @Test(arguments: Caller.allCases, [false, true]) private func isNeverTheCallersOwn(

@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryLink
 
 /// Bytes and lines, with the test as the accessory and the clock.
-@Suite(.timeLimit(.minutes(5))) struct LineExchangeTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct LineExchangeTests {
   private let clock = ManualClock()
   private let transport = MemoryTransport()
 

@@ -52,7 +52,7 @@ final class PretendedAccessory: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct LinkTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct LinkTests {
   @Test func aRequestGetsItsReply() async throws {
     let link = try await PretendedAccessory().link()
     for length in [0, 1, 100, 4_096] {

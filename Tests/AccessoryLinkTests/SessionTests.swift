@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryLink
 
 /// A session has one taker at a time.
-@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct SessionTests {
   private func kind(_ body: () async throws(AccessoryError) -> Void) async -> AccessoryError.Kind? {
     do throws(AccessoryError) {
       try await body()

@@ -124,7 +124,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct TraceTapTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct TraceTapTests {
   private func pass(_ count: Int, _ bytes: [UInt8], _ tap: TraceTap) {
     for _ in 0..<count { tap.passed(.fromDevice, bytes.span.bytes) }
   }
@@ -267,7 +267,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct SpyingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct SpyingTests {
   @Test func aTapSeesBothDirectionsInOrderAndChangesNothing() async throws {
     let accessory = PretendedAccessory()
     let tap = TraceTap(clock: ManualClock())

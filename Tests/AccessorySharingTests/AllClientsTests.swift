@@ -3,12 +3,13 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// What all clients of a hub have together: memory.
-@Suite(.timeLimit(.minutes(2))) struct AllClientsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct AllClientsTests {
   private static let piece = [UInt8](repeating: 7, count: 65_536)
 
   private func settle() async {

@@ -5,13 +5,14 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// Frames are decoded on the router's queue: bytes wait for it in order and in bounded number, and its results reach nobody for whom
 /// they aren't. The tests stop the queue with a gate, one test at a time, because a stopped queue occupies a thread.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FrameRouterTests {
+@Suite(.serialized, .timeLimit(.minutes(Patience.minutes(2)))) struct FrameRouterTests {
   private struct Setup {
     let hub: SharingHub
     let clock = ManualClock()

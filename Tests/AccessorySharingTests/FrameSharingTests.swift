@@ -5,12 +5,13 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// A hub that shares an AF1 accessory by frames; the accessory and the clients are the test's own.
-@Suite(.timeLimit(.minutes(2))) struct FrameSharingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct FrameSharingTests {
   /// An accessory that answers HELLO, and everything else by the same payload.
   private final class Accessory: Sendable {
     let transport: MemoryTransport

@@ -5,13 +5,14 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// A hub that shares by frames while clients join, ask and leave and the device is unplugged, as a seed has it. Each reply reaches the
 /// client that asked, in order and once, and nothing is lost but what an unplug or a client's own leaving ends.
-@Suite(.timeLimit(.minutes(5))) struct FrameSharingTurmoilTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct FrameSharingTurmoilTests {
   private struct Dice: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

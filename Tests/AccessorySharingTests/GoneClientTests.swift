@@ -10,7 +10,7 @@ import Testing
 @testable import AccessorySharing
 
 /// Clients that leave while their requests wait for an accessory that answers nothing. No time passes: the clock stands still.
-@Suite(.timeLimit(.minutes(2))) struct GoneClientTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct GoneClientTests {
   private let hub = SharingHub(SharingRules(), io: .shared, clock: ManualClock())
   private let accessory = EchoingAccessory()
 

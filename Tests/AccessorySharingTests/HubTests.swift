@@ -3,12 +3,13 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// A hub between transports that are the test's own.
-@Suite(.timeLimit(.minutes(2))) struct HubTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct HubTests {
   /// A hub with a device.
   private struct Setup {
     let hub: SharingHub

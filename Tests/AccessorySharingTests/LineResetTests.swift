@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// Clients that reset a board by DTR and RTS. 8 and 9 are SET-CONTROL's DTR on and off, 11 and 12 RTS on and off.
-@Suite(.timeLimit(.minutes(2))) struct LineResetTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct LineResetTests {
   private func setup(_ resets: [LineReset]) async throws -> (LineHub, TelnetTestClient) {
     let setup = LineHub { $0.resets = resets }
     await setup.attach()

@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// Errors of the line, what there is to send, and telnet's Synch.
-@Suite(.timeLimit(.minutes(2))) struct LineStateTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct LineStateTests {
   private func setup() async throws -> (LineHub, TelnetTestClient) {
     let setup = LineHub()
     await setup.attach()

@@ -3,12 +3,13 @@
 import AccessoryCore
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessoryIO
 
 /// The client of RFC 2217 at a server that the test plays, by a clock that it moves.
-@Suite(.timeLimit(.minutes(2))) struct RFC2217ClientTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct RFC2217ClientTests {
   private struct Setup {
     let server = MemoryTransport(label: "server")
     let clock = ManualClock()

@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// A client of RFC 2217, which is the test, at a hub whose device is a line of memory.
-@Suite(.timeLimit(.minutes(2))) struct RFC2217ServerTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct RFC2217ServerTests {
   private struct Setup {
     let hub: SharingHub
     let line: MemoryLine

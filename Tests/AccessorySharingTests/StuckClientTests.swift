@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessorySharing
 
 /// Clients that stop reading, and what ends meanwhile.
-@Suite(.timeLimit(.minutes(2))) struct StuckClientTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct StuckClientTests {
   private func hub(
     _ kind: HubClientKind = .local, _ change: (inout SharingRules) -> Void = { _ in }
   ) async -> (hub: SharingHub, device: MemoryTransport, client: MemoryTransport, end: Watched<[AccessoryError?]>) {

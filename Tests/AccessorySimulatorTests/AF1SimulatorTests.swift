@@ -13,7 +13,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// The simulator from end to end: a pseudo-terminal, the real link and the real driver at its other end.
-@Suite(.timeLimit(.minutes(5))) struct AF1SimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct AF1SimulatorTests {
   private func quiet(_ change: (inout AF1Simulator.Configuration) -> Void = { _ in }) -> AF1Simulator {
     var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false

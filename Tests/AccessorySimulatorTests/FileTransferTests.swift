@@ -11,7 +11,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// Files on their way to a pretended accessory, over lines that lose and damage, through unplugs and restarts.
-@Suite(.timeLimit(.minutes(3))) struct FileTransferTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct FileTransferTests {
   /// Bytes of a large file; under the thread sanitizer, which is slow, of a smaller one.
   #if THREAD_SANITIZER
     private static let large = 1_000_000

@@ -13,7 +13,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// A simulator's coming and going, and its traces in the file system.
-@Suite(.timeLimit(.minutes(5))) struct PlugTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct PlugTests {
   private let directory: TemporaryDirectory
   private let announcements: TemporaryDirectory
 

@@ -9,7 +9,7 @@ import Testing
 
 /// Who may read needn't be able to act: each method of the interface is in one of these lists, and is answered or refused
 /// on the socket for readings as that says. On the other socket all are answered.
-@Suite(.timeLimit(.minutes(2))) struct AccessTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct AccessTests {
   private static let reading = [
     "Service", "List", "Info", "Status", "Battery", "Values", "History", "Commands", "Subscribe",
     // For the commands that the configuration permits: PermittedCommandTests.

@@ -15,7 +15,7 @@ import Testing
 @testable import BridgeService
 
 /// Attachments as accessories come and go.
-@Suite(.timeLimit(.minutes(2))) struct AttachmentTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct AttachmentTests {
   /// It goes in the middle of a request: that fails at once; the next one, when it is back, is answered.
   @Test func awayInTheMiddleOfARequest() async throws {
     let asked = Watched(0)

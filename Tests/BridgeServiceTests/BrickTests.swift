@@ -11,7 +11,7 @@ import Testing
 @testable import BridgeService
 
 /// Commands by name and files through the service, with a pretended brick on a real pseudo-terminal.
-@Suite(.timeLimit(.minutes(3))) struct BrickTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct BrickTests {
   static let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   private func with(

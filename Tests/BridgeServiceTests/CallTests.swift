@@ -12,7 +12,7 @@ import Testing
 @testable import BridgeService
 
 /// What clients get, with simulators on real pseudo-terminals.
-@Suite(.timeLimit(.minutes(2))) struct CallTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct CallTests {
   @Test func everythingIsAnswered() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1") {

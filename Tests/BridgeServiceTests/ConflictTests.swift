@@ -9,7 +9,7 @@ import Testing
 @testable import BridgeService
 
 /// A device that two profiles fit equally well, which name different protocols.
-@Suite(.timeLimit(.minutes(2))) struct ConflictTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ConflictTests {
   private func profile(_ name: String, _ driver: String) -> Profile {
     Profile(name: name, rules: [DeviceRule(serialNumber: "A1")], driver: driver)
   }

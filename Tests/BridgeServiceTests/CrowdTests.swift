@@ -8,7 +8,7 @@ import Testing
 @testable import BridgeService
 
 /// Many clients, while accessories come and go.
-@Suite(.timeLimit(.minutes(5))) struct CrowdTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct CrowdTests {
   /// Errors that are right when accessories come and go.
   private static let expected: Set<String> = [
     "Disconnected", "NoSuchDevice", "Cancelled", "TimedOut", "AmbiguousDevice", "Busy",

@@ -12,7 +12,7 @@ import Testing
 @testable import BridgeService
 
 /// Terminals and sockets that a profile has: `share: {pty: NAME, unix: NAME}`.
-@Suite(.timeLimit(.minutes(2))) struct EndpointTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct EndpointTests {
   private static func profile(_ change: (inout ProfileSharing) -> Void) -> Profile {
     var profile = Pack.profile(allowsWrites: true)
     var sharing = ProfileSharing()

@@ -12,7 +12,7 @@ import Testing
 @testable import BridgeService
 
 /// `Share` by frames: each client gets the replies to its own requests.
-@Suite(.timeLimit(.minutes(2))) struct FrameShareTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct FrameShareTests {
   private static func share(
     _ harness: ServiceHarness, _ device: String? = nil, write: Bool = false
   ) async throws -> Received {

@@ -16,7 +16,7 @@ import Testing
 /// traps, who is well-behaved is answered, and the service ends when it is told to.
 ///
 /// For ACCESSORY_BRIDGE_FUZZ_SECONDS, or a few seconds without; ACCESSORY_BRIDGE_FUZZ_SEED chooses another seed.
-@Suite(.timeLimit(.minutes(60))) struct HostileWorldTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(60)))) struct HostileWorldTests {
   private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
   @Test func everythingAtOnce() async throws {

@@ -2,12 +2,13 @@
 
 import AccessoryCore
 import AccessoryDiscovery
+import TestSupport
 import Testing
 
 @testable import BridgeService
 
 /// Before a service leaves, it looks whether it is needed.
-@Suite(.timeLimit(.minutes(5))) struct LeavingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct LeavingTests {
   /// Devices that are there, and of which no event has told yet.
   private struct LateSource: DeviceSource {
     var present: [Device]

@@ -9,7 +9,7 @@ import Testing
 @testable import BridgeService
 
 /// The line of an accessory that the service has lent.
-@Suite(.timeLimit(.minutes(2))) struct LentLineTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct LentLineTests {
   private func borrow(_ harness: ServiceHarness) async throws -> (secret: String, transport: any Transport) {
     let (reply, transport) = try await harness.client().upgrade(Bridge.Open(device: "A1"))
     return (try #require(reply.loan), transport)

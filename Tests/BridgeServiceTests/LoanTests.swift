@@ -12,7 +12,7 @@ import Testing
 @testable import BridgeService
 
 /// `Open`: one client has the accessory for itself.
-@Suite(.timeLimit(.minutes(2))) struct LoanTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct LoanTests {
   @Test func lendsExclusively() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1") { $0.device.battery = AF1BatteryReply(level: .normal, percent: 57) }

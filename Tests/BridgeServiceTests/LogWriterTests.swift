@@ -7,7 +7,7 @@ import Testing
 @testable import AccessoryIO
 
 /// A log that never makes the service wait.
-@Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct LogWriterTests {
   /// A pipe, whose ends are closed with this value.
   private final class Pipe: Sendable {
     let reading: CInt

@@ -10,7 +10,7 @@ import Testing
 @testable import BridgeService
 
 /// Whose paths the service looks at.
-@Suite(.timeLimit(.minutes(2))) struct NamingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct NamingTests {
   private static let member = Caller(peer: SocketPeer(process: 1, user: 12_345, groups: []))
 
   private func error(_ body: () async throws(CallError) -> Void) async -> CallError? {

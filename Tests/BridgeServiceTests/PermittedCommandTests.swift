@@ -10,7 +10,7 @@ import Testing
 
 /// Commands of those who may only read, through the socket: what is refused sends nothing. What arrives at the pack in the
 /// end shows that: what was permitted behind all that is refused comes first.
-@Suite(.timeLimit(.minutes(2))) struct PermittedCommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct PermittedCommandTests {
   private static func with(
     _ permissions: [CommandPermission], allowsWrites: Bool = true, clock: ManualClock? = nil,
     _ body: (ServiceHarness, ControlClient, PackEnd) async throws -> Void

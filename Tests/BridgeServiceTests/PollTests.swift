@@ -13,7 +13,7 @@ import Testing
 @testable import BridgeService
 
 /// What the service asks by itself, and how old what it keeps is: with a clock that the test moves.
-@Suite(.timeLimit(.minutes(2))) struct PollTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct PollTests {
   private static func profile(_ change: (inout PollPolicy) -> Void) -> Profile {
     var profile = Profile.af1
     change(&profile.polls)

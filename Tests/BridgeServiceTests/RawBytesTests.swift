@@ -9,7 +9,7 @@ import Testing
 @testable import BridgeService
 
 /// The service lends nobody the raw bytes of a kind that guards them, unless its profile and the client allow it.
-@Suite(.timeLimit(.minutes(5))) struct RawBytesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct RawBytesTests {
   static let guarded = DriverLibrary.builtIn.all.filter { $0.rawBytes != .harmless }.map(\.name)
 
   /// One permission, or none: no call opens a way for raw bytes, and none of them arrives.

@@ -10,7 +10,7 @@ import Testing
 @testable import BridgeService
 
 /// What the service tells of itself, and of where it stands with its accessories.
-@Suite(.timeLimit(.minutes(2))) struct ServiceFactsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServiceFactsTests {
   @Test func itself() async throws {
     var limits = ControlServer.Limits()
     (limits.clients, limits.clientsOfOneUser) = (9, 5)

@@ -11,7 +11,7 @@ import Testing
 @testable import BridgeService
 
 /// `Share`: any number of clients have an accessory's bytes.
-@Suite(.timeLimit(.minutes(2))) struct SharingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct SharingTests {
   private func share(
     _ harness: ServiceHarness, _ access: Bridge.ShareAccess, _ device: String? = nil, write: Bool = false
   ) async throws -> Received {

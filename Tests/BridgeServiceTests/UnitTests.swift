@@ -12,7 +12,7 @@ import Testing
 @testable import BridgeService
 
 /// Several accessories on one line.
-@Suite(.timeLimit(.minutes(3))) struct UnitTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct UnitTests {
   private static func profile(
     _ driver: String, _ units: UnitChoice?, every interval: Duration = .seconds(1)
   ) -> Profile {

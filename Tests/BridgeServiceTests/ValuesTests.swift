@@ -30,7 +30,7 @@ private struct Talker: LinkedAccessory {
 }
 
 /// What accessories measure, through the service.
-@Suite(.timeLimit(.minutes(2))) struct ValuesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ValuesTests {
   @Test func areAskedForNow() async throws {
     try await ServiceHarness.with { harness in
       let simulator = try await harness.simulate("A1")

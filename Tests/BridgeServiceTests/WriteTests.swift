@@ -13,7 +13,7 @@ import Testing
 
 /// What changes something in an accessory needs two permissions, whatever way it takes: without both, no byte of it reaches
 /// the accessory. What arrives there in the end shows that: what was asked for behind all that is refused comes first.
-@Suite(.timeLimit(.minutes(2))) struct WriteTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct WriteTests {
   private static func with(
     allowsWrites: Bool, more: [Profile] = [], _ body: (ServiceHarness, ControlClient, PackEnd) async throws -> Void
   ) async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Alarms, as a user sees them: serve and simulators, list, battery, watch.
-@Suite(.timeLimit(.minutes(10))) struct AlarmTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct AlarmTests {
   private static func log(_ box: Sandbox) -> String {
     (try? SmallFile.read(box.directory.path + "/log", limit: 65_536)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Accessories that come later (`--wait`), or go and come back.
-@Suite(.timeLimit(.minutes(10))) struct AwaitedAccessoryTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct AwaitedAccessoryTests {
   /// The simulator starts at the same time, in any order.
   @Test(arguments: [[], ["./acc"], ["SIM0001"]]) func theAccessoryComesLater(name: [String]) async throws {
     try await Sandbox.with { box in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `battery` and `status` against a simulator in another process.
-@Suite(.timeLimit(.minutes(10))) struct BatteryTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct BatteryTests {
   static let issue = ["--percent", "57", "--level", "normal", "--voltage", "3712", "--charge", "discharging"]
 
   /// The document that describes a simulator with no names of its own.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `bridge`: one accessory, and other programs that use its line.
-@Suite(.timeLimit(.minutes(10))) struct BridgeTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct BridgeTests {
   /// A bridge that runs, and where it listens.
   private struct Bridge {
     let program: Program

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `trace --pcapng`, and recordings of a bridge. What Wireshark makes of captures is `make wireshark`.
-@Suite(.timeLimit(.minutes(10))) struct CaptureTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct CaptureTests {
   private func bytes(_ box: Sandbox, _ name: String) throws -> [UInt8] {
     try SmallFile.read("\(box.directory.path)/\(name)", limit: 1 << 20)
   }

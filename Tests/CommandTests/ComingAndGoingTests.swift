@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `list` and `watch` while simulators come and go.
-@Suite(.timeLimit(.minutes(10))) struct ComingAndGoingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ComingAndGoingTests {
   private static let free: JSON = ["permitted": true, "refusal": nil, "holder": nil]
 
   @Test func nothingThere() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Which commands there are, what each of their names does, and how much help they have.
-@Suite(.timeLimit(.minutes(10))) struct CommandNamesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct CommandNamesTests {
   /// Old names work for one more release: they do the same, tell programs nothing of it, and aren't shown.
   @Test(arguments: [
     ("ls", "file ls"), ("get-file", "file get"), ("send-file", "file send"), ("rm", "file rm"), ("mkdir", "file mkdir"),

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a shell offers while a command is typed: the real bash with the script that the command makes for it.
-@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct CompletionTests {
   /// Loads the script and completes each line, which has a blank between two words and none in one.
   private static let program = #"""
     source "$1"

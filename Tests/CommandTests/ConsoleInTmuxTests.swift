@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `console` as a person sees it, in a real terminal.
-@Suite(.timeLimit(.minutes(10))) struct ConsoleInTmuxTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ConsoleInTmuxTests {
   /// From a shell to a shell, with the terminal as it was.
   private func withConsole(
     _ arguments: String, after prepare: (Sandbox) async throws -> Void = { _ in },

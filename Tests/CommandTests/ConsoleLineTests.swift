@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a console does to a line beside its bytes, and the pauses and ends of lines from a pipe.
-@Suite(.timeLimit(.minutes(10))) struct ConsoleLineTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ConsoleLineTests {
   private static let (exit, prefix) = ("\u{1D}", "\u{14}")
 
   private func withConsole(

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `console` at a terminal at which the test sits.
-@Suite(.timeLimit(.minutes(10))) struct ConsoleTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ConsoleTests {
   private static let (up, left, f1) = ("\u{1B}[A", "\u{1B}[D", "\u{1B}OP")
   private static let (exit, prefix) = ("\u{1D}", "\u{14}")
   private static let ready = "Ctrl-T ? shows what else there is"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Accessories whose protocol a file describes: what commands do with built-in kinds, they do with these.
-@Suite(.timeLimit(.minutes(10))) struct DescribedTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct DescribedTests {
   /// A description that a user could write, without its first line.
   private static let lamp = #"""
     version: 1

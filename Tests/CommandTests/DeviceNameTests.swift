@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The ways to say which accessory is meant.
-@Suite(.timeLimit(.minutes(10))) struct DeviceNameTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct DeviceNameTests {
   @Test func everyNameOfOne() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate(

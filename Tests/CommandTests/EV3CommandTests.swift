@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A pretended brick and the commands that speak with it, each a process of its own.
-@Suite(.timeLimit(.minutes(10))) struct EV3CommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct EV3CommandTests {
   private func simulate(_ box: Sandbox, _ arguments: String...) async throws -> Sandbox.Simulator {
     let program = try box.start(["simulate", "ev3"] + arguments)
     let line = try await program.line(containing: " is plugged in at ")

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Commands that go on until they are told to end, and what they leave behind.
-@Suite(.timeLimit(.minutes(10))) struct EndingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct EndingTests {
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func aSimulatorLeavesNothingBehind(signal: CInt) async throws {
     try await Sandbox.with { box in

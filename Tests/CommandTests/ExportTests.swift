@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `export` as a process, and the programs that it is for: `upsc`, `upsrw`, `upscmd` and `upsmon` of Debian's nut-client.
-@Suite(.timeLimit(.minutes(10))) struct ExportTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ExportTests {
   /// Where the service answers those who only read.
   private func readings(_ box: Sandbox) -> String { box.runtime.path + "/accessory-bridge/readings.socket" }
 

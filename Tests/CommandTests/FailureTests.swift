@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What a command says, and which status it ends with, when an accessory can't be talked to.
-@Suite(.timeLimit(.minutes(10))) struct FailureTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct FailureTests {
   @Test func noAccessoryAtAll() async throws {
     try await Sandbox.with { box in
       for command in ["battery", "status", "info"] {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A line that loses and damages frames.
-@Suite(.timeLimit(.minutes(10))) struct FaultTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct FaultTests {
   /// Whatever gets lost, what is printed is right. A request may fail, when all of its tries are lost; with this seed
   /// hardly any does.
   @Test func answersAreRightOverABadLine() async throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Devices that tell something without a pause.
-@Suite(.timeLimit(.minutes(10))) struct FloodTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct FloodTests {
   /// The main thread, that for I/O, eight that serve tasks and links; and those where devices are opened, which end soon.
   private static let mostThreads = 16
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `battery --watch`: told by the accessory, not asked for.
-@Suite(.timeLimit(.minutes(10))) struct FollowTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct FollowTests {
   /// A line behind the time with which it begins: "14:05:09  57 %".
   private static func withoutTime(_ line: String) -> String {
     let form = String(line.prefix(10).map { $0.isNumber ? "0" : $0 })

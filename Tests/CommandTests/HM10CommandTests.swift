@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A pretended module and the commands that speak with it, each a process of its own.
-@Suite(.timeLimit(.minutes(10))) struct HM10CommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct HM10CommandTests {
   @Test func inTheTermsOfAll() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--link", "./hm", "--percent", "57", "--battery-form", "new")

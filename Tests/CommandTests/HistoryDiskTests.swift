@@ -7,7 +7,7 @@ import Testing
 
 /// The history where its disk is really full, and where it is mounted for reading only. The service has a namespace of its own
 /// with its state folder on a tmpfs; who isn't root gets a user namespace with it.
-@Suite(.timeLimit(.minutes(10))) struct HistoryDiskTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct HistoryDiskTests {
   /// A service whose state folder is a disk of its own.
   private struct Disk {
     let box: Sandbox

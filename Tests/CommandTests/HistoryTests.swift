@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The history with the real program: how it is shown, and what of it survives.
-@Suite(.timeLimit(.minutes(5))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct HistoryTests {
   @Test func itIsShownInAllForms() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A service whose numbers make no sense: every command that asks it says so, and none of them crashes.
-@Suite(.timeLimit(.minutes(10))) struct HostileNumberTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct HostileNumberTests {
   private static let device =
     #"{"id":"X1","path":"/dev/null","source":"named","serial":"X1","links":[],"ways":[],"initialized":true}"#
   private static let identity =

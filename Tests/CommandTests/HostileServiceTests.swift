@@ -9,7 +9,7 @@ import Testing
 
 /// What an accessory says of itself goes through the whole service as text: to clients as it was said, to people and
 /// programs made harmless, and never into a path, a command line or a log raw.
-@Suite(.timeLimit(.minutes(10))) struct HostileServiceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct HostileServiceTests {
   /// A text with a name that fits on a line, in the bytes that an accessory sends.
   struct Hostile: Sendable, CustomTestStringConvertible {
     let testDescription: String

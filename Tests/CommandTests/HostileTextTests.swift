@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Text that an accessory chose reaches neither a terminal nor a log raw.
-@Suite(.timeLimit(.minutes(10))) struct HostileTextTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct HostileTextTests {
   static let texts = [
     "\u{1B}[31mred\u{1B}[0m\u{7}", "two\nlines\r\ttab", "\u{202E}reversed\u{2066}isolated\u{200F}", "\u{9B}2J\u{85}",
     "bell\u{7F}\u{2028}\u{2029}", "zero\u{200B}width\u{FEFF}\u{E0041}", "\u{34F}hidden\u{115F}\u{3164}\u{FFA0}\u{180B}",

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `identify`: what is at a port, found by asking, and only when it is asked to.
-@Suite(.timeLimit(.minutes(10))) struct IdentifyTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct IdentifyTests {
   /// What a kind says to its identifying request, by its description's examples.
   private func exchange(_ kind: String) throws -> (request: [UInt8], reply: [UInt8], rate: UInt32) {
     let described = try #require(DescriptionLibrary.builtIn.described(kind))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What `make install` puts below DESTDIR, and how well the service is locked in.
-@Suite(.timeLimit(.minutes(10))) struct InstallTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct InstallTests {
   private let directory: TemporaryDirectory
   private let root: String
 

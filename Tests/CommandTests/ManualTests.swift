@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The manual's pages that the command makes of itself.
-@Suite(.timeLimit(.minutes(10))) struct ManualTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ManualTests {
   private static let judge = "/usr/bin/mandoc"
 
   @Test func onePageForEachCommand() async throws {

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Accessories that speak Modbus, on a serial line and through a network.
-@Suite(.timeLimit(.minutes(10))) struct ModbusTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ModbusTests {
   /// Listens at a port of this machine, and answers as an accessory of this kind does; each connection is to another one.
   private func listen(_ kind: String, wire: ModbusWire) async throws -> NetworkListener {
     let description = try #require(DescriptionLibrary.builtIn.described(kind)).description

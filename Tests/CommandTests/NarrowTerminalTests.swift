@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a person sees in a small window: lines that fit, broken between words.
-@Suite(.timeLimit(.minutes(10))) struct NarrowTerminalTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct NarrowTerminalTests {
   /// Runs a command in a window of this size; returns the screen when it has ended.
   private func screen(
     _ command: String, columns: Int, rows: Int = 40, status: CInt = 0, _ prepare: (Sandbox) async throws -> Void

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Pseudo-terminals that the user names by their numbers, which the kernel gives away again.
-@Suite(.timeLimit(.minutes(5))) struct NumberedTerminalTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct NumberedTerminalTests {
   /// When a terminal was made; nil where there is none.
   private func birth(_ path: String) -> timespec? {
     var file = stat()

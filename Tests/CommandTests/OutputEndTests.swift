@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Commands that go on until they are told to end also end when nobody reads them any more, without a further line.
-@Suite(.timeLimit(.minutes(10))) struct OutputEndTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct OutputEndTests {
   private static let commands = [
     ["watch"], ["watch", "--json"], ["battery", "--watch"], ["battery", "--watch", "--json"], ["trace", "--ask"],
     ["trace", "--ask", "--json"],

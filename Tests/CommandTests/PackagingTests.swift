@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What the Debian packages are made of. `make deb-test` installs them.
-@Suite(.timeLimit(.minutes(10))) struct PackagingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct PackagingTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   private func run(_ words: String...) async throws -> Program.Transcript {

@@ -12,7 +12,7 @@ import Testing
 /// Six accessories of different kinds under a service, on bad lines, pulled and plugged in again at random, and charged and
 /// discharged meanwhile: what the service tells of them is what was true at that time. For ACCESSORY_BRIDGE_SOAK_SECONDS,
 /// or a few seconds without.
-@Suite(.timeLimit(.minutes(90))) struct PowerSoakTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(90)))) struct PowerSoakTests {
   private static let kinds = ["jbd", "daly", "vedirect", "epever", "pi30", "mavlink"]
   /// How often the service asks those that don't tell by themselves.
   private static var poll: Duration { Soak.seconds == nil ? .seconds(2) : .seconds(20) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `profile new`, and `profile check --recording`.
-@Suite(.timeLimit(.minutes(10))) struct ProfileNewTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ProfileNewTests {
   private func recording(_ frames: [String]) -> [UInt8] {
     var text = "#accessory-bridge-recording 1 silence 0.050000000 frames none\n"
     for (index, frame) in frames.enumerated() { text += "\(index).000000000 < \(frame)\n" }

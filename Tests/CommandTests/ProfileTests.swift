@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `profile`, and commands that go by profiles.
-@Suite(.timeLimit(.minutes(10))) struct ProfileTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ProfileTests {
   private func write(_ text: String, to name: String, _ box: Sandbox) throws {
     if !exists(box.directory.path + "/profiles") {
       #expect(mkdir(box.directory.path + "/profiles", 0o700) == 0)

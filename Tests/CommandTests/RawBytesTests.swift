@@ -9,7 +9,7 @@ import Testing
 
 /// Raw bytes to each kind that ships and guards them, by each command that could send some: without permission none of
 /// them reaches the accessory.
-@Suite(.timeLimit(.minutes(10))) struct RawBytesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RawBytesTests {
   /// All that ship, except those whose drivers say that raw bytes are harmless. A new driver belongs here by itself.
   static let guarded = DriverLibrary.builtIn.all.filter { $0.rawBytes != .harmless }.map(\.name)
 

@@ -36,7 +36,7 @@ extension Sandbox {
 }
 
 /// `serve` answers on a second socket, for those who may read but not act.
-@Suite(.timeLimit(.minutes(10))) struct ReadingsSocketTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ReadingsSocketTests {
   @Test func theServiceAnswersOnBoth() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The recorded conversations of Tests/Recordings: what they say, and that commands of now hold them once more.
-@Suite(.timeLimit(.minutes(10))) struct RecordingsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RecordingsTests {
   private static let folder =
     "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Recordings"
 

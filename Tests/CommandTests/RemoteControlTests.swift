@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pretended robots and cars, the user's remote control, and the commands that speak with them, each a process of its own.
-@Suite(.timeLimit(.minutes(10))) struct RemoteControlTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RemoteControlTests {
   private func configuration(_ box: Sandbox) -> [String: String] { ["XDG_CONFIG_HOME": box.directory.path + "/config"] }
 
   @Test func aRobot() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `replay`: the accessory's side of a recording, and what is said of a host that differs.
-@Suite(.timeLimit(.minutes(10))) struct ReplayCommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ReplayCommandTests {
   /// Records what commands say to a simulated accessory, through a bridge.
   private func record(_ box: Sandbox, _ kind: [String], _ commands: [[String]]) async throws {
     let simulator = try box.start(["simulate"] + kind + ["--link", "original"], limit: Sandbox.longLife)

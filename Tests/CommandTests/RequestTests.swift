@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `request`: any command to an accessory.
-@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RequestTests {
   @Test(arguments: [
     ["request", "./acc", "echo", "68656c6c6f"], ["request", "./acc", "0x7E", "68656c6c6f"],
     ["request", "echo", "68656c6c6f"], ["request", "0x7e", "--text", "hello"], ["request", "ECHO", "0x68:65 6C6c 6f"],

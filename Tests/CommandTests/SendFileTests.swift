@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Files for AF1 accessories, with the simulator as a process of its own.
-@Suite(.timeLimit(.minutes(10))) struct SendFileTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct SendFileTests {
   private static let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
   private static let sum = Hexadecimal.string(CRC32.checksum(of: bytes.span.bytes, .crc32ISOHDLC))
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What the service costs with many accessories.
-@Suite(.timeLimit(.minutes(10))) struct ServiceCostTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ServiceCostTests {
   /// One thread does all I/O, however many there are.
   @Test func twoHundredAccessories() async throws {
     try await Sandbox.with { box in

@@ -59,7 +59,7 @@ extension Sandbox {
 }
 
 /// `serve` as a process, and the commands that go through it.
-@Suite(.timeLimit(.minutes(10))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ServiceTests {
   /// In one terminal the service, in another simulators, in a third status and battery.
   @Test func answersAreTheSameBothWays() async throws {
     try await Sandbox.with { box in

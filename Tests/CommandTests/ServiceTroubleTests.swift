@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What is done to a service that runs: its files are taken away, nobody reads what it says, others crowd its socket.
-@Suite(.timeLimit(.minutes(10))) struct ServiceTroubleTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ServiceTroubleTests {
   /// Waits until the service at the usual place answers; returns what it has.
   private func list(_ box: Sandbox) async throws -> [String] {
     let ids = Watched<[String]?>(nil)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Accessories that a service shares: by profiles, by `bridge`, and those on the network.
-@Suite(.timeLimit(.minutes(10))) struct SharedServiceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct SharedServiceTests {
   private func write(_ text: String, to file: String, _ box: Sandbox) throws {
     try box.directory.write(Array(text.utf8), to: file)
   }

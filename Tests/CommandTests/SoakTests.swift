@@ -11,7 +11,7 @@ import Testing
 
 /// The service with everything against it at once: events from three accessories as fast as they come, 128 clients that
 /// never read, and a standard error that nobody reads. For ACCESSORY_BRIDGE_SOAK_SECONDS, or a few seconds without.
-@Suite(.timeLimit(.minutes(60))) struct SoakTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(60)))) struct SoakTests {
   /// Clients that never read.
   private static let lazyCount = 128
   /// What the service's unit allows it (`MemoryMax=`), in KiB.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A device that is a socket with a path: `unix:PATH`.
-@Suite(.timeLimit(.minutes(10))) struct SocketDeviceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct SocketDeviceTests {
   /// A simulator that nobody is told of.
   private func simulator(percent: UInt8) -> AF1Simulator {
     var configuration = AF1Simulator.Configuration(seed: 1)

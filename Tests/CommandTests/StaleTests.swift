@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What commands show of readings that are older than they should be, as a service tells of them.
-@Suite(.timeLimit(.minutes(3))) struct StaleTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct StaleTests {
   private static func device(_ path: String) -> String {
     #"{"id":"X1","path":"\#(path)","source":"simulator","serial":"X1","links":[],"ways":[],"initialized":true}"#
   }

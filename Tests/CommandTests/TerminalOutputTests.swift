@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Colour and bars are for people who look at a terminal that can show them.
-@Suite(.timeLimit(.minutes(10))) struct TerminalOutputTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct TerminalOutputTests {
   @Test(
     arguments: [
       ([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false),

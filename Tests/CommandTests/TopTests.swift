@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `top` as a person sees it, in a real terminal, from a shell to a shell.
-@Suite(.timeLimit(.minutes(10))) struct TopTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct TopTests {
   /// Runs `top` in a window, and checks that the shell finds its terminal as it was: the settings, and the screen.
   private func withTop(
     _ arguments: String = "", columns: Int = 80, rows: Int = 24, status: String = "0",

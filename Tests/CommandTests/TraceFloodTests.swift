@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `trace` of an accessory that says more than anybody can read, and its recording where there is no room.
-@Suite(.timeLimit(.minutes(10))) struct TraceFloodTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct TraceFloodTests {
   /// Bytes of a flood: a trace without a bound keeps all of them, and more beside.
   private static let floodBytes = 8 << 20
   /// What a process may grow meanwhile.

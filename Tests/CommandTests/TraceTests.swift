@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `trace`: frames as they pass, and recordings of them.
-@Suite(.timeLimit(.minutes(10))) struct TraceCommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct TraceCommandTests {
   @Test func aRecordingOfASessionWithFaultsDecodesToWhatWasShownLive() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--drop", "0.1", "--corrupt", "0.3", "--seed", "5")
@@ -105,7 +105,7 @@ import Testing
 }
 
 /// `doctor`: what stands in the way of a port.
-@Suite(.timeLimit(.minutes(10))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct DoctorTests {
   /// The project's own service is nobody's problem, also where it lends the accessory.
   @Test(arguments: [false, true]) func theServiceHasIt(attach: Bool) async throws {
     try await Sandbox.with { box in

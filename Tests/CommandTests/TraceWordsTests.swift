@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `trace` of each family's simulator shows what passes in the family's words, live and from its recording.
-@Suite(.timeLimit(.minutes(10))) struct TraceWordsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct TraceWordsTests {
   struct Family: Sendable, CustomTestStringConvertible {
     let kind: String
     /// What the protocol is called.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Several accessories on one line, as a user meets them.
-@Suite(.timeLimit(.minutes(10))) struct UnitTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct UnitTests {
   private func write(_ units: String, _ box: Sandbox) throws {
     let folder = box.directory.path + "/profiles"
     if !exists(folder) { #expect(mkdir(folder, 0o700) == 0) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A device that no driver is known for: nothing is sent to it but what the user writes.
-@Suite(.timeLimit(.minutes(10))) struct UnknownDeviceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct UnknownDeviceTests {
   /// A command that takes a DEVICE, with the port in place of PORT.
   struct Call: Sendable, CustomTestStringConvertible {
     var testDescription: String { words.joined(separator: " ") }

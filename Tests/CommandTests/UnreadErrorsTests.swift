@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Commands that run for long, whose standard error nobody reads: they say more than a pipe holds.
-@Suite(.timeLimit(.minutes(10))) struct UnreadErrorsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct UnreadErrorsTests {
   /// Standard error is a pipe that stays open and is never read.
   private static let unread = ["/bin/sh", "-c", "mkfifo unread; exec 3<>unread; exec \"$0\" \"$@\" 2>&3"]
   /// So many lines are more than 64 KiB.

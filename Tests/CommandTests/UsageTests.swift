@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Wrong usage ends with 64 and says what is expected; help and version end with 0.
-@Suite(.timeLimit(.minutes(10))) struct UsageTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct UsageTests {
   /// Swift would replace what can't be read, and answer on another socket, or open another file, than was named.
   @Test func whatIsNotUTF8() async throws {
     try await Sandbox.with { box in

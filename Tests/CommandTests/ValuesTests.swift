@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `values`, and what `battery` shows of batteries that tell more.
-@Suite(.timeLimit(.minutes(10))) struct ValuesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ValuesTests {
   private static let device =
     #"{"id":"X1","path":"/dev/null","source":"named","serial":"X1","links":[],"ways":[],"initialized":true}"#
   private static let list = #"{"accessories":[{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}]}"#

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `watch --exec` and `list --wait`.
-@Suite(.timeLimit(.minutes(10))) struct WatchCommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct WatchCommandTests {
   private static func script(_ box: Sandbox, _ text: String) throws {
     try box.directory.write(Array("#!/bin/sh\n\(text)\n".utf8), to: "on-event", mode: 0o700)
   }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Commands that change something in an accessory, as a person at the command line meets them: with a service and without.
-@Suite(.timeLimit(.minutes(4))) struct WriteTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(4)))) struct WriteTests {
   /// An accessory that answers nothing: "read" asks for something, "cut" changes something.
   private static let description = """
     protocol: pack

@@ -9,7 +9,7 @@ import Testing
 @testable import ExternalAccessory
 
 /// The streams over a transport whose device the test is, to the byte.
-@Suite(.timeLimit(.minutes(5))) struct ChannelTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct ChannelTests {
   private struct Rig {
     let transport = MemoryTransport()
     let channel: SessionChannel

@@ -10,7 +10,7 @@ import Testing
 
 /// An accessory whose protocol a file describes, found by its profile's protocol string and spoken with as programs for iOS
 /// do.
-@Suite(.timeLimit(.minutes(2))) struct DescribedTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct DescribedTests {
   private static let profile = """
     name: cellar
     match: {serial: BMS1}

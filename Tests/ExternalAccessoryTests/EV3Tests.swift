@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A pretended EV3, found and spoken with as programs for iOS do.
-@Suite(.timeLimit(.minutes(2))) struct EV3Tests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct EV3Tests {
   private static let protocolString = "COM.LEGO.MINDSTORMS.EV3"
 
   private func brick(

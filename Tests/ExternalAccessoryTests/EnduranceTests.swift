@@ -9,7 +9,7 @@ import Testing
 
 /// A thousand times the same, after which the process holds no more than before. To be run alone in its process, one
 /// test after another: see the Makefile.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct EnduranceTests {
+@Suite(.serialized, .timeLimit(.minutes(Patience.minutes(5)))) struct EnduranceTests {
   #if THREAD_SANITIZER
     static let cycles = 100
   #else

@@ -8,7 +8,7 @@ import Testing
 @testable import ExternalAccessory
 
 /// A service whose numbers make no sense, or that tells of more than there can be.
-@Suite(.timeLimit(.minutes(5))) struct HostileServiceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct HostileServiceTests {
   private static func device(_ speed: String) -> String {
     #"{"id":"X1","path":"/dev/null","source":"named","links":[],"ways":[],"initialized":true,"usb":{"vendor_id":1,"#
       + #""product_id":1,"bus":0,"address":0,"node":"","port":"","speed_mbps":\#(speed),"interfaces":[]}}"#

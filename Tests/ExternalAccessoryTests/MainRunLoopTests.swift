@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Programs whose main run loop runs, or doesn't: see Tests/Clients/MainRunLoop.
-@Suite(.timeLimit(.minutes(5))) struct MainRunLoopTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct MainRunLoopTests {
   private static let ways = [
     "closed", "delegateFirst", "closedByAnotherThread", "hundredTimes", "closedAtFirstEnd", "leftAtTheEnd", "letGo",
     "removedWhileBytesArrive", "removedAndSessionLetGo", "removedFromDefault", "withoutDelegate", "unread",

@@ -72,7 +72,7 @@ func mainQueueBarrier() async {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ManagerTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ManagerTests {
   @Test func theFacts() throws {
     let bench = try Bench()
     let accessory = try bench.accessory

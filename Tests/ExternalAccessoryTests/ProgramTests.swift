@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Whole programs with a real main run loop, beside a real `bridge-cli simulate framed`.
-@Suite(.timeLimit(.minutes(3))) struct ProgramTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct ProgramTests {
   /// The reply to a request for the battery, number 1, to the byte, from a simulator at 57 %.
   private func expectBatteryReply(_ line: String?) throws {
     let bytes = try #require(line).split(separator: " ").compactMap { UInt8($0, radix: 16) }

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Accessories that a service holds: listed and opened as if they were this program's own.
-@Suite(.timeLimit(.minutes(2))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServiceTests {
   private func unannounced() -> AF1Simulator {
     var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false

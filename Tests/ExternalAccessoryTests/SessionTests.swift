@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Sessions from open to close, on a pseudo-terminal.
-@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct SessionTests {
   @Test func whatASessionKnows() throws {
     let bench = try Bench()
     let accessory = try bench.accessory

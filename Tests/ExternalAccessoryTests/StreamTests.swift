@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The streams of a session as clients use them, on a pseudo-terminal.
-@Suite(.timeLimit(.minutes(2))) struct StreamTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct StreamTests {
   enum Step: CaseIterable { case delegate, schedule, open }
 
   static let orders: [[Step]] = [

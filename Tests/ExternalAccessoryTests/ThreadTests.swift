@@ -12,7 +12,7 @@ import Testing
 @testable import ExternalAccessory
 
 /// What is parsed or matched is so on this module's queue, never on the I/O thread, which all devices wait for.
-@Suite(.timeLimit(.minutes(5))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct ThreadTests {
   /// A reply that notes whether it is decoded on the I/O thread.
   private struct Probe: ControlMethod {
     static let method = "org.varlink.service.GetInfo"

@@ -10,7 +10,7 @@ import Testing
 
 /// Sessions of accessories whose protocol has commands that change something in them: by an explicit word, and if the profile
 /// allows it, or not at all.
-@Suite(.timeLimit(.minutes(2))) struct WriteTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct WriteTests {
   private static let drivers = DriverLibrary([
     Driver(name: "pack", commands: [CommandDescription("cut", "Cuts the current", isWrite: true)], rawBytes: .guarded) {
       _, _, _ throws(AccessoryError) in throw .closed("nobody makes contact here")

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Suites on fake devices run one after another: they count the process's descriptors and threads.
-@Suite(.serialized, .timeLimit(.minutes(2))) enum USB {}
+@Suite(.serialized, .timeLimit(.minutes(Patience.minutes(2)))) enum USB {}
 
 extension USB {
   @Suite struct TrafficTests {

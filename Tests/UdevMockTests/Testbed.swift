@@ -11,7 +11,7 @@ import Testing
 
 /// Tests that see umockdev's /sys and /dev. A process has one of those, so they run one after another; and they need its
 /// library loaded before all others, which `make test` does: `umockdev-wrapper swift test --filter '^UdevMockTests'`.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(Patience.minutes(5))))
 enum UdevMock {}
 
 /// An empty /sys and /dev, to plug things into. Gone with this value.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What the pages show of Swift is compiled with the tests, to the letter.
-@Suite("Swift in the documentation", .timeLimit(.minutes(3))) struct PageTests {
+@Suite("Swift in the documentation", .timeLimit(.minutes(Patience.minutes(3)))) struct PageTests {
   /// Manifests of other packages; and code that needs `ExternalAccessory`, which its own tests have.
   private func isElsewhere(_ snippet: [Substring]) -> Bool {
     snippet.contains { $0.hasPrefix(".target(") || $0.hasPrefix(".testTarget(") || $0 == "import ExternalAccessory" }

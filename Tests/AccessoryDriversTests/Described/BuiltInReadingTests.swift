@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// What readings of the built-in kinds consist of, from bytes of real accessories.
-@Suite(.timeLimit(.minutes(2))) struct BuiltInReadingTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct BuiltInReadingTests {
   private static func description(_ name: String) throws -> ProtocolDescription {
     try #require(DescriptionLibrary.builtIn.described(name)).description
   }

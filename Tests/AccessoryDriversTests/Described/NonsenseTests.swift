@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// What an accessory says that can't be: it is unknown, never a number that was made up, and it is counted.
-@Suite(.timeLimit(.minutes(2))) struct NonsenseTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct NonsenseTests {
   private func description(_ name: String) throws -> ProtocolDescription {
     try #require(DescriptionLibrary.builtIn.described(name)).description
   }

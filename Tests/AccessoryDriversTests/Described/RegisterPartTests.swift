@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// Modbus accessories that lack a register of a group: the rest of the group is read.
-@Suite(.timeLimit(.minutes(2))) struct RegisterPartTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct RegisterPartTests {
   private static let epever = DescriptionLibrary.builtIn.described("epever")?.description
 
   /// A frame of unit 1 with its check.

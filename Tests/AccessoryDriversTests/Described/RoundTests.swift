@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// Accessories that send several messages in turn: a reading waits for all of them.
-@Suite(.timeLimit(.minutes(2))) struct RoundTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct RoundTests {
   /// A shunt sends these two each second; both are of a recording.
   private static let main = UnknownWordTests.block("PID\t0xA389", "V\t53509", "I\t23866", "SOC\t548")
   private static let history = UnknownWordTests.block("H1\t-276495", "H4\t3", "H7\t50422", "H18\t16783")

@@ -5,12 +5,13 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// What is done once after opening.
-@Suite(.timeLimit(.minutes(2))) struct StartTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct StartTests {
   /// A console that listens at 1200 baud until it is told to be faster.
   private static let text = #"""
     protocol: console

@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// Numbers that no description has a word for, as newer firmware sends them: they are kept, and an error is a fault.
-@Suite(.timeLimit(.minutes(2))) struct UnknownWordTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct UnknownWordTests {
   private static func description(_ name: String) throws -> ProtocolDescription {
     try #require(DescriptionLibrary.builtIn.described(name)).description
   }

@@ -86,7 +86,7 @@ private final class Recorder: HM10CentralDelegate {
 }
 
 /// What a central does by itself, with a clock that the test moves and modules that are the test's.
-@Suite(.timeLimit(.minutes(5))) struct HM10CentralTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct HM10CentralTests {
   private static let one = BluetoothAddress(rawValue: 1)!
   private static let two = BluetoothAddress(rawValue: 2)!
   private static let three = BluetoothAddress(rawValue: 3)!

@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// A search at a port, against accessories that answer only at their own rate.
-@Suite(.timeLimit(.minutes(3))) struct IdentifierTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct IdentifierTests {
   /// What a described kind says to its identifying request, by its examples.
   private static func answer(_ kind: String) throws -> (request: [UInt8], reply: [UInt8], rate: UInt32) {
     let described = try #require(DescriptionLibrary.builtIn.described(kind))

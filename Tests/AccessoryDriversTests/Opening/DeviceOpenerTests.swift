@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import AccessoryLink
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -24,7 +25,7 @@ private struct Lamp: Accessory {
   func close() async { await session.close() }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DeviceOpenerTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DeviceOpenerTests {
   private static let library: DriverLibrary = {
     var library = DriverLibrary.builtIn
     library.register(Lamp.driver)

@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// Each kind that ships, as a program opens it: raw bytes need two permissions, unless its driver says that they are harmless.
-@Suite(.timeLimit(.minutes(2))) struct RawBytesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct RawBytesTests {
   private static let all = DriverLibrary.builtIn.all
 
   @Test(arguments: all.map(\.name), [(false, false), (false, true), (true, false), (true, true)])

@@ -10,7 +10,7 @@ import Testing
 
 /// Whole commands, with the library that they are shipped with, against somebody who answers in a broker's place. However they end, they
 /// end by themselves.
-@Suite(.timeLimit(.minutes(60))) struct HostilePacketTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(60)))) struct HostilePacketTests {
   private let directory: TemporaryDirectory
   private let machine: TestGateway
 

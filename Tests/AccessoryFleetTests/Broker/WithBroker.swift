@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests with Debian's mosquitto, and with whole programs.
-@Suite(.timeLimit(.minutes(3))) struct WithBroker {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct WithBroker {
   /// What a test has: a broker, somebody who looks at everything on it, and machines.
   struct Scene: Sendable {
     let broker: TestBroker

@@ -10,7 +10,7 @@ import Testing
 @testable import AccessoryFleet
 
 /// What a client makes of a broker that sends what it likes.
-@Suite(.timeLimit(.minutes(2))) struct HostileBrokerTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct HostileBrokerTests {
   private func client(of broker: HostileBroker) throws -> MQTTClient {
     MQTTClient(MQTTSettings(try BrokerAddress(broker.address), clientID: "test"))
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryIO
 
 /// What is told of a directory that somebody takes away.
-@Suite(.timeLimit(.minutes(5))) struct DirectoryWatcherTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DirectoryWatcherTests {
   private let directory: TemporaryDirectory
   private let seen = Watched<[DirectoryWatcher.Event]>([])
 

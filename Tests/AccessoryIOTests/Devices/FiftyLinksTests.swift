@@ -9,7 +9,7 @@ import Testing
 
 extension ProcessWide {
   /// The whole way, fifty times at once: simulators, terminals, links, requests.
-  @Suite(.timeLimit(.minutes(2))) struct FiftyLinksTests {
+  @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct FiftyLinksTests {
     @Test func oneThreadReadsAndWritesForAll() async throws {
       _ = IOThread.shared
       try await CallLog.record { log in

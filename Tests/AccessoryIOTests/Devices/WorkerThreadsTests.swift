@@ -8,7 +8,7 @@ import Testing
 
 extension ProcessWide {
   /// Many queues on few threads.
-  @Suite(.timeLimit(.minutes(5))) struct WorkerThreadsTests {
+  @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct WorkerThreadsTests {
     /// However many queues have something to do, and however often, there are no more threads.
     @Test func aFixedNumber() async throws {
       let threads = WorkerThreads(name: "test-fixed", limit: 3)

@@ -167,7 +167,7 @@ import Testing
     #expect(held == nil, "a consumer that holds its transport would never be freed")
   }
 
-  @Test(.timeLimit(.minutes(5))) func nothingIsLostBetweenThreads() async throws {
+  @Test(.timeLimit(.minutes(Patience.minutes(5)))) func nothingIsLostBetweenThreads() async throws {
     let queue = InputQueue(highWater: 1_000)
     let mayGoOn = DispatchSemaphore(value: 0)
     queue.onResume { mayGoOn.signal() }

@@ -159,7 +159,7 @@ import Testing
     #expect(held == nil, "a producer that holds its transport would never be freed")
   }
 
-  @Test(.timeLimit(.minutes(5))) func eachProducersBytesStayInOrder() async throws {
+  @Test(.timeLimit(.minutes(Patience.minutes(5)))) func eachProducersBytesStayInOrder() async throws {
     let queue = OutputQueue(highWater: 64)
     let work = DispatchSemaphore(value: 0)
     queue.onQueued { work.signal() }

@@ -10,7 +10,7 @@ import Testing
 @testable import AccessoryIO
 
 /// What a manager's socket gets.
-@Suite(.timeLimit(.minutes(5))) struct ServiceNotifierTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct ServiceNotifierTests {
   /// The manager's end: a real socket.
   private final class Manager: Sendable {
     let descriptor: FileDescriptor

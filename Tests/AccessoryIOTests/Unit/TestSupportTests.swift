@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The tools of other tests do what they say.
-@Suite(.timeLimit(.minutes(5))) struct TestSupportTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct TestSupportTests {
   @Test func aManualClockRunsWhatIsDueInOrderAtItsOwnMoment() {
     let clock = ManualClock(now: MonotonicTime(nanoseconds: 0))
     let noted = Watched<[Int64]>([])

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryLink
 
 /// Links over any framing, with the test as the accessory and the clock.
-@Suite(.timeLimit(.minutes(5))) struct FrameLinkTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct FrameLinkTests {
   private let clock = ManualClock()
 
   /// An accessory that says yes to all but `silence`, `refuse` and what it can't read.

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -9,7 +10,7 @@ import Testing
 
 /// What real accessories do that makes it harder to speak with them: whatever it is, the same is told as without it, twice,
 /// and nothing is made up. Documentation/simulators.md has the same table with the options of `simulate`.
-@Suite(.timeLimit(.minutes(10))) struct QuirkTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct QuirkTests {
   /// Each of them.
   static let all = [
     QuirkCase.jbd, QuirkCase.daly, QuirkCase.jk, QuirkCase.pylontech, QuirkCase.vedirect, QuirkCase.pi30,

@@ -11,7 +11,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// Files to and from a brick, also with the cable pulled in the middle.
-@Suite(.timeLimit(.minutes(3))) struct EV3FileTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3FileTests {
   static let megabyte = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   private static let path = "../prjs/test/data.bin"
 

@@ -10,7 +10,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// Every command of a brick by its name, against a pretended one.
-@Suite(.timeLimit(.minutes(2))) struct EV3NamedCommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct EV3NamedCommandTests {
   /// A line as it is typed, and what comes back.
   struct Line: Sendable {
     var words: String

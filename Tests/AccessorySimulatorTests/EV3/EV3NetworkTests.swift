@@ -13,7 +13,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// Bricks over the network: names, greetings, and who isn't one.
-@Suite(.timeLimit(.minutes(5))) struct EV3NetworkTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct EV3NetworkTests {
   @Test func names() throws {
     let good: [(String, String, UInt16)] = [
       ("tcp:192.168.0.7:5555", "192.168.0.7", 5_555), ("tcp:ev3.local:1", "ev3.local", 1),

@@ -12,7 +12,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// A pretended brick from end to end: the real driver and the real link at the other end of a terminal or a socket.
-@Suite(.timeLimit(.minutes(2))) struct EV3SimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct EV3SimulatorTests {
   @Test(arguments: EV3Bench.Way.allCases) func inTheTermsOfAll(way: EV3Bench.Way) async throws {
     let bench = try await EV3Bench.open(way) {
       $0.device.percent = 57

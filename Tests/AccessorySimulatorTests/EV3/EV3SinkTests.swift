@@ -8,7 +8,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// Where a file from a brick goes, and can't be written for a moment.
-@Suite(.timeLimit(.minutes(3))) struct EV3SinkTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3SinkTests {
   /// Writes to memory, but for one call, which fails.
   private final class SinkFailingOnce: FileSink {
     let file = MemoryFile()

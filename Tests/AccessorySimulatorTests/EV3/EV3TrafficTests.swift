@@ -11,7 +11,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// Many commands as fast as the link takes them, and a brick that has limits.
-@Suite(.timeLimit(.minutes(3))) struct EV3TrafficTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3TrafficTests {
   /// Four callers, 2500 commands each, every one with a number of its own that must come back.
   @Test(arguments: EV3Bench.Way.allCases) func tenThousandCommands(way: EV3Bench.Way) async throws {
     let bench = try await EV3Bench.open(way)

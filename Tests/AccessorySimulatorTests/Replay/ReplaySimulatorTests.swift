@@ -11,7 +11,7 @@ import Testing
 private struct Absence: Error { let what: String }
 
 /// A replay at the end of a terminal, a connection and a USB cable.
-@Suite(.timeLimit(.minutes(2))) struct ReplaySimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ReplaySimulatorTests {
   private func script(_ steps: ReplayScript.Step...) throws -> ReplayScript {
     var script = ReplayScript()
     for step in steps { try script.add(step, at: .zero) }

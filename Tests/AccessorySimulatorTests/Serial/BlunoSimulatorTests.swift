@@ -11,7 +11,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// A pretended robot from end to end: the real driver and the real link at the other end of a terminal.
-@Suite(.timeLimit(.minutes(2))) struct BlunoSimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct BlunoSimulatorTests {
   private struct Bench {
     let simulator: BlunoSimulator
     let robot: BlunoRobot

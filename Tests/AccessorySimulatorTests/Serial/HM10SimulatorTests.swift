@@ -12,7 +12,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// A pretended module from end to end: the real driver and the real link at the other end of a terminal.
-@Suite(.timeLimit(.minutes(2))) struct HM10SimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct HM10SimulatorTests {
   private struct Bench {
     let simulator: HM10Simulator
     let path: String

@@ -11,7 +11,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// A pretended car from end to end: the real driver and the real link at the other end of a terminal.
-@Suite(.timeLimit(.minutes(2))) struct HM1XSimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct HM1XSimulatorTests {
   private struct Bench {
     let simulator: HM1XSimulator
     let car: HM1XCar

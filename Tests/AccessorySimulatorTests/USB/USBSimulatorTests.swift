@@ -9,7 +9,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// The simulated accessory as a USB device, at whose cable a kernel is played. The real one is in the lab.
-@Suite(.timeLimit(.minutes(5))) struct USBSimulatorTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct USBSimulatorTests {
   private let host = TestHost()
 
   private func simulator(

@@ -13,7 +13,7 @@ import Testing
 @testable import BridgeService
 
 /// Alarms of a service with simulated accessories.
-@Suite(.timeLimit(.minutes(2))) struct ServiceAlarmTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServiceAlarmTests {
   private static func rules(_ texts: [String]) throws -> AlarmRules {
     AlarmRules(typed: try texts.map { try AlarmRule($0) })
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import BridgeService
 
 /// The method History of a service in this process.
-@Suite(.timeLimit(.minutes(2))) struct HistoryCallTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct HistoryCallTests {
   @Test func whatWasReadIsAnswered() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("S1") { $0.device.battery.percent = 57 }

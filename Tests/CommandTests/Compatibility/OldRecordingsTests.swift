@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Recordings that version 0.1 made of sessions with faults, and how it decoded them.
-@Suite(.timeLimit(.minutes(3))) struct OldRecordingsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct OldRecordingsTests {
   private static let names = OldVersion.names(in: "recordings", ending: ".trace")
 
   @Test func thereIsOneOfEachFamily() { #expect(Self.names == ["bluno", "ev3", "framed", "hm10", "hm1x"]) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The commands and calls of version 0.1, made again: what they answered then is in what they answer now.
-@Suite(.timeLimit(.minutes(5))) struct OldStepsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct OldStepsTests {
   /// Every document that a command prints with --json still has all its keys, with the same types.
   @Test(arguments: OldVersion.names(in: "commands", ending: ".jsonl"))
   func documentsStillHaveAllTheirKeys(name: String) async throws { try await replay("commands/\(name).jsonl") }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every command with `--json`: each document that it prints is one of those that the schema describes for it.
-@Suite(.timeLimit(.minutes(10))) struct EveryCommandTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct EveryCommandTests {
   @Test func everyCommandPrintsDescribedDocuments() async throws {
     var seen = SeenDocuments(try DocumentSchema())
     try await Sandbox.with { try await Self.withoutDevice($0, &seen) }

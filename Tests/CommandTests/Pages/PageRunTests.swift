@@ -5,7 +5,7 @@ import Testing
 
 /// The pages are run as they are printed: files are written, command lines are given to a shell at a terminal, and what
 /// comes is compared with what the page shows.
-@Suite("Commands in the documentation", .timeLimit(.minutes(10))) struct PageRunTests {
+@Suite("Commands in the documentation", .timeLimit(.minutes(Patience.minutes(10)))) struct PageRunTests {
   @Test(arguments: PageScript.all) func thePageIsTrue(_ script: PageScript) async throws {
     try await Sandbox.with { box in
       var seat = PageSeat(script, box)

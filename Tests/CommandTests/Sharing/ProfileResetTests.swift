@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A board whose profile names its reset, shared by a service and by a bridge to that.
-@Suite(.timeLimit(.minutes(10))) struct ProfileResetTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ProfileResetTests {
   /// The beginning of esptool's sequence for the boot loader, after telnet's agreement: DTR off, RTS on, DTR on.
   private static let sequence: [UInt8] =
     [0xFF, 0xFB, 0x2C] + [9, 11, 8].flatMap { [0xFF, 0xFA, 0x2C, 5, $0, 0xFF, 0xF0] as [UInt8] }

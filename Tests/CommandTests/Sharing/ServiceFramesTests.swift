@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A service shares an accessory by frames: with programs that call `Share`, and with bridges.
-@Suite(.timeLimit(.minutes(10))) struct ServiceFramesTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ServiceFramesTests {
   private static func share(_ box: Sandbox) async throws -> any Transport {
     let socket = box.socket
     let client = try await ControlClient.connect(to: socket)

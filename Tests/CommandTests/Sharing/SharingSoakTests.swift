@@ -9,7 +9,7 @@ import Testing
 
 /// `bridge` under load: 100,000 requests of ten clients, a minute at full speed, 10,000 connections, 1,000 clients at once. So much
 /// with ACCESSORY_BRIDGE_SHARING_SOAK=1, a part of it with a number below; a little without.
-@Suite(.timeLimit(.minutes(60)), .serialized) struct SharingSoakTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(60))), .serialized) struct SharingSoakTests {
   private static let size = getenv("ACCESSORY_BRIDGE_SHARING_SOAK").flatMap { Double(String(cString: $0)) }
 
   /// The part of `full` that is asked for, or `little`.

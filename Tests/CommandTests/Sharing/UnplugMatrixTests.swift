@@ -8,7 +8,7 @@ import Testing
 
 /// What a client sees when the accessory is unplugged and plugged in again: by every way, under each policy, as
 /// Documentation/sharing.md has it. Nothing is leaked.
-@Suite(.timeLimit(.minutes(10))) struct UnplugMatrixTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct UnplugMatrixTests {
   enum Policy: String, CaseIterable, Sendable {
     case hangUp = "hang-up"
     case keep
