@@ -133,14 +133,18 @@ struct RecordingFile: Sendable {
 
   /// Reads a recording's lines while `take` returns true. Throws `badData` with the invalid line.
   static func read(_ path: String, _ take: (Recording.Line) -> Bool) throws(AccessoryError) {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a named pipe would wait for a program that writes to it.
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
     defer { Glibc.close(descriptor) }
+    let isFile = isRegular(path)
     var reader = RecordingReader()
     var lines: [Recording.Line] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
+      if !isFile { try Interruption.waitUntilReadable(descriptor, path) }
       let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "reading \(path)") }
       if count == 0 { break }
       do throws(AccessoryError) {

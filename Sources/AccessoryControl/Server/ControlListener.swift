@@ -15,6 +15,9 @@ actor ControlListener: EventHandler {
   private let onSocket: @Sendable (ControlServer.SocketNews, _ path: String) -> Void
   private var socket: ControlSocket
   private var welcome: Welcome?
+  private var onExhausted: (@Sendable () -> Void)?
+  /// For a client, when accessories have all other descriptors.
+  private var spare = SpareDescriptor()
   private var token: EventToken?
   private var pause: TimerToken?
   /// Watches the socket's files; nil for a passed socket, and where they can't be watched.
@@ -45,10 +48,12 @@ actor ControlListener: EventHandler {
     (self.socket, self.access, self.io, self.onSocket) = (socket, access, io, onSocket)
   }
 
-  /// Begins to accept clients; `welcome` is called for each on the I/O thread.
-  func start(_ welcome: @escaping Welcome) {
+  /// Begins to accept clients; `welcome` is called for each on the I/O thread, and `onExhausted` when a client waits and there is no
+  /// descriptor for it.
+  func start(_ welcome: @escaping Welcome, onExhausted: @escaping @Sendable () -> Void) {
     guard !isClosing else { return }
-    self.welcome = welcome
+    (self.welcome, self.onExhausted) = (welcome, onExhausted)
+    spare.keep()
     accept(true)
     watchFiles()
     // Changes between the creation of the files and the start of the watcher weren't reported.
@@ -58,7 +63,10 @@ actor ControlListener: EventHandler {
   // MARK: - Accepting
 
   /// Accepts clients again after the system had run out of descriptors.
-  func acceptAgain() { if token == nil { accept(true) } }
+  func acceptAgain() {
+    spare.keep()
+    if token == nil { accept(true) }
+  }
 
   private func accept(_ accepting: Bool) {
     if let pause { io.cancel(pause) }
@@ -70,7 +78,7 @@ actor ControlListener: EventHandler {
       token = try? io.watch(socket.descriptor, for: .read, handler: self)
     }
     guard !isClosing, token == nil else { return }
-    pause = io.schedule(at: io.now + Self.exhaustionPause) { self.assumeIsolated { $0.accept(true) } }
+    pause = io.schedule(at: io.now + Self.exhaustionPause) { self.assumeIsolated { $0.acceptAgain() } }
   }
 
   /// Called on the I/O thread.
@@ -83,7 +91,11 @@ actor ControlListener: EventHandler {
       } catch .wouldBlock {
         return
       } catch .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noBufferSpace {
-        return accept(false)
+        if spare.give() { continue }
+        // The descriptor of a client that leaves now is the next one's.
+        accept(false)
+        onExhausted?()
+        return
       } catch {
         // An error of one client (ECONNABORTED): go on with the next.
       }
@@ -170,7 +182,8 @@ actor ControlListener: EventHandler {
     watcher?.stop()
     watcher = nil
     accept(false)
-    welcome = nil
+    _ = spare.give()
+    (welcome, onExhausted) = (nil, nil)
   }
 
   /// Accepts no more clients, and returns when the socket's file is removed.

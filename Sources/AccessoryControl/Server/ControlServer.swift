@@ -78,6 +78,8 @@ package actor ControlServer {
           listener.assumeIsolated {
             $0.start { descriptor, group in
               self.assumeIsolated { $0.welcome(descriptor, access: access, group: group) }
+            } onExhausted: {
+              self.assumeIsolated { _ = $0.makeRoom() }
             }
           }
         }

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// Interruption by SIGINT, SIGTERM or SIGHUP: the first signal cancels the command, which then closes what it has open;
 /// the second ends the process at once.
@@ -27,11 +28,35 @@ package enum Interruption {
   package static func endWithOutput() {
     guard outputEnd.withLock({ $0 == nil }) else { return }
     let end = OutputEnd {
-      if received.compareExchange(expected: 0, desired: SIGPIPE, ordering: .relaxed).exchanged {
-        work.withLock { $0 }?.cancel()
-      }
+      if received.compareExchange(expected: 0, desired: SIGPIPE, ordering: .relaxed).exchanged { interrupt() }
     }
     outputEnd.withLock { $0 = end }
+  }
+
+  /// The writing ends of pipes that wake up threads in `waitUntilReadable`.
+  private static let sleepers = Locked<Set<CInt>>([])
+
+  private static func interrupt() {
+    work.withLock { $0 }?.cancel()
+    sleepers.withLock { for end in $0 { _ = Glibc.write(end, "!", 1) } }
+  }
+
+  /// Blocks until a pipe or a terminal has bytes, or its other end is closed. Throws `cancelled` when the command is interrupted
+  /// meanwhile: a thread that blocks in a system call doesn't notice that by itself.
+  package static func waitUntilReadable(_ descriptor: CInt, _ name: String) throws(AccessoryError) {
+    var ends: [CInt] = [0, 0]
+    guard pipe(&ends) == 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "reading \(name)") }
+    sleepers.withLock { _ = $0.insert(ends[1]) }
+    defer {
+      sleepers.withLock { _ = $0.remove(ends[1]) }
+      for end in ends { close(end) }
+    }
+    var ready = [
+      pollfd(fd: descriptor, events: CShort(POLLIN), revents: 0),
+      pollfd(fd: ends[0], events: CShort(POLLIN), revents: 0),
+    ]
+    while signal == nil, poll(&ready, 2, -1) < 0, errno == EINTR {}
+    if signal != nil { throw AccessoryError(.cancelled, "reading \(name) was interrupted") }
   }
 
   private static let hangUp = Locked<(@Sendable () -> Void)?>(nil)
@@ -61,7 +86,7 @@ package enum Interruption {
         WaitingLine.shared.willWrite()
         _exit(ExitStatus.of(signal: signal))
       }
-      work.cancel()
+      interrupt()
     }
     if handler == nil {
       var set = sigset_t()
