@@ -158,10 +158,12 @@ extension TopScreen {
     for (name, value) in zip(names, values) {
       let name = TextCut.text(name, columns: width, isASCII: glyphs.isASCII)
       let padding = String(repeating: " ", count: max(0, width - TextWidth.of(name)) + 2)
-      lines.append([
-        StyledText(" " + name + padding, .dim), StyledText(TopRow.text(value) ?? "-"),
-        StyledText(value.isDerived ? "  derived" : "", .dim),
-      ])
+      let parts = TextWrap.lines(TopRow.text(value) ?? "-", columns: max(8, columns - width - 3))
+      for (index, part) in parts.enumerated() {
+        let front = index == 0 ? " " + name + padding : String(repeating: " ", count: width + 3)
+        let isMarked = value.isDerived && index == parts.count - 1
+        lines.append([StyledText(front, .dim), StyledText(part), StyledText(isMarked ? "  derived" : "", .dim)])
+      }
     }
     return lines
   }

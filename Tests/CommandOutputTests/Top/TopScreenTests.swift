@@ -190,9 +190,16 @@ import Testing
 
   /// Nothing of a number is missing where there is little room.
   @Test func detailInFortyColumns() {
-    var model = TopSample.model([TopSample.pack])
+    var pack = TopSample.pack
+    pack.values = [AccessoryValue("identity_of_it", nil, nil, .text("SmartShunt 500A/50mV of the roof"))]
+    var model = TopSample.model([pack])
     _ = model.press(.enter)
     let screen = TopSample.text(&model, columns: 40, rows: 40)
+    let value = screen.firstIndex { $0.hasPrefix(" identity_of_it") } ?? 0
+    #expect(
+      screen[value...(value + 1)] == [
+        " identity_of_it  SmartShunt 500A/50mV of", "                 the roof",
+      ])
     #expect(screen[1...2] == ["▋░░░░ 12 % ↓", "low  52.800 V  -0.250 A  discharging"])
     let cells = screen.firstIndex { $0.hasPrefix("Cells") } ?? 0
     #expect(screen[cells...(cells + 1)] == ["Cells  4  3.300 V to 3.345 V  spread 45", "       mV"])
