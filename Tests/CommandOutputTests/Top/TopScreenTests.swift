@@ -69,8 +69,8 @@ import Testing
   @Test(
     arguments: [
       (57, .green), (80, .green), (100, .green), (18, .yellow), (3, .red),
-    ] as [(UInt8, CellStyle.Colour)])
-  func colours(percent: UInt8, colour: CellStyle.Colour) {
+    ] as [(Int, CellStyle.Colour)])
+  func colours(percent: Int, colour: CellStyle.Colour) {
     // The first row is the selected one, which has no colours.
     var model = TopSample.model([TopSample.row("A"), TopSample.row("SIM0001", percent: percent)])
     let (grid, _) = TopScreen(TopGlyphs(isASCII: false)).draw(&model, columns: 120, rows: 8, now: TopSample.now)
