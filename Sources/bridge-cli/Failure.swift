@@ -45,8 +45,10 @@ enum Failure {
   /// Prints ArgumentParser's own errors, or the help that was asked for; returns the exit status.
   static func report(parsing error: any Error) -> CInt {
     let status = BridgeCLI.exitCode(for: error).rawValue
-    // An error may be about an option that only a help topic shows.
-    let text = HelpTopic.showing { BridgeCLI.fullMessage(for: error) }
+    // An error may be about an option that only a help topic shows. What isn't an error, like the list of all commands, hides it.
+    let text =
+      status == EXIT_SUCCESS
+      ? BridgeCLI.fullMessage(for: error) : HelpTopic.showing { BridgeCLI.fullMessage(for: error) }
     guard status != EXIT_SUCCESS else {
       if !text.isEmpty { Output.line(HelpScreen.isHelp(text) ? HelpScreen.text() : text) }
       return status

@@ -27,7 +27,7 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("Compare a description with this recording of trace --record.", valueName: "file"),
     completion: .file())
   var recording: String?
-  @Option(help: "Check the files as this kind, whatever their keys are.")
+  @Option(help: ArgumentHelp("Check the files as this kind, whatever their keys are.", valueName: "kind"))
   var `as`: CheckedKind?
   @OptionGroup var output: OutputOptions
 

@@ -35,6 +35,9 @@ struct CommandSetting: Sendable, Hashable {
         "\(missing.joined(separator: " and ")) must be set together with \(names.joined(separator: " and "))")
     }
     let known = commands.filter(\.sets).flatMap(\.settable)
+    guard !names.allSatisfy(known.contains) else {
+      throw UsageError("\(names.joined(separator: " and ")) can't be set together: set them one after another")
+    }
     let list = known.isEmpty ? "nothing can be set" : "what can be set is \(known.joined(separator: ", "))"
     throw UsageError("\(names.joined(separator: " and ")) can't be set: \(list)")
   }

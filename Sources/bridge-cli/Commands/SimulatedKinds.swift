@@ -29,7 +29,8 @@ enum SimulatedKinds {
 
   /// "an accessory that speaks AF1": a command's abstract without its verb and what can be chosen.
   private static func about(_ abstract: String) -> String {
-    let text = abstract.hasPrefix("Simulates ") ? abstract.dropFirst("Simulates ".count) : abstract[...]
+    let verb = ["Simulates ", "Pretends to be "].first { abstract.hasPrefix($0) } ?? ""
+    let text = abstract.dropFirst(verb.count)
     let first = text.split(separator: ",", maxSplits: 1).first ?? ""
     return String(first.last == "." ? first.dropLast() : first)
   }

@@ -46,6 +46,7 @@ enum OldSpellings {
     else { return }
     let name = ([BridgeCLI.name] + move.new.filter { $0 != "help" } + move.options.filter { $0 != "--as" }.prefix(1))
     let new = move.options.first == "--as" ? "\(BridgeCLI.name) check" : name.joined(separator: " ")
-    Output.note("\(BridgeCLI.name) \(move.old.joined(separator: " ")) is \(new) now; the old name will go.")
+    Output.note(
+      "\(BridgeCLI.name) \(move.old.joined(separator: " ")) is called \(new) now; the old name will be removed.")
   }
 }

@@ -108,6 +108,6 @@ private struct SimulatorsTopic: ParsableCommand {
     helpNames: [])
   @OptionGroup(title: "Faults") var faults: SimulatorOptions
   @OptionGroup(title: "Quirks of described accessories") var quirks: QuirkOptions
-  @OptionGroup(title: "USB, for framed and loopback") var usb: USBOptions
+  @OptionGroup(title: "USB of framed") var usb: USBOptions
   @OptionGroup(title: "Faults on USB") var usbFaults: USBFaultOptions
 }
