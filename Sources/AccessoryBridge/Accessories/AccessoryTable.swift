@@ -126,7 +126,12 @@ extension Device {
       usb?.damage,
     ]
     let interfaces = usb?.interfaces ?? []
-    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + links.reduce(0) { $0 + $1.utf8.count + 16 }
-      + interfaces.reduce(0) { $0 + 64 + 16 * $1.description.endpoints.count + ($1.driver?.utf8.count ?? 0) }
+    var count = 0
+    for text in texts { count += text?.utf8.count ?? 0 }
+    for link in links { count += link.utf8.count + 16 }
+    for interface in interfaces {
+      count += 64 + 16 * interface.description.endpoints.count + (interface.driver?.utf8.count ?? 0)
+    }
+    return count
   }
 }
