@@ -25,7 +25,7 @@ import Testing
     #expect(try await accessory.status() == AccessoryStatus(state: .idle, reportsFaults: true))
     #expect(try await accessory.identify().serialNumber == "SIM0001")
     let values = try await accessory.values()
-    #expect(values.first == AccessoryValue("state", .state, nil, .choice(word: "idle", number: 0)))
+    #expect(values.first == AccessoryValue("state", quantity: .state, content: .choice(word: "idle", number: 0)))
     #expect(accessory.protocolDetails?.name == "AF1" && accessory.protocolDetails?.bootID != nil)
     #expect(try await accessory.request(AF1Command.echo.rawValue, payload: [1, 0xFF]) == [1, 0xFF])
     #expect(await kind { () throws(AccessoryError) in _ = try await accessory.request(0x7D, payload: []) } == .refused)

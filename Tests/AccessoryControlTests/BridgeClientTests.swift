@@ -315,24 +315,24 @@ import Testing
   @Test func values() throws {
     let told: [(AccessoryValue, String)] = [
       (
-        AccessoryValue("pv_voltage", .voltage, .volt, number: 36.2),
+        AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2),
         #"{"derived":false,"kind":"number","name":"pv_voltage","number":36.2,"quantity":"voltage","unit":"V"}"#
       ),
       (AccessoryValue("count", number: 12), #"{"derived":false,"kind":"number","name":"count","number":12}"#),
       (
-        AccessoryValue("serial", .identity, nil, .text("X1")),
+        AccessoryValue("serial", quantity: .identity, content: .text("X1")),
         #"{"derived":false,"kind":"text","name":"serial","quantity":"identity","text":"X1"}"#
       ),
       (
-        AccessoryValue("relay", nil, nil, .flag(false), isDerived: true),
+        AccessoryValue("relay", content: .flag(false), isDerived: true),
         #"{"derived":true,"flag":false,"kind":"flag","name":"relay"}"#
       ),
       (
-        AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)),
+        AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)),
         #"{"derived":false,"kind":"choice","name":"mode","number":3,"quantity":"state","text":"bulk"}"#
       ),
       (
-        AccessoryValue("pv_power", .power, .watt, nil),
+        AccessoryValue("pv_power", quantity: .power, unit: .watt, content: nil),
         #"{"derived":false,"kind":"unknown","name":"pv_power","quantity":"power","unit":"W"}"#
       ),
     ]
@@ -355,7 +355,7 @@ import Testing
     #expect(battery.reading.derived == [.percent])
     var value = Bridge.MeasuredValue(name: "a")
     (value.kind, value.number) = ("z", 1)
-    #expect(value.reading == AccessoryValue("a", nil, nil, nil))
+    #expect(value.reading == AccessoryValue("a", content: nil))
     (value.kind, value.text, value.number) = ("choice", "b", 1.5)
     #expect(value.reading.content == nil)
   }

@@ -5,16 +5,16 @@ import Testing
 
 @Suite struct AccessoryValueTests {
   @Test func whatIsNoNumberIsUnknown() {
-    let value = AccessoryValue("pv_voltage", .voltage, .volt, number: 36.2)
+    let value = AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2)
     #expect(value.content == .number(36.2) && value.number == 36.2 && !value.isDerived)
     #expect(value.quantity?.rawValue == "voltage" && value.unit?.rawValue == "V")
     for number in [nil, Double.nan, .infinity, -.infinity] {
-      let unknown = AccessoryValue("pv_voltage", .voltage, .volt, number: number)
+      let unknown = AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: number)
       #expect(unknown.content == nil && unknown.number == nil && unknown.name == "pv_voltage")
     }
-    #expect(AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)).number == 3)
-    #expect(AccessoryValue("on", .state, nil, .flag(true)).number == nil)
-    #expect(AccessoryValue("x", nil, nil, .number(.nan)).bounded.content == nil)
+    #expect(AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)).number == 3)
+    #expect(AccessoryValue("on", quantity: .state, content: .flag(true)).number == nil)
+    #expect(AccessoryValue("x", content: .number(.nan)).bounded.content == nil)
   }
 
   /// Steps of a tenth and a hundredth are as they are written.
@@ -33,13 +33,14 @@ import Testing
   @Test func boundsOfAValue() {
     let long = String(repeating: "ä", count: 1_000)
     let cut = AccessoryValue(
-      "x" + long, .init(rawValue: long), MeasurementUnit(rawValue: long), .choice(word: long, number: 1),
+      "x" + long, quantity: .init(rawValue: long), unit: MeasurementUnit(rawValue: long),
+      content: .choice(word: long, number: 1),
       isDerived: true
     ).bounded
     #expect(cut.name == "x" + String(repeating: "ä", count: 31) && cut.isDerived)
     #expect(cut.quantity?.rawValue.utf8.count == 32 && cut.unit?.rawValue.utf8.count == 16)
     #expect(cut.content == .choice(word: String(repeating: "ä", count: 128), number: 1))
-    #expect(AccessoryValue("a", nil, nil, .text(long)).bounded.content == .text(String(repeating: "ä", count: 128)))
+    #expect(AccessoryValue("a", content: .text(long)).bounded.content == .text(String(repeating: "ä", count: 128)))
     #expect(cut.bounded == cut)
   }
 
@@ -57,11 +58,12 @@ import Testing
   /// Each value has its own age; what is told anew takes the place of what was.
   @Test func eachValueHasItsAge() throws {
     let (volts, amperes) = (
-      AccessoryValue("u", .voltage, .volt, number: 12), AccessoryValue("i", .current, .ampere, number: 1)
+      AccessoryValue("u", quantity: .voltage, unit: .volt, number: 12),
+      AccessoryValue("i", quantity: .current, unit: .ampere, number: 1)
     )
     var reading = ValuesReading([volts, amperes], at: time(10))
     #expect(reading.values == [volts, amperes])
-    let other = AccessoryValue("u", .voltage, .volt, number: nil)
+    let other = AccessoryValue("u", quantity: .voltage, unit: .volt, number: nil)
     #expect(reading.take([other], at: time(15)) == [other])
     #expect(reading.values == [other, amperes])
     #expect(reading["u"]?.age(time(17)) == .seconds(2) && reading["i"]?.age(time(17)) == .seconds(7))

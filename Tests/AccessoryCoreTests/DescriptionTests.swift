@@ -41,13 +41,13 @@ import Testing
   }
 
   @Test func values() {
-    let distance = AccessoryValue("port_4", .distance, "cm", number: 50)
-    let color = AccessoryValue("port_3", nil, nil, .choice(word: "red", number: 5))
+    let distance = AccessoryValue("port_4", quantity: .distance, unit: "cm", number: 50)
+    let color = AccessoryValue("port_3", content: .choice(word: "red", number: 5))
     #expect("\(distance)" == "port_4: 50 cm")
     #expect("\(color)" == "port_3: red")
-    #expect("\(AccessoryValue("touched", nil, nil, .flag(true)))" == "touched: yes")
-    #expect("\(AccessoryValue("text", nil, nil, .text("\u{7}")))" == "text: \\u{7}")
-    #expect("\(AccessoryValue("lost", .voltage, .volt, nil))" == "lost: -")
+    #expect("\(AccessoryValue("touched", content: .flag(true)))" == "touched: yes")
+    #expect("\(AccessoryValue("text", content: .text("\u{7}")))" == "text: \\u{7}")
+    #expect("\(AccessoryValue("lost", quantity: .voltage, unit: .volt, content: nil))" == "lost: -")
     #expect("\(ValuesReading([distance, color], at: MonotonicTime(nanoseconds: 0)))" == "port_4: 50 cm, port_3: red")
   }
 }

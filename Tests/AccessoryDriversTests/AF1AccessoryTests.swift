@@ -48,12 +48,12 @@ import Testing
     }
     #expect(
       try await accessory.values() == [
-        AccessoryValue("state", .state, nil, .choice(word: "busy", number: 1)),
-        AccessoryValue("fault_code", .problem, number: 7),
-        AccessoryValue("progress", .ratio, .percent, number: nil),
-        AccessoryValue("boot_id", .identity, nil, .text("01020304")),
-        AccessoryValue("largest_payload", .dataSize, .byte, number: 4_096),
-        AccessoryValue("window", .count, number: 2),
+        AccessoryValue("state", quantity: .state, content: .choice(word: "busy", number: 1)),
+        AccessoryValue("fault_code", quantity: .problem, number: 7),
+        AccessoryValue("progress", quantity: .ratio, unit: .percent, number: nil),
+        AccessoryValue("boot_id", quantity: .identity, content: .text("01020304")),
+        AccessoryValue("largest_payload", quantity: .dataSize, unit: .byte, number: 4_096),
+        AccessoryValue("window", quantity: .count, number: 2),
       ])
     #expect(scripted.requests.value.map(\.command) == [.hello, .status])
   }

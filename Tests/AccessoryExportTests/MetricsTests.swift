@@ -91,12 +91,14 @@ struct MetricsTests {
   @Test func values() throws {
     let readings = ReadingsSnapshot.sample(
       values: [
-        .init("output_voltage", .voltage, .millivolt, number: 229_960), .init("load", .ratio, .percent, number: 14),
-        .init("energy", .energy, .kilowattHour, number: 1.5), .init("speed", .speed, .kilometrePerHour, number: 36),
-        .init("strange", nil, "furlongs", number: 3), .init("plain", nil, nil, number: 4),
-        .init("on", nil, nil, .flag(true)), .init("mode", nil, nil, .choice(word: "fast \"x\"", number: 2)),
-        .init("text", nil, nil, .text("x")), .init("unknown", .voltage, .volt, number: nil),
-        .init("hidden\u{7}", nil, nil, number: 5),
+        .init("output_voltage", quantity: .voltage, unit: .millivolt, number: 229_960),
+        .init("load", quantity: .ratio, unit: .percent, number: 14),
+        .init("energy", quantity: .energy, unit: .kilowattHour, number: 1.5),
+        .init("speed", quantity: .speed, unit: .kilometrePerHour, number: 36),
+        .init("strange", unit: "furlongs", number: 3), .init("plain", number: 4),
+        .init("on", content: .flag(true)), .init("mode", content: .choice(word: "fast \"x\"", number: 2)),
+        .init("text", content: .text("x")), .init("unknown", quantity: .voltage, unit: .volt, number: nil),
+        .init("hidden\u{7}", number: 5),
       ])
     let expected: [(String, [String: String], Double?)] = [
       ("accessory_value_volts", ["name": "output_voltage", "quantity": "voltage"], 229.96),

@@ -18,7 +18,7 @@ struct UPSTests {
         for onBattery in [nil, true, false] {
           var battery = BatteryReading(level: level, charge: charge)
           (battery.faults, battery.warnings) = (["battery-low", "ups-failed"], ["battery-low"])
-          let values = onBattery.map { [AccessoryValue("on_battery", nil, nil, .flag($0))] } ?? []
+          let values = onBattery.map { [AccessoryValue("on_battery", content: .flag($0))] } ?? []
           let words = status(battery, values, isUPS: false).split(separator: " ")
           #expect(words.first == "OL")
           #expect(Set(words).isSubset(of: ["OL", "CHRG", "DISCHRG"]))
@@ -28,14 +28,14 @@ struct UPSTests {
   }
 
   @Test func namedOnes() {
-    let onBattery = AccessoryValue("on_battery", nil, nil, .flag(true))
+    let onBattery = AccessoryValue("on_battery", content: .flag(true))
     #expect(status(lowUPS, isUPS: true) == "OB DISCHRG LB")
     #expect(status(lowUPS, isUPS: false) == "OL DISCHRG")
     #expect(status(BatteryReading(percent: 21, charge: .charging), isUPS: true) == "OL CHRG")
     #expect(status(BatteryReading(percent: 20, charge: .charging), isUPS: true) == "OL CHRG LB")
     #expect(status(BatteryReading(charge: .unknown), [onBattery], isUPS: true) == "OB")
     #expect(
-      status(BatteryReading(charge: .discharging), [.init("on_battery", nil, nil, .flag(false))], isUPS: true)
+      status(BatteryReading(charge: .discharging), [.init("on_battery", content: .flag(false))], isUPS: true)
         == "OL DISCHRG")
     #expect(status(nil, isUPS: true) == "OL")
     var warned = BatteryReading(charge: .discharging)
@@ -50,12 +50,12 @@ struct UPSTests {
     battery.fullMilliampereHours = 7_200
     battery.faults = ["over-heated", "a \"b\""]
     let values = [
-      AccessoryValue("input_voltage", .voltage, .volt, number: 229.96),
-      AccessoryValue("load", .ratio, .percent, number: 14),
-      AccessoryValue("output_power", .power, .watt, number: 120),
-      AccessoryValue("temperature", .temperature, .celsius, number: nil),
+      AccessoryValue("input_voltage", quantity: .voltage, unit: .volt, number: 229.96),
+      AccessoryValue("load", quantity: .ratio, unit: .percent, number: 14),
+      AccessoryValue("output_power", quantity: .power, unit: .watt, number: 120),
+      AccessoryValue("temperature", quantity: .temperature, unit: .celsius, number: nil),
       // The unit isn't NUT's.
-      AccessoryValue("output_voltage", .voltage, .millivolt, number: 229_960),
+      AccessoryValue("output_voltage", quantity: .voltage, unit: .millivolt, number: 229_960),
     ]
     let variables = UPSVariables(
       ReadingsSnapshot.sample(battery: battery, values: values).accessories[0], isUPS: false, version: "1")

@@ -83,8 +83,8 @@ import Testing
       Driver(name: "p", freshness: .seconds(5), rawBytes: .harmless) { _, _, _ throws(AccessoryError) in throw silence
       },
       interval: \.interval)
-    _ = readings.note([AccessoryValue("rare", nil, nil, .flag(true))], .reported, at: time(1))
-    _ = readings.note([AccessoryValue("frequent", nil, nil, .flag(true))], .reported, at: time(4))
+    _ = readings.note([AccessoryValue("rare", content: .flag(true))], .reported, at: time(1))
+    _ = readings.note([AccessoryValue("frequent", content: .flag(true))], .reported, at: time(4))
     #expect(readings.age(now: time(9))?.oldest == .seconds(5) && readings.age(now: time(9))?.isStale == false)
     #expect(readings.age(now: time(10))?.isStale == true)
     _ = readings.note(BatteryReading(percent: 5), at: time(10))

@@ -24,7 +24,7 @@ private struct Talker: LinkedAccessory {
     link.news { line in
       let parts = String(decoding: line, as: UTF8.self).split { "=\n".contains($0) }
       guard parts.count == 2 else { return .other }
-      return .values([AccessoryValue(String(parts[0]), .voltage, .volt, number: Double(parts[1]))])
+      return .values([AccessoryValue(String(parts[0]), quantity: .voltage, unit: .volt, number: Double(parts[1]))])
     }
   }
 }
@@ -38,7 +38,9 @@ private struct Talker: LinkedAccessory {
       let client = try await harness.client()
       let reply = try await client.call(Bridge.GetValues(device: "A1"))
       #expect(reply.device.id == "A1" && reply.values.count == 6)
-      #expect(reply.values.first?.reading == AccessoryValue("state", .state, nil, .choice(word: "idle", number: 0)))
+      #expect(
+        reply.values.first?.reading
+          == AccessoryValue("state", quantity: .state, content: .choice(word: "idle", number: 0)))
       #expect(reply.values.allSatisfy { $0.age_ms == nil })
       await simulator.setStatus(AF1StatusReply(state: .busy, progress: 3))
       let progress = try await client.call(Bridge.GetValues()).values.first { $0.name == "progress" }
@@ -132,7 +134,7 @@ private struct Talker: LinkedAccessory {
       _ = terminal.transport.output.offer(Array("u=1\n".utf8))
       let first = try #require(try await wanting.next())
       #expect(first.event == .values && first.device?.id == "T1")
-      #expect(first.values?.map(\.reading) == [AccessoryValue("u", .voltage, .volt, number: 1)])
+      #expect(first.values?.map(\.reading) == [AccessoryValue("u", quantity: .voltage, unit: .volt, number: 1)])
       for number in 2...50 { _ = terminal.transport.output.offer(Array("u=\(number)\ni=\(number)\n".utf8)) }
       var told: [Bridge.Event] = []
       while told.last?.values?.first(where: { $0.name == "u" })?.number != 50 {

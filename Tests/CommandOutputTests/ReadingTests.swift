@@ -79,11 +79,11 @@ import Testing
 
   /// What was measured, with ages and origins where there are such.
   @Test func measurements() {
-    let power = Bridge.MeasuredValue(AccessoryValue("pv_power", .power, .watt, number: 36.5))
+    let power = Bridge.MeasuredValue(AccessoryValue("pv_power", quantity: .power, unit: .watt, number: 36.5))
     let mode = Bridge.MeasuredValue(
-      AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)), age_ms: 1_590)
-    let on = Bridge.MeasuredValue(AccessoryValue("relay", nil, nil, .flag(true), isDerived: true), age_ms: 61_000)
-    let unknown = Bridge.MeasuredValue(AccessoryValue("current", .current, .ampere, nil))
+      AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age_ms: 1_590)
+    let on = Bridge.MeasuredValue(AccessoryValue("relay", content: .flag(true), isDerived: true), age_ms: 61_000)
+    let unknown = Bridge.MeasuredValue(AccessoryValue("current", quantity: .current, unit: .ampere, content: nil))
     #expect(
       MeasurementView.table([power, unknown], Samples.pipe) == [
         "name      value  unit", "pv_power  36.5   W", "current   -      A",

@@ -43,7 +43,7 @@ private func run(_ rule: AlarmRule, _ bytes: [UInt8]) {
       if case .number(.value(let name), _, _, _) = rule.condition { names.append(name) }
       let units = MeasurementUnit.known
       let values = names.map {
-        AccessoryValue($0, nil, units[Int(bits % UInt64(units.count))], number: number)
+        AccessoryValue($0, unit: units[Int(bits % UInt64(units.count))], number: number)
       }
       apply(state.take(AlarmReadings(values: ValuesReading(values, at: now)), now: now))
     case 2: apply(state.heard(now: now))

@@ -20,9 +20,9 @@ private func snapshot(_ texts: [String]) -> ReadingsSnapshot {
   accessory.battery = battery
   accessory.values = ValuesReading(
     [
-      AccessoryValue(text(9), nil, MeasurementUnit(rawValue: text(10)), number: 1.5),
-      AccessoryValue("mode", nil, nil, .choice(word: text(11), number: 2)),
-      AccessoryValue("load", nil, .percent, number: 5),
+      AccessoryValue(text(9), unit: MeasurementUnit(rawValue: text(10)), number: 1.5),
+      AccessoryValue("mode", content: .choice(word: text(11), number: 2)),
+      AccessoryValue("load", unit: .percent, number: 5),
     ], at: MonotonicTime(nanoseconds: 1))
   (accessory.isRead, accessory.driver) = (true, text(12))
   return ReadingsSnapshot(accessories: [accessory], services: [("s", true)])

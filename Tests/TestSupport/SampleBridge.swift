@@ -43,8 +43,9 @@ package final class SampleBridge: BridgeHandler {
   package static let battery = Bridge.Battery(
     level: "normal", level_origin: "reported", charge: "discharging", percent: 57, voltage_mv: 3_700, current_ma: -12)
   package static let values = [
-    Bridge.MeasuredValue(AccessoryValue("pv_voltage", .voltage, .volt, number: 36.2)),
-    Bridge.MeasuredValue(AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)), age_ms: 1_500),
+    Bridge.MeasuredValue(AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2)),
+    Bridge.MeasuredValue(
+      AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age_ms: 1_500),
   ]
   package static let series = ReadingSeries(
     name: ReadingSeries.percent, unit: "%",

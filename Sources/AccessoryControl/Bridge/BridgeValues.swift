@@ -46,7 +46,8 @@ extension Bridge {
         default: nil
         }
       return AccessoryValue(
-        name, quantity.map { .init(rawValue: $0) }, unit.map { MeasurementUnit(rawValue: $0) }, content,
+        name, quantity: quantity.map { .init(rawValue: $0) }, unit: unit.map { MeasurementUnit(rawValue: $0) },
+        content: content,
         isDerived: derived ?? false)
     }
   }

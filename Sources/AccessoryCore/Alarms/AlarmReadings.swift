@@ -21,7 +21,7 @@ public struct AlarmReadings: Sendable {
     case .value(let name): return values?[name].map(\.value)
     case .part(let part):
       if let content = content(of: part, isBelow: isBelow) {
-        return AccessoryValue(part.rawValue, nil, part.unit, content)
+        return AccessoryValue(part.rawValue, unit: part.unit, content: content)
       }
       return part.mayBeValue ? values?[part.rawValue].map(\.value) : nil
     }

@@ -37,7 +37,7 @@ public struct AccessoryValue: Sendable, Hashable {
 
   /// A value of these parts.
   public init(
-    _ name: String, _ quantity: Quantity? = nil, _ unit: MeasurementUnit? = nil, _ content: Content?,
+    _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, content: Content?,
     isDerived: Bool = false
   ) {
     self.name = name
@@ -49,11 +49,10 @@ public struct AccessoryValue: Sendable, Hashable {
 
   /// A value with a number. Nil, infinity and NaN make it unknown.
   public init(
-    _ name: String, _ quantity: Quantity? = nil, _ unit: MeasurementUnit? = nil, number: Double?,
-    isDerived: Bool = false
+    _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, number: Double?, isDerived: Bool = false
   ) {
     let content = number.flatMap { $0.isFinite ? Content.number($0) : nil }
-    self.init(name, quantity, unit, content, isDerived: isDerived)
+    self.init(name, quantity: quantity, unit: unit, content: content, isDerived: isDerived)
   }
 
   /// The number, or the number of a choice; nil for other values and for unknown ones.
@@ -77,8 +76,8 @@ public struct AccessoryValue: Sendable, Hashable {
       }
     return AccessoryValue(
       ReadingLimits.cut(name, to: ReadingLimits.nameBytes),
-      quantity.map { Quantity(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.quantityBytes)) },
-      unit.map { MeasurementUnit(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.unitBytes)) },
-      bounded, isDerived: isDerived)
+      quantity: quantity.map { Quantity(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.quantityBytes)) },
+      unit: unit.map { MeasurementUnit(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.unitBytes)) },
+      content: bounded, isDerived: isDerived)
   }
 }

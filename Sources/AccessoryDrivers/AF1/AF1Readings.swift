@@ -54,12 +54,12 @@ extension AF1Accessory {
     }
     let (hello, exchange) = (link.exchange.hello, link.exchange)
     return [
-      AccessoryValue("state", .state, nil, state),
-      AccessoryValue("fault_code", .problem, number: Double(reply.faultCode)),
-      AccessoryValue("progress", .ratio, .percent, number: reply.progress.map(Double.init)),
-      AccessoryValue("boot_id", .identity, nil, hello.map { .text(Hexadecimal.string($0.bootID)) }),
-      AccessoryValue("largest_payload", .dataSize, .byte, number: Double(exchange.largestPayload)),
-      AccessoryValue("window", .count, number: hello.map { Double($0.window) }),
+      AccessoryValue("state", quantity: .state, content: state),
+      AccessoryValue("fault_code", quantity: .problem, number: Double(reply.faultCode)),
+      AccessoryValue("progress", quantity: .ratio, unit: .percent, number: reply.progress.map(Double.init)),
+      AccessoryValue("boot_id", quantity: .identity, content: hello.map { .text(Hexadecimal.string($0.bootID)) }),
+      AccessoryValue("largest_payload", quantity: .dataSize, unit: .byte, number: Double(exchange.largestPayload)),
+      AccessoryValue("window", quantity: .count, number: hello.map { Double($0.window) }),
     ]
   }
 }

@@ -59,8 +59,10 @@ extension BlunoRobot: Accessory {
     return [
       // The radio reports 0 when it has no connection.
       AccessoryValue(
-        "signal_strength", .signalStrength, .decibelMilliwatt, number: strength.flatMap { $0 == 0 ? nil : Double($0) }),
-      AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: power.map(Double.init)),
+        "signal_strength", quantity: .signalStrength, unit: .decibelMilliwatt,
+        number: strength.flatMap { $0 == 0 ? nil : Double($0) }),
+      AccessoryValue(
+        "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map(Double.init)),
     ]
   }
 

@@ -49,21 +49,24 @@ extension EV3Brick {
     func values(_ reply: EV3BatchReply) -> [AccessoryValue] {
       let (power, memory, warnings) = (reply[power], reply[memory], reply[warnings])
       return [
-        AccessoryValue("internal_current", .current, .ampere, number: Double(measured: power.internalAmperes)),
-        AccessoryValue("motor_current", .current, .ampere, number: Double(measured: power.motorAmperes)),
         AccessoryValue(
-          "battery_temperature_rise", .temperatureDifference, .kelvin, number: Double(measured: reply[rise])),
-        AccessoryValue("memory_total", .dataSize, .kibibyte, number: Double(memory.total)),
-        AccessoryValue("memory_free", .dataSize, .kibibyte, number: Double(memory.free)),
-        AccessoryValue("volume", .ratio, .percent, number: Double(reply[volume])),
-        AccessoryValue("sleep_time", .duration, .minute, number: Double(reply[sleep])),
-        AccessoryValue("firmware_version", .identity, nil, .text(reply[firmware])),
-        AccessoryValue("hardware_version", .identity, nil, .text(reply[hardware])),
-        AccessoryValue("os_version", .identity, nil, .text(reply[system])),
+          "internal_current", quantity: .current, unit: .ampere, number: Double(measured: power.internalAmperes)),
+        AccessoryValue(
+          "motor_current", quantity: .current, unit: .ampere, number: Double(measured: power.motorAmperes)),
+        AccessoryValue(
+          "battery_temperature_rise", quantity: .temperatureDifference, unit: .kelvin,
+          number: Double(measured: reply[rise])),
+        AccessoryValue("memory_total", quantity: .dataSize, unit: .kibibyte, number: Double(memory.total)),
+        AccessoryValue("memory_free", quantity: .dataSize, unit: .kibibyte, number: Double(memory.free)),
+        AccessoryValue("volume", quantity: .ratio, unit: .percent, number: Double(reply[volume])),
+        AccessoryValue("sleep_time", quantity: .duration, unit: .minute, number: Double(reply[sleep])),
+        AccessoryValue("firmware_version", quantity: .identity, content: .text(reply[firmware])),
+        AccessoryValue("hardware_version", quantity: .identity, content: .text(reply[hardware])),
+        AccessoryValue("os_version", quantity: .identity, content: .text(reply[system])),
       ]
         + EV3Warnings.named.map { warning, name in
           let name = String(name.map { $0 == "-" ? "_" : $0 })
-          return AccessoryValue("warning_\(name)", .problem, nil, .flag(warnings.contains(warning)))
+          return AccessoryValue("warning_\(name)", quantity: .problem, content: .flag(warnings.contains(warning)))
         }
     }
   }
@@ -85,8 +88,9 @@ extension EV3Brick {
       let name = "port_\(at.port.name.lowercased())"
       return [
         AccessoryValue(
-          "\(name)_device", .identity, nil, .choice(word: at.type.name, number: Int(at.type.rawValue))),
-        AccessoryValue(name, quantity, unit, number: reply[place.value].flatMap { Double(measured: $0) }),
+          "\(name)_device", quantity: .identity, content: .choice(word: at.type.name, number: Int(at.type.rawValue))),
+        AccessoryValue(
+          name, quantity: quantity, unit: unit, number: reply[place.value].flatMap { Double(measured: $0) }),
       ]
     }
   }

@@ -51,11 +51,11 @@ extension HM10Module: Accessory {
     let role = isConnected ? nil : try await known(.role).flatMap { HM10Role(rawValue: $0) }
     let power = isConnected ? nil : try await known(.power).flatMap { HM10Power(rawValue: $0) }
     return [
-      AccessoryValue("connected", .state, nil, .flag(isConnected)),
-      AccessoryValue("peer", .identity, nil, isConnected ? peer.map { .text("\($0)") } : nil),
-      AccessoryValue("role", .state, nil, role.map { .choice(word: "\($0)", number: $0.rawValue) }),
+      AccessoryValue("connected", quantity: .state, content: .flag(isConnected)),
+      AccessoryValue("peer", quantity: .identity, content: isConnected ? peer.map { .text("\($0)") } : nil),
+      AccessoryValue("role", quantity: .state, content: role.map { .choice(word: "\($0)", number: $0.rawValue) }),
       AccessoryValue(
-        "transmit_power", .signalStrength, .decibelMilliwatt, number: power.map { Double($0.decibels) }),
+        "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map { Double($0.decibels) }),
     ]
   }
 

@@ -40,8 +40,8 @@ extension HM1XCar: Accessory {
     return [
       AccessoryValue("steering", number: told.map { Double($0.steering) }, isDerived: true),
       AccessoryValue("acceleration", number: told.map { Double($0.acceleration) }, isDerived: true),
-      AccessoryValue("headlights", .state, nil, told.map { .flag($0.headlights) }, isDerived: true),
-      AccessoryValue("brake_lights", .state, nil, told.map { .flag($0.brakeLights) }, isDerived: true),
+      AccessoryValue("headlights", quantity: .state, content: told.map { .flag($0.headlights) }, isDerived: true),
+      AccessoryValue("brake_lights", quantity: .state, content: told.map { .flag($0.brakeLights) }, isDerived: true),
     ]
   }
 

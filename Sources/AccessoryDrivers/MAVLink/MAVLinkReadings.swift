@@ -101,11 +101,10 @@ extension AutopilotPicture {
     if let main = mainBattery { values += Self.extras(of: main, "battery") }
     for other in otherBatteries { values += Self.values(of: other, infos[other.id]) }
     if let severity {
-      values.append(AccessoryValue("text", nil, nil, .text(String(decoding: text, as: UTF8.self))))
+      values.append(AccessoryValue("text", content: .text(String(decoding: text, as: UTF8.self))))
       values.append(
         AccessoryValue(
-          "text_severity", .state, nil,
-          Self.choice(severity.severityWord, severity.severity)))
+          "text_severity", quantity: .state, content: Self.choice(severity.severityWord, severity.severity)))
     }
     return values
   }
@@ -114,21 +113,24 @@ extension AutopilotPicture {
     let told = heartbeat?.content
     let custom = told.flatMap { $0.mode.contains(.custom) ? Double($0.customMode) : nil }
     return [
-      AccessoryValue("armed", .state, nil, told.map { .flag($0.mode.contains(.armed)) }),
+      AccessoryValue("armed", quantity: .state, content: told.map { .flag($0.mode.contains(.armed)) }),
       AccessoryValue(
-        "state", .state, nil, told.map { Self.choice($0.stateWord, $0.state) }),
-      AccessoryValue("mode", .state, nil, told.map { .text(Self.list($0.modeWords.filter { $0 != "armed" })) }),
-      AccessoryValue("custom_mode", .state, number: custom),
+        "state", quantity: .state, content: told.map { Self.choice($0.stateWord, $0.state) }),
+      AccessoryValue(
+        "mode", quantity: .state, content: told.map { .text(Self.list($0.modeWords.filter { $0 != "armed" })) }),
+      AccessoryValue("custom_mode", quantity: .state, number: custom),
     ]
   }
 
   private var systemValues: [AccessoryValue] {
     let told = system?.content
     return [
-      AccessoryValue("load", .ratio, .percent, told?.load.map { .decimal(Int($0), places: 1) }),
-      AccessoryValue("unhealthy", .problem, nil, told.map { .text(Self.list($0.unhealthySensors)) }),
-      AccessoryValue("drop_rate", .ratio, .percent, told.map { .decimal(Int($0.dropRate), places: 2) }),
-      AccessoryValue("communication_errors", .count, number: told.map { Double($0.communicationErrors) }),
+      AccessoryValue(
+        "load", quantity: .ratio, unit: .percent, content: told?.load.map { .decimal(Int($0), places: 1) }),
+      AccessoryValue("unhealthy", quantity: .problem, content: told.map { .text(Self.list($0.unhealthySensors)) }),
+      AccessoryValue(
+        "drop_rate", quantity: .ratio, unit: .percent, content: told.map { .decimal(Int($0.dropRate), places: 2) }),
+      AccessoryValue("communication_errors", quantity: .count, number: told.map { Double($0.communicationErrors) }),
     ]
   }
 
@@ -148,13 +150,15 @@ extension AutopilotPicture {
       number == 0 ? nil : .text(word ?? "\(number)")
     }
     return [
-      AccessoryValue("\(name)_function", .identity, nil, known(status.functionWord, status.function)),
-      AccessoryValue("\(name)_type", .identity, nil, known(status.typeWord, status.type)),
+      AccessoryValue("\(name)_function", quantity: .identity, content: known(status.functionWord, status.function)),
+      AccessoryValue("\(name)_type", quantity: .identity, content: known(status.typeWord, status.type)),
       AccessoryValue(
-        "\(name)_consumed", .charge, .milliampereHour, number: status.consumedMilliampereHours.map { Double($0) }),
-      AccessoryValue("\(name)_energy", .energy, .wattHour, number: wattHours),
+        "\(name)_consumed", quantity: .charge, unit: .milliampereHour,
+        number: status.consumedMilliampereHours.map { Double($0) }),
+      AccessoryValue("\(name)_energy", quantity: .energy, unit: .wattHour, number: wattHours),
       AccessoryValue(
-        "\(name)_state", .state, nil, status.state.map { .choice(word: "\($0)", number: Int($0.rawValue)) }),
+        "\(name)_state", quantity: .state,
+        content: status.state.map { .choice(word: "\($0)", number: Int($0.rawValue)) }),
     ]
   }
 
@@ -163,16 +167,19 @@ extension AutopilotPicture {
     let name = "battery_\(status.id)"
     let reading = BatteryReading(status, info, nil)
     return [
-      AccessoryValue("\(name)_percent", .ratio, .percent, number: reading.percent.map { Double($0) }),
+      AccessoryValue("\(name)_percent", quantity: .ratio, unit: .percent, number: reading.percent.map { Double($0) }),
       AccessoryValue(
-        "\(name)_voltage", .voltage, .volt, reading.millivolts.map { .decimal($0, places: 3) },
+        "\(name)_voltage", quantity: .voltage, unit: .volt, content: reading.millivolts.map { .decimal($0, places: 3) },
         isDerived: reading.derived.contains(.voltage)),
-      AccessoryValue("\(name)_current", .current, .ampere, reading.milliamperes.map { .decimal($0, places: 3) }),
       AccessoryValue(
-        "\(name)_temperature", .temperature, .celsius,
-        reading.temperatures.first?.millidegrees.map { .decimal($0, places: 3) }),
-      AccessoryValue("\(name)_time_to_empty", .duration, .second, number: reading[.timeToEmpty].map { Double($0) }),
-      AccessoryValue("\(name)_faults", .problem, nil, reading.faults.map { .text(list($0)) }),
+        "\(name)_current", quantity: .current, unit: .ampere,
+        content: reading.milliamperes.map { .decimal($0, places: 3) }),
+      AccessoryValue(
+        "\(name)_temperature", quantity: .temperature, unit: .celsius,
+        content: reading.temperatures.first?.millidegrees.map { .decimal($0, places: 3) }),
+      AccessoryValue(
+        "\(name)_time_to_empty", quantity: .duration, unit: .second, number: reading[.timeToEmpty].map { Double($0) }),
+      AccessoryValue("\(name)_faults", quantity: .problem, content: reading.faults.map { .text(list($0)) }),
     ] + extras(of: status, name)
   }
 }

@@ -51,10 +51,12 @@ import Testing
   func rulesThatDoNotFit(text: String, reason: String?) throws {
     let values = ValuesReading(
       [
-        AccessoryValue("pv_power", .power, .watt, .number(3)), AccessoryValue("door", nil, nil, .flag(true)),
-        AccessoryValue("mode", nil, nil, .choice(word: "x", number: 1)), AccessoryValue("other", nil, .watt, nil),
-        AccessoryValue("weight", nil, "stone\u{1B}", .number(1)),
-        AccessoryValue("temperature", nil, nil, .text("hot")),
+        AccessoryValue("pv_power", quantity: .power, unit: .watt, content: .number(3)),
+        AccessoryValue("door", content: .flag(true)),
+        AccessoryValue("mode", content: .choice(word: "x", number: 1)),
+        AccessoryValue("other", unit: .watt, content: nil),
+        AccessoryValue("weight", unit: "stone\u{1B}", content: .number(1)),
+        AccessoryValue("temperature", content: .text("hot")),
       ], at: Self.start)
     let expected = reason.map { [$0] } ?? []
     var set = AlarmSet([try AlarmRule(text)], now: Self.start)

@@ -29,7 +29,7 @@ private struct Watched {
   mutating func take(percent: Int?) { take(AlarmReadings(battery: BatteryReading(percent: percent))) }
 
   mutating func take(_ name: String, _ number: Double?, _ unit: MeasurementUnit? = nil) {
-    let value = AccessoryValue(name, nil, unit, number: number)
+    let value = AccessoryValue(name, unit: unit, number: number)
     take(AlarmReadings(values: ValuesReading([value], at: now)))
   }
 
@@ -151,8 +151,8 @@ private struct Watched {
       var battery = BatteryReading()
       battery.faults = isWrong ? ["Over-Heat"] : []
       let values = [
-        AccessoryValue("mode", nil, nil, .choice(word: isWrong ? "Fault" : "on", number: 1)),
-        AccessoryValue("heat_watts", nil, .watt, number: isWrong ? 0.1 : -0.1),
+        AccessoryValue("mode", content: .choice(word: isWrong ? "Fault" : "on", number: 1)),
+        AccessoryValue("heat_watts", unit: .watt, number: isWrong ? 0.1 : -0.1),
       ]
       watched.take(AlarmReadings(battery: battery, values: ValuesReading(values, at: watched.now)))
       watched.wait(.seconds(10))
@@ -192,9 +192,11 @@ private struct Watched {
     (battery.healthPercent, battery.cycles) = (75, 612)
     (battery.faults, battery.warnings) = (["over-heat"], ["old"])
     let values: [AccessoryValue] = [
-      .init("pv_power", .power, .watt, number: 4.5), .init("mode", .state, nil, .choice(word: "float", number: 3)),
-      .init("door_open", .problem, nil, .flag(true)), .init("firmware", nil, nil, .text("1.2")),
-      .init("power", .power, .watt, number: 120), .init("voltage", .voltage, .volt, number: 230),
+      .init("pv_power", quantity: .power, unit: .watt, number: 4.5),
+      .init("mode", quantity: .state, content: .choice(word: "float", number: 3)),
+      .init("door_open", quantity: .problem, content: .flag(true)), .init("firmware", content: .text("1.2")),
+      .init("power", quantity: .power, unit: .watt, number: 120),
+      .init("voltage", quantity: .voltage, unit: .volt, number: 230),
     ]
     var watched = try Watched(rule)
     watched.take(

@@ -83,8 +83,8 @@ struct DiscoveryTests {
     facts.take(state)
     facts.take([
       Bridge.MeasuredValue(
-        AccessoryValue("a') }}{{ 7 * 7 }}", .init(rawValue: evil), .init(rawValue: evil), number: 1)),
-      Bridge.MeasuredValue(AccessoryValue("b\n", nil, nil, .text(evil))),
+        AccessoryValue("a') }}{{ 7 * 7 }}", quantity: .init(rawValue: evil), unit: .init(rawValue: evil), number: 1)),
+      Bridge.MeasuredValue(AccessoryValue("b\n", content: .text(evil))),
     ])
     let message = Self.message(facts, evil)
     try Self.compare("hostile", message)
@@ -108,7 +108,7 @@ struct DiscoveryTests {
     changes.append(facts.take(kind.values.values.map { Bridge.MeasuredValue(AccessoryValue($0.name, number: nil)) }))
     #expect(changes == [false, false, false])
     #expect(Self.message(facts) == before)
-    let isNews = facts.take([Bridge.MeasuredValue(AccessoryValue("new", .voltage, .volt, number: 1))])
+    let isNews = facts.take([Bridge.MeasuredValue(AccessoryValue("new", quantity: .voltage, unit: .volt, number: 1))])
     #expect(isNews)
     #expect(Self.message(facts) != before)
   }
@@ -147,7 +147,8 @@ struct DiscoveryTests {
     facts.take(
       (0..<255).map {
         Bridge.MeasuredValue(
-          AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), .voltage, .volt, number: 1))
+          AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), quantity: .voltage, unit: .volt, number: 1)
+        )
       })
     #expect(Self.message(facts).bytes().count < 512 << 10)
   }

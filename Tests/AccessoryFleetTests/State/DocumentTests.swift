@@ -187,10 +187,10 @@ struct DocumentTests {
     let values = FleetValues(
       Self.device(),
       [
-        Bridge.MeasuredValue(AccessoryValue("port_4", .distance, .centimetre, number: 50), age_ms: 20),
-        Bridge.MeasuredValue(AccessoryValue("mode", .state, nil, .choice(word: "blue", number: 2))),
-        Bridge.MeasuredValue(AccessoryValue("lid", nil, nil, .flag(true))),
-        Bridge.MeasuredValue(AccessoryValue("unknown", .voltage, .volt, nil)),
+        Bridge.MeasuredValue(AccessoryValue("port_4", quantity: .distance, unit: .centimetre, number: 50), age_ms: 20),
+        Bridge.MeasuredValue(AccessoryValue("mode", quantity: .state, content: .choice(word: "blue", number: 2))),
+        Bridge.MeasuredValue(AccessoryValue("lid", content: .flag(true))),
+        Bridge.MeasuredValue(AccessoryValue("unknown", quantity: .voltage, unit: .volt, content: nil)),
       ], at: 100)
     let read = try FleetValues(values.bytes)
     #expect(read.values.map(\.reading) == values.values.map(\.reading))

@@ -38,18 +38,21 @@ import Testing
     let values = try await bench.brick.values()
     func value(_ name: String) -> AccessoryValue? { values.first { $0.name == name } }
     #expect(Set(values.map(\.name)).count == values.count)
-    #expect(value("internal_current") == AccessoryValue("internal_current", .current, .ampere, number: 0.18))
+    #expect(
+      value("internal_current") == AccessoryValue("internal_current", quantity: .current, unit: .ampere, number: 0.18))
     #expect(value("motor_current")?.number == 0)
-    #expect(value("memory_free") == AccessoryValue("memory_free", .dataSize, .kibibyte, number: 8_192))
-    #expect(value("sleep_time") == AccessoryValue("sleep_time", .duration, .minute, number: 30))
-    #expect(value("firmware_version") == AccessoryValue("firmware_version", .identity, nil, .text("V1.09H")))
+    #expect(value("memory_free") == AccessoryValue("memory_free", quantity: .dataSize, unit: .kibibyte, number: 8_192))
+    #expect(value("sleep_time") == AccessoryValue("sleep_time", quantity: .duration, unit: .minute, number: 30))
+    #expect(
+      value("firmware_version") == AccessoryValue("firmware_version", quantity: .identity, content: .text("V1.09H")))
     #expect(value("warning_battery_low")?.content == .flag(true) && value("warning_busy")?.content == .flag(false))
     #expect(
-      value("port_1_device") == AccessoryValue("port_1_device", .identity, nil, .choice(word: "touch", number: 16)))
+      value("port_1_device")
+        == AccessoryValue("port_1_device", quantity: .identity, content: .choice(word: "touch", number: 16)))
     #expect(value("port_1") == AccessoryValue("port_1", number: 0))
     #expect(value("port_2") == nil && value("port_2_device") == nil)
-    #expect(value("port_3") == AccessoryValue("port_3", .ratio, .percent, number: 12))
-    #expect(value("port_4") == AccessoryValue("port_4", .distance, .centimetre, number: nil))
+    #expect(value("port_3") == AccessoryValue("port_3", quantity: .ratio, unit: .percent, number: 12))
+    #expect(value("port_4") == AccessoryValue("port_4", quantity: .distance, unit: .centimetre, number: nil))
     #expect(value("port_a_device")?.content == .choice(word: "large motor", number: 7))
     await bench.close()
   }

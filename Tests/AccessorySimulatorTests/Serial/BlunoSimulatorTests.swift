@@ -133,8 +133,8 @@ import Testing
     _ = try await bench.perform("set-power power=-23")
     #expect(
       try await bench.robot.values() == [
-        AccessoryValue("signal_strength", .signalStrength, .decibelMilliwatt, number: nil),
-        AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: -23),
+        AccessoryValue("signal_strength", quantity: .signalStrength, unit: .decibelMilliwatt, number: nil),
+        AccessoryValue("transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: -23),
       ])
     #expect(await !bench.simulator.device.isInATMode)
     await bench.close()

@@ -73,17 +73,19 @@ import Testing
     let bench = try await Bench.open { $0.module.isCentral = true }
     #expect(
       try await bench.module.values() == [
-        AccessoryValue("connected", .state, nil, .flag(false)), AccessoryValue("peer", .identity, nil, nil),
-        AccessoryValue("role", .state, nil, .choice(word: "central", number: 1)),
-        AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: 0),
+        AccessoryValue("connected", quantity: .state, content: .flag(false)),
+        AccessoryValue("peer", quantity: .identity, content: nil),
+        AccessoryValue("role", quantity: .state, content: .choice(word: "central", number: 1)),
+        AccessoryValue("transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: 0),
       ])
     try await bench.module.set(.notify, to: 1)
     try await bench.module.connect(to: Self.first, isDual: false)
     #expect(
       try await bench.module.values() == [
-        AccessoryValue("connected", .state, nil, .flag(true)),
-        AccessoryValue("peer", .identity, nil, .text("\(Self.first)")), AccessoryValue("role", .state, nil, nil),
-        AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: nil),
+        AccessoryValue("connected", quantity: .state, content: .flag(true)),
+        AccessoryValue("peer", quantity: .identity, content: .text("\(Self.first)")),
+        AccessoryValue("role", quantity: .state, content: nil),
+        AccessoryValue("transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: nil),
       ])
     await bench.close()
   }

@@ -102,10 +102,10 @@ struct HistoryStoreTests {
     let point = try #require(store.accessories["A"]?.series[0].points(since: 0, offset: 0).first)
     #expect(point.greatest == Double(Float.greatestFiniteMagnitude).rounded() || point.greatest?.isFinite == true)
     #expect(point.mean?.isFinite == true)
-    let text = AccessoryValue("mode", nil, nil, .choice(word: "bulk", number: 3))
+    let text = AccessoryValue("mode", content: .choice(word: "bulk", number: 3))
     #expect(text.historyNumber == nil)
-    #expect(AccessoryValue("battery.percent", nil, .percent, number: 3).historyNumber == nil)
-    #expect(AccessoryValue("x", nil, .volt, number: 3).historyNumber == 3)
+    #expect(AccessoryValue("battery.percent", unit: .percent, number: 3).historyNumber == nil)
+    #expect(AccessoryValue("x", unit: .volt, number: 3).historyNumber == 3)
   }
 
   @Test func aReadingKeepsItsDigits() throws {

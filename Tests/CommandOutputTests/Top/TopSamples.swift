@@ -29,7 +29,8 @@ enum TopSample {
     row.battery?.faults = ["cell overvoltage"]
     row.battery?.temperatures = [.init(23_450, name: "cell 1"), .init(nil)]
     row.values = [
-      AccessoryValue("power", .power, .watt, .number(-13.2)), AccessoryValue("mode", nil, nil, .text("float")),
+      AccessoryValue("power", quantity: .power, unit: .watt, content: .number(-13.2)),
+      AccessoryValue("mode", content: .text("float")),
     ]
     row.facts = [.init("Profile", "jbd")]
     return row
@@ -48,7 +49,9 @@ enum TopSample {
       row.battery?.faults = [name]
       row.battery?.temperatures = [.init(ReadingLimits.millidegrees.upperBound, name: name)]
       row.battery?.cellMillivolts = Array(repeating: ReadingLimits.electrical.upperBound, count: 255)
-      row.values = [AccessoryValue(name, nil, MeasurementUnit(rawValue: name), .number(.greatestFiniteMagnitude))]
+      row.values = [
+        AccessoryValue(name, unit: MeasurementUnit(rawValue: name), content: .number(.greatestFiniteMagnitude))
+      ]
       row.status = AccessoryStatus(state: .fault, faultCode: .max)
       return row
     }

@@ -208,7 +208,7 @@ import Testing
   @Test func detailScrolls() {
     var pack = TopSample.pack
     pack.facts = []
-    pack.values = (0..<100).map { AccessoryValue("value_\($0)", nil, nil, .number(Double($0))) }
+    pack.values = (0..<100).map { AccessoryValue("value_\($0)", content: .number(Double($0))) }
     var model = TopSample.model([pack])
     _ = model.press(.enter)
     _ = TopSample.text(&model, columns: 40, rows: 20)
