@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import SystemPackage
 
 /// A file of this package as lines: a page of the documentation, or a source that is compiled with the tests.
 public struct Page: Sendable {
@@ -16,6 +17,14 @@ public struct Page: Sendable {
     self.name = name
     let text = String(decoding: try SmallFile.read("\(Self.root)/\(name)", limit: 1 << 20), as: UTF8.self)
     lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// Writes a file of the package that a test has been told to renew.
+  public static func write(_ text: String, to name: String) throws {
+    let file = try FileDescriptor.open(
+      "\(root)/\(name)", .writeOnly, options: [.create, .truncate],
+      permissions: [.ownerReadWrite, .groupRead, .otherRead])
+    try file.closeAfter { _ = try file.writeAll(text.utf8) }
   }
 
   /// The files in a folder of the package whose names end so.

@@ -4,13 +4,12 @@ import AccessoryControl
 import AccessoryIO
 import Glibc
 import SystemPackage
-import TestSupport
 
 /// A client that sends what it likes and reads when it likes. Blocks; for the limit of 20 seconds at most.
-final class RawClient: Sendable {
-  let descriptor: FileDescriptor
+package final class RawClient: Sendable {
+  package let descriptor: FileDescriptor
 
-  init(_ path: String) throws {
+  package init(_ path: String) throws {
     descriptor = try UnixSocket.create(blocking: true)
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -21,19 +20,19 @@ final class RawClient: Sendable {
 
   deinit { Socket.close(descriptor) }
 
-  func send(_ bytes: [UInt8]) async throws {
+  package func send(_ bytes: [UInt8]) async throws {
     try await blocking {
       var rest = bytes[...]
       while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: self.descriptor)) }
     }
   }
 
-  func send(_ text: String) async throws { try await send(Array(text.utf8) + [0]) }
+  package func send(_ text: String) async throws { try await send(Array(text.utf8) + [0]) }
 
-  func endSending() { shutdown(descriptor.rawValue, CInt(SHUT_WR)) }
+  package func endSending() { shutdown(descriptor.rawValue, CInt(SHUT_WR)) }
 
   /// All that comes, up to the end or to `count` messages and what came with them. Throws `EAGAIN` when nothing comes for long.
-  func messages(_ count: Int = .max) async throws -> [JSON] {
+  package func messages(_ count: Int = .max) async throws -> [JSON] {
     let bytes = try await blocking {
       var bytes: [UInt8] = []
       var ends = 0
@@ -52,7 +51,7 @@ final class RawClient: Sendable {
   }
 
   /// The errors in the messages up to the end.
-  func errors() async throws -> [String] {
+  package func errors() async throws -> [String] {
     try await messages().map {
       ReplyMessage($0).flatMap { if case .failure(let e) = $0.outcome { e.name } else { nil } } ?? "-"
     }

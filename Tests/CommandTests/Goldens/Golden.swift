@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+
+/// Answers one after another, as a file holds them: what was asked, and what came, with the same stand-ins for all that differs
+/// from run to run.
+struct Golden {
+  private(set) var text = ""
+
+  /// What a command printed, and its exit status unless that is 0.
+  mutating func add(_ words: [String], _ answer: Program.Transcript, _ box: Sandbox) {
+    add(words.joined(separator: " "), answer.outputText + answer.errorText, box)
+    if let status = answer.status, status != 0 { text += "exit status \(status)\n" }
+  }
+
+  /// A document, with each of its fields on a line of its own.
+  mutating func add(_ question: String, _ answer: String, _ box: Sandbox) {
+    let answer = Self.lasting(answer, box).trimmingSuffix(while: \.isNewline)
+    // A field a line: a difference shows which one it is.
+    let isDocument = answer.first == "{"
+    text += "$ \(question)\n" + (isDocument ? Self.lines(of: answer) : String(answer)) + "\n"
+  }
+
+  // MARK: - What differs from run to run
+
+  private static func lasting(_ text: String, _ box: Sandbox) -> Substring {
+    var text = text.replacing(box.runtime.path, with: "RUNTIME").replacing(box.directory.path, with: "HOME")
+    text.replace(#//dev/pts/[0-9]+/#) { _ in "/dev/pts/0" }
+    text.replace(#/\(pid [0-9]+\)/#) { _ in "(pid 1)" }
+    text.replace(#/"(age_ms|readings_age_ms|time|since|attached_at|pid|uptime_s)":(?:null|-?[0-9]+(?:\.[0-9]+)?)/#) {
+      "\"\($0.output.1)\":0"
+    }
+    text.replace(#/(_timestamp_seconds\{[^}]*\}) [0-9.e+]+/#) { "\($0.output.1) 0" }
+    return text[...]
+  }
+
+  /// One field a line; what stands in quotes stays whole.
+  private static func lines(of document: some StringProtocol) -> String {
+    var (result, depth, isText, isEscaped) = ("", 0, false, false)
+    for character in document {
+      if isText {
+        result.append(character)
+        (isText, isEscaped) = (isEscaped || character != "\"", !isEscaped && character == "\\")
+        continue
+      }
+      switch character {
+      case "{", "[":
+        depth += 1
+        result.append(character)
+        result += "\n" + String(repeating: " ", count: depth)
+      case "}", "]":
+        depth -= 1
+        result += "\n" + String(repeating: " ", count: max(0, depth))
+        result.append(character)
+      case ",":
+        result += ",\n" + String(repeating: " ", count: depth)
+      default:
+        isText = character == "\""
+        result.append(character)
+      }
+    }
+    return result
+  }
+}
+
+extension Substring {
+  fileprivate func trimmingSuffix(while isUnwanted: (Character) -> Bool) -> Substring {
+    var rest = self
+    while let last = rest.last, isUnwanted(last) { rest.removeLast() }
+    return rest
+  }
+}
