@@ -227,14 +227,17 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     let news = accessory.news()
     let listener = Task { for try await _ in news {} }
     defer { listener.cancel() }
+    // What sends its readings by itself, and is silent now, may still send them later.
+    let mayBeSilent = opener.driver?.freshness != nil
     var lacks: [String] = []
-    if try await !Self.has({ _ = try await accessory.identify() }) { lacks.append("identity") }
+    if try await !Self.has(mayBeSilent, { _ = try await accessory.identify() }) { lacks.append("identity") }
     var isFirst = true
     repeat {
-      let hasStatus = try await Self.has { _ = try await accessory.status() }
-      let hasBattery = try await Self.has { _ = try await accessory.battery() }
+      let hasStatus = try await Self.has(mayBeSilent) { _ = try await accessory.status() }
+      let hasBattery = try await Self.has(mayBeSilent) { _ = try await accessory.battery() }
       // What has no battery has other values, or nothing that can be asked for.
-      let hasValues = if hasBattery { true } else { try await Self.has { _ = try await accessory.values() } }
+      let hasValues =
+        if hasBattery { true } else { try await Self.has(mayBeSilent) { _ = try await accessory.values() } }
       if isFirst {
         lacks += (hasStatus ? [] : ["status"]) + (hasBattery ? [] : ["battery"]) + (hasValues ? [] : ["values"])
         if let note = Self.waitingNote(opener.label, lacking: lacks) { Output.note(note) }
@@ -253,13 +256,14 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     throw CancellationError()
   }
 
-  /// Makes a request. Returns false when the driver doesn't have it.
-  private static func has(_ request: () async throws -> Void) async throws -> Bool {
+  /// Makes a request. Returns false when the driver doesn't have it. A missing reply is an error, unless the accessory
+  /// may be silent.
+  private static func has(_ mayBeSilent: Bool, _ request: () async throws -> Void) async throws -> Bool {
     do {
       try await request()
       return true
-    } catch let error as AccessoryError where error.kind == .unsupported {
-      return false
+    } catch let error as AccessoryError where error.kind == .unsupported || error.kind == .timedOut && mayBeSilent {
+      return error.kind == .timedOut
     }
   }
 
