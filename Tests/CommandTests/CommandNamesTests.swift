@@ -62,6 +62,9 @@ import Testing
       #expect(
         bad.status == EX_CONFIG && bad.lines.count == 2 && bad.lines[0].hasPrefix("bad.yaml:1:"), "\(bad.outputText)")
       #expect(try await box.run("check", "none.yaml").status == EX_CONFIG)
+      // A mistyped key doesn't make another kind of it.
+      try box.directory.write(Array("commands: []\nalarm: []\n".utf8), to: "typo.yaml")
+      #expect(try await box.run("check", "typo.yaml").outputText.contains("did you mean alarms?"))
     }
   }
 

@@ -28,7 +28,7 @@ enum ShareFile {
   ]
 
   /// The keys that no other file has.
-  static let ownKeys = Set(options.map(\.key.name)).subtracting(["device", "reset", "write", "writers"])
+  static let ownKeys = Set(options.map(\.key.name)).subtracting(["reset", "write"])
 
   private static func form<Argument: FormArgument & SendableMetatype>(
     _: Argument.Type

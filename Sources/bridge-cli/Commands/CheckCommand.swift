@@ -75,8 +75,8 @@ enum CheckedKind: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// An accessory that is shared.
   case share
 
-  /// The kind of a file, by the keys at the beginning of its lines: a service's configuration has no others than its own, and a share
-  /// has one that only shares have. Anything else is taken for a profile, whose check says what is missing.
+  /// The kind of a file, by the keys at the beginning of its lines. Anything that isn't known is taken for a profile, whose check
+  /// says what is missing.
   init(keysOf text: [UInt8]) {
     var keys: Set<String> = []
     for line in text.split(separator: UInt8(ascii: "\n")) {
@@ -87,7 +87,7 @@ enum CheckedKind: String, ExpressibleByArgument, CaseIterable, Sendable {
       guard !word.isEmpty, line.dropFirst(word.count).first == UInt8(ascii: ":") else { continue }
       keys.insert(String(decoding: word, as: UTF8.self))
     }
-    if !keys.isEmpty, keys.isSubset(of: Self.serviceKeys) {
+    if keys.contains("commands") || keys == ["alarms"] {
       self = .service
     } else if !keys.isDisjoint(with: ShareFile.ownKeys), keys.isDisjoint(with: ["name", "match", "driver", "protocol"])
     {
@@ -96,6 +96,4 @@ enum CheckedKind: String, ExpressibleByArgument, CaseIterable, Sendable {
       self = .profile
     }
   }
-
-  private static let serviceKeys: Set<String> = ["commands", "alarms"]
 }
