@@ -29,11 +29,13 @@ extension AccessoryRegistry {
       var information = [EAAccessoryKey: accessory]
       if picker != nil { information[EAAccessorySelectedKey] = accessory }
       NotificationCenter.default.post(name: .EAAccessoryDidConnect, object: manager, userInfo: information)
-      MainActor.assumeIsolated {
-        NotificationCenter.default.post(
-          EAAccessoryManager.AccessoryDidConnectMessage(accessory: accessory, userSelected: picker != nil),
-          subject: manager)
-      }
+      #if compiler(>=6.3)
+        MainActor.assumeIsolated {
+          NotificationCenter.default.post(
+            EAAccessoryManager.AccessoryDidConnectMessage(accessory: accessory, userSelected: picker != nil),
+            subject: manager)
+        }
+      #endif
     }
     picker?.completion?(nil)
   }
@@ -42,10 +44,12 @@ extension AccessoryRegistry {
     if notifies, let manager {
       NotificationCenter.default.post(
         name: .EAAccessoryDidDisconnect, object: manager, userInfo: [EAAccessoryKey: accessory])
-      MainActor.assumeIsolated {
-        NotificationCenter.default.post(
-          EAAccessoryManager.AccessoryDidDisconnectMessage(accessory: accessory), subject: manager)
-      }
+      #if compiler(>=6.3)
+        MainActor.assumeIsolated {
+          NotificationCenter.default.post(
+            EAAccessoryManager.AccessoryDidDisconnectMessage(accessory: accessory), subject: manager)
+        }
+      #endif
     }
     accessory.delegate?.accessoryDidDisconnect(accessory)
   }
