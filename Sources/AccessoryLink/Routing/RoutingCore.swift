@@ -7,9 +7,10 @@ import DequeModule
 
 /// Routes frames in any protocol: queues the clients' requests, and sends each reply to the client that made the request.
 ///
-/// Clients take turns with one request each, however many requests a client has queued: next is the client whose requests have used the
-/// accessory for the shortest time. So whoever sends requests that nobody answers delays the others by one timeout, and not by one
-/// timeout for each of its requests. Requests are sent by the rules of the protocol (`Exchange`), so the accessory sees one host.
+/// Clients take turns with one request each, however many requests a client has queued. Next is the client that will have used the
+/// accessory for the shortest time if its request takes as long as its last one. So whoever sends requests that nobody answers delays
+/// the others by one timeout, and not by one timeout for each such client. Requests are sent by the rules of the protocol (`Exchange`),
+/// so the accessory sees one host.
 struct RoutingCore<Family: RoutedProtocol>: Routing {
   typealias Rules = Family.Rules
   typealias Request = RoutedRequest<Rules.Request>
@@ -25,6 +26,8 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
     /// How long the client's requests have used the accessory. A client that comes, or has asked nothing for a while, begins where the
     /// turns are, so that it can't save up time.
     var used = Duration.zero
+    /// How long its last request took; nil before the first.
+    var lastTime: Duration?
     /// Bytes that are not decoded yet, because too many requests are queued.
     var held: [UInt8] = []
     /// How many bytes outside frames were counted in the statistics.
@@ -47,6 +50,8 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
   var turnTime = Duration.zero
   /// The client whose request has got no reply, until the next request is sent.
   private var unanswered: Int?
+  /// How long requests have taken lately, which is expected of clients that are new.
+  private var usualTime = Duration.zero
   /// The number of queued requests of all clients.
   var queued = 0
   /// Clients whose bytes aren't read, because too many requests are queued.
@@ -106,13 +111,16 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
     }
   }
 
-  /// The place in `turns` of the client that has used the accessory least; of several, the one that has waited longest.
+  /// The place in `turns` of the client whose turn is next; of several, the one that has waited longest.
   private var nextTurn: Int? {
     guard turns.count > 1 else { return turns.isEmpty ? nil : 0 }
-    return turns.indices.min { used(at: $0) < used(at: $1) }
+    return turns.indices.min { end(at: $0) < end(at: $1) }
   }
 
-  private func used(at place: Int) -> Duration { clients[turns[place]]?.used ?? .zero }
+  /// How long the client will have used the accessory if its next request takes as long as its last one.
+  private func end(at place: Int) -> Duration {
+    clients[turns[place]].map { $0.used + ($0.lastTime ?? usualTime) } ?? .zero
+  }
 
   private mutating func perform(
     _ next: Request, of client: Int, now: MonotonicTime, effects: inout RoutingEffects
@@ -204,7 +212,11 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
       if isAnswered { statistics.orphans += 1 }
       return
     }
-    if let sent = flight.sent { clients[client]?.used += now - sent }
+    if let sent = flight.sent {
+      clients[client]?.used += now - sent
+      clients[client]?.lastTime = now - sent
+      usualTime = (usualTime + (now - sent)) / 2
+    }
     if isAnswered {
       statistics.replies += 1
     } else {
