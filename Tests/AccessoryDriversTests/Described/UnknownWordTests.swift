@@ -88,6 +88,8 @@ import Testing
     let read = try decoded("pi30", "ratings", ["battery_type": .text("\(type)"), "rated_power": .whole(4_000)])
     #expect(read["battery_type"]?.value == .text("\(type)") && read["battery_type"]?.raw == type)
     #expect(try decoded("pi30", "ratings", ["battery_type": .text("pylon")])["battery_type"]?.raw == 3)
+    // A simulator may be told the number, and doesn't send it with a fraction.
+    #expect(try decoded("pi30", "ratings", ["battery_type": .number(Double(type))])["battery_type"]?.raw == type)
     // A word in place of a number is a text of the accessory, and kept as well.
     #expect(try decoded("pi30", "mode", ["mode": .text("Q")])["mode"]?.value == .text("Q"))
   }

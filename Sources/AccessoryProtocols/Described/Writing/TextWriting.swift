@@ -72,7 +72,8 @@ enum TextWriting {
   }
 
   private static func isWhole(_ field: ProtocolDescription.Field, _ value: PlainValue?, _ raw: Int) -> Bool {
-    guard let number = value?.asNumber else { return true }
+    // A number that stands for a word is sent as it is.
+    guard field.words.isEmpty, let number = value?.asNumber else { return true }
     return field.meaning(of: raw).asNumber == number
   }
 
