@@ -91,7 +91,7 @@ extension Systemd {
         if round == 1 { try await theUnitIsLockedIn(unit, besides: plugged.node) }
         if round == 2 { try await theDeviceServiceStartsAgain(unit, percent) }
         let client = try await accessory(at: port)
-        #expect(try await client.battery().percent == percent)
+        #expect(try await client.battery().percent == Int(percent))
         try await plugged.stop()
         let error = await #expect(throws: AccessoryError.self) { try await client.status() }
         #expect(error?.kind == .disconnected)
