@@ -100,7 +100,8 @@ import Testing
   /// On a narrow terminal whole columns go, and the name, the value and its unit stay in one row.
   @Test(arguments: [40, 80, 120]) func measurementsOnATerminal(columns: Int) {
     let voltage = Bridge.MeasuredValue(
-      AccessoryValue("rated_battery_voltage", .voltage, .volt, .number(24), isDerived: true), age_ms: 61_000)
+      AccessoryValue("rated_battery_voltage", quantity: .voltage, unit: .volt, content: .number(24), isDerived: true),
+      age_ms: 61_000)
     #expect(
       MeasurementView.table([voltage], Samples.pipe, columns: columns)
         == (columns == 40

@@ -91,7 +91,8 @@ extension WithBroker {
         func report() {
           events.yield(.event(.battery(device, reading)))
           events.yield(.event(.status(device, AccessoryStatus(state: .idle))))
-          events.yield(.event(.values(device, [AccessoryValue("speed", .speed, .metrePerSecond, number: 1)])))
+          events.yield(
+            .event(.values(device, [AccessoryValue("speed", quantity: .speed, unit: .metrePerSecond, number: 1)])))
         }
         let topic = "accessory-bridge/attic/A1/state"
         events.yield(.event(.present(device)))

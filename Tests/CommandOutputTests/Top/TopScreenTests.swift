@@ -34,8 +34,8 @@ import Testing
   @Test func aHundredAndTwentyColumns() {
     var row = TopSample.row("INV-1")
     row.values = [
-      AccessoryValue("grid_voltage", .voltage, .volt, .number(226)),
-      AccessoryValue("grid_frequency", .frequency, .hertz, .number(49.9)),
+      AccessoryValue("grid_voltage", quantity: .voltage, unit: .volt, content: .number(226)),
+      AccessoryValue("grid_frequency", quantity: .frequency, unit: .hertz, content: .number(49.9)),
     ]
     var model = TopSample.model([TopSample.pack, row])
     #expect(
@@ -191,7 +191,7 @@ import Testing
   /// Nothing of a number is missing where there is little room.
   @Test func detailInFortyColumns() {
     var pack = TopSample.pack
-    pack.values = [AccessoryValue("identity_of_it", nil, nil, .text("SmartShunt 500A/50mV of the roof"))]
+    pack.values = [AccessoryValue("identity_of_it", content: .text("SmartShunt 500A/50mV of the roof"))]
     var model = TopSample.model([pack])
     _ = model.press(.enter)
     let screen = TopSample.text(&model, columns: 40, rows: 40)
