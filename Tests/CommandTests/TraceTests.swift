@@ -114,7 +114,7 @@ import Testing
       try await service.errors(containing: "SIM0001 is attached at")
       for name in [["SIM0001"], [simulator.path], []] {
         let brief = try await box.run(["doctor"] + name)
-        #expect(brief.lines.last?.contains("the service has ") == true, "\(brief.outputText)")
+        #expect(brief.lines.last?.contains("he service has ") == true, "\(brief.outputText)")
         if !name.isEmpty { #expect(brief.lines.count == 1) }
         let doctor = try await box.run(["doctor", "--details"] + name)
         let own = doctor.lines.drop { $0 != simulator.path }.dropFirst().prefix { $0.hasPrefix("  ") }

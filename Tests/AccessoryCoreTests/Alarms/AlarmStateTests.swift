@@ -214,7 +214,10 @@ private struct Watched {
     #expect(watched.state.isRaised && watched.state.value?.text == "24")
     watched.take(AlarmReadings(status: AccessoryStatus()))
     #expect(watched.state.isRaised)
+    watched.wait(AlarmRule.settling)
+    #expect(watched.state.isRaised)
     watched.take(AlarmReadings(status: AccessoryStatus(reportsFaults: true)))
+    watched.wait(AlarmRule.settling)
     #expect(!watched.state.isRaised)
   }
 

@@ -98,11 +98,11 @@ import Testing
     let description = try Self.description("pi30")
     var latest = LatestValues(description)
     let encoder = MessageEncoder(try DescribedCodec(description, side: .accessory))
-    for (name, value) in [("model", "MKS2-8000"), ("general_model", "044")] {
+    for (name, value) in [("model", .text("MKS2-8000")), ("general_model", .number(44))] as [(String, PlainValue)] {
       let request = try #require(description.request(named: name))
       let message = try #require(description.requests[request].reply)
       let field = try #require(description.messages[message].fields.first?.name)
-      let frame = try encoder.frame(message, [field: .text(value)])
+      let frame = try encoder.frame(message, [field: value])
       var codec = try DescribedCodec(description)
       var batch = FrameBatch<DescribedHeader>()
       codec.decode(frame.span.bytes, into: &batch)
@@ -113,7 +113,7 @@ import Testing
     }
     let (reported, derived) = latest.values(now: MonotonicTime(nanoseconds: 0))
     #expect(AccessoryIdentity(described: reported + derived).model == "MKS2-8000")
-    #expect(values(latest)["general_model"] == .text("044"))
+    #expect(values(latest)["general_model"] == .number(44))
   }
 
   /// Which kinds say what they are doing; the others say that they don't, and what they have.

@@ -31,12 +31,12 @@ import Testing
       ("protocol: x\nversion: 1\nframing: {}\n", "3:1: unknown key \"framing\": did you mean framings?"),
       (
         "protocol: x\nversion: 1\nsilence: 1\n",
-        "3:1: unknown key \"silence\": the nearest is line; known here: protocol, version, description, byte_order, line, "
+        "3:1: unknown key \"silence\": the nearest is line; known here: protocol, version, description, raw, byte_order, line, "
           + "modbus, registers, framings, units, messages, parameters, derived, requests, plan, examples"
       ),
       (
         "protocol: x\nversion: 1\nwake: {}\n",
-        "3:1: unknown key \"wake\": it belongs in plan; known here: protocol, version, description, byte_order, line, "
+        "3:1: unknown key \"wake\": it belongs in plan; known here: protocol, version, description, raw, byte_order, line, "
           + "modbus, registers, framings, units, messages, parameters, derived, requests, plan, examples"
       ),
       ("protocol: x\nversion: 1\nbyte_order: middle\n", "3:13: byte_order must be big or little, not \"middle\""),

@@ -16,16 +16,18 @@ struct DocumentMutations {
   /// Where any number makes sense, by the end of the path.
   private static let freeNumbers = [
     ".alarm.number", ".alarms[].number", ".values[].number", ".points[].greatest", ".points[].least", ".points[].mean",
+    ".samples[].value",
   ]
   /// Where any text makes sense, also an empty one.
   private static let freeTexts = [
     "console_event.text", "simulator_event.text", ".values[].text", ".sends[].text", "log.message", ".says[].text",
     ".refused[].text", ".untried[].text", "udev_rules.rules", ".results[].name", "result.id", "error.id",
+    ".drivers[].description", ".kinds[].description",
   ]
   /// Where any value makes sense.
   private static let freeValues = [".values[].value", ".standard"]
   /// Objects whose fields have any names.
-  private static let maps = [".fields", ".keys", ".modem_lines", ".from_device", ".to_device"]
+  private static let maps = [".fields", ".keys", ".labels", ".modem_lines", ".from_device", ".to_device"]
 
   /// The places of what is wrong in a document and nevertheless taken; empty where each is refused. With `hasAllFields` a
   /// document that lacks a field is wrong, too.
@@ -75,7 +77,7 @@ struct DocumentMutations {
           found.append(Mutation(path: "\(path).\(key)", what: "it is missing", wrong: [.object(rest)]))
         }
         // A value under any name is what the schema says of all values in this object.
-        if isMap, path.hasSuffix(".fields") || path.hasSuffix(".keys") { continue }
+        if isMap, [".fields", ".keys", ".labels"].contains(where: path.hasSuffix) { continue }
         found += mutations(of: field, "\(path).\(key)", hasAllFields).map { mutation in
           mutation.inside { .object(fields.merging([key: $0]) { $1 }) }
         }

@@ -176,12 +176,6 @@ extension BuiltInDescriptions {
         with: {direction: 0xA5, register: 0x04}
         reply: cells
         same: register
-      hardware:
-        summary: The name of the hardware
-        send: command
-        with: {direction: 0xA5, register: 0x05}
-        reply: hardware
-        same: register
       counters:
         summary: How often each protection was needed
         send: command
@@ -189,6 +183,12 @@ extension BuiltInDescriptions {
         reply: counters
         same: register
         optional: true
+      hardware:
+        summary: The name of the hardware
+        send: command
+        with: {direction: 0xA5, register: 0x05}
+        reply: hardware
+        same: register
       manufacturer:
         summary: Who made it; some say it only after a password
         send: command
@@ -220,6 +220,7 @@ extension BuiltInDescriptions {
       retry_gap: 300ms
 
     examples:
+      - {request: counters, sent: DD A5 AA 00 FF 56 77}
       - request: basic
         sent: DD A5 03 00 FF FD 77
         received: DD03001B1700000002D003E8000020780000000000001048030F020B760B82FBFF77

@@ -134,7 +134,7 @@ extension BuiltInDescriptions {
         pattern: "E{enabled}D{disabled}"
         types: {enabled: {type: text}, disabled: {type: text}}
       model: {framing: answer, pattern: "{identity.model}", types: {identity.model: {type: text}}}
-      general_model: {framing: answer, pattern: "{general_model}", types: {general_model: {type: text}}}
+      general_model: {framing: answer, pattern: "{general_model}"}
       mode:
         framing: answer
         columns:
