@@ -45,7 +45,7 @@ import Testing
       "bridge-cli: no service runs, and only a service keeps what was read: start it with bridge-cli serve, or for "
       + "the system with systemctl start accessory-bridge"
     let lines = try await screen("battery --history", columns: columns, status: 66) { _ = try await $0.simulate() }
-    #expect(lines.count == [40: 4, 80: 2, 120: 2][columns])
+    #expect(lines.count == [40: 5, 80: 2, 120: 2][columns])
     #expect(lines.joined(separator: " ").split(separator: " ") == words.split(separator: " "))
     #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }, "\(lines)")
     // Elsewhere an error is one line.
