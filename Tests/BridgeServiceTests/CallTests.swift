@@ -30,7 +30,7 @@ import Testing
             level: "normal", level_origin: "reported", charge: "discharging", percent: 57, voltage_mv: 3_712))
       #expect(battery.age_ms == nil)
       let status = try await client.call(Bridge.GetStatus())
-      #expect(status.status == Bridge.Status(state: "idle"))
+      #expect(status.status == Bridge.Status(state: "idle", reports_faults: true))
       #expect(status.identity.serial == "A1")
       let info = try await client.call(Bridge.GetInfo(device: "A"))
       #expect(info.line?.baud == 115_200)

@@ -48,7 +48,7 @@ import Testing
       let list = try await box.run("list")
       #expect(list.lines.count == 2)
       #expect(list.lines.allSatisfy { $0.unicodeScalars.count < 220 })
-      #expect(try await box.run("status").lines.count == 9)
+      #expect(try await box.run("status").lines.count == 8)
       let (seen, documents) = (watch.transcript.value, watchDocuments.transcript.value)
       #expect(seen.lines.count == 1)
       #expect(dangers(seen.output) + dangers(documents.output) == [])

@@ -106,6 +106,7 @@ import Testing
     #expect(
       parts[1].sorted() == [
         "/usr/bin/bridge-fleet", "/usr/lib/systemd/system/accessory-bridge-fleet.service",
+        "/usr/lib/sysusers.d/accessory-bridge-fleet.conf",
         "/usr/share/bash-completion/completions/bridge-fleet", "/usr/share/fish/vendor_completions.d/bridge-fleet.fish",
         "/usr/share/zsh/site-functions/_bridge-fleet",
       ])

@@ -22,24 +22,24 @@ import Testing
     Call(words: ["request", "PORT", "echo", "00"]),
     Call(words: ["request", "PORT", "0x7E", "00"]), Call(words: ["request", "PORT", "stop"]),
     Call(words: ["request", "PORT", "motor-start", "ports=A"]),
-    Call(words: ["request", "PORT", "--list"], status: 0), Call(words: ["ls", "PORT"]),
-    Call(words: ["get-file", "PORT", "a", "b"]), Call(words: ["send-file", "PORT", "/etc/hostname"]),
-    Call(words: ["rm", "PORT", "a"]), Call(words: ["mkdir", "PORT", "a"]), Call(words: ["scan", "PORT"]),
-    Call(words: ["connect", "PORT", "00:17:EA:00:00:01"]), Call(words: ["trace", "PORT", "--poll", "10ms"]),
-    Call(words: ["doctor", "PORT"], status: 0), Call(words: ["detach", "PORT"], status: EX_NOINPUT),
+    Call(words: ["request", "PORT", "--list"], status: 0), Call(words: ["file", "ls", "PORT"]),
+    Call(words: ["file", "get", "PORT", "a", "b"]), Call(words: ["file", "send", "PORT", "/etc/hostname"]),
+    Call(words: ["file", "rm", "PORT", "a"]), Call(words: ["file", "mkdir", "PORT", "a"]), Call(words: ["bluetooth", "scan", "PORT"]),
+    Call(words: ["bluetooth", "connect", "PORT", "00:17:EA:00:00:01"]), Call(words: ["trace", "PORT", "--poll", "10ms"]),
+    Call(words: ["doctor", "PORT"], status: 0), Call(words: ["attach", "--end", "PORT"], status: EX_NOINPUT),
     // Nobody has agreed to what it would send.
-    Call(words: ["identify", "PORT"], status: EX_USAGE), Call(words: ["identify", "PORT", "--dry-run"], status: 0),
+    Call(words: ["profile", "identify", "PORT"], status: EX_USAGE), Call(words: ["profile", "identify", "PORT", "--dry-run"], status: 0),
     // Its input is /dev/null.
     Call(words: ["console", "PORT", "--linger", "10ms"], status: 0),
     Call(words: ["bridge", "PORT", "--stdio"], status: 0),
-    Call(words: ["trace", "PORT"], status: nil),
+    Call(words: ["trace", "PORT"], status: nil), Call(words: ["set", "PORT", "a=1"]), Call(words: ["reset", "PORT"]),
     Call(words: ["trace", "PORT", "--listen"], status: nil), Call(words: ["attach", "PORT"], status: nil),
   ]
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "top", "watch", "remote", "serve", "service", "share", "profile", "udev-rules", "simulate", "replay",
-    "export", "demo", "help",
+    "list", "top", "watch", "history", "serve", "profile", "check", "drivers", "simulate", "replay", "export", "demo",
+    "help",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.
@@ -135,7 +135,7 @@ import Testing
       #expect(recorder.received() == Array("AT\n".utf8))
       // Which robot it is must be known: what one takes for a stop makes another drive.
       let keys = try box.sit("console", recorder.path, "--keys")
-      try await keys.wait(for: "--keys drives robots with a Bluno board (--driver bluno)")
+      try await keys.wait(for: "--keys drives robots with a Bluno board (--driver")
       keys.type(" ")
       #expect(try await keys.end() == EX_CONFIG)
       #expect(recorder.received() == [])

@@ -18,7 +18,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
 
       EXAMPLES
         bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
-        bridge-cli simulate --profile daly --units 1,2,5 --set 5:battery.percent=12
+        bridge-cli simulate described --profile daly --units 1,2,5 --set 5:battery.percent=12
         bridge-cli simulate --profile ./mine.yaml --link ./acc
       """)
 

@@ -77,7 +77,7 @@ struct DocumentMutations {
           found.append(Mutation(path: "\(path).\(key)", what: "it is missing", wrong: [.object(rest)]))
         }
         // A value under any name is what the schema says of all values in this object.
-        if isMap, [".fields", ".keys", ".labels"].contains(where: path.hasSuffix) { continue }
+        if isMap, path.hasSuffix(".fields") || path.hasSuffix(".keys") || path.hasSuffix(".labels") { continue }
         found += mutations(of: field, "\(path).\(key)", hasAllFields).map { mutation in
           mutation.inside { .object(fields.merging([key: $0]) { $1 }) }
         }

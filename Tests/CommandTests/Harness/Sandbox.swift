@@ -173,7 +173,7 @@ extension Program.Transcript {
 
   /// The lines of standard output but for those that say how far a transfer is.
   var results: [String] {
-    outputText.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("{\"event\":\"progress\",") }
+    outputText.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("{\"document\":\"progress\",") }
   }
 
   /// The last document, of a command that prints several.
