@@ -123,7 +123,8 @@ import Testing
     #expect(write(descriptor, "VER\n", 4) == 4)
     let answer = try await blocking {
       var buffer = [UInt8](repeating: 0, count: 100)
-      return String(decoding: buffer.prefix(max(0, read(descriptor, &buffer, 100))), as: UTF8.self)
+      let count = read(descriptor, &buffer, 100)
+      return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
     #expect(answer == "Accessory Bridge 1\n")
     try await clients[2].waitForEnd()

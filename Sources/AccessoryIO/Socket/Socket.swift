@@ -15,10 +15,17 @@ package enum Socket {
     _ = try SystemCall.run(.listen, on: descriptor.rawValue) { Glibc.listen(descriptor.rawValue, backlog) }
   }
 
-  /// Accepts the next connection, as a non-blocking descriptor that closes on exec. Throws `EAGAIN` when none waits.
+  /// Accepts the next connection, as a non-blocking descriptor that closes on exec. Throws `EAGAIN` when none waits, and
+  /// `EMFILE` and `ENFILE` only when one does.
   package static func accept(_ descriptor: FileDescriptor) throws(Errno) -> FileDescriptor {
-    FileDescriptor(
-      rawValue: try SystemCall.run(.accept, on: descriptor.rawValue) { shim_accept(descriptor.rawValue) })
+    do throws(Errno) {
+      return FileDescriptor(
+        rawValue: try SystemCall.run(.accept, on: descriptor.rawValue) { shim_accept(descriptor.rawValue) })
+    } catch {
+      // The kernel takes a descriptor before it looks whether a connection waits.
+      guard error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem else { throw error }
+      throw SystemCall.hasInput(descriptor) ? error : .wouldBlock
+    }
   }
 
   /// Limits how long connect(2) and send(2) may take on a blocking socket.

@@ -109,6 +109,12 @@ extension SystemCall {
     return count == 1 && CInt(entry.revents) & (POLLHUP | POLLERR) != 0
   }
 
+  /// True when there is something to read at `descriptor`, or to accept; also when that can't be found out. Doesn't wait.
+  static func hasInput(_ descriptor: FileDescriptor) -> Bool {
+    var entry = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+    return (try? run(.poll, on: descriptor.rawValue) { Glibc.poll(&entry, 1, 0) }) != 0
+  }
+
   static func write(_ descriptor: FileDescriptor, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
     try runLong(.write, on: descriptor.rawValue) {
       Glibc.write(descriptor.rawValue, buffer.baseAddress, buffer.count)
