@@ -46,6 +46,8 @@ actor ControlListener: EventHandler {
     onSocket: @escaping @Sendable (ControlServer.SocketNews, _ path: String) -> Void
   ) {
     (self.socket, self.access, self.io, self.onSocket) = (socket, access, io, onSocket)
+    // At once, before the service opens other files.
+    spare.keep()
   }
 
   /// Begins to accept clients; `welcome` is called for each on the I/O thread, and `onExhausted` when a client waits and there is no
@@ -53,7 +55,6 @@ actor ControlListener: EventHandler {
   func start(_ welcome: @escaping Welcome, onExhausted: @escaping @Sendable () -> Void) {
     guard !isClosing else { return }
     (self.welcome, self.onExhausted) = (welcome, onExhausted)
-    spare.keep()
     accept(true)
     watchFiles()
     // Changes between the creation of the files and the start of the watcher weren't reported.
