@@ -149,6 +149,14 @@ extension Terminal {
     }
   }
 
+  /// How often, and after how many microseconds each, an exclusive mode is looked at again that may be a killed program's.
+  private static let (staleTries, staleInterval) = (50, UInt32(10_000))
+
+  private static func isPseudoTerminal(_ descriptor: FileDescriptor) -> Bool {
+    var file = stat()
+    return fstat(descriptor.rawValue, &file) == 0 && ProcessTable.isPseudoTerminal(file)
+  }
+
   private static func lock(
     _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration
   ) throws(AccessoryError) {
@@ -160,8 +168,12 @@ extension Terminal {
     } catch {
       throw AccessoryError(device: error, "locking \(label)")
     }
-    if (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) == true {
-      throw PortDiagnosis.busy(configuration.path, label: label, hasLock: true)
+    // The exclusive mode of a program that was killed stays on at a pseudo-terminal until the other end turns it off, a moment later.
+    var tries = isPseudoTerminal(descriptor) ? staleTries : 0
+    while (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) == true {
+      guard tries > 0 else { throw PortDiagnosis.busy(configuration.path, label: label, hasLock: true) }
+      tries -= 1
+      usleep(staleInterval)
     }
     try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: true), on: descriptor)
   }
