@@ -36,7 +36,6 @@ package final class FileWatcher: Sendable {
 
   let changes: Changes
   let body: @Sendable (Changes, Set<String>?) -> Void
-  private let inOrder: @Sendable ([Changes]) -> Void
   private let inotify: Inotify
   private let isOver = Atomic<Bool>(false)
 
@@ -49,15 +48,12 @@ package final class FileWatcher: Sendable {
   }
 
   /// Like the initializer above. `body` also gets the names of the directory entries that changed, or nil when the
-  /// names aren't known. Before each call of `body`, `inOrder` gets the changes one by one. The kernel reports equal changes that
-  /// follow each other as one.
+  /// names aren't known.
   package init(
     _ path: String, for changes: Changes, io: IOThread = .shared,
-    inOrder: @escaping @Sendable ([Changes]) -> Void = { _ in },
     _ body: @escaping @Sendable (Changes, Set<String>?) -> Void
   ) throws(Errno) {
     self.changes = changes
-    self.inOrder = inOrder
     self.body = body
     inotify = try io.inotify()
     try inotify.add(self, path)
@@ -79,7 +75,6 @@ package final class FileWatcher: Sendable {
       if let name = occurrence.name { names.insert(name) }
     }
     guard !allChanges.isEmpty, !isOver.load(ordering: .relaxed) else { return }
-    inOrder(seen.map(\.change))
     body(allChanges, allChanges.contains(.overflow) ? nil : names)
   }
 

@@ -82,9 +82,7 @@ private struct Pair: Sendable {
       // the watcher turns it off.
       let changes: FileWatcher.Changes =
         onUse == nil ? .closedAfterWriting : [.opened, .closedAfterWriting, .closedAfterReading]
-      watcher = try FileWatcher(path, for: changes, io: io) { order in
-        if onUse != nil, end.follow(order) { end.discardUnread() }
-      } _: { changes, _ in
+      watcher = try FileWatcher(path, for: changes, io: io) { changes in
         if changes.contains(.opened) {
           end.noteOpening()
           onUse?(true)
@@ -92,14 +90,13 @@ private struct Pair: Sendable {
         guard !changes.isDisjoint(with: [.closedAfterWriting, .closedAfterReading]) else { return }
         let seen = end.openings
         setup.post {
-          guard end.isUnused else { return io.post { end.noteUsed() } }
+          guard end.isUnused else { return }
           end.endStaleExclusiveMode()
           guard let onUse else { return }
           io.post {
             // Another program may have opened the terminal meanwhile.
             guard end.openings == seen else { return }
             end.reset()
-            end.noteUnused()
             onUse(false)
           }
         }
@@ -129,31 +126,6 @@ private final class SlaveEnd: Sendable {
   private let isOpen = Locked(true)
   private let openingCount = Atomic<Int>(0)
 
-  /// How many programs have the terminal open, as far as the order of the kernel's reports says. Used on the I/O thread.
-  private let users = Locked(0)
-
-  /// Follows what was opened and closed. Returns true if a program opened the terminal while no other one had it open. The program before
-  /// may have closed it so shortly before that nobody has looked since. What is unread now was written for that one: the new program's
-  /// opening is reported before anything that it sends can be answered.
-  func follow(_ order: [FileWatcher.Changes]) -> Bool {
-    users.withLock { users in
-      var isNewSession = false
-      for change in order {
-        if change.contains(.opened) {
-          isNewSession = isNewSession || users == 0
-          users += 1
-        } else if !change.isDisjoint(with: [.closedAfterWriting, .closedAfterReading]) {
-          users = max(0, users - 1)
-        }
-      }
-      return isNewSession
-    }
-  }
-
-  /// A look has shown that a program has the terminal open, or that none has.
-  func noteUsed() { users.withLock { $0 = max($0, 1) } }
-  func noteUnused() { users.withLock { $0 = 0 } }
-
   /// How often other programs have opened the terminal.
   var openings: Int { openingCount.load(ordering: .relaxed) }
   func noteOpening() { openingCount.add(1, ordering: .relaxed) }
@@ -175,15 +147,10 @@ private final class SlaveEnd: Sendable {
     }
   }
 
-  /// Discards bytes that weren't read.
-  func discardUnread() {
-    whileOpen { try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor) }
-  }
-
   /// Discards bytes that weren't read, and restores the first settings.
   func reset() {
-    discardUnread()
     whileOpen {
+      try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor)
       try? original.withLock { $0 }.apply(to: descriptor)
     }
   }

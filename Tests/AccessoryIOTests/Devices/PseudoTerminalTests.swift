@@ -80,39 +80,6 @@ extension ProcessWide {
     }
 
     /// With its own end closed, epoll would report a hang-up without end.
-    /// A program leaves bytes unread, and the next one opens the terminal at once: it gets only the answer to its own bytes.
-    @Test func theNextProgramGetsNothingOfTheOneBefore() async throws {
-      let terminal = try await PseudoTerminal.open(mode: nil) { _ in }
-      let (input, output) = (terminal.transport.input, terminal.transport.output)
-      // The accessory gives back what it gets.
-      input.onReadableOnIOThread {
-        var bytes: [UInt8] = []
-        while case .bytes = input.take(into: &bytes) { _ = output.offer(bytes) }
-      }
-      let path = terminal.path
-      let wrong = try await blocking {
-        var wrong: [String] = []
-        for number in 0..<1_000 {
-          for isLast in [false, true] {
-            let descriptor = Glibc.open(path, O_RDWR | O_NOCTTY)
-            defer { close(descriptor) }
-            let text = isLast ? "\(number + 10_000)" : "test"
-            _ = write(descriptor, text, text.utf8.count)
-            var (ready, answer) = (pollfd(fd: descriptor, events: CShort(POLLIN), revents: 0), [UInt8]())
-            guard poll(&ready, 1, 20_000) == 1, isLast else { continue }
-            while answer.count < 5, poll(&ready, 1, 20_000) == 1 {
-              var buffer = [UInt8](repeating: 0, count: 100)
-              answer += buffer[..<max(0, read(descriptor, &buffer, 100))]
-            }
-            if answer != Array(text.utf8) { wrong.append(String(decoding: answer, as: UTF8.self)) }
-          }
-        }
-        return wrong
-      }
-      #expect(wrong.isEmpty, "\(wrong.count) of 1000: \(wrong.prefix(3))")
-      await terminal.transport.close()
-    }
-
     @Test func nobodyThereIsQuiet() async throws {
       try await withIOThread { io in
         let pair = try await PseudoTerminal.open(io: io)
