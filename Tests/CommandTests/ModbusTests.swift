@@ -71,7 +71,8 @@ import Testing
       let values = try await box.run("values", "TRACER1")
       #expect(values.lines.contains { $0.split(separator: " ").prefix(2) == ["solar_power", "49.39"] })
       let load = values.lines.first { $0.hasPrefix("load_power ") }
-      #expect(load?.contains("10.84") == (options.first == "--refuse" ? nil : true), "\(load ?? "")")
+      // A group of registers that is refused is read in parts.
+      #expect(load?.contains("10.84") == true, "\(load ?? "")")
       program.signal(SIGINT)
       _ = try await program.end()
     }
