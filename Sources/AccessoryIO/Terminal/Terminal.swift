@@ -152,11 +152,6 @@ extension Terminal {
   /// How often, and after how many microseconds each, an exclusive mode is looked at again that may be a killed program's.
   private static let (staleTries, staleInterval) = (50, UInt32(10_000))
 
-  private static func isPseudoTerminal(_ descriptor: FileDescriptor) -> Bool {
-    var file = stat()
-    return fstat(descriptor.rawValue, &file) == 0 && ProcessTable.isPseudoTerminal(file)
-  }
-
   private static func lock(
     _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration
   ) throws(AccessoryError) {

@@ -35,6 +35,23 @@ extension ProcessWide {
       #expect(await errorOpening(terminal.path) == nil)
     }
 
+    /// A program that was killed leaves its exclusive mode on; whoever opens the terminal before the other end has turned it off waits.
+    @Test func theExclusiveModeOfAKilledProgramIsWaitedOut() async throws {
+      let terminal = try openPseudoTerminal()
+      let descriptor = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+      try #require(descriptor >= 0 && ioctl(descriptor, 0x540C) == 0)  // TIOCEXCL
+      async let opened = DescriptorTransport.open(TerminalConfiguration(path: terminal.path))
+      // As the simulator does when it sees that nobody has the terminal open any more.
+      try await blocking {
+        usleep(30_000)
+        _ = ioctl(descriptor, 0x540D)  // TIOCNXCL
+      }
+      let transport = try await opened
+      #expect(try terminal.isExclusive())
+      await transport.close()
+      close(descriptor)
+    }
+
     @Test(arguments: ["lock", "exclusive", "open"]) func openInAnotherProgram(_ how: String) async throws {
       let terminal = try openPseudoTerminal()
       let child = try ChildProcess(how, terminal.path)
