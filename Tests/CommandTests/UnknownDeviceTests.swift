@@ -24,11 +24,14 @@ import Testing
     Call(words: ["request", "PORT", "motor-start", "ports=A"]),
     Call(words: ["request", "PORT", "--list"], status: 0), Call(words: ["file", "ls", "PORT"]),
     Call(words: ["file", "get", "PORT", "a", "b"]), Call(words: ["file", "send", "PORT", "/etc/hostname"]),
-    Call(words: ["file", "rm", "PORT", "a"]), Call(words: ["file", "mkdir", "PORT", "a"]), Call(words: ["bluetooth", "scan", "PORT"]),
-    Call(words: ["bluetooth", "connect", "PORT", "00:17:EA:00:00:01"]), Call(words: ["trace", "PORT", "--poll", "10ms"]),
+    Call(words: ["file", "rm", "PORT", "a"]), Call(words: ["file", "mkdir", "PORT", "a"]),
+    Call(words: ["bluetooth", "scan", "PORT"]),
+    Call(words: ["bluetooth", "connect", "PORT", "00:17:EA:00:00:01"]),
+    Call(words: ["trace", "PORT", "--poll", "10ms"]),
     Call(words: ["doctor", "PORT"], status: 0), Call(words: ["attach", "--end", "PORT"], status: EX_NOINPUT),
     // Nobody has agreed to what it would send.
-    Call(words: ["profile", "identify", "PORT"], status: EX_USAGE), Call(words: ["profile", "identify", "PORT", "--dry-run"], status: 0),
+    Call(words: ["profile", "identify", "PORT"], status: EX_USAGE),
+    Call(words: ["profile", "identify", "PORT", "--dry-run"], status: 0),
     // Its input is /dev/null.
     Call(words: ["console", "PORT", "--linger", "10ms"], status: 0),
     Call(words: ["bridge", "PORT", "--stdio"], status: 0),

@@ -98,7 +98,9 @@ import Testing
     let description = try Self.description("pi30")
     var latest = LatestValues(description)
     let encoder = MessageEncoder(try DescribedCodec(description, side: .accessory))
-    for (name, value) in [("model", .text("MKS2-8000")), ("general_model", .number(44 as Double))] as [(String, PlainValue)] {
+    for (name, value) in [("model", .text("MKS2-8000")), ("general_model", .number(44 as Double))]
+      as [(String, PlainValue)]
+    {
       let request = try #require(description.request(named: name))
       let message = try #require(description.requests[request].reply)
       let field = try #require(description.messages[message].fields.first?.name)
