@@ -97,7 +97,7 @@ final class AccessoryController: NSObject, EAAccessoryDelegate, StreamDelegate {
       print("battery: \(battery.percent.map { "\($0) %" } ?? "unknown"), \(battery.level)")
     case .status:
       guard let status = try? AF1StatusReply(decoding: payload.span.bytes) else { return }
-      print("status: \(status.state.map { "\($0)" } ?? "unknown")")
+      print("status: \(status.state)")
     default: break
     }
     if unanswered.isEmpty {

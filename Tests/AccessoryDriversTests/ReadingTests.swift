@@ -75,7 +75,7 @@ import Testing
       ([2, 0, 0, 100], AccessoryStatus(state: .paused, progress: 100, reportsFaults: true)),
       ([3, 0x02, 0x01, 101], AccessoryStatus(state: .fault, faultCode: 0x0102)),
       ([3, 0, 0, 50], AccessoryStatus(state: .fault, progress: 50, reportsFaults: true)),
-      ([9, 1, 0, 0xFF], AccessoryStatus(faultCode: 1)),
+      ([9, 1, 0, 0xFF], AccessoryStatus(state: .notInitialized, faultCode: 1)),
       ([0xFF, 0, 0, 0xFF], AccessoryStatus(state: .notInitialized, reportsFaults: true)),
     ] as [([UInt8], AccessoryStatus)])
   func status(payload: [UInt8], status: AccessoryStatus) throws {

@@ -118,14 +118,13 @@ import Testing
         default: .notInitialized
         }
       #expect(BatteryLevel(wire: byte) == level)
-      let state: AccessoryState? =
+      let state: AccessoryState =
         switch byte {
         case 0: .idle
         case 1: .busy
         case 2: .paused
         case 3: .fault
-        case 0xFF: .notInitialized
-        default: nil
+        default: .notInitialized
         }
       #expect(AccessoryState(wire: byte) == state)
       let charge: ChargeState =

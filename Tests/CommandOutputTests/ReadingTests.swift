@@ -148,7 +148,7 @@ import Testing
       AccessoryIdentity(manufacturer: "Acme", name: "two\nlines", serialNumber: "L1", hardwareRevision: "B"))
     #expect(
       facts.map { "\($0) \($1)" } == [
-        "Manufacturer Acme", #"Name two\u{a}lines"#, "Model -", "Serial L1", "Firmware -", "Hardware B",
+        "Manufacturer Acme", #"Name two\u{a}lines"#, "Serial L1", "Hardware B",
       ])
   }
 

@@ -10,11 +10,11 @@ public enum AccessoryState: UInt8, Sendable, Hashable, CaseIterable {
   case paused = 0x02
   /// Something failed; a fault code says what.
   case fault = 0x03
-  /// The accessory says that it doesn't know its state yet.
+  /// The accessory says that it doesn't know its state yet, or sent an unknown value.
   case notInitialized = 0xFF
 
-  /// Reads a byte from the wire; nil for a value without a meaning.
-  public init?(wire byte: UInt8) { self.init(rawValue: byte) }
+  /// Reads a byte from the wire: any value without a meaning is `notInitialized`.
+  public init(wire byte: UInt8) { self = AccessoryState(rawValue: byte) ?? .notInitialized }
 
   /// Reads the state's name in the service's interface and in JSON documents; nil for any other word.
   package init?(word: String) {

@@ -49,9 +49,8 @@ extension AF1Accessory {
   /// Asks for its status and returns its numbers as values, together with those from the reply to HELLO. Throws what `status` throws.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     let reply = try await ask(.status, as: AF1StatusReply.self, largestReply: 16)
-    let state: AccessoryValue.Content? = reply.state.flatMap {
-      $0 == .notInitialized ? nil : .choice(word: $0.word, number: Int($0.rawValue))
-    }
+    let state: AccessoryValue.Content? =
+      reply.state == .notInitialized ? nil : .choice(word: reply.state.word, number: Int(reply.state.rawValue))
     let (hello, exchange) = (link.exchange.hello, link.exchange)
     return [
       AccessoryValue("state", quantity: .state, content: state),

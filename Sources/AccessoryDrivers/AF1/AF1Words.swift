@@ -82,9 +82,8 @@ enum AF1Words {
     case (.status, false):
       return read(AF1StatusReply.self, payload) {
         (
-          "\($0.state.map { "\($0)" } ?? "state unknown"), fault \($0.faultCode)"
-            + ($0.progress.map { ", \($0) %" } ?? ""),
-          [.init("state", $0.state.map(FrameField.word) ?? .nothing), .init("fault_code", $0.faultCode)]
+          "\($0.state), fault \($0.faultCode)" + ($0.progress.map { ", \($0) %" } ?? ""),
+          [.init("state", FrameField.word($0.state)), .init("fault_code", $0.faultCode)]
             + ($0.progress.map { [.init("progress_percent", $0)] } ?? [])
         )
       }

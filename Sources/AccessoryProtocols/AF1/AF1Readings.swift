@@ -4,21 +4,22 @@ import AccessoryCore
 
 /// The reply to STATUS, and the payload of the event that reports a change.
 public struct AF1StatusReply: AF1Payload {
-  /// What the accessory is doing; `nil` if it sent a state without a meaning.
-  public var state: AccessoryState?
+  /// What the accessory is doing.
+  public var state: AccessoryState
   /// The fault, by a number that each accessory defines for itself; usually 0 when there is no fault.
   public var faultCode: UInt16
   /// How much of the work is done, in percent, 0…100; `nil` if the accessory does not say.
   public var progress: UInt8?
 
   /// A status. A `progress` above 100 becomes `nil`.
-  public init(state: AccessoryState?, faultCode: UInt16 = 0, progress: UInt8? = nil) {
+  public init(state: AccessoryState, faultCode: UInt16 = 0, progress: UInt8? = nil) {
     self.state = state
     self.faultCode = faultCode
     self.progress = AF1Percent.checked(progress)
   }
 
-  /// Reads a status. An unknown state and a progress above 100 become `nil`; further bytes are ignored.
+  /// Reads a status. An unknown state becomes `notInitialized`, a progress above 100 becomes `nil`; further bytes are
+  /// ignored.
   ///
   /// - Throws: `AF1PayloadError.tooShort` if there are fewer than four bytes.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) {
@@ -28,9 +29,9 @@ public struct AF1StatusReply: AF1Payload {
     progress = AF1Percent.checked(payload.byte(at: 3))
   }
 
-  /// Appends the four bytes. A state of `nil` is sent as `notInitialized`.
+  /// Appends the four bytes.
   public func encode(into output: inout [UInt8]) {
-    output.append((state ?? .notInitialized).rawValue)
+    output.append(state.rawValue)
     output.append(littleEndian: faultCode)
     output.append(AF1Percent.wire(progress))
   }

@@ -17,12 +17,12 @@ package enum StatusView {
     return facts
   }
 
-  /// Rows for the identity. The accessory's texts are escaped.
+  /// Rows for the identity, as far as it is known. The accessory's texts are escaped.
   package static func facts(_ identity: AccessoryIdentity) -> [(String, String)] {
     [
       ("Manufacturer", identity.manufacturer), ("Name", identity.name), ("Model", identity.model),
       ("Serial", identity.serialNumber), ("Firmware", identity.firmwareRevision),
       ("Hardware", identity.hardwareRevision),
-    ].map { ($0, $1.isEmpty ? "-" : SafeText.escape($1)) }
+    ].filter { !$1.isEmpty }.map { ($0, SafeText.escape($1)) }
   }
 }
