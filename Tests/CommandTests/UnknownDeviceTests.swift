@@ -35,14 +35,14 @@ import Testing
     // Its input is /dev/null.
     Call(words: ["console", "PORT", "--linger", "10ms"], status: 0),
     Call(words: ["bridge", "PORT", "--stdio"], status: 0),
-    Call(words: ["trace", "PORT"], status: nil), Call(words: ["set", "PORT", "a=1"]), Call(words: ["reset", "PORT"]),
+    Call(words: ["trace", "PORT"], status: nil), Call(words: ["set", "PORT", "a=1"]),
     Call(words: ["trace", "PORT", "--listen"], status: nil), Call(words: ["attach", "PORT"], status: nil),
   ]
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "top", "watch", "history", "serve", "profile", "check", "drivers", "simulate", "replay", "export", "demo",
-    "help",
+    "list", "top", "watch", "history", "reset", "serve", "profile", "check", "drivers", "simulate", "replay", "export",
+    "demo", "help",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.

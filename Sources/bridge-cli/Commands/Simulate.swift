@@ -45,12 +45,12 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
 
-  @Option(help: ArgumentHelp("Battery in percent.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
   var percent: UInt8 = 100
   @Option(help: ArgumentHelp("Battery level; default: by the percent.", visibility: HelpTopic.visibility))
   var level: LevelArgument?
   @Option(
-    help: ArgumentHelp("Battery voltage in millivolts.", valueName: "mV")
+    help: ArgumentHelp("Battery voltage in millivolts, 0 to 65535.", valueName: "mV")
   )
   var voltage: UInt16?
   @Option(help: "The state of charging.")
