@@ -75,7 +75,7 @@ import Testing
       for key in ["b", "D", "R", "n300\r"] {
         let seen = console.state.value.output.count
         console.type("\(Self.prefix)\(key)")
-        try await console.wait(for: "so nothing is sent: use --write", from: seen)
+        try await console.wait(for: "so nothing was sent", from: seen)
       }
       console.type("\(Self.prefix)L")
       try await console.wait(for: "--- 9600 baud, 8 data bits, no parity, 1 stop bit; no modem lines")
