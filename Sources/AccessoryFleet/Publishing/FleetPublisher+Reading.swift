@@ -46,7 +46,7 @@ extension FleetPublisher {
     guard var record = records[level], record.state.connected, record.place == place else { return }
     let now = Self.now
     record.state.held = held[place]
-    // Which alarms are raised, the events say, in their order.
+    // The events say which alarms are raised, in order.
     record.state.alarms = held[place]?.alarms == nil ? nil : record.state.alarms ?? []
     record.state.time = now
     if let status {

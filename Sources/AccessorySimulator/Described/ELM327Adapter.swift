@@ -33,7 +33,7 @@ struct ELM327Adapter: Sendable, Hashable {
   /// Adds a byte. Returns the line that it ends; nil when the line goes on.
   mutating func line(adding byte: UInt8) -> [UInt8]? {
     guard byte == 0x0D else {
-      // Zeros and line feeds count for nothing.
+      // Zero bytes and line feeds are ignored.
       if byte != 0, byte != 0x0A, line.count <= Self.longestLine { line.append(byte) }
       return nil
     }
