@@ -20,40 +20,10 @@ public struct AlarmReadings: Sendable {
     switch subject {
     case .value(let name): return values?[name].map(\.value)
     case .part(let part):
-      if let content = content(of: part, isBelow: isBelow) {
+      if let content = part.phrase.content(self, isBelow) {
         return AccessoryValue(part.rawValue, unit: part.unit, content: content)
       }
       return part.mayBeValue ? values?[part.rawValue].map(\.value) : nil
-    }
-  }
-
-  private func content(of part: AlarmSubject.Part, isBelow: Bool) -> AccessoryValue.Content? {
-    func extreme(_ numbers: [Int]) -> Int? { isBelow ? numbers.min() : numbers.max() }
-    func thousandths(_ number: Int?) -> AccessoryValue.Content? { number.map { .decimal($0, places: 3) } }
-    func whole(_ number: Int?) -> AccessoryValue.Content? { number.map { .number(Double($0)) } }
-    func word(_ word: String?, _ number: Int = 0) -> AccessoryValue.Content? {
-      word.map { .choice(word: $0, number: number) }
-    }
-    let cells = battery?.cellMillivolts.compactMap { $0 } ?? []
-    switch part {
-    case .battery: return whole(battery?.percent)
-    case .level: return word(battery.flatMap { $0.level == .unknown ? nil : $0.level.rawValue })
-    case .charge: return word(battery.flatMap { $0.charge == .unknown ? nil : $0.charge.rawValue })
-    case .voltage: return thousandths(battery?.millivolts)
-    case .current: return thousandths(battery?.milliamperes)
-    case .cellVoltage: return thousandths(extreme(cells))
-    case .cellSpread:
-      guard cells.count >= 2, let most = cells.max(), let least = cells.min() else { return nil }
-      let (spread, overflow) = most.subtractingReportingOverflow(least)
-      return overflow ? nil : thousandths(spread)
-    case .temperature: return thousandths(extreme(battery?.temperatures.compactMap(\.millidegrees) ?? []))
-    case .timeToEmpty: return whole(battery?[.timeToEmpty])
-    case .timeToFull: return whole(battery?[.timeToFull])
-    case .capacity: return thousandths(battery?.remainingMilliampereHours)
-    case .health: return whole(battery?.healthPercent)
-    case .cycles: return whole(battery?.cycles)
-    case .state: return word(status?.state.flatMap { $0 == .notInitialized ? nil : $0.word })
-    case .progress: return whole(status?.progress)
     }
   }
 

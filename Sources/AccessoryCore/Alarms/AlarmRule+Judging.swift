@@ -58,7 +58,7 @@ extension AlarmRule {
     guard case .number(let subject, let comparison, let limit, let unit) = condition, !comparison.isEquality else {
       return false
     }
-    let isSpread = subject == .part(.cellSpread)
+    let isSpread = subject.isSpread
     return hysteresis != nil
       || Self.standardDistance(limit.value, unit, isSpread: isSpread, isBelow: comparison.isBelow) > 0
   }
@@ -101,7 +101,7 @@ extension AlarmRule {
       guard let own = hysteresis.unit, let unit else { return distance }
       return own.convert(difference: distance, to: unit) ?? distance
     }
-    return Self.standardDistance(limit, unit, isSpread: subject == .part(.cellSpread), isBelow: comparison.isBelow)
+    return Self.standardDistance(limit, unit, isSpread: subject.isSpread, isBelow: comparison.isBelow)
   }
 
   /// The standard hysteresis: 3 percentage points, 2 degrees, 2 % of a voltage, 20 % of a difference between cells, 0.1 %
@@ -135,8 +135,8 @@ extension AlarmRule {
     case .number: return nil
     }
     let isMet: Bool
-    if case .part(.level) = subject {
-      let order = AlarmSubject.Part.level.words ?? []
+    if case .part(let part) = subject, part == .level {
+      let order = part.words ?? []
       guard let place = order.firstIndex(of: own), let limit = order.firstIndex(of: word) else { return nil }
       isMet = comparison.holds(place, limit)
     } else {

@@ -4,61 +4,65 @@
 ///
 /// If the accessory doesn't report a part that has a single word for a name, the value of that name is meant.
 public enum AlarmSubject: Sendable, Hashable, CustomStringConvertible {
-  /// A part of the battery reading or of the status. The raw values are the words in a rule.
-  public enum Part: String, Sendable, Hashable, CaseIterable {
+  /// A part of the battery reading or of the status: whatever the vocabulary has a phrase for. The raw values are the words in
+  /// a rule.
+  public struct Part: RawRepresentable, Sendable, Hashable, CaseIterable {
+    private let index: Int
+
+    /// The part with this phrase; nil where there is none.
+    public init?(rawValue phrase: String) {
+      guard let index = AlarmPhrase.all.firstIndex(where: { $0.phrase == phrase }) else { return nil }
+      self.index = index
+    }
+
+    private init(at index: Int) { self.index = index }
+
+    /// One of the constants below, each of which is in the vocabulary.
+    private init(_ phrase: String) { self.init(at: AlarmPhrase.all.firstIndex { $0.phrase == phrase } ?? 0) }
+
+    /// All parts.
+    public static var allCases: [Part] { AlarmPhrase.all.indices.map(Part.init(at:)) }
+
     /// The charge, in percent.
-    case battery
+    public static let battery = Part("battery")
     /// The level, from critical to full.
-    case level = "battery level"
+    public static let level = Part("battery level")
     /// What the battery is doing: charging, discharging, not_charging or full.
-    case charge
+    public static let charge = Part("charge")
     /// The battery's voltage.
-    case voltage
+    public static let voltage = Part("voltage")
     /// The battery's current, negative while discharging.
-    case current
+    public static let current = Part("current")
     /// The voltage of a cell: the lowest one for an alarm below a limit, otherwise the highest one.
-    case cellVoltage = "cell voltage"
+    public static let cellVoltage = Part("cell voltage")
     /// The difference between the highest and the lowest cell.
-    case cellSpread = "cell spread"
+    public static let cellSpread = Part("cell spread")
     /// The battery's temperature: the lowest one for an alarm below a limit, otherwise the highest one.
-    case temperature
+    public static let temperature = Part("temperature")
     /// How long the battery lasts.
-    case timeToEmpty = "time to empty"
+    public static let timeToEmpty = Part("time to empty")
     /// How long charging takes.
-    case timeToFull = "time to full"
+    public static let timeToFull = Part("time to full")
     /// The remaining charge.
-    case capacity
+    public static let capacity = Part("capacity")
     /// The charge of the full battery, in percent of a new one's.
-    case health
+    public static let health = Part("health")
     /// Charging cycles.
-    case cycles
+    public static let cycles = Part("cycles")
     /// What the accessory is doing: idle, busy, paused or fault.
-    case state
+    public static let state = Part("state")
     /// How much of the accessory's work is done, in percent.
-    case progress
+    public static let progress = Part("progress")
 
+    /// The phrase.
+    public var rawValue: String { phrase.phrase }
     /// The unit of the part's numbers; nil for words and for plain numbers.
-    public var unit: MeasurementUnit? {
-      switch self {
-      case .battery, .health, .progress: .percent
-      case .voltage, .cellVoltage, .cellSpread: .volt
-      case .current: .ampere
-      case .temperature: .celsius
-      case .timeToEmpty, .timeToFull: .second
-      case .capacity: .ampereHour
-      case .level, .charge, .cycles, .state: nil
-      }
-    }
-
+    public var unit: MeasurementUnit? { phrase.unit }
     /// The words that the part may be, in their order; nil for numbers.
-    var words: [String]? {
-      switch self {
-      case .level: ["critical", "low", "normal", "high", "full"]
-      case .charge: ["charging", "discharging", "not_charging", "full"]
-      case .state: ["idle", "busy", "paused", "fault"]
-      default: nil
-      }
-    }
+    var words: [String]? { phrase.words }
+    /// Whether the part is a difference of several numbers.
+    var isSpread: Bool { phrase.isSpread }
+    var phrase: AlarmPhrase { AlarmPhrase.all[index] }
 
     /// Whether a limit without a unit is in `unit`. Where two units are usual, a rule must say which.
     var needsNoUnit: Bool { unit == nil || unit == .percent || unit == .celsius }
@@ -71,6 +75,9 @@ public enum AlarmSubject: Sendable, Hashable, CustomStringConvertible {
   case part(Part)
   /// The value of this name.
   case value(String)
+
+  /// Whether the subject is a difference of several numbers.
+  var isSpread: Bool { if case .part(let part) = self { part.isSpread } else { false } }
 
   /// The subject as in a rule: `cell spread`, `pv_power`, `value temperature`, `"odd name"`.
   public var description: String {

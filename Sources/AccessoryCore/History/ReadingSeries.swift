@@ -43,7 +43,7 @@ public struct ReadingSeries: Sendable, Hashable {
   /// The name of the battery's temperature, in degrees Celsius: the highest of its temperatures.
   public static let temperature = "battery.temperature"
   /// The names of the series of a battery.
-  public static let batteryNames = [percent, voltage, current, temperature]
+  public static let batteryNames = Vocabulary.kept.compactMap(\.series)
 
   /// "battery.percent", "battery.voltage", "battery.current", "battery.temperature", or the name of a value.
   public var name: String
@@ -78,11 +78,9 @@ extension BatteryReading {
   /// The numbers of a reading that a history keeps, each with the name of its series and its unit.
   package var historyValues: [(name: String, unit: String, value: Double)] {
     var values: [(name: String, unit: String, value: Double)] = []
-    if let percent { values.append((ReadingSeries.percent, "%", Double(percent))) }
-    if let millivolts { values.append((ReadingSeries.voltage, "V", Double(millivolts) / 1_000)) }
-    if let milliamperes { values.append((ReadingSeries.current, "A", Double(milliamperes) / 1_000)) }
-    if let highest = temperatures.compactMap(\.millidegrees).max() {
-      values.append((ReadingSeries.temperature, "°C", Double(highest) / 1_000))
+    for term in Vocabulary.kept {
+      guard let name = term.series, let value = term.value(in: self) else { continue }
+      values.append((name, term.measure?.unit?.rawValue ?? "", value))
     }
     return values
   }

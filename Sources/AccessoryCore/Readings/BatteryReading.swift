@@ -32,6 +32,25 @@ public struct BatteryReading: Sendable, Hashable {
     case full
   }
 
+  /// The fields of a reading, by the names that they have in the service's interface and in JSON documents. What else they are
+  /// called has `Vocabulary`.
+  public enum Field: String, Sendable, Hashable, CaseIterable {
+    /// The cases are in the order of the properties of `BatteryReading`.
+    case percent, level
+    case voltage = "voltage_mv"
+    case current = "current_ma"
+    case charge
+    case timeToEmpty = "time_to_empty_s"
+    case timeToFull = "time_to_full_s"
+    case temperatures
+    case cells = "cells_mv"
+    case remainingCapacity = "remaining_mah"
+    case fullCapacity = "full_mah"
+    case cycles
+    case health = "health_percent"
+    case faults, warnings
+  }
+
   /// How the value of a field was obtained.
   public enum Origin: String, Sendable, Hashable {
     /// The accessory reported the value.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a quantity is called by those who show or export it: the parts of a row of the vocabulary.
+
+/// A quantity in descriptions.
+package struct DescribedTerm: Sendable {
+  /// The name behind the prefix of its part: "voltage" in `battery.voltage`.
+  package let name: String
+  /// The name of one number of a list; the same with a point and a word behind it is a number with that name. Nil for what is no
+  /// list, and for a list that is told only as a whole.
+  package let element: String?
+  /// The units that a description may say; empty where there is none.
+  package let units: [MeasurementUnit]
+
+  init(_ name: String, element: String? = nil, in units: MeasurementUnit...) {
+    (self.name, self.element, self.units) = (name, element, units)
+  }
+}
+
+/// A quantity in the rules of alarms.
+package struct AlarmTerm: Sendable {
+  /// "cell spread".
+  package let phrase: String
+  /// What is compared of several numbers.
+  package let fold: ReadingFold
+
+  init(_ phrase: String, _ fold: ReadingFold = .worst) { (self.phrase, self.fold) = (phrase, fold) }
+}
+
+/// A quantity in tables for people.
+package struct ColumnTerm: Sendable {
+  /// "TO EMPTY".
+  package let title: String
+  /// Where not all columns fit, the one with the lowest number is left out first; one without a number stays.
+  package let leavingOrder: Int?
+
+  init(_ title: String, leaves leavingOrder: Int? = nil) { (self.title, self.leavingOrder) = (title, leavingOrder) }
+}
+
+/// A variable of NUT.
+package struct NUTTerm: Sendable {
+  /// "battery.voltage".
+  package let name: String
+  /// What `GET DESC` answers.
+  package let summary: String
+  /// The most digits behind the point.
+  package let places: Int
+  /// NUT's words for ours.
+  package let words: [String: String]
+
+  init(_ name: String, _ summary: String, places: Int = 3, words: [String: String] = [:]) {
+    (self.name, self.summary, self.places, self.words) = (name, summary, places, words)
+  }
+}
+
+/// A metric, or several that belong together.
+package struct MetricTerm: Sendable {
+  package enum Samples: Sendable {
+    /// The number.
+    case number
+    /// Each number of a list, with its name or else its place behind this label.
+    case each(label: String)
+    /// 1 for the word that it is, and 0 for the others.
+    case states
+    /// 1 if it is one of these words, otherwise 0.
+    case truth([String])
+    /// How many names there are; and 1 for each of them behind this label, in a metric of its own.
+    case count(each: String, label: String, help: String)
+  }
+
+  /// The name, which ends with the base unit.
+  package let name: String
+  package let help: String
+  package let samples: Samples
+
+  init(_ name: String, _ help: String, _ samples: Samples = .number) {
+    (self.name, self.samples, self.help) = (name, samples, help)
+  }
+}
+
+/// An entity of Home Assistant.
+package struct EntityTerm: Sendable {
+  package enum Content: Sendable {
+    /// The number, in the published unit.
+    case number
+    /// The number as a text, for one that measures nothing.
+    case text
+    /// One number for all of a list.
+    case fold(ReadingFold)
+    /// An entity for each number of a list.
+    case each
+    /// The word.
+    case word
+    /// On if it is one of these words.
+    case truth([String])
+    /// On if there is any name.
+    case problem
+    /// The names, in one text.
+    case names
+  }
+
+  /// The key among the device's entities, which never changes.
+  package let key: String
+  package let name: String
+  package let content: Content
+  package let deviceClass: String?
+  /// The unit where it isn't the published one.
+  package let unit: String?
+  package let stateClass: String
+
+  init(
+    _ key: String, _ name: String, _ content: Content = .number, class deviceClass: String? = nil, unit: String? = nil,
+    state: String = "measurement"
+  ) {
+    (self.key, self.name, self.content) = (key, name, content)
+    (self.deviceClass, self.unit, stateClass) = (deviceClass, unit, state)
+  }
+}
