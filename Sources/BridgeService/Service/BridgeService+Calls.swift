@@ -148,6 +148,36 @@ extension BridgeService: BridgeHandler {
       throw error
     }
   }
+
+  // MARK: - History
+
+  package func history(_ call: Bridge.GetHistory, from caller: Caller) async throws(CallError)
+    -> Bridge.GetHistory.Reply
+  {
+    if let since = call.since, !since.isFinite || since < 0 { throw .invalidParameter("since") }
+    let device: Bridge.Device?
+    let extract: HistoryExtract?
+    do throws(CallError) {
+      let attachment = try find(call.device)
+      (device, extract) = (
+        Bridge.Device(attachment.target), history.extract(of: attachment.device.id, last: call.since, on: self)
+      )
+    } catch {
+      // What was read of an accessory stays when the accessory is gone.
+      guard error.accessoryError.kind == .notFound, let id = call.device,
+        let known = history.extract(of: id, last: call.since, on: self)
+      else {
+        throw error
+      }
+      (device, extract) = (nil, known)
+    }
+    return Bridge.GetHistory.Reply(device: device, series: await Self.series(extract, call.names))
+  }
+
+  /// Converts on another thread: the service continues meanwhile.
+  @concurrent private static func series(_ extract: HistoryExtract?, _ names: [String]?) async -> [Bridge.Series] {
+    (extract?.series(names) ?? []).map { Bridge.Series($0) }
+  }
 }
 
 extension AF1Command {

@@ -12,7 +12,7 @@ extension BridgeService {
   /// Attaches the devices of these sources, now and later. A source that can't be watched is logged and skipped.
   package func watch(_ sources: [any DeviceSource]) async {
     self.sources = sources
-    if let file = configuration.historyFile, historyFile == nil { await keepHistory(in: file) }
+    if let file = configuration.historyFile { await history.keep(in: file, on: self) }
     renewEndpoints()
     for source in sources {
       do throws(AccessoryError) {

@@ -52,7 +52,7 @@ extension BridgeService {
   @discardableResult
   func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) -> BatteryReading {
     let (reading, isNew) = attachment.readings.note(reading, at: clock.bootTime)
-    record(reading, attachment)
+    history.record(reading, of: attachment, on: self)
     if isEvent || isNew { tell(.battery, attachment, battery: reading) }
     judge(attachment)
     return reading

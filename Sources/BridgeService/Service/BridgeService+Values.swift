@@ -48,7 +48,7 @@ extension BridgeService {
   /// Stores values, and reports changed ones to subscribers, now or when the next report is due.
   func note(_ values: [AccessoryValue], _ origin: Readings.Origin, _ attachment: Attachment) {
     let names = attachment.readings.note(values, origin, at: clock.bootTime)
-    record(values, attachment)
+    history.record(values, of: attachment, on: self)
     judge(attachment)
     guard events.wantsValues || hooks.onEvent != nil else { return }
     attachment.readings.tell(names, now: clock.now)

@@ -56,14 +56,7 @@ package actor BridgeService {
   var endpoints: [String: ProfileEndpoints] = [:]
   var endpointWork: Task<Void, Never>?
   /// What was read of the accessories, over time.
-  var history: HistoryKeeper
-  /// Where it is kept, and the queue on which it is written; nil: in memory only.
-  var historyFile: (file: any HistoryFile, queue: SetupQueue)?
-  var historyTimer: TimerToken?
-  /// The write that is on its way.
-  var historyWork: Task<Void, Never>?
-  /// Whether the last write has failed, which the log says once.
-  var isHistoryFailing = false
+  let history: HistoryRecorder
   /// Finishes when the service was idle for `exitIdle`.
   package nonisolated let idle: AsyncStream<Void>
   let idleContinuation: AsyncStream<Void>.Continuation
@@ -89,7 +82,8 @@ package actor BridgeService {
     self.io = io
     self.clock = clock ?? io
     started = (self.clock.bootTime, configuration.wallClock())
-    history = HistoryKeeper(uptime: self.clock.bootTime, wall: started.wallClock, boot: configuration.boot)
+    history = HistoryRecorder(
+      HistoryKeeper(uptime: self.clock.bootTime, wall: started.wallClock, boot: configuration.boot))
     (idle, idleContinuation) = AsyncStream<Void>.makeStream()
   }
 
@@ -118,7 +112,7 @@ package actor BridgeService {
     while let task = closings.first?.value {
       await task.value
     }
-    await finishHistory()
+    await history.finish(on: self)
   }
 
   /// The tasks that open or close devices.

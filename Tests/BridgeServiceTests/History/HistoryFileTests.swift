@@ -149,7 +149,7 @@ struct HistoryFileTests {
     for second in 1...600 {
       for id in ["A", "B", "C"] { await service.remember(id, Double(second)) }
       clock.advance(by: .seconds(1))
-      try await eventually("the write's end") { await service.historyWork == nil }
+      try await eventually("the write's end") { await !service.isWritingHistory }
       #expect(file.writes <= second / 60)
     }
     #expect(file.writes >= 9)
@@ -176,7 +176,7 @@ struct HistoryFileTests {
     #expect(file.writes == 1)
     let next = Self.service(file, ManualClock(now: Self.time(500)))
     await next.watch([])
-    #expect(await next.history.store.accessories["A"]?.series.first?.rings[0].buckets.map(\.mean) == [57])
+    #expect(await next.historyStore.accessories["A"]?.series.first?.rings[0].buckets.map(\.mean) == [57])
     await next.close()
     #expect(file.writes == 1)
   }
@@ -190,14 +190,14 @@ struct HistoryFileTests {
     for minute in 0..<5 {
       await service.remember("A", Double(minute))
       clock.advance(by: .seconds(60))
-      try await eventually("the try's end") { await service.historyWork == nil }
+      try await eventually("the try's end") { await !service.isWritingHistory }
     }
     #expect(log.value.count { $0.contains("can't be written") } == 1)
     file.state.update { $0.failure = nil }
     await service.remember("A", 9)
     clock.advance(by: .seconds(60))
     try await log.wait { $0.contains { $0.contains("written again") } }
-    #expect(HistoryContents(file.state.value.bytes ?? []).store.entries == (await service.history.store.entries))
+    #expect(HistoryContents(file.state.value.bytes ?? []).store.entries == (await service.historyStore.entries))
     await service.close()
   }
 
@@ -216,11 +216,13 @@ struct HistoryFileTests {
 extension BridgeService {
   /// Keeps a reading, as if it had come from an accessory.
   fileprivate func remember(_ id: String, _ value: Double) {
-    let values: [(name: String, unit: String?, value: Double)] = [("x", nil, value)]
-    _ = history.note(values, of: id, at: clock.bootTime, wall: configuration.wallClock())
-    scheduleHistoryWrite()
+    history.record([("x", nil, value)], of: id, on: self)
   }
 
   /// Whether everything is written.
-  fileprivate var hasWrittenHistory: Bool { !history.isUnwritten && historyWork == nil }
+  fileprivate var hasWrittenHistory: Bool { !history.keeper.isUnwritten && !isWritingHistory }
+
+  fileprivate var isWritingHistory: Bool { history.isWriting }
+
+  fileprivate var historyStore: HistoryStore { history.keeper.store }
 }

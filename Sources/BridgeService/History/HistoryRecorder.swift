@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+
+/// Keeps what was read of accessories over time, in memory and in a file. The service reads nothing for it: it keeps what
+/// it reads anyway.
+///
+/// The file is read before the first accessory is attached, and written on a queue of its own, one write at a time and at
+/// most once a minute for all accessories; a disk that hangs delays nothing else. The timer for the next write exists only
+/// while there is something new. Used on the service's actor only.
+final class HistoryRecorder {
+  private(set) var keeper: HistoryKeeper
+  /// Where it is kept, and the queue on which it is written; nil: in memory only.
+  private var file: (file: any HistoryFile, queue: SetupQueue)?
+  private var timer: TimerToken?
+  /// The write that is on its way.
+  private var work: Task<Void, Never>?
+  /// Whether the last write has failed, which the log says once.
+  private var isFailing = false
+
+  /// How long after the first new reading a write begins, and so how much a crash may cost.
+  static let pause = Duration.seconds(60)
+  /// How long the start of the service waits for the file, and its end for the last write.
+  static let patience = Duration.seconds(5)
+
+  init(_ keeper: HistoryKeeper) { self.keeper = keeper }
+
+  /// Whether a write is on its way.
+  var isWriting: Bool { work != nil }
+
+  // MARK: - Readings
+
+  /// Keeps a reading of a battery.
+  func record(_ reading: BatteryReading, of attachment: Attachment, on service: isolated BridgeService) {
+    record(reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.device.id, on: service)
+  }
+
+  /// Keeps the numbers among values.
+  func record(_ values: [AccessoryValue], of attachment: Attachment, on service: isolated BridgeService) {
+    record(
+      values.prefix(ReadingLimits.values).compactMap { value in
+        let value = value.bounded
+        return value.historyNumber.map { (value.name, value.unit?.rawValue, $0) }
+      }, of: attachment.device.id, on: service)
+  }
+
+  func record(
+    _ values: [(name: String, unit: String?, value: Double)], of id: String, on service: isolated BridgeService
+  ) {
+    guard !values.isEmpty else { return }
+    let isKept = keeper.note(
+      values, of: id, at: service.clock.bootTime, wall: service.configuration.wallClock())
+    scheduleWrite(on: service)
+    if !isKept {
+      service.log.notice(
+        "\(SafeText.escape(id)) has more values than the history keeps: it keeps the first \(HistoryLadder.seriesLimit)"
+      )
+    }
+  }
+
+  /// Notes that an accessory is away.
+  func interrupt(_ id: String) { keeper.interrupt(id) }
+
+  /// What was read in the last `seconds`, nil for all that is kept; nil where nothing was read of the accessory.
+  func extract(of id: String, last seconds: Double?, on service: isolated BridgeService) -> HistoryExtract? {
+    keeper.extract(of: id, last: seconds, at: service.clock.bootTime, wall: service.configuration.wallClock())
+  }
+
+  // MARK: - The file
+
+  /// Reads the history that an earlier run of the service has left, and keeps it in `file` from now on.
+  func keep(in file: any HistoryFile, on service: isolated BridgeService) async {
+    guard self.file == nil else { return }
+    let queue = SetupQueue(label: "history")
+    let result = await Self.within(Self.patience, service.clock) {
+      await queue.run { () -> Result<HistoryContents?, AccessoryError> in
+        do throws(AccessoryError) {
+          try file.prepare()
+          return .success(try file.read(limit: HistoryContents.limit).map { HistoryContents($0) })
+        } catch {
+          return .failure(error)
+        }
+      }
+    }
+    self.file = (file, queue)
+    switch result {
+    case nil:
+      service.log.warning("the disk doesn't answer for \(file.path): the history begins anew")
+    case .failure(let error):
+      service.log.warning(
+        "history not read: \(error.message); it is kept in memory, and another try is made to write it")
+      isFailing = true
+      // Another service has the file: it isn't this one's to write.
+      if error.kind == .busy { self.file = nil }
+    case .success(let contents?):
+      if contents.dropped > 0 {
+        service.log.warning(
+          "\(file.path): \(contents.dropped) bytes were damaged and are dropped, the rest of the history is kept")
+      }
+      keeper = Self.keeper(after: contents, on: service)
+      service.log.info("the history of \(keeper.store.accessories.count) accessories was read from \(file.path)")
+    case .success(nil):
+      keeper = Self.keeper(after: nil, on: service)
+      service.log.debug("there is no history yet at \(file.path)")
+    }
+  }
+
+  private static func keeper(after contents: HistoryContents?, on service: isolated BridgeService) -> HistoryKeeper {
+    HistoryKeeper(
+      uptime: service.clock.bootTime, wall: service.configuration.wallClock(), boot: service.configuration.boot,
+      after: contents)
+  }
+
+  /// Sets the timer for the next write, if there is something new and no write is on its way.
+  private func scheduleWrite(on service: isolated BridgeService) {
+    guard file != nil, timer == nil, work == nil, !service.isClosing, keeper.isUnwritten else { return }
+    timer = service.clock.schedule(at: service.clock.now + Self.pause) { [weak service] in
+      service?.post { $0.history.timePassed(on: $0) }
+    }
+  }
+
+  private func timePassed(on service: isolated BridgeService) {
+    timer = nil
+    write(on: service)
+  }
+
+  private func write(on service: isolated BridgeService) {
+    guard work == nil, let (file, queue) = file,
+      let write = keeper.takeWrite(at: service.clock.bootTime, wall: service.configuration.wallClock())
+    else { return }
+    work = Task {
+      let result = await queue.run { () -> Result<Int, AccessoryError> in
+        do throws(AccessoryError) { return .success(try write.perform(on: file)) } catch { return .failure(error) }
+      }
+      wrote(write, result, on: service)
+    }
+  }
+
+  private func wrote(
+    _ write: HistoryWrite, _ result: Result<Int, AccessoryError>, on service: isolated BridgeService
+  ) {
+    work = nil
+    switch result {
+    case .success(let count):
+      let isWhole = if case .whole = write.content { true } else { false }
+      keeper.wrote(count, asWhole: isWhole)
+      if isFailing { service.log.notice("the history is written again") }
+      isFailing = false
+    case .failure(let error):
+      keeper.failedToWrite()
+      if !isFailing {
+        service.log.warning(
+          "the history can't be written: \(error.message); it is kept in memory, and tried again each minute")
+      }
+      isFailing = true
+    }
+    scheduleWrite(on: service)
+  }
+
+  /// Writes what is new, at the end of the service. Waits for a slow disk, but not for long.
+  func finish(on service: isolated BridgeService) async {
+    if let timer { service.clock.cancel(timer) }
+    timer = nil
+    let writing = Task { await writeNow(on: service) }
+    _ = await Self.within(Self.patience, service.clock) { await writing.value }
+  }
+
+  private func writeNow(on service: isolated BridgeService) async {
+    await work?.value
+    write(on: service)
+    await work?.value
+  }
+
+  /// The result of `body`; nil when it takes longer than `limit`. Then `body` keeps running, and its result is dropped.
+  private static func within<Value: Sendable>(
+    _ limit: Duration, _ clock: any TimerClock, _ body: @escaping @Sendable () async -> Value
+  ) async -> Value? {
+    // The service ends in a task that was cancelled, in which a stream ends at once; a task of its own isn't cancelled.
+    await Task { () -> Value? in
+      let (results, continuation) = AsyncStream<Value?>.makeStream()
+      let timer = clock.schedule(at: clock.now + limit) { continuation.yield(nil) }
+      defer { clock.cancel(timer) }
+      Task { continuation.yield(await body()) }
+      for await result in results { return result }
+      return nil
+    }.value
+  }
+}
