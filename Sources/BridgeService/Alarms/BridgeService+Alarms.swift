@@ -17,7 +17,7 @@ extension BridgeService {
 
   /// Watches an accessory by the rules that are for it.
   func watchAlarms(of attachment: Attachment) {
-    let (rules, tooMany) = alarmRules.rules(for: subject(attachment), attachment.profile)
+    let (rules, tooMany) = alarmRules.rules(for: attachment.subject, attachment.profile)
     if tooMany > 0 {
       log.warning(
         "\(attachment.name) has more than \(AlarmRule.countLimit) alarms: the last \(tooMany) are not watched")

@@ -81,6 +81,12 @@ final class Attachment {
   /// The device's name in the log: its identity, escaped.
   var name: String { SafeText.escape(device.id) }
 
+  /// What rules know the accessory by.
+  var subject: CommandRules.Subject {
+    CommandRules.Subject(
+      id: device.id, serial: device.serialNumber, profile: profile?.name, driver: driver?.name)
+  }
+
   /// This attachment, or the last one that has replaced it.
   var latest: Attachment {
     var latest = self

@@ -4,9 +4,12 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Calls for named commands.
+// Calls for named commands, and the permission of writes.
 
 extension BridgeService {
+  /// Replaces the rules for clients that may only read, after the configuration has changed.
+  package func use(_ rules: CommandRules) { permissions.rules = rules }
+
   package func commands(
     _ call: Bridge.GetCommands, from caller: Caller
   ) async throws(CallError) -> Bridge.GetCommands.Reply {
@@ -15,7 +18,7 @@ extension BridgeService {
     let commands =
       switch caller.access {
       case .everything: driver.commands
-      case .readings: listed(driver, attachment)
+      case .readings: permissions.rules.listed(driver.commands, of: attachment.subject)
       }
     return Bridge.GetCommands.Reply(
       device: Bridge.Device(attachment.target), driver: driver.name, commands: commands.map(Bridge.Command.init))
@@ -27,7 +30,10 @@ extension BridgeService {
     var call = call
     var permitted: Attachment?
     if caller.access == .readings {
-      permitted = try permit(call, from: caller)
+      let attachment = try find(call.device)
+      guard attachment.driver != nil else { throw unsupported(attachment) }
+      try permissions.permit(call, of: attachment, from: caller, now: clock.now, log: log)
+      permitted = attachment
       // The configuration's entry for a write is what asks for it.
       call.write = true
     }
@@ -41,7 +47,7 @@ extension BridgeService {
         // While the device was opened, another one may have taken its name, or its profile may have changed.
         if let id {
           guard attachment.device.id == id else { throw .disconnected(id) }
-          try self.check(wanted, attachment)
+          try self.permissions.check(wanted, attachment)
         }
         return try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
           try await accessory.asking(toWrite: wanted.write == true).perform(calls, isAnswered: isAnswered)
@@ -68,5 +74,38 @@ extension BridgeService {
       }
     }
     return calls
+  }
+
+  // MARK: - Writes
+
+  /// The frames that commands would send, and why they may not be sent. Nothing is sent, and no device is opened.
+  func preview(_ call: Bridge.Perform) throws(CallError) -> Bridge.Perform.Reply {
+    let attachment = try find(call.device)
+    guard let driver = attachment.driver else { throw unsupported(attachment) }
+    var reply = Bridge.Perform.Reply(device: Bridge.Device(attachment.target), replies: [])
+    let opener = opener(for: attachment)
+    do throws(AccessoryError) {
+      let calls = try Self.calls(call.commands, of: driver, opener.label)
+      reply.sends_hex = try driver.preview(of: calls, unit: attachment.device.unit).map { Hexadecimal.string($0) }
+      reply.refusal = opener.writeRules.refusal(of: calls, isAsked: call.write == true)?.message
+    } catch {
+      throw CallError(error, device: attachment.device.id)
+    }
+    return reply
+  }
+
+  /// Throws `permissionDenied` when a client may not send raw bytes to the accessory.
+  func checkBytes(of attachment: Attachment, isAsked: Bool) throws(CallError) {
+    do throws(AccessoryError) {
+      try opener(for: attachment).writeRules.checkBytes(isAsked: isAsked)
+    } catch {
+      throw CallError(error, device: attachment.device.id)
+    }
+  }
+
+  /// Stores the permission of writes, which only another profile changes.
+  func noteWrites(of attachment: Attachment) {
+    let rules = opener(for: attachment).writeRules
+    attachment.writes = rules.hasWrites ? rules.allowsWrites ? .allowed : .refused : nil
   }
 }

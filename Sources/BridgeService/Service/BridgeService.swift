@@ -39,9 +39,7 @@ package actor BridgeService {
   var lastStatus = ""
   var statusIsDue = false
   var isClosing = false
-  /// What clients that may only read may perform, and how often they have.
-  var commandRules: CommandRules
-  var commandRates = CommandRates()
+  var permissions: Permissions
   /// The rules of alarms from the configuration and the command line.
   var alarmRules: AlarmRules
   /// The alarms of all accessories.
@@ -74,7 +72,7 @@ package actor BridgeService {
   ) {
     self.drivers = drivers
     self.configuration = configuration
-    commandRules = configuration.commandRules
+    permissions = Permissions(configuration.commandRules)
     alarmRules = configuration.alarmRules
     self.profiles = profiles
     self.log = log
