@@ -11,7 +11,7 @@ final class Attachment {
   /// The device as its source last reported it, with its default transport.
   var device: Device
   var profile: Profile?
-  /// The name of its alarms; see `BridgeService.alarmKey`.
+  /// The name of its alarms; see `BridgeService.alarmKey(for:)`.
   var alarmKey = ""
   /// Nil where clients speak the protocol themselves.
   var driver: Driver?

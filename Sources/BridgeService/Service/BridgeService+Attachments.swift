@@ -35,7 +35,7 @@ extension BridgeService {
     noteWrites(of: attachment)
     attachment.alarmKey = alarmKey(for: device)
     attachments[attachment.key] = attachment
-    watchAlarms(of: attachment)
+    alarms.watch(attachment, on: self)
     if let problem {
       log.error("\(attachment.name) is not attached: \(problem.message)")
     } else {
@@ -45,6 +45,12 @@ extension BridgeService {
       perform([.open], on: attachment)
     }
     return attachment
+  }
+
+  /// The key of an accessory's alarms: its identity, by which it is known again when it comes back. Where another
+  /// accessory with the same identity is held, also its place.
+  private func alarmKey(for device: Device) -> String {
+    attachments.values.contains { $0.alarmKey == device.id } ? "\(device.id) \(device.place)" : device.id
   }
 
   /// The hub for a line's traffic, which all accessories on the line share.
@@ -93,7 +99,7 @@ extension BridgeService {
     tellGone(attachment, .closed(attachment.target.place))
     attachment.changed()
     if admitting {
-      dropAlarms(of: attachment, isAway: isAway)
+      alarms.drop(attachment, isAway: isAway, on: self)
       admitRefused()
     }
   }
@@ -149,7 +155,7 @@ extension BridgeService {
     }
     schedule(attachment)
     attachment.changed()
-    countSilence(of: attachment)
+    alarms.countSilence(of: attachment, on: self)
     checkIdle()
   }
 
@@ -196,11 +202,10 @@ extension BridgeService {
     _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
     status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Bridge.MeasuredValue]? = nil
   ) {
-    let event = Bridge.Event(
-      name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
-      status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values)
-    hooks.onEvent?(event)
-    events.tell(EventHub.Entry(event))
+    events.tell(
+      Bridge.Event(
+        name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
+        status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values))
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {

@@ -32,6 +32,14 @@ extension BridgeService: BridgeHandler {
     Bridge.List.Reply(accessories: ordered.map { facts($0) })
   }
 
+  /// An accessory's facts with its raised alarms.
+  func facts(_ attachment: Attachment) -> Bridge.Accessory {
+    var facts = attachment.facts(clock)
+    facts.alarms = alarms.raised(attachment)
+    facts.unfit_alarms = alarms.unfit(attachment)
+    return facts
+  }
+
   package func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
@@ -71,8 +79,8 @@ extension BridgeService: BridgeHandler {
       return Bridge.GetStatus.Reply(
         device: Bridge.Device(attachment.target), status: Bridge.Status(status.value),
         identity: Bridge.Identity(identity.value), age_ms: age(status.time),
-        stale: isStale(.status, status.time, attachment), alarms: raisedAlarms(of: attachment),
-        unfit_alarms: unfitAlarms(of: attachment))
+        stale: isStale(.status, status.time, attachment), alarms: alarms.raised(attachment),
+        unfit_alarms: alarms.unfit(attachment))
     }
     let (held, status) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.status()
@@ -80,7 +88,7 @@ extension BridgeService: BridgeHandler {
     note(status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
       device: Bridge.Device(held.target), status: Bridge.Status(status), identity: try await identity(call.device),
-      alarms: raisedAlarms(of: held), unfit_alarms: unfitAlarms(of: held))
+      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held))
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
@@ -97,7 +105,7 @@ extension BridgeService: BridgeHandler {
       }
       let reading = note(battery, held, isEvent: false)
       return Bridge.GetBattery.Reply(
-        device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: raisedAlarms(of: held))
+        device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: alarms.raised(held))
     } catch {
       // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
@@ -115,7 +123,7 @@ extension BridgeService: BridgeHandler {
   {
     Bridge.GetBattery.Reply(
       device: Bridge.Device(attachment.target), battery: Bridge.Battery(battery.value), age_ms: age(battery.time),
-      stale: isStale(.battery, battery.time, attachment), alarms: raisedAlarms(of: attachment))
+      stale: isStale(.battery, battery.time, attachment), alarms: alarms.raised(attachment))
   }
 
   private func age(_ time: MonotonicTime) -> Int {

@@ -124,7 +124,7 @@ extension BridgeService {
       device, profile, isByHand: attachment.isByHand, chosenProfile: attachment.chosenProfile,
       after: attachment.closing)
     attachment.successor = successor
-    if successor.alarmKey != attachment.alarmKey { dropAlarms(of: attachment, isAway: false) }
+    if successor.alarmKey != attachment.alarmKey { alarms.drop(attachment, isAway: false, on: self) }
   }
 
   /// The profile that a client chose, or the one that claims the device.

@@ -59,7 +59,7 @@ extension BridgeService {
     switch answer {
     case .success(let news):
       attachment.polls.ended(nil, now: clock.now)
-      noteHeard(attachment)
+      alarms.heard(attachment, on: self)
       for one in news { note(polled: one, attachment) }
     case .failure(let error):
       log.debug(

@@ -6,6 +6,9 @@ import AccessoryDrivers
 // Profiles that change while the service runs.
 
 extension BridgeService {
+  /// Replaces the rules of alarms of the configuration and of the command line. Rules that stay keep their state.
+  package func use(_ rules: AlarmRules) { alarms.use(rules, on: self) }
+
   /// Applies other profiles: attaches devices that match, detaches those that no longer match, and reopens those with
   /// changed settings. Lent accessories stay as they are.
   package func use(_ profiles: ProfileStore) {

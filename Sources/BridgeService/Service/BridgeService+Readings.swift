@@ -19,7 +19,7 @@ extension BridgeService {
     }
     if !attachment.isTold { tell(.connected, attachment) }
     attachment.isTold = true
-    noteHeard(attachment)
+    alarms.heard(attachment, on: self)
     let profile = attachment.profile
     attachment.readings.freshness = Freshness(attachment.driver) { interval(of: $0, profile) }
     if let accessory = open.accessory {
@@ -39,7 +39,7 @@ extension BridgeService {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
     case .values(let values): note(values, .reported, attachment)
-    case .other: noteHeard(attachment)
+    case .other: alarms.heard(attachment, on: self)
     }
   }
 
@@ -54,14 +54,14 @@ extension BridgeService {
     let (reading, isNew) = attachment.readings.note(reading, at: clock.bootTime)
     history.record(reading, of: attachment, on: self)
     if isEvent || isNew { tell(.battery, attachment, battery: reading) }
-    judge(attachment)
+    alarms.judge(attachment, on: self)
     return reading
   }
 
   func note(_ status: AccessoryStatus, _ attachment: Attachment, isEvent: Bool) {
     let isNew = attachment.readings.note(status, at: clock.bootTime)
     if isEvent || isNew { tell(.status, attachment, status: status) }
-    judge(attachment)
+    alarms.judge(attachment, on: self)
   }
 
   /// Reads identity, status and battery, so that the service can report them while the accessory is lent. Unsupported

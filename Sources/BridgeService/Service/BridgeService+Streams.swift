@@ -19,7 +19,7 @@ extension BridgeService {
     let id = wanted?.device.id
     let (key, stream) = events.subscribe(values: call.values == true, alarms: call.alarms == true)
     // Taken before anything is sent: whatever changes from now on is an event.
-    let raised = call.alarms == true ? raisedEvents(of: wanted) : []
+    let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
     defer { events.unsubscribe(key) }
     for attachment in ordered where attachment.isTold {
       guard wanted == nil || wanted === attachment else { continue }
@@ -102,7 +102,7 @@ extension BridgeService {
     begin(&attachment.lending)
     log.notice("\(attachment.name) is lent to \(attachment.lending.holder ?? "a client")")
     attachment.changed()
-    countSilence(of: attachment)
+    alarms.countSilence(of: attachment, on: self)
     // A loan of a line covers all units on it.
     let lent = [attachment] + others.filter { $0.machine.lendLine() }
     for other in lent.dropFirst() {

@@ -49,8 +49,8 @@ extension BridgeService {
   func note(_ values: [AccessoryValue], _ origin: Readings.Origin, _ attachment: Attachment) {
     let names = attachment.readings.note(values, origin, at: clock.bootTime)
     history.record(values, of: attachment, on: self)
-    judge(attachment)
-    guard events.wantsValues || hooks.onEvent != nil else { return }
+    alarms.judge(attachment, on: self)
+    guard events.wantsValues else { return }
     attachment.readings.tell(names, now: clock.now)
     tellValues(attachment)
   }

@@ -22,7 +22,7 @@ package actor BridgeService {
   /// The attachments by key. Keys increase in the order of arrival.
   var attachments: [Int: Attachment] = [:]
   var nextKey = 0
-  var events = EventHub()
+  var events: EventHub
   /// The devices that the sources report.
   var present: [Device] = []
   /// The devices that a client has detached. An entry is removed when the device is unplugged.
@@ -40,12 +40,7 @@ package actor BridgeService {
   var statusIsDue = false
   var isClosing = false
   var permissions: Permissions
-  /// The rules of alarms from the configuration and the command line.
-  var alarmRules: AlarmRules
-  /// The alarms of all accessories.
-  var alarms = AlarmBook(limit: BridgeService.deviceLimit)
-  /// The timer for delays of alarms and for silence.
-  var alarmTimer: (deadline: MonotonicTime, token: TimerToken)?
+  let alarms: AlarmWatch
   /// Files that clients supply, by the names of the transfers.
   var supplies: [String: SuppliedFile] = [:]
   /// Searches for units, by the address of the line.
@@ -73,10 +68,11 @@ package actor BridgeService {
     self.drivers = drivers
     self.configuration = configuration
     permissions = Permissions(configuration.commandRules)
-    alarmRules = configuration.alarmRules
+    alarms = AlarmWatch(configuration.alarmRules)
     self.profiles = profiles
     self.log = log
     self.hooks = hooks
+    events = EventHub(onEvent: hooks.onEvent)
     self.io = io
     self.clock = clock ?? io
     started = (self.clock.bootTime, configuration.wallClock())
@@ -99,7 +95,8 @@ package actor BridgeService {
     if !isClosing {
       isClosing = true
       for task in watching { task.cancel() }
-      for token in [idleTimer, scanTimer, alarmTimer?.token].compactMap({ $0 }) { clock.cancel(token) }
+      for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
+      alarms.end(on: self)
       endSearches()
       for attachment in ordered { release(attachment) }
       renewEndpoints()

@@ -25,14 +25,18 @@ struct EventHub {
     }
   }
 
+  /// Gets all events before the subscribers do; nil for no receiver.
+  private let onEvent: (@Sendable (Bridge.Event) -> Void)?
   private var subscribers: [Int: Subscriber] = [:]
   private var next = 0
 
   /// The limit of a subscriber's queue. A subscriber that falls further behind is disconnected.
   private static let limit = 4_096
 
-  /// Whether a subscriber wants values.
-  var wantsValues: Bool { subscribers.values.contains { $0.wantsValues } }
+  init(onEvent: (@Sendable (Bridge.Event) -> Void)? = nil) { self.onEvent = onEvent }
+
+  /// Whether a receiver or a subscriber wants values.
+  var wantsValues: Bool { onEvent != nil || subscribers.values.contains { $0.wantsValues } }
 
   /// Whether there is a subscriber.
   var hasSubscribers: Bool { !subscribers.isEmpty }
@@ -50,8 +54,10 @@ struct EventHub {
 
   mutating func unsubscribe(_ key: Int) { subscribers.removeValue(forKey: key)?.continuation.finish() }
 
-  mutating func tell(_ entry: Entry) {
-    for (key, subscriber) in subscribers where subscriber.wants(entry.event.event) {
+  mutating func tell(_ event: Bridge.Event) {
+    onEvent?(event)
+    let entry = Entry(event)
+    for (key, subscriber) in subscribers where subscriber.wants(event.event) {
       if case .enqueued = subscriber.continuation.yield(entry) { continue }
       unsubscribe(key)
     }

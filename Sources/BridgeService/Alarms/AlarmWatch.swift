@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+
+/// Watches accessories by the rules of alarms: on the readings that the service makes anyway, with one timer for delays and
+/// silence. Used on the service's actor only.
+final class AlarmWatch {
+  /// The rules from the configuration and the command line.
+  private var rules: AlarmRules
+  private var book = AlarmBook(limit: BridgeService.deviceLimit)
+  private var timer: (deadline: MonotonicTime, token: TimerToken)?
+
+  init(_ rules: AlarmRules) { self.rules = rules }
+
+  /// Whether the silence of an accessory that the service doesn't hold is counted.
+  var awaitsSilence: Bool { book.awaitsSilence }
+
+  /// Replaces the rules of the configuration and of the command line. Rules that stay keep their state.
+  func use(_ rules: AlarmRules, on service: isolated BridgeService) {
+    guard rules != self.rules else { return }
+    self.rules = rules
+    for attachment in service.ordered { watch(attachment, on: service) }
+  }
+
+  /// Watches an accessory by the rules that are for it.
+  func watch(_ attachment: Attachment, on service: isolated BridgeService) {
+    let (rules, tooMany) = rules.rules(for: attachment.subject, attachment.profile)
+    if tooMany > 0 {
+      service.log.warning(
+        "\(attachment.name) has more than \(AlarmRule.countLimit) alarms: the last \(tooMany) are not watched")
+    }
+    tell(
+      book.watch(attachment.alarmKey, Bridge.Device(attachment.target), rules, now: service.clock.now), on: service)
+    countSilence(of: attachment, on: service)
+  }
+
+  /// The accessory's last readings have changed, or were confirmed.
+  func judge(_ attachment: Attachment, on service: isolated BridgeService) {
+    guard book.watches(attachment.alarmKey) else { return }
+    let readings = attachment.readings
+    tell(
+      book.take(
+        attachment.alarmKey,
+        AlarmReadings(
+          battery: readings.battery?.value, status: readings.status?.value, values: readings.values),
+        now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
+    for unfit in book.takeNewUnfit(attachment.alarmKey) {
+      service.log.warning("\(attachment.name): the rule \(SafeText.escape(unfit.description, limit: 600))")
+    }
+    schedule(attachment.alarmKey, on: service)
+  }
+
+  /// The accessory was heard, without a reading.
+  func heard(_ attachment: Attachment, on service: isolated BridgeService) {
+    guard book.watches(attachment.alarmKey) else { return }
+    tell(
+      book.heard(attachment.alarmKey, now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
+    schedule(attachment.alarmKey, on: service)
+  }
+
+  /// Silence counts unless another program has the accessory, or the service has closed it because it was idle.
+  func countSilence(of attachment: Attachment, on service: isolated BridgeService) {
+    guard book.watches(attachment.alarmKey) else { return }
+    let isCounted = attachment.machine.state != .lent && !attachment.machine.isResting
+    book.countSilence(attachment.alarmKey, isCounted, now: service.clock.now)
+    schedule(attachment.alarmKey, on: service)
+  }
+
+  /// The attachment is released; see `AlarmBook.drop`.
+  func drop(_ attachment: Attachment, isAway: Bool, on service: isolated BridgeService) {
+    tell(
+      book.drop(attachment.alarmKey, isAway: isAway && !service.isClosing, now: service.clock.now), on: service)
+    schedule(attachment.alarmKey, on: service)
+  }
+
+  /// The rules that can't be compared with what the accessory reported; nil where there are none.
+  func unfit(_ attachment: Attachment) -> [Bridge.UnfitAlarm]? {
+    let unfit = book.unfit(attachment.alarmKey).map(Bridge.UnfitAlarm.init)
+    return unfit.isEmpty ? nil : unfit
+  }
+
+  /// The raised alarms of an accessory.
+  func raised(_ attachment: Attachment) -> [Bridge.Alarm] {
+    book.raised(attachment.alarmKey).map(Bridge.Alarm.init)
+  }
+
+  /// The events that tell a new subscriber of the raised alarms.
+  func raisedEvents(of attachment: Attachment?) -> [Bridge.Event] {
+    book.raised.filter { attachment == nil || $0.key == attachment?.alarmKey }.map { _, device, alarm in
+      Bridge.Event(.alarm, time: BridgeService.wallClock, device: device, alarm: Bridge.Alarm(alarm), state: .raised)
+    }
+  }
+
+  private func tell(_ news: [AlarmBook.News], on service: isolated BridgeService) {
+    for one in news where !service.isClosing {
+      let alarm = Bridge.Alarm(one.news.alarm)
+      let name = SafeText.escape(one.device.id)
+      let value = alarm.value.map { ", " + SafeText.escape($0, limit: 200) } ?? ""
+      switch one.news.change {
+      case .raised: service.log.warning("\(name): alarm: \(SafeText.escape(alarm.name, limit: 200))\(value)")
+      case .cleared:
+        service.log.notice("\(name): alarm cleared: \(SafeText.escape(alarm.name, limit: 200))\(value)")
+      }
+      service.events.tell(
+        Bridge.Event(
+          .alarm, time: BridgeService.wallClock, device: one.device, alarm: alarm,
+          state: Bridge.AlarmState(one.news.change)))
+    }
+  }
+
+  // MARK: - The timer
+
+  /// Sets the timer for an accessory's deadline, unless it is set for an earlier time. A timer that comes too early sets
+  /// itself again, so a deadline that each reading moves doesn't cost a timer each time.
+  private func schedule(_ key: String, on service: isolated BridgeService) {
+    guard let deadline = book.deadline(of: key) else { return }
+    schedule(at: deadline, on: service)
+  }
+
+  private func schedule(at deadline: MonotonicTime, on service: isolated BridgeService) {
+    if let timer {
+      guard deadline < timer.deadline else { return }
+      service.clock.cancel(timer.token)
+    }
+    let token = service.clock.schedule(at: deadline) { [weak service] in
+      service?.post { $0.alarms.timePassed(deadline, on: $0) }
+    }
+    timer = (deadline, token)
+  }
+
+  private func timePassed(_ deadline: MonotonicTime, on service: isolated BridgeService) {
+    guard timer?.deadline == deadline, !service.isClosing else { return }
+    timer = nil
+    tell(book.timePassed(now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
+    if let next = book.deadline { schedule(at: next, on: service) }
+    service.checkIdle()
+  }
+
+  /// Ends the timer, because the service ends.
+  func end(on service: isolated BridgeService) { if let timer { service.clock.cancel(timer.token) } }
+}
