@@ -11,7 +11,7 @@ final class AlarmWatch {
   /// The rules from the configuration and the command line.
   private var rules: AlarmRules
   private var book = AlarmBook(limit: BridgeService.deviceLimit)
-  private var timer: (deadline: MonotonicTime, token: TimerToken)?
+  private(set) var timer: (deadline: MonotonicTime, token: TimerToken)?
 
   init(_ rules: AlarmRules) { self.rules = rules }
 
