@@ -13,7 +13,7 @@ extension BridgeService {
   package func watch(_ sources: [any DeviceSource]) async {
     self.sources = sources
     if let file = configuration.historyFile { await history.keep(in: file, on: self) }
-    renewEndpoints()
+    endpoints.renew(on: self)
     for source in sources {
       do throws(AccessoryError) {
         let events = try await source.events()

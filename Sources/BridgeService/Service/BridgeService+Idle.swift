@@ -38,7 +38,7 @@ extension BridgeService {
 
   private var isIdle: Bool {
     clientCount == 0 && !alarms.awaitsSilence && attachments.values.allSatisfy { $0.machine.state == .failed }
-      && endpoints.values.allSatisfy { $0.listeners == 0 }
+      && !endpoints.areHeard()
   }
 
   /// Whether the service has work, including devices that the sources haven't reported yet; asked before the service

@@ -35,7 +35,7 @@ extension BridgeService {
       }
     }
     for device in present { appeared(device) }
-    renewEndpoints()
+    endpoints.renew(on: self)
     checkIdle()
   }
 }

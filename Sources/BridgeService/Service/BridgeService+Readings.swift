@@ -29,7 +29,7 @@ extension BridgeService {
       }
     }
     noteWork(attachment)
-    offer(attachment)
+    endpoints.offer(attachment, on: self)
   }
 
   private func heard(_ key: Int, _ generation: Int, _ news: AccessoryNews) {

@@ -187,6 +187,11 @@ extension BridgeService {
 
   // MARK: - Hubs
 
+  /// Whether a client reads the accessory's bytes, over the control socket or at an endpoint of the profile.
+  func isHeard(_ attachment: Attachment) -> Bool {
+    (attachment.sharing.map { $0.readerCount > 0 } ?? false) || endpoints.areHeard(of: attachment.key)
+  }
+
   func sharing(of attachment: Attachment) -> Sharing {
     if let sharing = attachment.sharing { return sharing }
     let sharing = Sharing(taps: attachment.taps, io: io)

@@ -45,9 +45,7 @@ package actor BridgeService {
   var supplies: [String: SuppliedFile] = [:]
   /// Searches for units, by the address of the line.
   var searches: [DeviceAddress: UnitSearch] = [:]
-  /// The endpoints at which accessories are shared, by the names of their profiles.
-  var endpoints: [String: ProfileEndpoints] = [:]
-  var endpointWork: Task<Void, Never>?
+  let endpoints = SharedEndpoints()
   /// What was read of the accessories, over time.
   let history: HistoryRecorder
   /// Finishes when the service was idle for `exitIdle`.
@@ -85,6 +83,9 @@ package actor BridgeService {
     executor.post { self.assumeIsolated(body) }
   }
 
+  /// Runs `body` on the service's queue. Returns when it has run.
+  func enter(_ body: @Sendable (isolated BridgeService) -> Void) { body(self) }
+
   /// Returns when the service's queue has run a job, which proves to a watchdog that the queue works.
   package func proveLife() async {}
 
@@ -99,11 +100,11 @@ package actor BridgeService {
       alarms.end(on: self)
       endSearches()
       for attachment in ordered { release(attachment) }
-      renewEndpoints()
+      endpoints.renew(on: self)
       events.end()
       idleContinuation.finish()
     }
-    await endpointWork?.value
+    await endpoints.finish(on: self)
     while let task = closings.first?.value {
       await task.value
     }
