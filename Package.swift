@@ -228,7 +228,7 @@ let package = Package(
       name: "AccessoryControlTests",
       dependencies: [
         "AccessoryCore",
-        "AccessoryControl", "AccessoryIO", "CTestShims", "TestSupport",
+        "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CTestShims", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

@@ -78,6 +78,9 @@ extension Bridge {
     package var protocols: [String]?
     package var readings_age_ms: Int?
     package var stale: Bool?
+    /// The time until the readings become stale unless they are renewed; nil where they are stale or never become it,
+    /// and from an older service.
+    package var fresh_ms: Int?
     package var writes: Writes?
     package var tries_limit, next_try_ms: Int?
     /// The raised alarms; nil from a service that is too old for alarms.

@@ -77,6 +77,7 @@ extension Bridge.Accessory: CheckedReply {
     try device.check()
     try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
+    try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
     try Bridge.Alarm.check(alarms ?? [])
     try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
   }

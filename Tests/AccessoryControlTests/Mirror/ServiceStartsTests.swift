@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import AccessoryDiscovery
+@testable import AccessoryControl
 
 /// A service's folder that comes and goes with it.
 @Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct ServiceStartsTests {

@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// Reports when a service may have started: at once, and whenever a file is created in its socket's folder. The folder
-/// needn't exist yet: systemd makes that of the system's service when the service's socket or the service starts.
+/// Reports when a service may have started: at once, and whenever a file with the name of its socket is created. The
+/// folder needn't exist yet: systemd makes that of the system's service when the service's socket or the service starts.
 package final class ServiceStarts: Sendable {
   /// The events, for one reader. The stream ends if neither the folder nor one above it can be watched.
   package let signals: AsyncStream<Void>
@@ -17,6 +17,8 @@ package final class ServiceStarts: Sendable {
 
   /// The names that lead to the folder, from the root.
   private let names: [String]
+  /// The socket's name in the folder.
+  private let name: String
   private let continuation: AsyncStream<Void>.Continuation
   private let state = Locked(State())
 
@@ -28,7 +30,8 @@ package final class ServiceStarts: Sendable {
   /// Starts to watch the folder of the socket at `place`.
   package init(at place: String) {
     (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    names = place.split(separator: "/").dropLast().map(String.init)
+    let path = place.split(separator: "/").map(String.init)
+    (names, name) = (Array(path.dropLast()), path.last ?? "")
     continuation.yield()
     if !watch() { continuation.finish() }
   }
@@ -81,7 +84,8 @@ package final class ServiceStarts: Sendable {
   /// Handles an event of the folder, or of one above it in which `next` is waited for.
   private func happened(_ event: DirectoryWatcher.Event, _ next: String?) {
     switch (event, next) {
-    case (.changed, nil): later { $0.continuation.yield() }
+    // Simulators and other programs make files in the same folder.
+    case (.changed(let names), nil): if names?.contains(name) ?? true { later { $0.continuation.yield() } }
     case (.changed(let names), let next?):
       if names?.contains(next) ?? true { later { $0.watchAgain() } }
     case (.gone, _): later { $0.watchAgain() }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What has changed in a mirror since its consumer looked last.
+package struct MirrorChange: Sendable {
+  /// All services.
+  package var services: [MirrorSnapshot.Service]
+  /// The accessories that have changed or are new, as they are now, in the order in which they were first seen.
+  package var accessories: [MirroredAccessory] = []
+  /// The numbers of those that were forgotten.
+  package var forgotten: [UInt64] = []
+}
+
+/// The changes in a mirror, for one consumer. They are computed from what is known: a slow consumer misses what was
+/// meanwhile, and gets what is now. Only the numbers of the accessories that have changed are kept for it.
+package struct MirrorChanges: AsyncSequence, Sendable {
+  package typealias Element = MirrorChange
+  package typealias Failure = Never
+
+  let mirror: ServiceMirror
+  let id: UInt64
+  let signals: AsyncStream<Void>
+
+  /// Begins to take changes.
+  package func makeAsyncIterator() -> Iterator {
+    Iterator(mirror: mirror, id: id, signals: signals.makeAsyncIterator())
+  }
+
+  /// Takes the changes one after another.
+  package struct Iterator: AsyncIteratorProtocol {
+    let mirror: ServiceMirror
+    let id: UInt64
+    var signals: AsyncStream<Void>.Iterator
+
+    /// The next change; nil when the task is cancelled.
+    package mutating func next() async -> MirrorChange? { await next(isolation: nil) }
+
+    /// The next change; nil when the task is cancelled.
+    package mutating func next(isolation actor: isolated (any Actor)?) async -> MirrorChange? {
+      guard await signals.next(isolation: actor) != nil else { return nil }
+      return await mirror.takeChange(of: id)
+    }
+  }
+}

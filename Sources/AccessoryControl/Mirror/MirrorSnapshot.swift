@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is known of all accessories at one time.
+package struct MirrorSnapshot: Sendable {
+  /// A service that is followed.
+  package struct Service: Sendable {
+    /// Its socket, as the mirror was given it.
+    package var path: String
+    /// Whether it answers.
+    package var isUp: Bool
+    /// Its last list: also accessories that it is opening, and those that it waits for or has given up.
+    package var records: [Bridge.Accessory] = []
+    /// Whether it has reported more than there is room for. The rest is left out.
+    package var hasTooMany = false
+
+    package init(path: String, isUp: Bool, records: [Bridge.Accessory] = [], hasTooMany: Bool = false) {
+      (self.path, self.isUp, self.records, self.hasTooMany) = (path, isUp, records, hasTooMany)
+    }
+  }
+
+  /// The accessories, in the order in which they were first seen.
+  package var accessories: [MirroredAccessory]
+  /// The services in the order of their paths: those that are expected, and those that have been there.
+  package var services: [Service]
+
+  package init(accessories: [MirroredAccessory] = [], services: [Service] = []) {
+    (self.accessories, self.services) = (accessories, services)
+  }
+
+  /// The state of an accessory's readings.
+  package enum Freshness: Sendable, Hashable {
+    /// The readings are as new as they should be.
+    case fresh
+    /// They are too old: the accessory doesn't answer its service, or the service is gone.
+    case stale
+    /// The accessory is not connected.
+    case gone
+  }
+
+  /// The state of this accessory's readings.
+  package func freshness(of accessory: MirroredAccessory) -> Freshness {
+    guard services.contains(where: { $0.path == accessory.service && $0.isUp }) else { return .stale }
+    if !accessory.isConnected { return .gone }
+    return accessory.isRead && !accessory.isStale ? .fresh : .stale
+  }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// The accessories of services with their latest readings. It has no clock: its owner passes the time.
+///
+/// An accessory stays known after it was unplugged, and keeps its number when it comes back, also at another port. For
+/// each service there are at most `countLimit` accessories and `byteLimit` bytes of their texts, whatever the service
+/// reports; for a new accessory the one that was away the longest is forgotten.
+package struct MirrorState: Sendable {
+  /// A place in a service, or an accessory's identity in it.
+  private struct Name: Hashable, Sendable {
+    var service, text: String
+  }
+
+  private struct Service: Sendable {
+    var isUp = false
+    var isExpected = false
+    /// The service's last list.
+    var records: [Bridge.Accessory] = []
+    var ids: Set<UInt64> = []
+    var byteCount = 0
+    /// Those that the service has reported since it was begun to be followed.
+    var reported: Set<UInt64> = []
+    var hasTooMany = false
+  }
+
+  private struct Entry: Sendable {
+    var accessory: MirroredAccessory
+    var size: Int
+    /// Grows with each disconnect of any accessory.
+    var leftAs: UInt64 = 0
+  }
+
+  private var entries: [UInt64: Entry] = [:]
+  private var places: [Name: UInt64] = [:]
+  /// Accessories that are away, by their identities.
+  private var away: [Name: [UInt64]] = [:]
+  private var services: [String: Service] = [:]
+  private var lastID: UInt64 = 0
+  private var leftCount: UInt64 = 0
+  private let countLimit: Int
+  private let byteLimit: Int
+  /// The accessories that have changed or were forgotten since `takeChanged` was called last.
+  private var changed: Set<UInt64> = []
+
+  package init(countLimit: Int = ReplyLimits.devices, byteLimit: Int = ReplyLimits.deviceBytes) {
+    (self.countLimit, self.byteLimit) = (countLimit, byteLimit)
+  }
+
+  // MARK: - What is known
+
+  /// What is known now.
+  package var snapshot: MirrorSnapshot {
+    MirrorSnapshot(accessories: entries.values.map(\.accessory).sorted { $0.id < $1.id }, services: shownServices)
+  }
+
+  /// The services in the order of their paths: those that are expected, and those that have been there.
+  package var shownServices: [MirrorSnapshot.Service] {
+    services.sorted { $0.key < $1.key }.filter { $0.value.isUp || $0.value.isExpected }.map {
+      MirrorSnapshot.Service(
+        path: $0.key, isUp: $0.value.isUp, records: $0.value.records, hasTooMany: $0.value.hasTooMany)
+    }
+  }
+
+  /// The accessory with this number.
+  package subscript(id: UInt64) -> MirroredAccessory? { entries[id]?.accessory }
+
+  /// The connected accessory at this place of a service.
+  package subscript(place: String, service: String) -> MirroredAccessory? {
+    places[Name(service: service, text: place)].flatMap { entries[$0]?.accessory }
+  }
+
+  /// When the next connected accessory becomes stale; nil where none is known to.
+  package var staleTime: MonotonicTime? {
+    entries.values.lazy.compactMap { $0.accessory.isStale ? nil : $0.accessory.staleTime }.min()
+  }
+
+  /// The accessories that have changed since the last call, with those that were forgotten.
+  package mutating func takeChanged() -> Set<UInt64> {
+    defer { changed = [] }
+    return changed
+  }
+
+  // MARK: - Services
+
+  /// The service belongs to every snapshot, also before it is there.
+  package mutating func expect(service path: String) { services[path, default: Service()].isExpected = true }
+
+  /// The service answers, and begins to report its accessories.
+  package mutating func begin(service path: String) {
+    services[path, default: Service()].isExpected = true
+    services[path]?.reported = []
+    for id in services[path]?.ids ?? [] where entries[id]?.accessory.alarms.isEmpty == false {
+      change(id) { $0.alarms = [] }
+    }
+  }
+
+  /// The service answers no more. What it has told becomes stale with it.
+  package mutating func lose(service path: String) {
+    services[path]?.isUp = false
+    services[path]?.records = []
+    for id in services[path]?.ids ?? [] {
+      // A service that starts anew has no alarms of an earlier one.
+      change(id) { $0.alarms = [] }
+    }
+  }
+
+  /// Notes whether the service answers.
+  package mutating func note(service path: String, isUp: Bool) {
+    guard services[path]?.isUp != isUp else { return }
+    services[path, default: Service()].isUp = isUp
+    services[path]?.isExpected = true
+    changed.formUnion(services[path]?.ids ?? [])
+  }
+
+  /// Takes the list of a service's accessories. Those that aren't in it are not connected. Returns the devices that were
+  /// not known to be connected, whose readings are to be asked for.
+  @discardableResult
+  package mutating func take(_ list: [Bridge.Accessory], from service: String, now: MonotonicTime) -> [Bridge.Device] {
+    var listed: Set<String> = []
+    var new: [Bridge.Device] = []
+    for record in list.prefix(countLimit) {
+      let device = record.device
+      listed.insert(device.place)
+      guard record.isReachable else {
+        disconnect(device.place, service, record.problem?.error(or: .disconnected) ?? .disconnected(device.path))
+        continue
+      }
+      // The events come on another connection, perhaps later than the list.
+      if places[Name(service: service, text: device.place)] == nil, connect(device, service) { new.append(device) }
+      change(device.place, service) { $0.take(record, at: now) }
+    }
+    services[service, default: Service()].records = Array(list.prefix(countLimit))
+    for id in services[service]?.ids ?? [] {
+      guard let accessory = entries[id]?.accessory, accessory.isConnected, !listed.contains(accessory.device.place)
+      else { continue }
+      disconnect(accessory.device.place, service, Self.left)
+    }
+    return new
+  }
+
+  private static let left = AccessoryError(.disconnected, "the service no longer has it")
+
+  // MARK: - Events
+
+  /// Takes an event. Returns the device when an accessory was connected, whose readings are to be asked for.
+  package mutating func take(_ event: BridgeEvent, from service: String, now: MonotonicTime) -> Bridge.Device? {
+    switch event {
+    case .ready:
+      note(service: service, isUp: true)
+      for id in services[service]?.ids ?? [] where services[service]?.reported.contains(id) == false {
+        guard let accessory = entries[id]?.accessory, accessory.isConnected else { continue }
+        disconnect(accessory.device.place, service, Self.left)
+      }
+    case .present(let device), .connected(let device): return connect(device, service) ? device : nil
+    case .disconnected(let device, let error): disconnect(device.place, service, error)
+    case .battery(let device, let battery): change(device.place, service) { $0.take(battery, at: now) }
+    case .status(let device, let status): change(device.place, service) { $0.take(status, at: now) }
+    case .values(let device, let values): change(device.place, service) { $0.take(values, at: now) }
+    case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
+    case .alarm(let device, let alarm, let state):
+      // Also an accessory that is away can have one: it is silent.
+      let id =
+        places[Name(service: service, text: device.place)] ?? away[Name(service: service, text: device.id)]?.last
+      if let id { change(id) { $0.take(alarm, state) } }
+    }
+    return nil
+  }
+
+  /// Takes the answers to the questions after a connect.
+  package mutating func take(
+    _ answers: MirrorAnswers, of device: Bridge.Device, from service: String, now: MonotonicTime
+  ) {
+    guard self[device.place, service]?.device.id == device.id else { return }
+    change(device.place, service) { $0.take(answers, at: now) }
+  }
+
+  // MARK: - Entries
+
+  private mutating func change(_ place: String, _ service: String, _ body: (inout MirroredAccessory) -> Void) {
+    if let id = places[Name(service: service, text: place)] { change(id, body) }
+  }
+
+  /// Changes an accessory. A change for which there is no room is left out.
+  private mutating func change(_ id: UInt64, _ body: (inout MirroredAccessory) -> Void) {
+    guard let entry = entries[id] else { return }
+    var accessory = entry.accessory
+    body(&accessory)
+    let (service, growth) = (accessory.service, accessory.textByteCount - entry.size)
+    guard growth <= 0 || growth <= byteLimit - (services[service]?.byteCount ?? 0) else {
+      services[service]?.hasTooMany = true
+      return
+    }
+    services[service]?.byteCount += growth
+    entries[id]?.accessory = accessory
+    entries[id]?.size += growth
+    changed.insert(id)
+  }
+
+  private mutating func disconnect(_ place: String, _ service: String, _ error: AccessoryError) {
+    guard let id = places.removeValue(forKey: Name(service: service, text: place)), let old = entries[id]?.accessory
+    else { return }
+    change(id) { $0.disconnect(error) }
+    leftCount += 1
+    entries[id]?.leftAs = leftCount
+    away[Name(service: service, text: old.device.id), default: []].append(id)
+  }
+
+  /// Returns false when there is no room.
+  private mutating func connect(_ device: Bridge.Device, _ service: String) -> Bool {
+    let place = Name(service: service, text: device.place)
+    // Another device was at this place before.
+    if let id = places[place], let old = entries[id]?.accessory, old.device.id != device.id {
+      disconnect(device.place, service, .disconnected(old.device.path))
+    }
+    let name = Name(service: service, text: device.id)
+    let id: UInt64
+    if let present = places[place] {
+      id = present
+    } else if let returned = away[name]?.last {
+      id = returned
+      removeAway(id, name)
+      places[place] = id
+    } else {
+      guard let new = add(device, service) else { return false }
+      id = new
+      places[place] = id
+    }
+    change(id) { $0.connect(device) }
+    services[service]?.reported.insert(id)
+    return true
+  }
+
+  private mutating func add(_ device: Bridge.Device, _ service: String) -> UInt64? {
+    let accessory = MirroredAccessory(id: lastID + 1, service: service, device: device)
+    let size = accessory.textByteCount
+    while let its = services[service], its.ids.count >= countLimit || size > byteLimit - its.byteCount {
+      let away = its.ids.filter { entries[$0]?.accessory.isConnected == false }
+      guard let longest = away.min(by: { entries[$0]!.leftAs < entries[$1]!.leftAs }) else {
+        services[service]?.hasTooMany = true
+        return nil
+      }
+      forget(longest)
+    }
+    lastID += 1
+    services[service, default: Service()].ids.insert(lastID)
+    services[service]?.byteCount += size
+    entries[lastID] = Entry(accessory: accessory, size: size)
+    changed.insert(lastID)
+    return lastID
+  }
+
+  private mutating func forget(_ id: UInt64) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    let old = entry.accessory
+    services[old.service]?.ids.remove(id)
+    services[old.service]?.byteCount -= entry.size
+    removeAway(id, Name(service: old.service, text: old.device.id))
+    changed.insert(id)
+  }
+
+  private mutating func removeAway(_ id: UInt64, _ name: Name) {
+    away[name]?.removeAll { $0 == id }
+    if away[name]?.isEmpty == true { away[name] = nil }
+  }
+}

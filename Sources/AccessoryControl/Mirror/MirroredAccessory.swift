@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// What is known of one accessory of a service: the one type for an accessory's state on this side of the socket.
+package struct MirroredAccessory: Sendable, Hashable, Identifiable {
+  /// The accessory's number in its mirror. It stays the same when the accessory comes back, also at another port.
+  package let id: UInt64
+  /// The socket of the accessory's service, as the mirror was given it.
+  package let service: String
+  /// The device, as the service describes it.
+  package var device: Bridge.Device
+  /// Whether the service has the accessory open, or has lent it to a client.
+  package var isConnected = true
+  /// Why it isn't connected; nil while it is.
+  package var problem: AccessoryError?
+  /// The service's record of the accessory, of the last list; nil until there was one, and after a disconnect.
+  package var record: Bridge.Accessory?
+  /// The driver and the profile by which the service opened the accessory last; nil while they aren't known.
+  package var driver, profile: String?
+  package var identity: AccessoryIdentity?
+  package var battery: BatteryReading?
+  package var status: AccessoryStatus?
+  package var values = ValuesReading()
+  /// When battery and status were read or reported last.
+  package var batteryTime, statusTime: MonotonicTime?
+  /// The commands that the service permits; empty unless the mirror asks for them.
+  package var commands: [Bridge.Command] = []
+  /// The raised alarms, of a mirror with alarms.
+  package var alarms: [Bridge.Alarm] = []
+  /// Whether the readings after the accessory was connected have been asked for.
+  package var isRead = false
+  /// Whether the service says that readings are older than they should be.
+  package var isStale = false
+  /// When the oldest of the regular readings was made; nil before the first one.
+  package var readTime: MonotonicTime?
+  /// When the readings become stale unless they are renewed; nil where that isn't known.
+  package var staleTime: MonotonicTime?
+  /// How often the accessory was disconnected, requests to it have failed, and its readings could not be had.
+  package var disconnectCount = 0
+  package var requestFailureCount = 0
+  package var readingFailureCount = 0
+
+  /// A connected accessory without readings.
+  package init(id: UInt64 = 0, service: String, device: Bridge.Device) {
+    (self.id, self.service, self.device) = (id, service, device)
+  }
+
+  /// The manufacturer: what the accessory says, otherwise what USB says; empty where nobody says.
+  package var manufacturer: String { first(identity?.manufacturer, device.manufacturer) }
+  /// The model, in the same way.
+  package var model: String { first(identity?.model, identity?.name, device.model, device.name) }
+  /// The serial number, in the same way.
+  package var serialNumber: String { first(identity?.serialNumber, device.serial) }
+
+  private func first(_ texts: String?...) -> String { texts.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
+
+  // MARK: - Readings with their ages
+
+  /// The last battery reading with its age at the time `now`; nil until there is one.
+  package func battery(at now: MonotonicTime) -> Read<BatteryReading>? { read(battery, batteryTime, now) }
+
+  /// The last status with its age, in the same way.
+  package func status(at now: MonotonicTime) -> Read<AccessoryStatus>? { read(status, statusTime, now) }
+
+  /// The service alone decides what is stale: it knows how often readings are renewed.
+  private func read<Value>(_ value: Value?, _ time: MonotonicTime?, _ now: MonotonicTime) -> Read<Value>? {
+    value.map { Read($0, age: time.map { max(.zero, now - $0) }, isStale: isStale || !isConnected) }
+  }
+
+  // MARK: - Size
+
+  /// The longest text of a problem, in bytes.
+  private static let problemBytes = 1_000
+  /// What one text or one field takes in memory beside its bytes.
+  private static let overhead = 32
+
+  /// The approximate size of everything whose size the service decides, in bytes.
+  var textByteCount: Int {
+    var count = device.textByteCount + Self.problemBytes
+    for entry in values.entries {
+      count += entry.value.name.utf8.count + 2 * Self.overhead
+      if case .text(let text) = entry.value.content { count += text.utf8.count }
+    }
+    for alarm in alarms {
+      count += alarm.name.utf8.count + alarm.rule.utf8.count + (alarm.value?.utf8.count ?? 0) + 4 * Self.overhead
+    }
+    for command in commands { count += command.name.utf8.count + (8 + 8 * command.arguments.count) * Self.overhead }
+    if let record {
+      let texts = [record.holder, record.problem?.message, record.profile, record.driver] + (record.protocols ?? [])
+      count += texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) + Self.overhead }
+    }
+    if let battery {
+      count += (battery.cellMillivolts.count + battery.temperatures.count + battery.derived.count) * Self.overhead
+      for name in (battery.faults ?? []) + (battery.warnings ?? []) { count += name.utf8.count + Self.overhead }
+    }
+    return count
+  }
+
+  // MARK: - Changes
+
+  mutating func take(_ battery: BatteryReading, at time: MonotonicTime) {
+    (self.battery, batteryTime) = (battery, time)
+    wasRead(at: time)
+  }
+
+  mutating func take(_ status: AccessoryStatus, at time: MonotonicTime) {
+    (self.status, statusTime) = (status, time)
+    wasRead(at: time)
+  }
+
+  mutating func take(_ values: [AccessoryValue], at time: MonotonicTime) {
+    self.values.take(values, at: time)
+    wasRead(at: time)
+  }
+
+  private mutating func wasRead(at time: MonotonicTime) {
+    // Until the next list, an accessory that reports something is not stale.
+    (readTime, isRead, isStale) = (time, true, false)
+  }
+
+  mutating func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
+    let place = alarms.firstIndex { $0.name == alarm.name }
+    switch (state, place) {
+    case (.raised, let place?): alarms[place] = alarm
+    case (.raised, nil): if alarms.count < AlarmRule.countLimit { alarms.append(alarm) }
+    case (.cleared, let place?): alarms.remove(at: place)
+    case (.cleared, nil): break
+    }
+  }
+
+  /// Takes the service's record, which says how old the readings are.
+  mutating func take(_ record: Bridge.Accessory, at now: MonotonicTime) {
+    (isConnected, problem) = (true, nil)
+    (self.record, driver, profile) = (record, record.driver, record.profile)
+    isStale = record.stale == true
+    alarms = record.alarms ?? []
+    if let age = record.readings_age_ms { readTime = now + .milliseconds(-Int64(age)) }
+    staleTime = record.fresh_ms.map { now + .milliseconds(Int64($0)) }
+  }
+
+  /// Takes the answers to the questions after a connect.
+  mutating func take(_ answers: MirrorAnswers, at now: MonotonicTime) {
+    guard isConnected else { return }
+    func time(_ age: Int?) -> MonotonicTime { now + .milliseconds(-Int64(age ?? 0)) }
+    if let identity = answers.identity { self.identity = identity }
+    if let (status, age) = answers.status { (self.status, statusTime) = (status, time(age)) }
+    if let (battery, age) = answers.battery { (self.battery, batteryTime) = (battery, time(age)) }
+    if let values = answers.values { self.values.take(values, at: now) }
+    if let commands = answers.commands { self.commands = commands }
+    if answers.hasReadings { readTime = readTime ?? now }
+    readingFailureCount += answers.failureCount
+    isRead = answers.hasReadings || answers.failureCount == 0
+  }
+
+  /// The accessory is connected, perhaps again: no readings from before are valid. Alarms stay: the service clears them.
+  mutating func connect(_ device: Bridge.Device) {
+    (self.device, isConnected, problem) = (device, true, nil)
+    forgetReadings()
+  }
+
+  mutating func disconnect(_ error: AccessoryError) {
+    guard isConnected else { return }
+    // The service may say anything about the reason.
+    isConnected = false
+    problem = AccessoryError(error.kind, code: error.code, ReadingLimits.cut(error.message, to: Self.problemBytes))
+    disconnectCount += 1
+    forgetReadings()
+  }
+
+  private mutating func forgetReadings() {
+    (battery, status, values) = (nil, nil, ValuesReading())
+    (batteryTime, statusTime, readTime, staleTime) = (nil, nil, nil, nil)
+    (isRead, isStale, record, commands) = (false, false, nil, [])
+  }
+}
+
+/// The answers to the questions that an accessory is asked after it was connected; nil for what it doesn't have.
+package struct MirrorAnswers: Sendable {
+  package var identity: AccessoryIdentity?
+  /// With the ages in milliseconds; nil for a reading of now.
+  package var status: (AccessoryStatus, age: Int?)?
+  package var battery: (BatteryReading, age: Int?)?
+  package var values: [AccessoryValue]?
+  package var commands: [Bridge.Command]?
+  /// The number of questions that failed, and not because the accessory has no such readings.
+  package var failureCount = 0
+
+  package init() {}
+
+  var hasReadings: Bool { status != nil || battery != nil || values != nil }
+}

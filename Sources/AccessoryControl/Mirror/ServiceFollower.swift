@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// Follows the events of a service, and goes on when the service ends and starts again. All who follow a service wait
+/// for it by this one policy:
+///
+/// - Where no service is, or this user may not use it, nothing happens until a socket is created.
+/// - A service that is there but ends the connection or refuses it is tried again after a pause, which grows up to half
+///   a minute; and at once when its socket is created anew.
+package struct ServiceFollower: Sendable {
+  /// What a follower learns.
+  package enum Event: Sendable {
+    /// A service answers. The connection for calls is newer than the one of the events, so it leads to the same service.
+    case begun(BridgeClient)
+    /// An event of the service.
+    case event(BridgeEvent)
+    /// The service is gone, or can't be followed.
+    case ended(AccessoryError)
+  }
+
+  /// The sockets at which the service may be: the first that answers is followed.
+  package let sockets: [String]
+  /// Whether values and alarms are subscribed to, where the service isn't too old for them.
+  package var (hasValues, hasAlarms) = (false, false)
+  /// The time limit for the service's replies to calls; nil for none.
+  package var replyTimeout: Duration?
+  package var clock: any TimerClock
+
+  /// The shortest and the longest pause before a service that refuses is tried again.
+  static let pauses = (shortest: Duration.milliseconds(500), longest: Duration.seconds(30))
+
+  /// A follower of the service at one of these sockets.
+  package init(
+    _ sockets: [String], values hasValues: Bool = false, alarms hasAlarms: Bool = false,
+    replyTimeout: Duration? = nil, clock: any TimerClock = IOThread.shared
+  ) {
+    self.sockets = sockets
+    (self.hasValues, self.hasAlarms) = (hasValues, hasAlarms)
+    (self.replyTimeout, self.clock) = (replyTimeout, clock)
+  }
+
+  /// Calls `body` with what happens, until the task is cancelled. While `body` runs, no events are taken, and the
+  /// service's connection is read no further than its bounded buffer.
+  package func run(_ body: (Event) async -> Void) async {
+    let bell = ServiceBell(sockets)
+    defer { bell.stop() }
+    var pause = Self.pauses.shortest
+    // The first try is made at once.
+    await bell.wait(clock)
+    while !Task.isCancelled {
+      let start = clock.now
+      let error = await follow(body)
+      if Task.isCancelled { return }
+      await body(.ended(error))
+      if error.kind == .notFound || error.kind == .permissionDenied {
+        pause = Self.pauses.shortest
+        await bell.wait(clock)
+      } else {
+        if clock.now - start > Self.pauses.longest { pause = Self.pauses.shortest }
+        await bell.wait(atMost: pause, clock)
+        pause = min(pause * 2, Self.pauses.longest)
+      }
+    }
+  }
+
+  /// Follows the first service that answers until its events end; returns why.
+  private func follow(_ body: (Event) async -> Void) async -> AccessoryError {
+    var refusal: AccessoryError?
+    for socket in sockets {
+      var hasBegun = false
+      do throws(AccessoryError) {
+        let events = try await BridgeClient.events(
+          at: socket, values: hasValues, alarms: hasAlarms, replyTimeout: replyTimeout)
+        var iterator = events.makeAsyncIterator()
+        // Only now it is known that the service answers.
+        var next = try await iterator.next()
+        let client = try await BridgeClient.connect(to: socket, replyTimeout: replyTimeout)
+        defer { client.close() }
+        hasBegun = true
+        await body(.begun(client))
+        while let event = next {
+          await body(.event(event))
+          next = try await iterator.next()
+        }
+        return AccessoryError(.disconnected, "the service at \(socket) has ended")
+      } catch {
+        if hasBegun || Task.isCancelled { return error }
+        // One that refuses says more than those that aren't there.
+        if refusal == nil || refusal?.kind == .notFound { refusal = error }
+      }
+    }
+    return refusal ?? AccessoryError(.notFound, "there is no socket to look for a service at")
+  }
+}

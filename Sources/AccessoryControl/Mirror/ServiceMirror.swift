@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// The one mirror of services: it follows their accessories, asks for what isn't in events, and goes on when a service
+/// ends and starts again (`ServiceFollower`). Who shows or publishes accessories is a view of it.
+///
+/// A view takes a `snapshot` when it wants one, or follows `changes`. Both are computed from the state, so a slow view
+/// needs no buffer. Nothing runs while nothing changes and nobody asks.
+package actor ServiceMirror {
+  /// What a mirror asks for beside which accessories are there, their batteries and their status.
+  package struct Interests: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Values as they are reported.
+    package static let values = Interests(rawValue: 1)
+    /// Alarms that are raised or cleared.
+    package static let alarms = Interests(rawValue: 2)
+    /// The readings of accessories that are connected, which were made before.
+    package static let readings = Interests(rawValue: 4)
+    /// The commands that the service permits to who may only read.
+    package static let commands = Interests(rawValue: 8)
+    /// The service's list after accessories have come or gone. Without it, lists are only asked for by `refreshed`.
+    package static let lists = Interests(rawValue: 16)
+    /// That readings become stale, for which there is no event.
+    package static let freshness = Interests(rawValue: 32)
+  }
+
+  /// A service to follow.
+  package struct Service: Sendable {
+    /// The name of the service in snapshots: its socket.
+    package let path: String
+    /// The sockets at which it may be; the first that answers is followed.
+    package let sockets: [String]
+    /// Whether the service is in snapshots before it has answered for the first time.
+    package let isExpected: Bool
+
+    /// A service at one socket, or at the first of several.
+    package init(_ path: String, sockets: [String]? = nil, isExpected: Bool = false) {
+      (self.path, self.sockets, self.isExpected) = (path, sockets ?? [path], isExpected)
+    }
+  }
+
+  /// What a view gets told in addition, in the order in which it happens.
+  package struct Hooks: Sendable {
+    /// What the follower of a service has learned; after the mirror has taken it. The service's events are taken no
+    /// faster than this returns.
+    package var happened: @Sendable (_ path: String, ServiceFollower.Event) async -> Void = { _, _ in }
+    /// Called once for each new reason why a service can't be followed.
+    package var trouble: @Sendable (AccessoryError) -> Void = { _ in }
+
+    package init() {}
+  }
+
+  private struct Subscriber {
+    var dirty: Set<UInt64>
+    let signal: AsyncStream<Void>.Continuation
+  }
+
+  private let interests: Interests
+  private let clock: any TimerClock
+  private var state = MirrorState()
+  private var links: [String: MirrorLink] = [:]
+  private var subscribers: [UInt64: Subscriber] = [:]
+  private var lastSubscriber: UInt64 = 0
+  private var lastGeneration: UInt64 = 0
+  private var refreshing: Task<Void, Never>?
+  private var refreshTime: MonotonicTime?
+  private var timer: TimerToken?
+  private let changed: AsyncStream<Void>.Continuation
+  /// Yields after changes, for one reader. Several changes may be one element.
+  package nonisolated let news: AsyncStream<Void>
+
+  /// How old a list may be, unless somebody says otherwise.
+  package static let listAge = Duration.seconds(2)
+  /// The time limits for a list, and for an accessory's answer to one question.
+  private static let (listPatience, readingPatience) = (Duration.seconds(3), Duration.seconds(30))
+  /// How many accessories of a service are asked for their first readings at a time.
+  private static let readers = 4
+  /// Lists take at most this part of the time: one in ten.
+  private static let listShare = 10
+  /// The longest pause between lists, and the shortest between looks for stale readings.
+  private static let (listPause, freshnessPause) = (Duration.seconds(10), Duration.seconds(1))
+
+  /// A mirror that asks for this.
+  package init(_ interests: Interests, clock: any TimerClock = IOThread.shared) {
+    (self.interests, self.clock) = (interests, clock)
+    (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  // MARK: - For views
+
+  /// What is known now.
+  package var snapshot: MirrorSnapshot { state.snapshot }
+
+  /// The connected accessory at this place of a service.
+  package func accessory(at place: String, of service: String) -> MirroredAccessory? { state[place, service] }
+
+  /// What is known now, after the services were asked which accessories are there and whether readings are stale.
+  ///
+  /// Lists that are newer than `age` are not asked for again.
+  package func refreshed(olderThan age: Duration = listAge) async -> MirrorSnapshot {
+    if let refreshing {
+      await refreshing.value
+    } else if refreshTime.map({ clock.now - $0 >= age }) ?? true {
+      let task = Task { for path in self.links.keys.sorted() { await self.readList(path) } }
+      refreshing = task
+      await task.value
+      refreshing = nil
+      refreshTime = clock.now
+    }
+    return state.snapshot
+  }
+
+  /// The changes from now on; first all that is known. For one consumer.
+  package func changes() -> MirrorChanges {
+    let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    lastSubscriber += 1
+    let id = lastSubscriber
+    subscribers[id] = Subscriber(dirty: Set(state.snapshot.accessories.map(\.id)), signal: signal)
+    signal.onTermination = { [weak self] _ in Task { await self?.unsubscribe(id) } }
+    signal.yield()
+    return MirrorChanges(mirror: self, id: id, signals: signals)
+  }
+
+  private func unsubscribe(_ id: UInt64) { subscribers[id] = nil }
+
+  /// What has changed for this subscriber since it was asked last.
+  func takeChange(of id: UInt64) -> MirrorChange {
+    let dirty = subscribers[id]?.dirty ?? []
+    subscribers[id]?.dirty = []
+    var change = MirrorChange(services: state.shownServices)
+    for id in dirty.sorted() {
+      if let accessory = state[id] { change.accessories.append(accessory) } else { change.forgotten.append(id) }
+    }
+    return change
+  }
+
+  private func publish() {
+    let dirty = state.takeChanged()
+    for id in subscribers.keys {
+      subscribers[id]?.dirty.formUnion(dirty)
+      subscribers[id]?.signal.yield()
+    }
+    changed.yield()
+  }
+
+  // MARK: - Following
+
+  /// Follows the services until the task is cancelled.
+  package func run(_ services: [Service], _ hooks: Hooks = Hooks()) async {
+    for service in services where service.isExpected { state.expect(service: service.path) }
+    publish()
+    await withTaskGroup { group in
+      for service in services { group.addTask { await self.follow(service, hooks) } }
+    }
+    if let timer { clock.cancel(timer) }
+  }
+
+  private func follow(_ service: Service, _ hooks: Hooks) async {
+    let follower = ServiceFollower(
+      service.sockets, values: interests.contains(.values), alarms: interests.contains(.alarms),
+      replyTimeout: Self.readingPatience, clock: clock)
+    var told: AccessoryError?
+    await follower.run { event in
+      await self.take(event, of: service.path)
+      if case .ended(let error) = event, told != error {
+        told = error
+        hooks.trouble(error)
+      }
+      await hooks.happened(service.path, event)
+    }
+    lose(service.path)
+  }
+
+  private func take(_ event: ServiceFollower.Event, of path: String) async {
+    switch event {
+    case .begun(let client):
+      lastGeneration += 1
+      var link = MirrorLink(client, generation: lastGeneration, listPatience: Self.listPatience)
+      // On the socket for readings, the list of commands has what is permitted; on the other one, all that there is.
+      if interests.contains(.commands) {
+        link.permitsCommands = (try? await client.service())?.readings_socket == client.socketPath
+      }
+      links[path] = link
+      state.begin(service: path)
+    case .event(let event):
+      if let arrived = state.take(event, from: path, now: clock.now) { readSoon(arrived, path) }
+      switch event {
+      case .ready, .connected, .disconnected: listSoon(path)
+      default: break
+      }
+    case .ended: return lose(path)
+    }
+    publish()
+  }
+
+  private func lose(_ path: String) {
+    links.removeValue(forKey: path)?.end()
+    state.lose(service: path)
+    publish()
+  }
+
+  // MARK: - Lists
+
+  /// Asks for the list soon, once for all that happens meanwhile.
+  private func listSoon(_ path: String) {
+    guard interests.contains(.lists) || interests.contains(.freshness), let link = links[path] else { return }
+    links[path]?.wantsList = true
+    guard !link.isListing else { return }
+    links[path]?.isListing = true
+    let task = Task { await self.readLists(path, link.generation) }
+    links[path]?.tasks.append(task)
+  }
+
+  private func readLists(_ path: String, _ generation: UInt64) async {
+    while !Task.isCancelled, let link = links[path], link.generation == generation, link.wantsList {
+      if let (time, took) = link.lastList {
+        let pause = min(took * Self.listShare, Self.listPause) - (clock.now - time)
+        if pause > .zero { await clock.sleep(for: pause) }
+        guard !Task.isCancelled, links[path]?.generation == generation else { return }
+      }
+      links[path]?.wantsList = false
+      await readList(path)
+    }
+    if links[path]?.generation == generation { links[path]?.isListing = false }
+  }
+
+  private func readList(_ path: String) async {
+    guard let link = links[path] else { return }
+    let start = clock.now
+    do throws(AccessoryError) {
+      let list = try await link.lists.list()
+      guard links[path]?.generation == link.generation else { return }
+      links[path]?.lastList = (clock.now, clock.now - start)
+      state.note(service: path, isUp: true)
+      for device in state.take(list, from: path, now: clock.now) { readSoon(device, path) }
+    } catch {
+      guard links[path]?.generation == link.generation else { return }
+      // Nothing can be said about its readings until it answers again.
+      state.note(service: path, isUp: false)
+      let socket = link.lists.socketPath
+      if let again = try? await BridgeClient.connect(to: socket, replyTimeout: Self.listPatience),
+        links[path]?.generation == link.generation
+      {
+        links[path]?.lists = again
+      }
+    }
+    publish()
+    lookWhenStale()
+  }
+
+  /// Asks again when the next accessory is going to be stale, if it isn't read by then.
+  private func lookWhenStale() {
+    guard interests.contains(.freshness) else { return }
+    if let timer { clock.cancel(timer) }
+    timer = state.staleTime.map { time in
+      clock.schedule(at: max(time, clock.now + Self.freshnessPause)) { [weak self] in
+        Task { await self?.lookForStale() }
+      }
+    }
+  }
+
+  private func lookForStale() { for path in links.keys { listSoon(path) } }
+
+  // MARK: - First readings
+
+  /// Asks an accessory that was connected for its readings, when it is its turn.
+  private func readSoon(_ device: Bridge.Device, _ path: String) {
+    guard interests.contains(.readings), let link = links[path] else { return }
+    guard links[path]!.unread.insert(device.place).inserted else { return }
+    links[path]!.queue.append(device.place)
+    guard link.readerCount < Self.readers else { return }
+    links[path]!.readerCount += 1
+    let task = Task { await self.readAll(path, link.generation) }
+    links[path]!.tasks.append(task)
+  }
+
+  private func readAll(_ path: String, _ generation: UInt64) async {
+    var pause = ServiceFollower.pauses.shortest
+    while !Task.isCancelled, let link = links[path], link.generation == generation, !link.queue.isEmpty {
+      // A connection of its own: an accessory may take long to answer.
+      let socket = link.lists.socketPath
+      guard let client = try? await BridgeClient.connect(to: socket, replyTimeout: Self.readingPatience) else {
+        await clock.sleep(for: pause)
+        pause = min(pause * 2, ServiceFollower.pauses.longest)
+        continue
+      }
+      while !Task.isCancelled, links[path]?.generation == generation, let place = links[path]?.queue.popFirst() {
+        links[path]?.unread.remove(place)
+        guard let device = state[place, path]?.device else { continue }
+        let answers = await MirrorAnswers(
+          asking: client.device(place, label: device.id), commands: link.permitsCommands)
+        guard !Task.isCancelled, links[path]?.generation == generation else { break }
+        state.take(answers, of: device, from: path, now: clock.now)
+        publish()
+        // Only now the service knows until when they are fresh.
+        if interests.contains(.freshness) { listSoon(path) }
+      }
+      client.close()
+    }
+    if links[path]?.generation == generation { links[path]?.readerCount -= 1 }
+  }
+
+  // MARK: - Once
+
+  /// Asks a service for its accessories and their readings, without following it. Throws when the service can't be
+  /// asked.
+  package func readOnce(_ path: String) async throws(AccessoryError) {
+    state.expect(service: path)
+    let client = try await BridgeClient.connect(to: path, replyTimeout: Self.readingPatience)
+    defer { client.close() }
+    let list = try await client.list()
+    lastGeneration += 1
+    links[path] = MirrorLink(client, generation: lastGeneration, listPatience: Self.readingPatience)
+    defer { links.removeValue(forKey: path)?.end() }
+    state.note(service: path, isUp: true)
+    for device in state.take(list, from: path, now: clock.now) { readSoon(device, path) }
+    for task in links[path]?.tasks ?? [] { await task.value }
+    state.take(try await client.list(), from: path, now: clock.now)
+  }
+}

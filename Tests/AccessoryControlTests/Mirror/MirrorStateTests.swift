@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Testing
+
+@testable import AccessoryControl
+
+/// What is known of accessories, by events and lists.
+struct MirrorStateTests {
+  private var state = MirrorState()
+  private let now = MonotonicTime(nanoseconds: 100_000_000_000)
+
+  init() {
+    state.begin(service: "s")
+    state.note(service: "s", isUp: true)
+  }
+
+  private static func device(_ id: String, _ path: String) -> Bridge.Device {
+    Bridge.Device(id: id, path: path, source: "simulator")
+  }
+
+  private mutating func take(_ event: BridgeEvent) -> Bridge.Device? { state.take(event, from: "s", now: now) }
+
+  private mutating func arrive(_ id: String, at path: String) {
+    let device = Self.device(id, path)
+    #expect(take(.connected(device)) == device)
+    var answers = MirrorAnswers()
+    answers.battery = (BatteryReading(percent: 50), nil)
+    state.take(answers, of: device, from: "s", now: now)
+  }
+
+  private func freshness(_ id: String) -> MirrorSnapshot.Freshness? {
+    let snapshot = state.snapshot
+    return snapshot.accessories.first { $0.device.id == id }.map { snapshot.freshness(of: $0) }
+  }
+
+  @Test mutating func comingAndGoing() {
+    let device = Self.device("A", "/1")
+    _ = take(.present(device))
+    #expect(freshness("A") == .stale)
+    arrive("A", at: "/1")
+    #expect(freshness("A") == .fresh)
+    _ = take(.disconnected(device, .disconnected("/1")))
+    #expect(freshness("A") == .gone)
+    #expect(state.snapshot.accessories[0].battery == nil)
+    // It comes back at another port, and keeps its number.
+    arrive("A", at: "/2")
+    #expect(state.snapshot.accessories.map(\.id) == [1])
+    #expect(state.snapshot.accessories[0].disconnectCount == 1)
+    state.lose(service: "s")
+    #expect(freshness("A") == .stale)
+  }
+
+  @Test mutating func eventsAreTheLatest() {
+    arrive("A", at: "/1")
+    let device = Self.device("A", "/1")
+    _ = take(.battery(device, BatteryReading(percent: 40)))
+    _ = take(.values(device, [AccessoryValue("a", number: 1), AccessoryValue("b", number: 2)]))
+    _ = take(.values(device, [AccessoryValue("b", number: 3)]))
+    _ = take(.status(device, AccessoryStatus(state: .busy)))
+    _ = take(.requestFailed(device, AccessoryError(.refused, "no")))
+    let accessory = state.snapshot.accessories[0]
+    #expect(accessory.battery?.percent == 40)
+    #expect(accessory.values.values.map(\.number) == [1, 3])
+    #expect(accessory.status?.state == .busy)
+    #expect(accessory.requestFailureCount == 1)
+    // Of what nobody has told of, nothing is kept.
+    _ = take(.battery(Self.device("B", "/9"), BatteryReading(percent: 40)))
+    #expect(state.snapshot.accessories.count == 1)
+  }
+
+  /// Each reading has its own age; whether they are stale is what the service says.
+  @Test mutating func ages() {
+    arrive("A", at: "/1")
+    let device = Self.device("A", "/1")
+    _ = state.take(.battery(device, BatteryReading(percent: 40)), from: "s", now: now)
+    _ = state.take(.status(device, AccessoryStatus(state: .idle)), from: "s", now: now + .seconds(5))
+    let later = now + .seconds(8)
+    #expect(state["/1", "s"]?.battery(at: later)?.age == .seconds(8))
+    #expect(state["/1", "s"]?.status(at: later) == Read(AccessoryStatus(state: .idle), age: .seconds(3)))
+    var record = Bridge.Accessory(device: device, state: .attached)
+    (record.readings_age_ms, record.stale) = (8_000, true)
+    state.take([record], from: "s", now: later)
+    #expect(state["/1", "s"]?.battery(at: later)?.isStale == true)
+    #expect(state.staleTime == nil)
+    (record.stale, record.fresh_ms) = (nil, 2_000)
+    state.take([record], from: "s", now: later)
+    #expect(state["/1", "s"]?.battery(at: later)?.isStale == false)
+    #expect(state.staleTime == later + .seconds(2))
+  }
+
+  /// Alarms stay over a disconnect, until they are cleared or the service is gone.
+  @Test mutating func alarms() {
+    arrive("A", at: "/1")
+    let device = Self.device("A", "/1")
+    for name in ["low", "hot", "low"] {
+      _ = take(.alarm(device, .init(name: name, rule: "fault", since: 1), .raised))
+    }
+    #expect(state.snapshot.accessories[0].alarms.map(\.name) == ["low", "hot"])
+    _ = take(.disconnected(device, .disconnected("A")))
+    _ = take(.alarm(device, .init(name: "hot", rule: "fault", since: 1), .cleared))
+    #expect(state.snapshot.accessories[0].alarms.map(\.name) == ["low"])
+    state.lose(service: "s")
+    #expect(state.snapshot.accessories[0].alarms == [])
+  }
+
+  @Test mutating func anotherDeviceAtThePlace() {
+    arrive("A", at: "/1")
+    arrive("C", at: "/1")
+    #expect(freshness("A") == .gone)
+    #expect(freshness("C") == .fresh)
+    #expect(state["/1", "s"]?.device.id == "C")
+  }
+
+  @Test mutating func lists() {
+    arrive("A", at: "/1")
+    arrive("B", at: "/2")
+    var a = Bridge.Accessory(device: Self.device("A", "/1"), state: .attached, driver: "jbd")
+    (a.readings_age_ms, a.stale) = (2_000, true)
+    let c = Bridge.Accessory(device: Self.device("C", "/3"), state: .opening)
+    state.take([a, c], from: "s", now: now)
+    #expect(freshness("A") == .stale)
+    #expect(freshness("B") == .gone)
+    #expect(freshness("C") == nil)
+    #expect(state.snapshot.services[0].records == [a, c])
+    #expect(state.snapshot.accessories[0].readTime == now + .seconds(-2))
+    #expect(state.snapshot.accessories[0].driver == "jbd")
+    a.stale = nil
+    state.take([a], from: "s", now: now)
+    #expect(freshness("A") == .fresh)
+    a.state = .waiting
+    a.tries = 2
+    state.take([a], from: "s", now: now)
+    #expect(freshness("A") == .gone)
+  }
+
+  /// The list may know of an accessory before its event: its readings are asked for, too.
+  @Test mutating func listedBeforeItsEvent() {
+    let device = Self.device("A", "/1")
+    let record = Bridge.Accessory(device: device, state: .attached)
+    #expect(state.take([record], from: "s", now: now) == [device])
+    #expect(state.take([record], from: "s", now: now) == [])
+  }
+
+  /// Those that a service doesn't report when it is there again are gone.
+  @Test mutating func theServiceStartsAgain() {
+    arrive("A", at: "/1")
+    arrive("B", at: "/2")
+    state.lose(service: "s")
+    state.begin(service: "s")
+    _ = take(.present(Self.device("B", "/2")))
+    _ = take(.ready)
+    #expect(freshness("A") == .gone)
+    #expect(state.snapshot.accessories.map(\.isConnected) == [false, true])
+  }
+
+  @Test mutating func theFirstQuestions() {
+    let device = Self.device("A", "/1")
+    _ = take(.connected(device))
+    var failed = MirrorAnswers()
+    failed.failureCount = 3
+    state.take(failed, of: device, from: "s", now: now)
+    #expect(freshness("A") == .stale)
+    #expect(state.snapshot.accessories[0].readingFailureCount == 3)
+    // An accessory without any readings is as it should be.
+    _ = take(.connected(device))
+    state.take(MirrorAnswers(), of: device, from: "s", now: now)
+    #expect(freshness("A") == .fresh)
+  }
+
+  @Test mutating func boundedInNumber() {
+    state = MirrorState(countLimit: 8)
+    for number in 0..<8 { _ = take(.connected(Self.device("A\(number)", "/\(number)"))) }
+    #expect(take(.connected(Self.device("new", "/new"))) == nil)
+    #expect(state.snapshot.services[0].hasTooMany)
+    for number in [5, 2] { _ = take(.disconnected(Self.device("A\(number)", "/\(number)"), .disconnected(""))) }
+    #expect(take(.connected(Self.device("new", "/new"))) != nil)
+    #expect(state.snapshot.accessories.count == 8)
+    // The one that was away the longest is forgotten.
+    #expect(freshness("A5") == nil)
+    #expect(freshness("A2") == .gone)
+  }
+
+  @Test mutating func boundedInSize() {
+    state = MirrorState(byteLimit: 20_000)
+    let device = Self.device("A", "/1")
+    _ = take(.connected(device))
+    let text = String(repeating: "x", count: 200)
+    let values = (0..<200).map { AccessoryValue("v\($0)", content: .text(text)) }
+    _ = take(.values(device, values))
+    #expect(state.snapshot.accessories[0].values.entries.isEmpty)
+    #expect(state.snapshot.services.first?.hasTooMany == true)
+    _ = take(.values(device, Array(values.prefix(20))))
+    #expect(state.snapshot.accessories[0].values.entries.count == 20)
+    // What is there can always go.
+    _ = take(.disconnected(device, AccessoryError(.disconnected, String(repeating: "y", count: 100_000))))
+    #expect(freshness("A") == .stale || freshness("A") == .gone)
+    #expect(state.snapshot.accessories[0].isConnected == false)
+  }
+
+  /// A storm of plugs takes time in proportion to its number, and leaves no more than there are.
+  @Test mutating func storms() {
+    for round in 0..<3 {
+      for number in 0..<2_000 { _ = take(.connected(Self.device("A\(number)", "/\(round)/\(number)"))) }
+      #expect(state.takeChanged().count == 2_000)
+      for number in 0..<2_000 {
+        _ = take(.disconnected(Self.device("A\(number)", "/\(round)/\(number)"), .disconnected("")))
+      }
+    }
+    #expect(state.snapshot.accessories.count == 2_000)
+    #expect(state.snapshot.accessories.allSatisfy { $0.disconnectCount == 3 })
+  }
+}

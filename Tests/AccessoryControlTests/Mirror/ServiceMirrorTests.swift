@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryTesting
+import TestSupport
+import Testing
+
+@testable import AccessoryControl
+
+/// A mirror of services that are there, that aren't, and that refuse.
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServiceMirrorTests {
+  private static let device = #"{"id":"X1","path":"/dev/x1","source":"udev","links":[],"ways":[],"initialized":true}"#
+  private static func event(_ name: String, _ more: String = "") -> String {
+    #"{"parameters":{"event":"\#(name)","time":1\#(name == "ready" ? "" : #","device":"# + device)\#(more)},"continues":true}"#
+  }
+  private static let battery =
+    #","battery":{"level":"normal","level_origin":"reported","charge":"charging","percent":61}"#
+
+  /// The answers of a service with one accessory. Its subscription stays open.
+  private static func answers(_ events: [String], _ more: String = "") -> [String: [String]] {
+    [
+      "Subscribe": ["!" + events.joined(separator: "\0")],
+      "List": [
+        #"{"accessories":[{"device":\#(device),"state":"attached","tries":0,"driver":"d","readings_age_ms":1500\#(more)}]}"#
+      ],
+    ]
+  }
+
+  private let directory: TemporaryDirectory
+  private var place: String { directory.path + "/socket" }
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// Follows the service at `place` while `body` runs.
+  private func following(
+    _ mirror: ServiceMirror, trouble: Watched<[AccessoryError]>? = nil, _ body: () async throws -> Void
+  ) async throws {
+    var hooks = ServiceMirror.Hooks()
+    hooks.trouble = { error in trouble?.update { $0.append(error) } }
+    let task = Task { [place, hooks] in await mirror.run([.init(place, isExpected: true)], hooks) }
+    do { try await body() } catch {
+      task.cancel()
+      throw error
+    }
+    task.cancel()
+    await task.value
+  }
+
+  /// With no service, nothing is scheduled and nothing is tried, however long that lasts.
+  @Test func noServiceCostsNothing() async throws {
+    let clock = ManualClock()
+    let mirror = ServiceMirror([.values, .alarms, .readings, .lists, .freshness], clock: clock)
+    let trouble = Watched<[AccessoryError]>([])
+    try await following(mirror, trouble: trouble) {
+      try await trouble.wait { !$0.isEmpty }
+      #expect(trouble.value.map(\.kind) == [.notFound])
+      for _ in 0..<60 { clock.advance(by: .seconds(60)) }
+      #expect(clock.scheduledCount == 0)
+      #expect(await mirror.snapshot.services.map(\.isUp) == [false])
+      // Files of others in its folder are no sign of it.
+      let other = try CannedService(at: directory.path + "/other", [:])
+      defer { other.close() }
+      // One that starts is found.
+      let service = try CannedService(at: place, Self.answers([Self.event("present"), Self.event("ready")]))
+      defer { service.close() }
+      for await change in await mirror.changes() where change.services.first?.isUp == true { break }
+      #expect(trouble.value.count == 1)
+    }
+  }
+
+  /// A service that is there but ends each connection is tried again after pauses that grow.
+  @Test func aServiceThatRefuses() async throws {
+    let clock = ManualClock()
+    let service = try CannedService(at: place, ["Subscribe": ["{}", "{}"]])
+    defer { service.close() }
+    let trouble = Watched<[AccessoryError]>([])
+    try await following(ServiceMirror([], clock: clock), trouble: trouble) {
+      var pauses: [Duration] = []
+      for count in 1...8 {
+        try await service.calls.wait { $0.count { $0 == "Subscribe" } >= count }
+        try await clock.waitForPending(1)
+        let next = try #require(clock.nextDeadline)
+        pauses.append(next - clock.now)
+        clock.advanceToNext()
+      }
+      #expect(pauses == [0.5, 1, 2, 4, 8, 16, 30, 30].map { .milliseconds(Int($0 * 1_000)) })
+      // The same trouble is told once.
+      #expect(trouble.value.count == 1)
+    }
+  }
+
+  @Test func readingsAndLists() async throws {
+    let events = [Self.event("present"), Self.event("ready"), Self.event("battery", Self.battery)]
+    let service = try CannedService(at: place, Self.answers(events))
+    defer { service.close() }
+    let mirror = ServiceMirror([.lists])
+    try await following(mirror) {
+      for await change in await mirror.changes() {
+        guard let accessory = change.accessories.first, accessory.record != nil, accessory.battery != nil else {
+          continue
+        }
+        #expect(accessory.driver == "d" && accessory.battery?.percent == 61)
+        break
+      }
+      // A list that is new enough isn't asked for again.
+      _ = await mirror.refreshed()
+      let count = service.calls.value.count { $0 == "List" }
+      let snapshot = await mirror.refreshed()
+      #expect(service.calls.value.count { $0 == "List" } == count)
+      #expect(snapshot.freshness(of: snapshot.accessories[0]) == .fresh)
+      service.close()
+      for await change in await mirror.changes() where change.services.first?.isUp == false { break }
+      let later = await mirror.snapshot
+      #expect(later.freshness(of: later.accessories[0]) == .stale)
+    }
+  }
+
+  /// Accessories that were connected are asked for their readings; what they don't have is no failure.
+  @Test func firstReadings() async throws {
+    var answers = Self.answers([Self.event("present"), Self.event("ready")])
+    answers["Battery"] = [
+      #"{"device":\#(Self.device),"age_ms":2000,"battery":{"level":"low","level_origin":"reported","charge":"full"}}"#
+    ]
+    let service = try CannedService(at: place, answers)
+    defer { service.close() }
+    let mirror = ServiceMirror([.readings])
+    try await following(mirror) {
+      for await change in await mirror.changes() where change.accessories.first?.isRead == true {
+        let accessory = change.accessories[0]
+        #expect(accessory.battery?.level == .low)
+        #expect(accessory.battery(at: .now)!.age! >= .seconds(2))
+        break
+      }
+    }
+  }
+
+  /// There is no event when readings become stale: the service is asked when it has said that they will be.
+  @Test func whatBecomesStale() async throws {
+    let clock = ManualClock()
+    let service = try CannedService(
+      at: place, Self.answers([Self.event("present"), Self.event("ready")], #","fresh_ms":7000"#))
+    defer { service.close() }
+    let mirror = ServiceMirror([.freshness], clock: clock)
+    try await following(mirror) {
+      try await clock.waitForPending(1)
+      #expect(clock.nextDeadline == clock.now + .seconds(7))
+      let count = service.calls.value.count { $0 == "List" }
+      clock.advance(by: .seconds(7))
+      try await service.calls.wait { $0.count { $0 == "List" } > count }
+    }
+  }
+
+  /// A consumer that doesn't take changes keeps no more than the number of each accessory.
+  @Test func aSlowConsumer() async throws {
+    let events =
+      [Self.event("present"), Self.event("ready")]
+      + (0..<2_000).map { _ in Self.event("battery", Self.battery) } + [
+        Self.event("status", #","status":{"state":"busy"}"#)
+      ]
+    let service = try CannedService(at: place, Self.answers(events))
+    defer { service.close() }
+    let mirror = ServiceMirror([])
+    try await following(mirror) {
+      var changes = await mirror.changes().makeAsyncIterator()
+      _ = await changes.next()
+      // Another one that is fast.
+      for await change in await mirror.changes() where change.accessories.first?.status?.state == .busy { break }
+      let change = try #require(await changes.next())
+      #expect(change.accessories.map(\.status?.state) == [.busy])
+      #expect(change.accessories.map(\.battery?.percent) == [61])
+    }
+  }
+
+  /// Of several sockets, the first that answers is followed.
+  @Test func severalSockets() async throws {
+    let service = try CannedService(at: place, Self.answers([Self.event("ready")]))
+    defer { service.close() }
+    let mirror = ServiceMirror([])
+    let task = Task { [place, directory] in
+      await mirror.run([.init("all", sockets: [directory.path + "/none", place])])
+    }
+    for await change in await mirror.changes() where change.services.first?.isUp == true {
+      #expect(change.services.map(\.path) == ["all"])
+      break
+    }
+    task.cancel()
+    await task.value
+  }
+}
