@@ -20,12 +20,12 @@ extension ReadingsSnapshot {
     values: [AccessoryValue] = [], _ change: (inout ExportedAccessory) -> Void = { _ in }
   ) -> ReadingsSnapshot {
     var accessory = ExportedAccessory(
-      service: "/run/a.socket", device: .sample(id), id: id, name: ExportName.make(id))
+      MirroredAccessory(service: "/run/a.socket", device: .sample(id)), id: id, name: ExportName.make(id))
     (accessory.isRead, accessory.battery, accessory.driver) = (true, battery, "framed")
     accessory.values = ValuesReading(values, at: MonotonicTime(nanoseconds: 5_000_000_000))
     accessory.readTime = MonotonicTime(nanoseconds: 5_000_000_000)
     change(&accessory)
-    return ReadingsSnapshot(accessories: [accessory], services: [("/run/a.socket", true)])
+    return ReadingsSnapshot(accessories: [accessory], services: [.init(path: "/run/a.socket", isUp: true)])
   }
 }
 

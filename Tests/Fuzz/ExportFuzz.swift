@@ -13,7 +13,8 @@ private func snapshot(_ texts: [String]) -> ReadingsSnapshot {
   func text(_ index: Int) -> String { index < texts.count ? texts[index] : "x" }
   let device = Bridge.Device(
     id: text(0), path: text(1), source: "simulator", manufacturer: text(2), model: text(3), serial: text(4))
-  var accessory = ExportedAccessory(service: "s", device: device, id: text(0), name: ExportName.make(text(0)))
+  var accessory = ExportedAccessory(
+    MirroredAccessory(service: "s", device: device), id: text(0), name: ExportName.make(text(0)))
   var battery = BatteryReading(percent: 3, millivolts: 12_345, charge: .discharging)
   (battery.faults, battery.warnings) = ([text(5), text(6)], [text(6), "battery-low"])
   battery.temperatures = [.init(1_000, name: text(7)), .init(2_000, name: text(8))]
@@ -25,7 +26,7 @@ private func snapshot(_ texts: [String]) -> ReadingsSnapshot {
       AccessoryValue("load", unit: .percent, number: 5),
     ], at: MonotonicTime(nanoseconds: 1))
   (accessory.isRead, accessory.driver) = (true, text(12))
-  return ReadingsSnapshot(accessories: [accessory], services: [("s", true)])
+  return ReadingsSnapshot(accessories: [accessory], services: [.init(path: "s", isUp: true)])
 }
 
 /// All answers of a session that gets these bytes in pieces of at most `size`.

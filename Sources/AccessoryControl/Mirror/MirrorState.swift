@@ -99,7 +99,6 @@ package struct MirrorState: Sendable {
   /// The service answers no more. What it has told becomes stale with it.
   package mutating func lose(service path: String) {
     services[path]?.isUp = false
-    services[path]?.records = []
     for id in services[path]?.ids ?? [] {
       // A service that starts anew has no alarms of an earlier one.
       change(id) { $0.alarms = [] }

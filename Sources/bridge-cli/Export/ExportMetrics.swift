@@ -107,7 +107,7 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     var count = 0
     for place in services.places {
       do throws(AccessoryError) {
-        try await feed.readOnce(place)
+        try await feed.mirror.readOnce(place)
         count += 1
       } catch {
         // At some of the usual sockets there may be no service.

@@ -2,7 +2,6 @@
 
 import AccessoryControl
 import AccessoryCore
-import AccessoryDiscovery
 import AccessoryExport
 import AccessoryIO
 import ArgumentParser
@@ -20,14 +19,11 @@ struct ExportedServices: ParsableArguments {
 
   /// Follows the services until the task is cancelled. Services that don't run are waited for.
   func follow(with feed: ReadingsFeed, _ view: ExportView) async {
-    let starts = places.map { ServiceStarts(at: $0) }
-    defer { for start in starts { start.stop() } }
-    let services = zip(places, starts).map {
-      ReadingsFeed.Service(path: $0, starts: $1.signals, isExpected: !socket.isEmpty)
-    }
+    let services = places.map { ServiceMirror.Service($0, isExpected: !socket.isEmpty) }
     let isNamed = !socket.isEmpty
     let count = Locked(0)
-    await feed.run(services) { error in
+    var hooks = ServiceMirror.Hooks()
+    hooks.trouble = { error in
       // Of the usual sockets, some are never there.
       let failed = count.withLock { count in
         count += 1
@@ -37,6 +33,7 @@ struct ExportedServices: ParsableArguments {
         view.trouble(error)
       }
     }
+    await feed.mirror.run(services, hooks)
   }
 }
 
