@@ -2,23 +2,18 @@
 
 import AccessoryControl
 import AccessoryCore
-import AccessoryDiscovery
-import AccessoryExport
 import AccessoryIO
 import CommandOutput
 
-/// The accessories of services, for `top`: a list of each service first, then its events.
+/// The accessories of services, for `top`: a view of the mirror.
 actor ServiceTopFeed: TopFeed {
   nonisolated let news: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
-  private let feed = ReadingsFeed(alarms: true)
+  private let mirror = ServiceMirror([.values, .alarms, .readings, .lists, .freshness])
   private let places: [String]
   /// Whether the only service is in this process.
   private let isOwn: Bool
   private var shown: [String: TopRow] = [:]
-  /// The places of the accessories that were connected when the services were last asked for their lists.
-  private var connected: Set<String> = []
-  private var listing: Task<Void, Never>?
   /// The rules of the command line, the alarms that they have raised, by the accessories' identities, and what is wrong with
   /// them.
   private let rules: [AlarmRule]
@@ -26,8 +21,6 @@ actor ServiceTopFeed: TopFeed {
   private var remarks: [String] = []
   private static let remarkLimit = 3
 
-  /// How long after a connect or a disconnect the list is asked for, which has the states of accessories that are away.
-  private static let settling = Duration.milliseconds(300)
   /// How long one history may take.
   private static let patience = Duration.seconds(5)
 
@@ -38,14 +31,10 @@ actor ServiceTopFeed: TopFeed {
 
   /// Follows the services until the task is cancelled.
   nonisolated func run() async {
-    let starts = places.map { ServiceStarts(at: $0) }
-    defer { for start in starts { start.stop() } }
-    let services = zip(places, starts).map {
-      ReadingsFeed.Service(path: $0, starts: $1.signals, isExpected: false)
-    }
+    let services = places.map { ServiceMirror.Service($0) }
     await withTaskGroup { group in
-      group.addTask { [feed] in await feed.run(services) { _ in } }
-      group.addTask { [feed, changed] in for await _ in feed.news { changed.yield() } }
+      group.addTask { [mirror] in await mirror.run(services) }
+      group.addTask { [mirror, changed] in for await _ in mirror.news { changed.yield() } }
       guard !rules.isEmpty else { return }
       group.addTask { [rules, places] in
         await ServiceAlarms.watch(rules, at: places, note: { text in Task { await self.remark(text) } }) {
@@ -81,10 +70,10 @@ actor ServiceTopFeed: TopFeed {
   // MARK: - For the screen
 
   func take(limit: Int, now: MonotonicTime) async -> TopChanges {
-    let (snapshot, listed) = (await feed.snapshot, await feed.listed)
+    let snapshot = await mirror.snapshot
     var changes = TopChanges()
     var rows: [String: TopRow] = [:]
-    for var row in ServiceTopRows.rows(snapshot, listed) {
+    for var row in ServiceTopRows.rows(snapshot) {
       if !raised.isEmpty, let id = row.key.split(separator: "\n", omittingEmptySubsequences: false).last {
         addRaised(to: &row, String(id))
       }
@@ -105,12 +94,11 @@ actor ServiceTopFeed: TopFeed {
       isOwn
       ? "No accessory found yet: what is plugged in appears here. To simulate one: bridge-cli simulate framed"
       : "The service has no accessory yet. To simulate one: bridge-cli simulate framed"
-    changes.refreshAfter = Self.patience(with: listed.values.joined())
-    listAgain(snapshot)
+    changes.refreshAfter = Self.patience(with: snapshot.services.lazy.flatMap(\.records))
     return changes
   }
 
-  func refresh() async { _ = await feed.refreshed(olderThan: .milliseconds(200)) }
+  func refresh() async { _ = await mirror.refreshed(olderThan: .milliseconds(200)) }
 
   func values(of keys: [String]) async -> [String: [AccessoryValue]] { [:] }
 
@@ -128,21 +116,6 @@ actor ServiceTopFeed: TopFeed {
   }
 
   // MARK: - Lists
-
-  /// Asks for the lists again if accessories have come or gone.
-  private func listAgain(_ snapshot: ReadingsSnapshot) {
-    let now = Set(
-      snapshot.services.filter(\.isUp).map(\.path)
-        + snapshot.accessories.filter(\.isConnected).map { $0.service + "\n" + $0.device.place })
-    guard now != connected, listing == nil else { return }
-    connected = now
-    listing = Task {
-      await IOThread.shared.sleep(for: Self.settling)
-      await refresh()
-      listing = nil
-      changed.yield()
-    }
-  }
 
   /// When the list is worth asking for although there is no news: while accessories are opened or tried again.
   private static func patience(with accessories: some Sequence<Bridge.Accessory>) -> Duration? {

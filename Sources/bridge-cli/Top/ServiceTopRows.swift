@@ -2,23 +2,24 @@
 
 import AccessoryControl
 import AccessoryCore
-import AccessoryExport
 import CommandOutput
 
 /// Rows of `top` for the accessories of services.
 enum ServiceTopRows {
   /// A row for each accessory that a service lists, and for each that was connected before.
-  static func rows(_ snapshot: ReadingsSnapshot, _ listed: [String: [Bridge.Accessory]]) -> [TopRow] {
-    var known: [String: ExportedAccessory] = [:]
+  static func rows(_ snapshot: MirrorSnapshot) -> [TopRow] {
+    var known: [String: MirroredAccessory] = [:]
     for entry in snapshot.accessories { known[key(entry.service, entry.device)] = entry }
     var rows: [TopRow] = []
-    for (service, isUp) in snapshot.services {
-      for accessory in listed[service] ?? [] {
-        let key = key(service, accessory.device)
-        rows.append(row(key, accessory, known.removeValue(forKey: key), isUp: isUp))
+    for service in snapshot.services {
+      for accessory in service.records {
+        let key = key(service.path, accessory.device)
+        rows.append(row(key, accessory, known.removeValue(forKey: key), isUp: service.isUp))
       }
     }
-    for (key, entry) in known where !entry.device.path.isEmpty {
+    let taken = Set(snapshot.accessories.lazy.filter(\.isConnected).map { $0.service + "\n" + $0.device.place })
+    // Another device may be where one was that is gone.
+    for (key, entry) in known where entry.isConnected || !taken.contains(entry.service + "\n" + entry.device.place) {
       let isUp = snapshot.services.contains { $0.path == entry.service && $0.isUp }
       rows.append(row(key, nil, entry, isUp: isUp))
     }
@@ -30,7 +31,7 @@ enum ServiceTopRows {
   }
 
   private static func row(
-    _ key: String, _ accessory: Bridge.Accessory?, _ entry: ExportedAccessory?, isUp: Bool
+    _ key: String, _ accessory: Bridge.Accessory?, _ entry: MirroredAccessory?, isUp: Bool
   ) -> TopRow {
     let device = accessory?.device ?? entry?.device
     var row = TopRow(key: key, name: device?.id ?? "-")
@@ -48,7 +49,7 @@ enum ServiceTopRows {
   }
 
   private static func state(
-    of row: inout TopRow, _ accessory: Bridge.Accessory?, _ entry: ExportedAccessory?, isUp: Bool
+    of row: inout TopRow, _ accessory: Bridge.Accessory?, _ entry: MirroredAccessory?, isUp: Bool
   ) {
     guard isUp else {
       (row.reach, row.state) = (.away, "no service")
@@ -79,7 +80,7 @@ enum ServiceTopRows {
   }
 
   private static func facts(
-    _ device: Bridge.Device?, _ accessory: Bridge.Accessory?, _ entry: ExportedAccessory?
+    _ device: Bridge.Device?, _ accessory: Bridge.Accessory?, _ entry: MirroredAccessory?
   ) -> [TopRow.Fact] {
     var facts: [TopRow.Fact] = []
     func add(_ name: String, _ text: String?) {
