@@ -75,5 +75,6 @@ import Testing
 
 extension SharingHub {
   /// The bytes that wait for all clients.
-  fileprivate var bytesWaiting: Int { clients.values.reduce(0) { $0 + $1.backlog.count } }
+  fileprivate var backlogLimit: Int { parts.delivery.backlogLimit }
+  fileprivate var bytesWaiting: Int { parts.clients.all.values.reduce(0) { $0 + $1.backlog.count } }
 }

@@ -121,7 +121,7 @@ import Testing
     try await setup.line.state.wait { $0.edges.count == 2 }
     try await setup.advanceToNext(of: 2)
     try await setup.line.state.wait { $0.status.modemLines == [] }
-    while await setup.hub.reset.scriptCount > 0 { await setup.settle() }
+    while await setup.hub.scriptCount > 0 { await setup.settle() }
     // The client says that both are raised, and stays with that.
     try await setup.advanceToNext()
     try await setup.line.state.wait { $0.status.modemLines == [.dtr, .rts] }
@@ -136,7 +136,7 @@ import Testing
     let (setup, client) = try await setup(LineReset.arduino)
     for _ in 0..<1_000 { client.ask(.control(9), .control(8)) }
     await setup.settle()
-    #expect(await setup.hub.reset.scriptCount <= 4)
+    #expect(await setup.hub.scriptCount <= 4)
     await setup.hub.close()
   }
 
@@ -150,10 +150,10 @@ import Testing
     client.ask(.control(9), .control(8))
     #expect(try await client.message() == .control(9))
     #expect(try await client.message() == .control(8))
-    #expect(await setup.hub.reset.detector?.current != nil)
+    #expect(await setup.hub.detector?.current != nil)
     client.transport.unplug()
     while await setup.hub.clientCount > 1 { await setup.settle() }
-    #expect(await setup.hub.reset.detector?.current == nil)
+    #expect(await setup.hub.detector?.current == nil)
     await setup.hub.close()
   }
 
@@ -165,8 +165,8 @@ import Testing
     try await setup.clock.waitForPending(2)
     setup.device.unplug()
     await setup.finishScripts()
-    #expect(await setup.hub.reset.scriptCount == 0)
-    #expect(await setup.hub.reset.detector == nil)
+    #expect(await setup.hub.scriptCount == 0)
+    #expect(await setup.hub.detector == nil)
     await setup.hub.close()
   }
 
@@ -181,7 +181,7 @@ import Testing
     client.ask(.control(9), .control(8))
     #expect(try await client.message() == .control(8))
     #expect(try await client.message() == .control(8))
-    #expect(await setup.hub.reset.scriptCount == 0)
+    #expect(await setup.hub.scriptCount == 0)
     #expect(edges(setup) == [])
     await setup.hub.close()
   }

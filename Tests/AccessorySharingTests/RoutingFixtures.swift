@@ -15,7 +15,7 @@ extension SharingHub {
   /// Returns when the I/O thread and the router have done what was posted until now, and what followed from that.
   func settle() async {
     for _ in 0..<6 { await hop() }
-    while frames?.router.isIdle == false { await hop() }
+    while parts.device.attached?.frames?.router.isIdle == false { await hop() }
     for _ in 0..<2 { await hop() }
   }
 

@@ -90,9 +90,16 @@ struct LineHub {
 
   /// Lets all scripts run to their ends. Nothing else may be scheduled before the steps of a script.
   func finishScripts() async {
-    while await hub.reset.scriptCount > 0 {
+    while await hub.scriptCount > 0 {
       await settle()
       clock.advanceToNext()
     }
   }
+}
+
+extension SharingHub {
+  /// What the parts of the hub know of the line.
+  var lineState: LineStateWatch { parts.line.lineState }
+  var scriptCount: Int { parts.resets.scriptCount }
+  var detector: LineResetDetector? { parts.resets.detector }
 }

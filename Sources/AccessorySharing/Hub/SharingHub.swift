@@ -3,7 +3,6 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryLink
-import AccessoryProtocols
 
 /// A device and its clients: the device's bytes go to all clients, and the clients' bytes go to the device.
 /// With a `FrameRouting` both go by whole frames, and each reply goes to the client that asked.
@@ -20,64 +19,7 @@ public actor SharingHub: IOActor {
   package nonisolated let io: IOThread
   nonisolated let clock: any TimerClock
   private nonisolated let continuation: AsyncStream<SharingNews>.Continuation
-
-  private(set) var device: (any Transport)?
-  /// The session that made the driver's opening exchange. It is stored because its release would close the transport.
-  private var session: AccessorySession?
-  /// The resets of the device's board.
-  private(set) var deviceResets: [LineReset] = []
-  /// Whether the line's state was read and the clients' changes were repeated, so that bytes may be sent to the device.
-  var isDeviceReady = false
-  /// Whether the device takes no more bytes, because it is gone or was closed.
-  private var isDeviceClosed = false
-  /// Whether a device was attached before. Before the first device, clients' bytes wait for it; later they are discarded while there is
-  /// no device.
-  private(set) var hasHadDevice = false
-  /// Whether the device takes no client's bytes.
-  private var isDeviceReadOnly = false
-  /// Whose bytes are sent to the device that is attached now.
-  var writers: SharingRules.Writers { isDeviceReadOnly ? .none : rules.writers }
-  private var deviceBuffer: [UInt8] = []
-  private var deviceMessages: [Int] = []
-  /// The state of sharing by frames; nil when the device is shared by bytes.
-  var frames: FrameSharing?
-  var clients: [HubClient.ID: HubClient] = [:]
-  var nextID = 1
-  /// The clients whose bytes the device's queue had no room for, in the order of their turns.
-  var waiting: [HubClient.ID] = []
-  /// At least as many bytes as wait for all clients together. They are counted when this exceeds the limit, and not with each change.
-  var backlogPeak = 0
-  /// The timer for giving back memory.
-  var memoryTimer: TimerToken?
-  /// The client that may write, where the rules allow one writer.
-  var writer: HubClient.ID?
-  /// The state of the line.
-  var memory = LineMemory()
-  /// The connected clients that have made a request to the line.
-  var lineUsers: Set<HubClient.ID> = []
-  /// The last task in the queue of work on the line.
-  var lineWork: Task<Void, Never>?
-  /// The timer for the next reading of the modem lines and the line errors.
-  var lineTimer: TimerToken?
-  var hasModemLines = true
-  /// The last reading of the driver's error counters.
-  var lineState = LineStateWatch()
-  /// The state of resets by DTR and RTS.
-  var reset = ResetState()
-  /// When all bytes given to the device are sent, calculated from the baud rate.
-  var lineBusyUntil: MonotonicTime
-  /// When the device has last sent bytes, or was opened.
-  private(set) var lastArrival: MonotonicTime
-  private(set) var isClosed = false
-  /// Whether `drain` is running.
-  private var isDraining = false
-  private var deviceWatchers: [@Sendable (Bool) -> Void] = []
-  private var deviceEnd: (@Sendable (AccessoryError?) -> Void)?
-
-  /// How long after a client has left its memory is given back.
-  static let memoryDelay = Duration.seconds(2)
-  /// How long a client that is being disconnected may take to receive its backlog.
-  static let leavePatience = Duration.seconds(5)
+  private(set) lazy var parts = HubParts(self)
 
   /// The I/O thread, which runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -92,17 +34,23 @@ public actor SharingHub: IOActor {
     self.rules = rules
     self.io = io
     self.clock = clock
-    lastArrival = clock.now
-    lineBusyUntil = clock.now
     (news, continuation) = AsyncStream<SharingNews>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }
 
   nonisolated func report(_ one: SharingNews) { continuation.yield(one) }
 
   /// Runs `body` in the hub: at once on the I/O thread, otherwise posted to it.
-  nonisolated func onThread(_ body: @escaping @Sendable (isolated SharingHub) -> Void) {
-    if io.isCurrent { enter(body) } else { io.post { self.enter(body) } }
+  nonisolated func onThread(_ body: @escaping @Sendable (HubParts) -> Void) {
+    if io.isCurrent { enter(body) { $1($0.parts) } } else { io.post { self.enter(body) { $1($0.parts) } } }
   }
+
+  /// A function that runs `body` in the hub, if the hub is still there.
+  nonisolated func handler(_ body: @escaping @Sendable (HubParts) -> Void) -> @Sendable () -> Void {
+    { [weak self] in self?.onThread(body) }
+  }
+
+  /// Runs `body` in the hub.
+  func run(_ body: @escaping @Sendable (HubParts) async -> Void) async { await body(parts) }
 
   // MARK: - The device
 
@@ -115,130 +63,144 @@ public actor SharingHub: IOActor {
 
   /// Shares an open device like `attach(_:onEnd:)` for a transport. The device is shared by frames if its `routing` isn't nil.
   public func attach(_ shared: SharedDevice, onEnd: @escaping @Sendable (AccessoryError?) -> Void) {
-    let transport = shared.transport
-    guard !isClosed, device == nil else {
-      transport.beginClose()
-      return onEnd(nil)
-    }
-    device = transport
-    session = shared.session
-    deviceResets = shared.resets
-    isDeviceReadOnly = shared.isReadOnly
-    hasHadDevice = true
-    deviceEnd = onEnd
-    lastArrival = clock.now
-    report(.deviceCame)
-    if let routing = shared.routing { beginRouting(routing) }
-    transport.output.onSpace { [weak self] in self?.onThread { $0.deviceHasSpace(transport) } }
-    transport.output.onClosed { [weak self] _ in self?.onThread { $0.deviceClosed(transport) } }
-    transport.input.onReadableOnIOThread { [weak self] in self?.onThread { $0.drain(transport) } }
-    for watcher in deviceWatchers { watcher(true) }
-    if transport.line == nil { isDeviceReady = true } else { lineOpened(transport) }
-    deviceHasSpace(transport)
-  }
-
-  private func deviceClosed(_ transport: any Transport) {
-    guard device === transport else { return }
-    isDeviceClosed = true
-    drain(transport)
+    parts.device.attach(shared, onEnd)
   }
 
   /// Whether there is a device.
-  var hasDevice: Bool { device != nil }
+  var hasDevice: Bool { parts.device.attached != nil }
 
   /// Calls `body` on the I/O thread: with true when a device is attached, or at once if there is one; with false when it is gone.
-  package func watchDevice(_ body: @escaping @Sendable (Bool) -> Void) {
-    deviceWatchers.append(body)
-    if device != nil { body(true) }
+  package func watchDevice(_ body: @escaping @Sendable (Bool) -> Void) { parts.device.watch(body) }
+
+  /// The router's counts since the device was opened; nil when the device is shared by bytes.
+  package var routingStatistics: RoutingStatistics? { parts.device.attached?.frames?.statistics }
+
+  /// Repeats the clients' changes to the line after the line was opened again with its usual settings. Returns when the changes are
+  /// made.
+  package func lineWasReopened() async { await parts.line.wasReopened() }
+
+  /// Opens the device, shares it until it is gone, and opens it again, until the task is cancelled or `retry` throws.
+  ///
+  /// `retry` is called with the error of `open`, or with the error that ended the device's transport, and returns when
+  /// it is time to try again. Throws the error of `retry`, and `CancellationError`.
+  public nonisolated func run(
+    open: () async throws -> any Transport, retry: (any Error) async throws -> Void
+  ) async throws {
+    try await run(openShared: { SharedDevice(try await open()) }, retry: retry)
   }
 
-  /// Whether the device isn't read now, because a client's buffer is full.
-  private var isHeldBack: Bool {
-    guard mayHoldBack else { return false }
-    if rules.slowReader == .wait, backlogPeak > backlogLimit {
-      backlogPeak = clients.values.reduce(0) { $0 + $1.backlog.count }
-      if backlogPeak > backlogLimit { return true }
-    }
-    return clients.values.contains { !$0.isLeaving && $0.backlog.count >= rules.bufferSize }
-  }
-
-  /// Room for what was read from the device at once before it is held back, in bytes.
-  static let heldBackRoom = 1 << 20
-
-  /// Whether a full buffer stops reading from the device: if the rules say so, or if the device has one reader only, so that no other
-  /// client has to wait.
-  var mayHoldBack: Bool {
-    switch rules.slowReader {
-    case .wait: true
-    case .skip: false
-    case .close:
-      rules.waitsForOnlyReader && clients.values.lazy.filter { $0.isListening && !$0.isLeaving }.prefix(2).count == 1
-    }
-  }
-
-  func drain(_ transport: any Transport) {
-    // A nested call, made when a reply is sent or a client is removed, would deliver later bytes before all clients got these.
-    guard !isDraining else { return }
-    isDraining = true
-    defer { isDraining = false }
-    // The end of a device isn't held back, nor what it sent before.
-    while device === transport, !isHeldBack || isDeviceClosed, frames?.mayTakeFromDevice ?? true {
-      switch transport.input.take(into: &deviceBuffer, messages: &deviceMessages) {
-      case .nothing: return
-      case .bytes:
-        lastArrival = clock.now
-        if frames == nil {
-          deliver(deviceBuffer)
-        } else {
-          let bytes = deviceBuffer
-          // The router's queue keeps the bytes; the next ones need a buffer of their own.
-          deviceBuffer = []
-          receiveFrames(bytes, messages: transport.input.keepsMessages ? deviceMessages : nil)
-        }
-      case .end(let error): return endWaitsForFrames(error) ? () : deviceEnded(error)
+  /// Opens the device, shares it until it is gone, and opens it again, like `run(open:retry:)`. The device is shared by frames if its
+  /// `routing` isn't nil.
+  public nonisolated func run(
+    openShared: () async throws -> SharedDevice, retry: (any Error) async throws -> Void
+  ) async throws {
+    while true {
+      try Task.checkCancellation()
+      let failure: any Error
+      do {
+        let device = try await openShared()
+        let end = await share(device)
+        // The error that ended the device is passed to `retry` even if the task is cancelled.
+        if end == nil { try Task.checkCancellation() }
+        failure = end ?? AccessoryError.closed(device.transport.label)
+      } catch {
+        try Task.checkCancellation()
+        failure = error
       }
+      try await retry(failure)
     }
   }
 
-  func deviceEnded(_ error: AccessoryError?) {
-    guard let transport = device else { return }
-    (device, session) = (nil, nil)
-    (isDeviceReady, isDeviceClosed) = (false, false)
-    isDeviceReadOnly = false
-    waiting = []
-    endRouting()
-    transport.beginClose()
-    if let error { report(.deviceWent(error.message)) }
-    for watcher in deviceWatchers { watcher(false) }
-    lineClosed()
-    let all = clients.values.sorted { $0.id < $1.id }
-    for client in all {
-      client.isWaitingForDevice = false
-      if rules.unplug == .hangUp { dismiss(client, error == nil ? nil : "the device is gone") } else { work(client) }
+  /// Shares a device until it is gone or the task is cancelled, and then closes it. Returns the error that ended the device; nil if it
+  /// was closed without one.
+  private nonisolated func share(_ device: SharedDevice) async -> AccessoryError? {
+    let transport = device.transport
+    let error = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        Task { await attach(device) { continuation.resume(returning: $0) } }
+      }
+    } onCancel: {
+      transport.beginClose()
     }
-    let onEnd = deviceEnd
-    deviceEnd = nil
-    onEnd?(error)
+    await transport.close()
+    return error
+  }
+
+  // MARK: - Clients
+
+  /// The number of clients.
+  public var clientCount: Int { parts.clients.all.count }
+
+  /// The number of clients that receive the device's bytes: connections, and terminals that a program has open.
+  package var listenerCount: Int { parts.clients.all.values.count { $0.isListening && !$0.isLeaving } }
+
+  /// Adds a client with its transport, which the hub takes over. `name` appears in reports. Returns the client's number.
+  @discardableResult
+  func join(
+    _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true, allowsWrites: Bool = true,
+    onLeave: (@Sendable () -> Void)? = nil
+  ) -> HubClient.ID {
+    parts.clients.join(
+      transport, name: name, kind: kind, isListening: isListening, allowsWrites: allowsWrites, onLeave: onLeave)
+  }
+
+  /// Adds a client of an endpoint. With `newestWins` it replaces the connected one; otherwise it is refused when the
+  /// limit is reached. Returns the client's number, or nil if it was refused.
+  @discardableResult
+  func welcome(_ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit) -> HubClient
+    .ID?
+  {
+    parts.clients.welcome(transport, name: name, kind: kind, at: endpoint)
+  }
+
+  /// Starts or stops sending the device's bytes to a client. Stopping drops the client's backlog, and the client is no
+  /// longer the only writer.
+  func setListening(_ id: HubClient.ID, _ isListening: Bool) { parts.clients.setListening(id, isListening) }
+
+  /// Disconnects a client. Its backlog is sent first, for up to `HubClients.leavePatience`.
+  func dismiss(_ id: HubClient.ID, _ reason: String) {
+    if let client = parts.clients[id] { parts.clients.dismiss(client, reason) }
+  }
+
+  /// Urgent data has arrived from a client; see `TelnetServer`.
+  func urgent(_ id: HubClient.ID) { parts.telnet.urgent(id) }
+
+  /// Adds a client of this machine with the name `name`, and returns when the client is gone. A hub without a device closes the
+  /// connection at once. When the task is cancelled, the client is disconnected. By frames and without `allowsWrites`, its frames
+  /// that may change something in the accessory are refused.
+  package nonisolated func serve(_ client: any Transport, name: String, allowsWrites: Bool = true) async {
+    let (end, continuation) = AsyncStream<Void>.makeStream()
+    let id = await admit(client, name: name, allowsWrites: allowsWrites) { continuation.finish() }
+    await withTaskCancellationHandler {
+      for await _ in end {}
+    } onCancel: {
+      onThread { parts in if let id, let client = parts.clients[id] { parts.clients.remove(client) } }
+    }
+  }
+
+  private func admit(
+    _ client: any Transport, name: String, allowsWrites: Bool, onLeave: @escaping @Sendable () -> Void
+  ) -> HubClient.ID? {
+    guard hasDevice else {
+      client.beginClose()
+      onLeave()
+      return nil
+    }
+    let id = join(client, name: name, kind: .local, allowsWrites: allowsWrites, onLeave: onLeave)
+    // The client has already left, or the hub is closed. Finishing the stream twice does no harm.
+    if parts.clients[id] == nil { onLeave() }
+    return id
   }
 
   // MARK: - The end
 
   /// Disconnects all clients, dropping their queued bytes, and closes the device. Returns when the device is closed.
   public func close() async {
-    guard !isClosed else { return }
-    isClosed = true
-    let transport = device
-    device = nil
-    endRouting()
-    for client in clients.values {
-      client.isLeaving = true
-      remove(client)
-    }
+    guard !parts.clients.isClosed else { return }
+    let last = parts.device.close()
+    parts.clients.close()
     continuation.finish()
-    let onEnd = deviceEnd
-    deviceEnd = nil
-    deviceWatchers = []
-    await transport?.close()
-    onEnd?(nil)
+    await last?.transport.close()
+    last?.onEnd(nil)
   }
 }

@@ -133,13 +133,15 @@ final class SharingWorld {
 
   private func check() {
     let state = onHub { hub in
-      (
-        ids: Set(hub.clients.values.filter { !$0.isLeaving }.map(\.id)),
-        backlogs: hub.clients.values.map(\.backlog.count).max() ?? 0, waiting: hub.waiting.count,
-        pending: hub.frames?.pending.reduce(0) { $0 + $1.count } ?? 0, count: hub.clients.count
+      let clients = hub.parts.clients.all
+      let frames = hub.parts.device.attached?.frames
+      return (
+        ids: Set(clients.values.filter { !$0.isLeaving }.map(\.id)),
+        backlogs: clients.values.map(\.backlog.count).max() ?? 0, waiting: hub.parts.requests.waiting.count,
+        pending: frames?.pending.reduce(0) { $0 + $1.count } ?? 0, count: clients.count
       )
     }
-    precondition(state.backlogs <= rules.bufferSize + SharingHub.heldBackRoom, "a client's buffer has no bound")
+    precondition(state.backlogs <= rules.bufferSize + Delivery.heldBackRoom, "a client's buffer has no bound")
     precondition(state.waiting <= state.count, "a client waits twice")
     precondition(state.pending <= FrameRouter.unsentLimit + 65_536, "messages to the device have no bound")
     // Too slow, and disconnected.

@@ -4,12 +4,18 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// Sending the device's bytes to the clients.
-extension SharingHub {
+/// Sends the device's bytes and replies to the clients, and bounds what waits for them.
+final class Delivery: HubPart {
+  /// At least as many bytes as wait for all clients together. They are counted when this exceeds the limit, and not with each change.
+  private var backlogPeak = 0
+
+  /// Room for what was read from the device at once before it is held back, in bytes.
+  static let heldBackRoom = 1 << 20
+
   /// Sends bytes of the device to all clients that listen.
   func deliver(_ bytes: [UInt8]) {
     var escaped: [UInt8]?
-    for client in clients.values where client.isListening && !client.isLeaving {
+    for client in clients.all.values where client.isListening && !client.isLeaving {
       if client.telnet == nil {
         pass(bytes, to: client)
       } else {
@@ -34,12 +40,51 @@ extension SharingHub {
     if backlogPeak > backlogLimit { boundBacklogs() }
   }
 
+  /// Sends the backlog when the client's transport has room again.
+  func hasSpace(_ client: HubClient) {
+    guard client.telnet?.isSuspended != true || client.isLeaving else { return }
+    while let piece = client.backlog.first {
+      guard client.transport.output.offer(piece) == .accepted else { break }
+      client.backlog.removeFirst()
+    }
+    if client.backlog.isEmpty {
+      client.isSkipping = false
+      if client.isLeaving { clients.remove(client) }
+    }
+    if client.telnet != nil { requests.work(client) }
+    device.drain()
+  }
+
+  // MARK: - Slow readers
+
+  /// Whether the device isn't read now, because a client's buffer is full.
+  var isHeldBack: Bool {
+    guard mayHoldBack else { return false }
+    if rules.slowReader == .wait, backlogPeak > backlogLimit {
+      backlogPeak = backlogCount
+      if backlogPeak > backlogLimit { return true }
+    }
+    return clients.all.values.contains { !$0.isLeaving && $0.backlog.count >= rules.bufferSize }
+  }
+
+  /// Whether a full buffer stops reading from the device: if the rules say so, or if the device has one reader only, so that no other
+  /// client has to wait.
+  private var mayHoldBack: Bool {
+    switch rules.slowReader {
+    case .wait: true
+    case .skip: false
+    case .close:
+      rules.waitsForOnlyReader
+        && clients.all.values.lazy.filter { $0.isListening && !$0.isLeaving }.prefix(2).count == 1
+    }
+  }
+
   /// Applies the rule for slow readers to a client whose buffer has no room for the device's bytes.
   private func overflow(_ client: HubClient) {
     switch rules.slowReader {
     case .close:
       client.backlog.removeAll()
-      dismiss(client, "it was too slow: \(rules.bufferSize) bytes waited for it")
+      clients.dismiss(client, "it was too slow: \(rules.bufferSize) bytes waited for it")
     case .skip, .wait: noteSkipping(client)
     }
   }
@@ -49,26 +94,24 @@ extension SharingHub {
     client.isSkipping = true
   }
 
-  // MARK: - All clients together
-
   /// The most bytes that wait for all clients together.
   var backlogLimit: Int { max(rules.totalBufferSize, rules.bufferSize + Self.heldBackRoom) }
 
   /// The number of bytes that wait for all clients together.
-  private var backlogCount: Int { clients.values.reduce(0) { $0 + $1.backlog.count } }
+  private var backlogCount: Int { clients.all.values.reduce(0) { $0 + $1.backlog.count } }
 
   /// Applies the rule for slow readers to the clients for which most bytes wait, until all of them together have less than the limit.
   private func boundBacklogs() {
     var count = backlogCount
     // By `wait`, the device isn't read meanwhile; see `isHeldBack`.
     while count > backlogLimit, rules.slowReader != .wait,
-      let most = clients.values.max(by: { $0.backlog.count < $1.backlog.count })
+      let most = clients.all.values.max(by: { $0.backlog.count < $1.backlog.count })
     {
       let before = most.backlog.count
       switch rules.slowReader {
       case .close:
         most.backlog.removeAll()
-        dismiss(most, "it was too slow: \(before) bytes waited for it, and \(count) for all clients")
+        clients.dismiss(most, "it was too slow: \(before) bytes waited for it, and \(count) for all clients")
       case .skip, .wait:
         most.backlog.removeData()
         noteSkipping(most)
@@ -77,24 +120,5 @@ extension SharingHub {
       count -= before - most.backlog.count
     }
     backlogPeak = count
-  }
-
-  /// Sends the backlog when the client's transport has room again.
-  func hasSpace(_ id: HubClient.ID) {
-    guard let client = clients[id], client.telnet?.isSuspended != true || client.isLeaving else { return }
-    while let piece = client.backlog.first {
-      guard client.transport.output.offer(piece) == .accepted else { break }
-      client.backlog.removeFirst()
-    }
-    if client.backlog.isEmpty {
-      client.isSkipping = false
-      if client.isLeaving { remove(client) }
-    }
-    if client.telnet != nil { work(client) }
-    resumeDevice()
-  }
-
-  func resumeDevice() {
-    if let device { drain(device) }
   }
 }

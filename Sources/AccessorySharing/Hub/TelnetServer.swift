@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// The messages of RFC 2217 clients, and the replies.
-extension SharingHub {
+/// The messages of RFC 2217 clients, and the replies. The state of each is in its `TelnetClient`.
+final class TelnetServer: HubPart {
   private static let signature = Array("Accessory Bridge".utf8)
   private static let presence = Array("\r\n[Accessory Bridge is here]\r\n".utf8)
 
   /// Sends the first telnet options to a new RFC 2217 client.
-  func greet(_ client: HubClient) {
-    guard let greeting = client.telnet?.greeting() else { return }
-    pass(greeting, to: client, isData: false)
-  }
+  func greet(_ client: HubClient) { if let greeting = client.telnet?.greeting() { send(greeting, to: client) } }
 
   /// Decodes telnet commands in a client's bytes.
-  func takeTelnet(_ bytes: [UInt8], of client: HubClient) {
+  func take(_ bytes: [UInt8], of client: HubClient) {
     var events: [TelnetDecoder.Event] = []
     client.telnet?.decoder.decode(bytes, into: &events)
     for event in events {
@@ -24,7 +20,7 @@ extension SharingHub {
       case .data(let data): if client.telnet?.isDiscarding != true { client.actions.append(.send(data)) }
       case .option(let verb, let option): negotiate(verb, option, client)
       case .command(.lineBreak): client.actions.append(.line(.pulse))
-      case .command(.areYouThere): pass(Self.presence, to: client, isData: false)
+      case .command(.areYouThere): send(Self.presence, to: client)
       // Ends the discarding that urgent data has started. Without urgent data a data mark has no effect.
       case .command(.dataMark): client.telnet?.isDiscarding = false
       case .command(.noOperation): break
@@ -37,7 +33,7 @@ extension SharingHub {
         case .suspend: client.telnet?.isSuspended = true
         case .resume:
           client.telnet?.isSuspended = false
-          hasSpace(client.id)
+          if clients[client.id] != nil { delivery.hasSpace(client) }
         default: client.actions.append(.port(message))
         }
       }
@@ -46,7 +42,7 @@ extension SharingHub {
 
   private func negotiate(_ verb: Telnet.Verb, _ option: UInt8, _ client: HubClient) {
     guard let answer = client.telnet?.options.receive(verb, option) else { return }
-    pass(answer, to: client, isData: false)
+    send(answer, to: client)
     if verb == .will, option == Telnet.Option.comPort.rawValue { agree(client) }
   }
 
@@ -54,51 +50,47 @@ extension SharingHub {
   private func agree(_ client: HubClient) {
     guard client.telnet?.isAgreed == false else { return }
     client.telnet?.isAgreed = true
-    lineUsers.insert(client.id)
+    line.isUsed(by: client.id)
     // The first notice contains the state without change bits.
-    client.telnet?.modemState = memory.modemState
+    client.telnet?.modemState = line.memory.modemState
     notify(client, isAsked: true)
-    watchLines()
+    line.watch()
   }
 
-  /// Replies to a client; false when the reply has to wait for the line.
-  func answer(_ message: COMPortMessage, of client: HubClient) -> Bool {
+  // MARK: - Replies
+
+  /// Replies to a client, at once or when the line has carried out the message.
+  func answer(_ message: COMPortMessage, of client: HubClient) {
     switch message {
     case .signature(let text):
       if text.isEmpty { reply(.signature(Self.signature), to: client) }
     case .lineStateMask(let mask):
       client.telnet?.lineStateMask = mask
       reply(message, to: client)
-      watchLines()
+      line.watch()
     case .modemStateMask(let mask):
       client.telnet?.modemStateMask = mask
       reply(message, to: client)
-      watchLines()
+      line.watch()
     case .lineState:
-      guard device?.line != nil, lineState.isPossible else {
-        reply(answer(to: message, of: client), to: client)
-        return true
-      }
-      begin(.look, of: client, answering: message)
-      return false
+      if line.countsErrors { return line.begin(.look, of: client, answering: message) }
+      reply(answer(to: message, of: client), to: client)
     case .modemState: notify(client, isAsked: true)
     default:
       if case .purge(let value) = message, value & 1 != 0 { client.backlog.removeData() }
-      guard let request = memory.request(message), mayChange(client), !takeReset(request, of: client) else {
-        reply(memory.answer(to: message), to: client)
-        return true
+      guard let request = line.memory.request(message), requests.mayChange(client), !resets.take(request, of: client)
+      else {
+        return reply(line.memory.answer(to: message), to: client)
       }
-      begin(request, of: client, answering: message)
-      return false
+      line.begin(request, of: client, answering: message)
     }
-    return true
   }
 
   /// The reply to a client's message. For NOTIFY-LINESTATE it contains the errors and breaks since the last notice; otherwise the
   /// values in force.
   func answer(to message: COMPortMessage, of client: HubClient) -> COMPortMessage {
-    guard case .lineState = message else { return memory.answer(to: message) }
-    return .lineState(registers.union(client.telnet?.takeLineEvents() ?? []).rawValue)
+    guard case .lineState = message else { return line.memory.answer(to: message) }
+    return .lineState(line.registers.union(client.telnet?.takeLineEvents() ?? []).rawValue)
   }
 
   /// Urgent data has arrived from a client (telnet's Synch, RFC 854): drops the client's unsent bytes, and discards further bytes until
@@ -109,15 +101,25 @@ extension SharingHub {
     client.actions.removeAll { if case .send = $0 { true } else { false } }
   }
 
-  func reply(_ message: COMPortMessage, to client: HubClient) {
-    pass(message.bytes(fromServer: true), to: client, isData: false)
+  func reply(_ message: COMPortMessage, to client: HubClient) { send(message.bytes(fromServer: true), to: client) }
+
+  private func send(_ bytes: [UInt8], to client: HubClient) {
+    if !bytes.isEmpty { delivery.pass(bytes, to: client, isData: false) }
   }
 
+  // MARK: - Notices
+
   private func notify(_ client: HubClient, isAsked: Bool = false) {
-    guard let notice = client.telnet?.notice(memory.modemState, isAsked: isAsked), !notice.isEmpty else { return }
-    pass(notice, to: client, isData: false)
+    if let notice = client.telnet?.notice(line.memory.modemState, isAsked: isAsked) { send(notice, to: client) }
   }
 
   /// Notifies the clients that ask for changes of the modem lines.
-  func notifyAll() { for client in clients.values where client.telnet != nil { notify(client) } }
+  func notifyAll() { for client in clients.all.values where client.telnet != nil { notify(client) } }
+
+  /// Notifies the clients that ask for errors, breaks, or empty transmit registers.
+  func notifyAll(_ events: COMPortLineState) {
+    for client in clients.all.values {
+      if let notice = client.telnet?.lineNotice(line.registers, events: events) { send(notice, to: client) }
+    }
+  }
 }

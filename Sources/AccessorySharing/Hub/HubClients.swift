@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// The clients of a hub: who comes, who may stay, and who leaves.
+final class HubClients: HubPart {
+  private(set) var all: [HubClient.ID: HubClient] = [:]
+  /// Whether the hub is closed, so that nobody joins any more.
+  private(set) var isClosed = false
+  private var nextID = 1
+  /// The timer for giving back memory.
+  private var memoryTimer: TimerToken?
+
+  /// How long after a client has left its memory is given back.
+  private static let memoryDelay = Duration.seconds(2)
+  /// How long a client that is being disconnected may take to receive its backlog.
+  static let leavePatience = Duration.seconds(5)
+
+  subscript(id: HubClient.ID) -> HubClient? { all[id] }
+
+  // MARK: - Joining
+
+  func join(
+    _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true, allowsWrites: Bool = true,
+    onLeave: (@Sendable () -> Void)? = nil
+  ) -> HubClient.ID {
+    let id = nextID
+    nextID += 1
+    guard !isClosed else {
+      transport.beginClose()
+      return id
+    }
+    let client = HubClient(id, name: name, transport, kind: kind, allowsWrites: allowsWrites)
+    client.isListening = isListening
+    client.isReported = isListening
+    client.onLeave = onLeave
+    all[id] = client
+    frames?.add(id)
+    if client.isReported { report(.joined(name)) }
+    terminals.follow(client)
+    telnet.greet(client)
+    transport.output.onSpace(hub.handler { if let client = $0.clients[id] { $0.delivery.hasSpace(client) } })
+    let onClosed = hub.handler { $0.clients.wasClosed(id) }
+    transport.output.onClosed { _ in onClosed() }
+    transport.input.onReadableOnIOThread(hub.handler { if let client = $0.clients[id] { $0.requests.work(client) } })
+    // The hub may have stopped reading from the device for its only client. Now there are two.
+    device.drain()
+    return id
+  }
+
+  func welcome(_ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit) -> HubClient
+    .ID?
+  {
+    let others = all.values.filter { $0.endpoint == endpoint.id && !$0.isLeaving }
+    if endpoint.newestWins {
+      for other in others { dismiss(other, "\(name) took its place") }
+    } else if others.count >= endpoint.maximum, !makeRoom(for: transport, among: others) {
+      transport.beginClose()
+      report(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
+      return nil
+    }
+    let id = join(transport, name: name, kind: kind)
+    all[id]?.endpoint = endpoint.id
+    return id
+  }
+
+  /// Disconnects a client of the address that has the most, if the newcomer's has clearly fewer.
+  private func makeRoom(for transport: any Transport, among others: [HubClient]) -> Bool {
+    let places = others.lazy.map { (id: $0.id, origin: FairPlaces.Origin($0.transport.peer)) }
+    guard let id = FairPlaces.yielding(to: FairPlaces.Origin(transport.peer), among: places), let last = all[id] else {
+      return false
+    }
+    last.backlog.removeAll()
+    dismiss(last, "all \(others.count) places are taken, most of them by its address, and another address has come")
+    return true
+  }
+
+  func setListening(_ id: HubClient.ID, _ isListening: Bool) {
+    guard let client = all[id], client.isListening != isListening else { return }
+    client.isListening = isListening
+    client.isReported = isListening
+    report(isListening ? .joined(client.name) : .left(client.name, reason: nil))
+    guard !isListening else {
+      terminals.watch(client)
+      return device.drain()
+    }
+    line.left(by: id)
+    client.backlog.removeAll()
+    if let frames {
+      frames.forget(id)
+      frames.add(id)
+    }
+    client.isRefusalReported = false
+    requests.programLeft(client)
+    device.drain()
+  }
+
+  // MARK: - Leaving
+
+  /// A client takes nothing more: its backlog is dropped, so that the end of its input is noticed. By frames it gets no reply any more,
+  /// so its requests are dropped, too.
+  private func wasClosed(_ id: HubClient.ID) {
+    guard let client = all[id] else { return }
+    client.backlog.removeAll()
+    requests.work(client)
+    if frames != nil || client.hasInputEnded { remove(client) }
+    device.drain()
+  }
+
+  /// A client has ended its input. If it has closed the connection, too, it gets no reply any more. The kernel tells this of a Unix
+  /// socket. Of a TCP connection it doesn't, but the other end can be looked up if it is on this machine.
+  /// It is looked up less and less often, since each look reads the list of all connections.
+  func dismissIfGone(_ client: HubClient, since end: MonotonicTime) {
+    guard frames != nil, client.nextLook <= clock.now, let transport = client.transport as? DescriptorTransport else {
+      return
+    }
+    client.nextLook = clock.now + (clock.now - end)
+    Task(executorPreference: hub.io) { [weak hub = hub, id = client.id] in
+      guard await transport.hasLocalPeerLeft() else { return }
+      await hub?.run { if let client = $0.clients[id] { $0.clients.remove(client) } }
+    }
+  }
+
+  func dismiss(_ client: HubClient, _ reason: String?) {
+    guard !client.isLeaving, all[client.id] != nil else { return }
+    if client.isReported { report(.left(client.name, reason: reason)) }
+    client.isLeaving = true
+    release(client)
+    guard !client.backlog.isEmpty else { return remove(client) }
+    after(Self.leavePatience) { [id = client.id] in if let client = $0.clients[id] { $0.clients.remove(client) } }
+  }
+
+  /// Drops the client's requests, its right to be the only writer, and its use of the line.
+  private func release(_ client: HubClient) {
+    requests.drop(client)
+    frames?.forget(client.id)
+    line.left(by: client.id)
+  }
+
+  func remove(_ client: HubClient) {
+    guard all.removeValue(forKey: client.id) != nil else { return }
+    if !client.isLeaving, client.isReported { report(.left(client.name, reason: nil)) }
+    release(client)
+    client.transport.beginClose()
+    client.onLeave?()
+    giveBackMemory()
+    device.drain()
+  }
+
+  /// Disconnects all clients, dropping their queued bytes, when the hub is closed.
+  func close() {
+    isClosed = true
+    for client in all.values {
+      client.isLeaving = true
+      remove(client)
+    }
+  }
+
+  /// Gives the memory of clients that have left back to the system, a little later and once for many clients.
+  private func giveBackMemory() {
+    guard memoryTimer == nil, !isClosed else { return }
+    memoryTimer = hub.io.schedule(at: hub.io.now + Self.memoryDelay) { [weak hub = hub] in
+      hub?.onThread { $0.clients.memoryTimer = nil }
+      Memory.giveBack()
+    }
+  }
+}
