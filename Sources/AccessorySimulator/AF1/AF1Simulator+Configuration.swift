@@ -37,6 +37,13 @@ extension AF1Simulator {
     /// A simulator without faults.
     public init(seed: UInt64 = .random(in: 0 ... .max)) { self.seed = seed }
 
+    var plug: SimulatorConnection {
+      switch connection {
+      case .pseudoTerminal: .pseudoTerminal
+      case .usb(let identity, let host): .usb(identity, host: host)
+      }
+    }
+
     /// The link and the announcement of a pseudo-terminal.
     var hints: DiscoveryHints {
       let identity = device.identity
@@ -51,7 +58,7 @@ extension AF1Simulator {
   }
 
   /// An event of the simulator.
-  public enum Event: Sendable, Hashable {
+  public enum Event: SimulatorEvent {
     /// The accessory was plugged in. `path` is that of its terminal, or of the USB device in sysfs.
     case pluggedIn(path: String)
     /// The accessory was unplugged.

@@ -63,7 +63,7 @@ extension EV3Simulator {
   }
 
   /// An event of the simulator.
-  public enum Event: Sendable, Hashable {
+  public enum Event: SimulatorEvent {
     /// The brick was connected, at this path: a terminal, a USB device in sysfs, or `tcp:HOST:PORT`.
     case pluggedIn(path: String)
     /// The brick was disconnected.

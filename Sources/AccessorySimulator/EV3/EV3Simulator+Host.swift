@@ -9,56 +9,31 @@ extension EV3Simulator {
   /// After this pause an unfinished message is dropped.
   private static let requestTimeout = Duration.milliseconds(500)
 
-  /// Accepts a client on the network. A second one is closed, because a brick has one at a time.
-  func welcome(_ client: DescriptorTransport) {
-    guard var socket, socket.transport == nil else { return client.beginClose() }
-    socket.greet(client)
-    self.socket = socket
-    serve(client)
-  }
+  func connected(_ transport: any Transport) { greeting = host.plug?.isNetwork == true ? EV3Greeting() : nil }
 
-  func serve(_ transport: any Transport) {
-    transport.input.onReadable { [weak self] in self?.post { $0.drain(transport) } }
-  }
-
-  private func drain(_ transport: any Transport) {
-    while socket?.transport === transport {
-      switch transport.input.take(into: &buffer, messages: &pieces) {
-      case .nothing: return
-      case .end: return lose(transport)
-      case .bytes: break
-      }
-      if socket?.isGreeting == true {
-        switch socket?.greeting(buffer) {
-        case .accepted(let reply)?: _ = transport.output.offer(reply)
-        case .refused?: transport.beginClose()
-        case .unfinished?, nil: break
-        }
-        continue
-      }
-      decode(keepsMessages: transport.input.keepsMessages)
-      takeAll()
-      arrivals += 1
-      if codec.hasUnfinishedFrame { watchSilence(since: arrivals) }
+  func received() {
+    switch greeting?.take(host.buffer) {
+    case .accepted(let reply)?:
+      greeting = nil
+      return offer(reply)
+    case .refused?:
+      host.plug?.transport?.beginClose()
+      return
+    case .unfinished?: return
+    case nil: break
     }
-  }
-
-  /// Handles the end of a connection. On the network another host may connect; otherwise the brick was unplugged.
-  func lose(_ transport: any Transport) {
-    guard var socket else { return }
-    guard socket.isNetwork else { return unplug() }
-    transport.beginClose()
-    socket.lose()
-    self.socket = socket
-    forgetHost()
+    decode(keepsMessages: host.plug?.transport?.input.keepsMessages == true)
+    takeAll()
+    arrivals += 1
+    if codec.hasUnfinishedFrame { watchSilence(since: arrivals) }
   }
 
   private func decode(keepsMessages: Bool) {
-    let bytes = buffer
+    let bytes = host.buffer
     guard keepsMessages else { return codec.decode(bytes.span.bytes, into: &batch) }
     // A report is a message with padding.
     var start = 0
-    for count in pieces {
+    for count in host.messages {
       let report = bytes[start..<(start + count)]
       start += count
       guard report.count >= 2 else { continue }

@@ -9,7 +9,7 @@ extension EV3Simulator {
   func takeAll() {
     let frames = batch
     batch.removeAll()
-    for index in 0..<frames.count where frames.outcome(at: index) == .whole && socket != nil {
+    for index in 0..<frames.count where frames.outcome(at: index) == .whole && host.plug != nil {
       // A frame that is longer than the firmware's buffer can't be a message.
       let payload = frames.payloadBytes(at: index)
       guard payload.count <= EV3Limits.messageBehindLength, let message = try? EV3Message(decoding: payload) else {
@@ -20,20 +20,15 @@ extension EV3Simulator {
       let pace = configuration.pace
       if waiting.count > pace.mostMessages ?? .max || waitingBytes > pace.mostBytes ?? .max {
         overruns += 1
-        continuation.yield(.overrun)
-        return dropLink()
+        host.continuation.yield(.overrun)
+        return loseHost()
       }
     }
     if configuration.pace.perMessage == .zero {
-      while !waiting.isEmpty, socket != nil { takeNext() }
+      while !waiting.isEmpty, host.plug != nil { takeNext() }
     } else {
       work()
     }
-  }
-
-  private func dropLink() {
-    guard let transport = socket?.transport, socket?.isNetwork == true else { return unplug() }
-    lose(transport)
   }
 
   /// Handles the waiting messages one after another, each after the configured time.
@@ -52,38 +47,25 @@ extension EV3Simulator {
     waitingBytes -= byteCount
     messageCount += 1
     let replies = device.take(message, now: clock.now)
-    if configuration.faults.unplug == .request(messageCount) {
-      // In the middle of the reply, if there is one.
-      if let bytes = try? replies.first?.encoded() { offer(Array(bytes[..<(bytes.count / 2)])) }
-      return unplug()
+    if host.faults.unplug == .request(messageCount) {
+      return pullPlug(amid: try? replies.first?.encoded())
     }
     send(replies)
     wakeUp()
   }
 
   func send(_ replies: [EV3Message]) {
-    for reply in replies {
-      guard let bytes = try? reply.encoded(), let frame = line.pass(bytes) else { continue }
-      if configuration.faults.delay > .zero {
-        afterThisPlug(configuration.faults.delay) { $0.offer(frame) }
-      } else {
-        offer(frame)
-      }
-    }
+    for reply in replies { if let bytes = try? reply.encoded() { send(bytes) } }
   }
-
-  private func offer(_ bytes: [UInt8]) { _ = socket?.transport?.output.offer(bytes) }
 
   /// Schedules a timer for a command that waits for a time.
   func wakeUp() {
     guard let deadline = device.deadline, wakeTime.map({ deadline < $0 }) ?? true else { return }
     wakeTime = deadline
-    _ = clock.schedule(at: deadline) { [weak self] in
-      self?.post { simulator in
-        if simulator.wakeTime == deadline { simulator.wakeTime = nil }
-        simulator.send(simulator.device.timePassed(now: simulator.clock.now))
-        simulator.wakeUp()
-      }
+    at(deadline, on: clock) { simulator in
+      if simulator.wakeTime == deadline { simulator.wakeTime = nil }
+      simulator.send(simulator.device.timePassed(now: simulator.clock.now))
+      simulator.wakeUp()
     }
   }
 

@@ -5,15 +5,7 @@ import AccessoryDiscovery
 
 extension ReplaySimulator {
   /// How a host reaches the accessory.
-  public enum Connection: Sendable {
-    /// A pseudo-terminal, which looks like a serial port. It is announced if `announcement` is set.
-    case pseudoTerminal
-    /// A TCP port for one client at a time; with port 0 the kernel chooses a free port. It is announced if `announcement`
-    /// is set.
-    case network(host: String, port: UInt16)
-    /// A USB device at a port of `host`, which the kernel discovers like a real one.
-    case usb(SimulatedUSBIdentity, host: any USBHost = KernelHost())
-  }
+  public typealias Connection = SimulatorConnection
 
   /// What to replay, and how.
   public struct Configuration: Sendable {
@@ -45,7 +37,7 @@ extension ReplaySimulator {
   }
 
   /// An event of a replay.
-  public enum Event: Sendable, Hashable {
+  public enum Event: SimulatorEvent {
     /// The accessory was plugged in; hosts can open it at this path.
     case pluggedIn(path: String)
     /// The accessory was unplugged, as in the recording.

@@ -5,28 +5,20 @@ import AccessoryDiscovery
 import AccessoryIO
 
 /// Plays the accessory's side of a recorded conversation to a host, and compares the host's bytes with the recording.
-public actor ReplaySimulator {
-  private nonisolated let executor = DispatchExecutor(label: "accessory.simulator.replay")
-  private nonisolated let io: IOThread
+public actor ReplaySimulator: HostedSimulator {
+  nonisolated let executor = DispatchExecutor(label: "accessory.simulator.replay")
+  nonisolated let io: IOThread
   private let configuration: Configuration
   /// The events of the replay, for one reader. When more than 1,024 wait, the oldest are dropped. Ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
-  private let continuation: AsyncStream<Event>.Continuation
+  var host: PlugHost<Event>
 
   private var player: ReplayPlayer
-  private var socket: ReplaySocket?
-  /// How often the accessory was plugged in. Callbacks of an earlier terminal have a smaller count and are ignored.
-  private var plugCount = 0
-  private var (lastPath, lastPort): (String?, UInt16?) = (nil, nil)
-  private var buffer: [UInt8] = []
   /// Bytes that wait because the output queue was full.
   private var unsent: [UInt8]?
   private var timer: TimerToken?
   private var patienceTimer: TimerToken?
-  /// Whether the accessory is unplugged, as in the recording.
-  private var isUnplugged = false
   private var isEnding = false
-  private var isStopped = false
 
   /// After a difference, bytes are added to the report for this long.
   private static let gatheringPause = Duration.milliseconds(50)
@@ -43,7 +35,9 @@ public actor ReplaySimulator {
     player = ReplayPlayer(
       configuration.script, speed: configuration.speed, numbering: configuration.numbering,
       mayGoOn: configuration.hostMayGoOn)
-    (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
+    host = PlugHost(configuration.connection, configuration.hints)
+    host.hearsUse = true
+    events = host.events
   }
 
   /// How much of the recording was replayed.
@@ -62,54 +56,23 @@ public actor ReplaySimulator {
   /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator uses the link,
   /// `cancelled` after `stop`, and what the USB host throws.
   @discardableResult
-  public func plugIn() async throws(AccessoryError) -> String {
-    if let socket { return socket.path }
-    plugCount += 1
-    let count = plugCount
-    let socket = try await ReplaySocket.open(
-      configuration, preferring: lastPath, port: lastPort, io: io,
-      onUse: { [weak self] isUsed in self?.post { if $0.plugCount == count { $0.use(isUsed) } } },
-      onClient: { [weak self] client in
-        guard let self else { return client.beginClose() }
-        self.post { $0.welcome(client) }
-      })
-    guard !isStopped else {
-      socket.beginClose()
-      await socket.close()
-      throw AccessoryError(.cancelled, "the replay was stopped")
-    }
-    self.socket = socket
-    isUnplugged = false
-    (lastPath, lastPort) = (socket.path, socket.port)
-    if let transport = socket.transport { serve(transport) }
-    continuation.yield(.pluggedIn(path: socket.path))
+  public func plugIn() async throws(AccessoryError) -> String { try await putPlug() }
+
+  /// Unplugs the accessory and ends the replay. Returns when the transport is closed.
+  public func stop() async {
+    for timer in [timer, patienceTimer] { if let timer { io.cancel(timer) } }
+    await stopHosting(tells: false)
+  }
+
+  func pluggedIn() {
     schedule()
     if case .usb = configuration.connection {
       player.hostCame(at: io.now)
       advance()
     }
-    return socket.path
   }
 
-  private func unplug() {
-    guard let socket else { return }
-    self.socket = nil
-    isUnplugged = true
-    unsent = nil
-    socket.beginClose()
-    continuation.yield(.unplugged)
-  }
-
-  /// Unplugs the accessory and ends the replay. Returns when the transport is closed.
-  public func stop() async {
-    isStopped = true
-    for timer in [timer, patienceTimer] { if let timer { io.cancel(timer) } }
-    let socket = socket
-    self.socket = nil
-    socket?.beginClose()
-    await socket?.close()
-    continuation.finish()
-  }
+  func unplugged() { unsent = nil }
 
   private func comeBack() {
     Task {
@@ -124,65 +87,51 @@ public actor ReplaySimulator {
   // MARK: - The host
 
   /// Handles the first open and the last close of the terminal.
-  private func use(_ isUsed: Bool) {
-    guard !isUnplugged else { return }
+  func used(_ isUsed: Bool) {
     if isUsed { player.hostCame(at: io.now) } else { player.hostWent() }
     advance()
   }
 
-  private func welcome(_ client: DescriptorTransport) {
-    guard socket?.isNetwork == true, socket?.transport == nil else { return client.beginClose() }
-    socket?.transport = client
-    serve(client)
+  func connected(_ transport: any Transport) {
+    transport.output.onSpace { [weak self] in self?.post { $0.advance() } }
+    guard host.plug?.isNetwork == true else { return }
     player.hostCame(at: io.now, pause: .zero)
     advance()
   }
 
-  private func serve(_ transport: any Transport) {
-    transport.output.onSpace { [weak self] in self?.post { $0.advance() } }
-    transport.input.onReadable { [weak self] in self?.post { $0.drain(transport) } }
+  func received() {
+    player.take(host.buffer)
+    advance()
   }
 
-  private func drain(_ transport: any Transport) {
-    while socket?.transport === transport {
-      switch transport.input.take(into: &buffer) {
-      case .nothing: return
-      case .end(let error): return lose(transport, error)
-      case .bytes:
-        player.take(buffer)
-        advance()
-      }
-    }
-  }
-
-  /// Handles the end of a transport. Over the network, another host may connect later; any other transport can't be
-  /// opened again, so the replay fails.
-  private func lose(_ transport: any Transport, _ error: AccessoryError?) {
-    transport.beginClose()
-    guard socket?.isNetwork == true else {
-      return end(.failed(error ?? AccessoryError.disconnected(transport.label)))
-    }
-    socket?.transport = nil
+  func hostLeft() {
     // Bytes that the host didn't receive are lost, as with a real accessory.
     unsent = nil
     player.hostWent()
     advance()
   }
 
+  /// The line can't be opened again, so the replay fails.
+  func lineEnded(_ error: AccessoryError?) {
+    guard let transport = host.plug?.transport else { return }
+    transport.beginClose()
+    end(.failed(error ?? AccessoryError.disconnected(transport.label)))
+  }
+
   // MARK: - The conversation
 
   /// Carries out the actions that are due.
   private func advance() {
-    guard socket != nil, !isEnding else { return }
-    if let bytes = unsent, !offer(bytes) { return }
-    while socket != nil, let action = player.next(at: io.now) {
+    guard host.plug != nil, !isEnding else { return }
+    if let bytes = unsent, !queue(bytes) { return }
+    while host.plug != nil, let action = player.next(at: io.now) {
       switch action {
-      case .send(let bytes): if !offer(bytes) { return }
+      case .send(let bytes): if !queue(bytes) { return }
       case .unplug:
-        unplug()
+        pullPlug()
         return resumeUnplugged()
       case .plugIn: break
-      case .lose(let count): continuation.yield(.lost(byteCount: count))
+      case .lose(let count): host.continuation.yield(.lost(byteCount: count))
       }
     }
     if player.host.difference != nil { return gather() }
@@ -194,8 +143,8 @@ public actor ReplaySimulator {
   private func resumeUnplugged() {
     if player.isOver { return end(.finished) }
     guard let deadline = player.deadline else { return }
-    after(deadline - io.now) { replay in
-      guard replay.socket == nil, !replay.isStopped else { return }
+    at(deadline) { replay in
+      guard replay.host.plug == nil, !replay.host.isStopped else { return }
       switch replay.player.next(at: replay.io.now) {
       case .plugIn?: replay.comeBack()
       default: replay.resumeUnplugged()
@@ -204,8 +153,8 @@ public actor ReplaySimulator {
   }
 
   /// Queues bytes for the host. Returns false when the queue is full; `onSpace` then calls `advance` again.
-  private func offer(_ bytes: [UInt8]) -> Bool {
-    guard let output = socket?.transport?.output else {
+  private func queue(_ bytes: [UInt8]) -> Bool {
+    guard let output = host.plug?.transport?.output else {
       unsent = nil
       return true
     }
@@ -256,19 +205,9 @@ public actor ReplaySimulator {
   }
 
   private func end(_ event: Event) {
-    guard !isEnding, !isStopped else { return }
+    guard !isEnding, !host.isStopped else { return }
     isEnding = true
-    continuation.yield(event)
-  }
-
-  // MARK: - Time
-
-  private nonisolated func post(_ body: @escaping @Sendable (isolated ReplaySimulator) -> Void) {
-    executor.post { self.assumeIsolated(body) }
-  }
-
-  private func after(_ time: Duration, _ body: @escaping @Sendable (isolated ReplaySimulator) -> Void) {
-    _ = io.schedule(at: io.now + time) { [weak self] in self?.post(body) }
+    host.continuation.yield(event)
   }
 }
 

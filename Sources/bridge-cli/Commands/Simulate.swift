@@ -165,17 +165,13 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let configuration = try await simulated()
-    let simulator = AF1Simulator(configuration)
-    try await simulator.plugIn()
-    await withTaskCancellationHandler {
-      for await event in simulator.events {
-        show(event, configuration)
-        if event == .unplugged, replugAfter == nil { break }
-      }
-    } onCancel: {
-      Task { await simulator.stop() }
+    let view = SimulatorView(
+      json: output.json, serial: configuration.device.identity.serialNumber, seed: configuration.seed, link: link)
+    try await view.run(AF1Simulator(configuration), comesBack: replugAfter != nil) { event in
+      view.show(Self.news(event, view))
+      guard case .pluggedIn = event, configuration.faults.isRandom, !output.json else { return }
+      Output.line("seed \(configuration.seed)")
     }
-    await simulator.stop()
   }
 
   private func simulated() async throws -> AF1Simulator.Configuration {
@@ -194,7 +190,8 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
     configuration.faults.replug = replugAfter?.duration
     configuration.faults.reboot = rebootAfter?.moment
     configuration.device.identity = AF1Identity(
-      manufacturer: manufacturer, name: name, model: model, serialNumber: try await serialNumber(),
+      manufacturer: manufacturer, name: name, model: model,
+      serialNumber: try await SimulatedSerial.chosen(serial, or: "SIM", digits: 4, usb: usb.usb),
       firmwareVersion: firmware, hardwareVersion: hardware)
     configuration.faults.stall = usbFaults.stall
     configuration.faults.protocolError = usbFaults.protocolError
@@ -212,55 +209,25 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
     return configuration
   }
 
-  private func serialNumber() async throws -> String {
-    if let serial { return serial }
-    let announced = try await SimulatorSource().devices().compactMap(\.serialNumber)
-    let taken = Set(announced + (usb.usb ? USBOptions.serialNumbers() : []))
-    for number in 1... {
-      let digits = String(number)
-      let candidate = "SIM" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-      if !taken.contains(candidate) { return candidate }
-    }
-    return "SIM"
-  }
-
-  private func show(_ event: AF1Simulator.Event, _ configuration: AF1Simulator.Configuration) {
-    if output.json {
-      let (name, path): (String, String?) =
-        switch event {
-        case .pluggedIn(let path): ("plugged_in", path)
-        case .unplugged: ("unplugged", nil)
-        case .restarted: ("restarted", nil)
-        case .battery: ("battery", nil)
-        case .stored: ("stored", nil)
-        case .damaged: ("damaged", nil)
-        case .aborted: ("aborted", nil)
-        case .line: ("line", nil)
-        }
-      var line: SimulatorDocument.Line?
-      if case .line(let state) = event { line = SimulatorDocument.Line(state) }
-      var percent: Int?
-      if case .battery(let battery) = event { percent = battery.percent.map { Int($0) } }
-      return Output.json(
-        SimulatorDocument(
-          name, serial: configuration.device.identity.serialNumber, seed: configuration.seed, path: path, link: link,
-          number: percent, line: line, file: SimulatorDocument.File(event)))
-    }
+  private static func news(_ event: AF1Simulator.Event, _ view: SimulatorView) -> SimulatorNews {
     switch event {
-    case .pluggedIn(let path):
-      let serial = SafeText.escape(configuration.device.identity.serialNumber)
-      Output.line("\(serial) is plugged in at \(path)" + (link.map { ", linked from \(SafeText.escape($0))" } ?? ""))
-      if configuration.faults.isRandom { Output.line("seed \(configuration.seed)") }
-    case .unplugged: Output.line("unplugged")
-    case .restarted: Output.line("restarted")
+    case .pluggedIn(let path): return view.pluggedIn(path)
+    case .unplugged: return .unplugged
+    case .restarted: return SimulatorNews("restarted", "restarted")
     case .battery(let battery):
-      Output.line("battery \(battery.percent.map(String.init) ?? "-") %")
+      return SimulatorNews(
+        "battery", "battery \(battery.percent.map(String.init) ?? "-") %", number: battery.percent.map { Int($0) })
     case .stored(let name, let size, let checksum):
-      Output.line("stored \(SafeText.escape(name, limit: 256)): \(size) bytes, CRC-32 \(Hexadecimal.string(checksum))")
-    case .damaged(let name): Output.line("damaged \(SafeText.escape(name, limit: 256)): its checksum differs")
+      let text =
+        "stored \(SafeText.escape(name, limit: 256)): \(size) bytes, CRC-32 \(Hexadecimal.string(checksum))"
+      return SimulatorNews("stored", text, file: SimulatorDocument.File(event))
+    case .damaged(let name):
+      let text = "damaged \(SafeText.escape(name, limit: 256)): its checksum differs"
+      return SimulatorNews("damaged", text, file: SimulatorDocument.File(event))
     case .aborted(let name, let offset):
-      Output.line("aborted \(SafeText.escape(name, limit: 256)) at \(offset) bytes")
-    case .line(let line): Output.line(LineView.state(line))
+      let text = "aborted \(SafeText.escape(name, limit: 256)) at \(offset) bytes"
+      return SimulatorNews("aborted", text, file: SimulatorDocument.File(event))
+    case .line(let state): return SimulatorNews("line", LineView.state(state), state: SimulatorDocument.Line(state))
     }
   }
 }

@@ -57,7 +57,7 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
     configuration.isOld = old
     configuration.isMute = mute
     configuration.name = name
-    let serial = if let address { address } else { try await SimulatedSerial.next("0017EA93", digits: 4) }
+    let serial = try await SimulatedSerial.chosen(address, or: "0017EA93", digits: 4)
     if let address = BluetoothAddress(serial) { configuration.address = address }
     try await options.run(
       BlunoDevice(configuration), serial: configuration.address.digits, seed: options.seed ?? .random(in: 0 ... .max)
@@ -104,7 +104,7 @@ struct SimulateHM1X: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     var configuration = HM1XDevice.Configuration()
     configuration.receiver = naive ? .naive : .window
-    configuration.serialNumber = if let serial { serial } else { try await SimulatedSerial.next("CAR", digits: 4) }
+    configuration.serialNumber = try await SimulatedSerial.chosen(serial, or: "CAR", digits: 4)
     try await options.run(
       HM1XDevice(configuration), serial: configuration.serialNumber, seed: options.seed ?? .random(in: 0 ... .max)
     ) { frame in

@@ -102,7 +102,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     let (described, listed) = try await Self.described(profile)
     let units = units?.units ?? listed
     try check(units, of: self.units == nil ? "the profile \(profile)" : "--units")
-    let serial = if let serial { serial } else { try await SimulatedSerial.next("SIM", digits: 4) }
+    let serial = try await SimulatedSerial.chosen(serial, or: "SIM", digits: 4)
     var device = try DescribedDevice(described.description, serialNumber: serial)
     if let period { device.period = period.duration }
     if let percent, !device.set(percent: percent) {

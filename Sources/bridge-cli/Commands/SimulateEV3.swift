@@ -86,56 +86,21 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
     configuration.device.percent = percent
     configuration.device.drain = drain
     configuration.device.name = name
-    configuration.device.serialNumber = try await serialNumber()
+    configuration.device.serialNumber = try await SimulatedSerial.chosen(serial, or: "001653", digits: 6, usb: usb)
     configuration.device.firmwareVersion = firmware
     if overrun { configuration.pace = .overrun }
     configuration.keepsHandles = !forgetFiles
     configuration.faults.delay = delay?.duration ?? .zero
     configuration.faults.unplug = unplugAfter?.moment
     configuration.faults.replug = replugAfter?.duration
-    let simulator = EV3Simulator(configuration)
-    try await simulator.plugIn()
-    await withTaskCancellationHandler {
-      for await event in simulator.events {
-        show(event, configuration)
-        if event == .unplugged, replugAfter == nil { break }
-      }
-    } onCancel: {
-      Task { await simulator.stop() }
-    }
-    await simulator.stop()
-  }
-
-  private func serialNumber() async throws -> String {
-    if let serial { return serial }
-    let announced = try await SimulatorSource().devices().compactMap(\.serialNumber)
-    let taken = Set(announced + (usb ? USBOptions.serialNumbers() : []))
-    for number in 1...999_999 {
-      let digits = String(number)
-      let candidate = "001653" + String(repeating: "0", count: 6 - digits.count) + digits
-      if !taken.contains(candidate) { return candidate }
-    }
-    return "001653000000"
-  }
-
-  private func show(_ event: EV3Simulator.Event, _ configuration: EV3Simulator.Configuration) {
-    let (name, path): (String, String?) =
+    let view = SimulatorView(
+      json: output.json, serial: configuration.device.serialNumber, seed: configuration.seed, link: link)
+    try await view.run(EV3Simulator(configuration), comesBack: replugAfter != nil) { event in
       switch event {
-      case .pluggedIn(let path): ("plugged_in", path)
-      case .unplugged: ("unplugged", nil)
-      case .overrun: ("overrun", nil)
+      case .pluggedIn(let path): view.show(view.pluggedIn(path))
+      case .unplugged: view.show(.unplugged)
+      case .overrun: view.show(SimulatorNews("overrun", "overrun: the link was dropped"))
       }
-    if output.json {
-      return Output.json(
-        SimulatorDocument(
-          name, serial: configuration.device.serialNumber, seed: configuration.seed, path: path, link: link))
-    }
-    switch event {
-    case .pluggedIn(let path):
-      let serial = SafeText.escape(configuration.device.serialNumber)
-      Output.line("\(serial) is plugged in at \(path)" + (link.map { ", linked from \(SafeText.escape($0))" } ?? ""))
-    case .unplugged: Output.line("unplugged")
-    case .overrun: Output.line("overrun: the link was dropped")
     }
   }
 }

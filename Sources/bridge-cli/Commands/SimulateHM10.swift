@@ -85,7 +85,7 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
     module.version = version
     module.isCentral = central
     module.refusals = refuse
-    let serial = if let address { address } else { try await SimulatedSerial.next("0017EA09", digits: 4) }
+    let serial = try await SimulatedSerial.chosen(address, or: "0017EA09", digits: 4)
     if let address = BluetoothAddress(serial) { module.address = address }
     surroundings.module = module
     surroundings.neighbours = neighbours

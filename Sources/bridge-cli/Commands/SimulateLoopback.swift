@@ -52,7 +52,7 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
-    let name = if let serial { serial } else { try await SimulatedSerial.next("LOOP", digits: 4) }
+    let name = try await SimulatedSerial.chosen(serial, or: "LOOP", digits: 4)
     let seed = options.seed ?? .random(in: 0 ... .max)
     guard tcp.isEmpty, rfc2217.isEmpty else { return try await listen(name, seed) }
     try await options.run(LoopbackDevice(serialNumber: name), serial: name, seed: seed) { SimulatorNews("news", $0) }
@@ -69,10 +69,8 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
       endpoints.append(try await RFC2217Endpoint.listen(at: place.host, port: place.port, for: hub))
     }
     for place in tcp { endpoints.append(try await NetworkEndpoint.listen(at: place.host, port: place.port, for: hub)) }
-    for endpoint in endpoints {
-      show(
-        "plugged_in", "\(SafeText.escape(name)) is plugged in at \(endpoint.label)", name, seed, path: endpoint.label)
-    }
+    let view = SimulatorView(json: output.json, serial: name, seed: seed, link: nil)
+    for endpoint in endpoints { view.show(view.pluggedIn(endpoint.label)) }
     await withTaskCancellationHandler {
       var last: MonotonicTime?
       for await edge in device.loop.edges {
@@ -80,20 +78,13 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
         last = edge.time
         let lines = edge.outputs.description + (edge.isBreaking ? ", break" : "")
         let microseconds = Int(time.inNanoseconds / 1_000)
-        show("lines", "\(lines) after \(microseconds) µs", name, seed, text: lines, number: microseconds)
+        view.show(
+          SimulatorNews("lines", "\(lines) after \(microseconds) µs", text: lines, number: microseconds))
       }
     } onCancel: {
       device.beginClose()
     }
     for endpoint in endpoints { await endpoint.close() }
     await hub.close()
-  }
-
-  private func show(
-    _ event: String, _ line: String, _ name: String, _ seed: UInt64, path: String? = nil, text: String? = nil,
-    number: Int? = nil
-  ) {
-    guard output.json else { return Output.line(line) }
-    Output.json(SimulatorDocument(event, serial: name, seed: seed, path: path, text: text, number: number))
   }
 }

@@ -97,7 +97,7 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     var configuration = MAVLinkDevice.Configuration()
     configuration.version = version == 1 ? .one : .two
-    configuration.serialNumber = if let serial { serial } else { try await SimulatedSerial.next("MAV", digits: 4) }
+    configuration.serialNumber = try await SimulatedSerial.chosen(serial, or: "MAV", digits: 4)
     configuration.heartbeat.state = state.number
     if armed { configuration.heartbeat.mode.insert(.armed) }
     configuration.percent = percent

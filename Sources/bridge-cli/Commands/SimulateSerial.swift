@@ -74,39 +74,54 @@ struct SimulatorOptions: ParsableArguments {
     let handler = signal.flatMap { moment in
       try? Signals([SIGUSR1]) { _ in Task { await simulator.perform(moment) } }
     }
+    let view = SimulatorView(json: output.json, serial: serial, seed: seed, link: link)
+    try await view.run(simulator, comesBack: replugAfter != nil) { event in
+      switch event {
+      case .pluggedIn(let path): view.show(view.pluggedIn(path))
+      case .unplugged: view.show(.unplugged)
+      case .news(let change): view.show(news(change))
+      }
+    }
+    withExtendedLifetime(handler) {}
+  }
+}
+
+/// Runs a simulator, and shows what happens to it, for people or for programs.
+struct SimulatorView {
+  let json: Bool
+  let serial: String
+  let seed: UInt64
+  let link: String?
+
+  /// Runs the simulator until it is interrupted, or unplugged for good. `show` shows an event.
+  func run<Hosted: Simulator>(
+    _ simulator: Hosted, comesBack: Bool, show: (Hosted.Event) -> Void
+  ) async throws {
     try await simulator.plugIn()
     await withTaskCancellationHandler {
       for await event in simulator.events {
-        show(event, serial, seed, news)
-        if event == .unplugged, replugAfter == nil { break }
+        show(event)
+        if event == .unplugged, !comesBack { break }
       }
     } onCancel: {
       Task { await simulator.stop() }
     }
     await simulator.stop()
-    withExtendedLifetime(handler) {}
   }
 
-  private func show<Device: SerialDevice>(
-    _ event: SerialSimulator<Device>.Event, _ serial: String, _ seed: UInt64,
-    _ news: (Device.News) -> SimulatorNews?
-  ) {
-    let shown: SimulatorNews?
-    var path: String?
-    switch event {
-    case .pluggedIn(let place):
-      path = place
-      let link = link.map { ", linked from \(SafeText.escape($0))" } ?? ""
-      shown = SimulatorNews("plugged_in", "\(SafeText.escape(serial)) is plugged in at \(place)\(link)")
-    case .unplugged: shown = SimulatorNews("unplugged", "unplugged")
-    case .news(let change): shown = news(change)
-    }
-    guard let shown else { return }
-    guard output.json else { return Output.line(shown.line) }
+  /// The accessory was plugged in at this path.
+  func pluggedIn(_ path: String) -> SimulatorNews {
+    let link = link.map { ", linked from \(SafeText.escape($0))" } ?? ""
+    return SimulatorNews("plugged_in", "\(SafeText.escape(serial)) is plugged in at \(path)\(link)", path: path)
+  }
+
+  func show(_ news: SimulatorNews?) {
+    guard let news else { return }
+    guard json else { return Output.line(news.line) }
     Output.json(
       SimulatorDocument(
-        shown.event, serial: serial, seed: seed, path: path, link: link, text: shown.text, bytes: shown.bytes,
-        number: shown.number, unit: shown.unit))
+        news.event, serial: serial, seed: seed, path: news.path, link: link, text: news.text, bytes: news.bytes,
+        number: news.number, unit: news.unit, line: news.state, file: news.file))
   }
 }
 
@@ -125,24 +140,36 @@ struct SimulatorNews {
   /// In JSON: the unit on the line.
   var unit: Int?
 
+  /// In JSON: the path where the accessory was plugged in.
+  var path: String?
+  /// In JSON: the settings of the serial line that the host has made.
+  var state: SimulatorDocument.Line?
+  /// In JSON: a file that the host has sent.
+  var file: SimulatorDocument.File?
+
   init(
-    _ event: String, _ line: String, text: String? = nil, bytes: [UInt8]? = nil, number: Int? = nil, unit: Int? = nil
+    _ event: String, _ line: String, text: String? = nil, bytes: [UInt8]? = nil, number: Int? = nil, unit: Int? = nil,
+    path: String? = nil, state: SimulatorDocument.Line? = nil, file: SimulatorDocument.File? = nil
   ) {
-    self.event = event
-    self.line = line
-    self.text = text
-    self.bytes = bytes
-    self.number = number
-    self.unit = unit
+    (self.event, self.line, self.text, self.bytes) = (event, line, text, bytes)
+    (self.number, self.unit, self.path, self.state, self.file) = (number, unit, path, state, file)
   }
+
+  /// The accessory was unplugged.
+  static var unplugged: SimulatorNews { SimulatorNews("unplugged", "unplugged") }
 }
 
 /// Serial numbers for simulated accessories.
 enum SimulatedSerial {
-  /// The first of PREFIX1, PREFIX2, … that no simulator uses, with the number padded to `digits` digits.
-  static func next(_ prefix: String, digits: Int) async throws -> String {
-    let taken = Set(try await SimulatorSource().devices().compactMap(\.serialNumber))
-    for number in 1...9_999 {
+  /// What the user chose, or the first of PREFIX1, PREFIX2, … that no simulator uses, with the number padded to `digits`
+  /// digits. `usb`: nor any USB device of this machine.
+  static func chosen(
+    _ choice: String? = nil, or prefix: String, digits: Int, usb: Bool = false
+  ) async throws -> String {
+    if let choice { return choice }
+    let announced = try await SimulatorSource().devices().compactMap(\.serialNumber)
+    let taken = Set(announced + (usb ? USBOptions.serialNumbers() : []))
+    for number in 1...999_999 {
       let text = String(number)
       let candidate = prefix + String(repeating: "0", count: max(0, digits - text.count)) + text
       if !taken.contains(candidate) { return candidate }

@@ -110,7 +110,7 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
     var driver: String?
     if case .driver(let name) = framing { driver = name }
     configuration.numbering = ReplayNumbering(driver: driver)
-    let serial = if let serial { serial } else { try await SimulatedSerial.next("REPLAY", digits: 1) }
+    let serial = try await SimulatedSerial.chosen(serial, or: "REPLAY", digits: 1)
     if let tcp { configuration.connection = .network(host: tcp.host, port: tcp.port) }
     if var identity = usb.identity {
       identity.product = "Replayed accessory"

@@ -7,7 +7,7 @@ import AccessoryProtocols
 import Glibc
 import SystemPackage
 
-/// How other programs find a simulator on a pseudo-terminal.
+/// How other programs find a simulator on a pseudo-terminal or on the network.
 struct DiscoveryHints: Sendable {
   /// The path of a link to the terminal; nil for no link.
   var link: String?
@@ -15,13 +15,6 @@ struct DiscoveryHints: Sendable {
   var announcement: Announcement?
   /// The folder of the announcement; nil means the user's.
   var directory: String?
-
-  /// Announces a simulator that listens at a network address. Returns nil if it isn't to be announced.
-  func announce(at address: NetworkAddress) throws(AccessoryError) -> AnnouncementFile? {
-    guard var announcement else { return nil }
-    announcement.path = DeviceAddress.tcp(address).description
-    return try AnnouncementFile(announcement, name: "tcp-\(address.port)", directory: directory)
-  }
 }
 
 /// The link and the announcement of a simulator that is plugged in.
@@ -36,11 +29,17 @@ struct Presence: Sendable {
     target = path
     link = try hints.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, hints.directory) }
     do throws(AccessoryError) {
-      announcement = try Self.announce(path, link: link, hints)
+      announcement = try Self.announce(path, name: Self.name(of: path), link: link, hints)
     } catch {
       if let link { unlink(link) }
       throw error
     }
+  }
+
+  /// Announces a simulator that listens at a network address, which has no link.
+  init(at address: NetworkAddress, _ hints: DiscoveryHints) throws(AccessoryError) {
+    (link, target) = (nil, DeviceAddress.tcp(address).description)
+    announcement = try Self.announce(target, name: "tcp-\(address.port)", link: nil, hints)
   }
 
   func remove() {
@@ -50,12 +49,12 @@ struct Presence: Sendable {
   }
 
   private static func announce(
-    _ path: String, link: String?, _ hints: DiscoveryHints
+    _ path: String, name: String, link: String?, _ hints: DiscoveryHints
   ) throws(AccessoryError) -> AnnouncementFile? {
     guard var announcement = hints.announcement else { return nil }
     announcement.path = path
     announcement.link = link
-    return try AnnouncementFile(announcement, name: name(of: path), directory: hints.directory)
+    return try AnnouncementFile(announcement, name: name, directory: hints.directory)
   }
 
   /// The name of the announcement, such as "pts-7": "/dev/pts/7" belongs to one simulator at a time.

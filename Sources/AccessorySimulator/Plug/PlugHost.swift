@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// What happens to every simulated accessory.
+package protocol SimulatorEvent: Sendable, Hashable {
+  /// The accessory was plugged in at this path.
+  static func pluggedIn(path: String) -> Self
+  /// The accessory was unplugged.
+  static var unplugged: Self { get }
+}
+
+/// A simulated accessory that can be plugged in.
+package protocol Simulator: Actor {
+  associatedtype Event: SimulatorEvent
+
+  /// The simulator's events, for a single reader. The stream ends with `stop`.
+  nonisolated var events: AsyncStream<Event> { get }
+  @discardableResult func plugIn() async throws(AccessoryError) -> String
+  func stop() async
+}
+
+/// What a hosted simulator has of its plug: where it is plugged in now and was before, and the faults of its line.
+struct PlugHost<Event: SimulatorEvent>: Sendable {
+  /// What the accessory is connected to. After the first time, a network port is the one that it had.
+  fileprivate(set) var connection: SimulatorConnection
+  private let hints: DiscoveryHints
+  let faults: Faults
+  /// The simulator's events, and the end at which they come in.
+  let events: AsyncStream<Event>
+  let continuation: AsyncStream<Event>.Continuation
+  /// The event of changed serial settings of a USB device; nil when there is none.
+  var lineEvent: (@Sendable (HostLineSettings) -> Event)?
+  /// Whether `used` is called.
+  var hearsUse = false
+
+  var line: FaultyLine
+  fileprivate(set) var plug: Plug?
+  fileprivate var plugging: Task<Result<Plug, AccessoryError>, Never>?
+  /// Incremented when the accessory is plugged in and when it is unplugged, so that what belongs to an earlier plug has no effect.
+  fileprivate var era = 0
+  /// The path where it was plugged in last.
+  fileprivate var lastPath: String?
+  fileprivate(set) var isStopped = false
+  /// The bytes that arrived last, and the lengths of the messages in them where the transport keeps messages.
+  var buffer: [UInt8] = []
+  fileprivate(set) var messages: [Int] = []
+
+  init(_ connection: SimulatorConnection, _ hints: DiscoveryHints, _ faults: Faults = Faults(), seed: UInt64 = 0) {
+    (self.connection, self.hints, self.faults) = (connection, hints, faults)
+    line = FaultyLine(faults: faults, random: SeededGenerator(seed: seed))
+    (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
+  }
+
+  fileprivate func makePlug(
+    io: IOThread, use: @escaping @Sendable (Bool) -> Void, client: @escaping @Sendable (DescriptorTransport) -> Void
+  ) async -> Result<Plug, AccessoryError> {
+    var listeners = Plug.Listeners(use: hearsUse ? use : nil, client: client)
+    if let lineEvent { listeners.line = { [continuation] in continuation.yield(lineEvent($0)) } }
+    do throws(AccessoryError) {
+      return .success(try await Plug.make(connection, hints, preferring: lastPath, io: io, listeners))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// A simulator whose `PlugHost` plugs it in and unplugs it, and passes it what a host sends: what all simulators do alike.
+protocol HostedSimulator: Simulator {
+  /// The simulator's serial dispatch queue.
+  nonisolated var executor: DispatchExecutor { get }
+  nonisolated var io: IOThread { get }
+  var host: PlugHost<Event> { get set }
+
+  /// The accessory was plugged in.
+  func pluggedIn()
+  /// The accessory was unplugged.
+  func unplugged()
+  /// The accessory has a connection to a host: when it is plugged in, and for each client on the network.
+  func connected(_ transport: any Transport)
+  /// Bytes arrived; they are in `host.buffer`.
+  func received()
+  /// The client on the network has left.
+  func hostLeft()
+  /// The other end of a connection that isn't on the network was closed. The default unplugs the accessory.
+  func lineEnded(_ error: AccessoryError?)
+  /// A program has opened the terminal (true), or none has it open any more (false).
+  func used(_ isUsed: Bool)
+}
+
+extension HostedSimulator {
+  func pluggedIn() {}
+  func unplugged() {}
+  func connected(_ transport: any Transport) {}
+  func hostLeft() {}
+  func lineEnded(_ error: AccessoryError?) { pullPlug() }
+  func used(_ isUsed: Bool) {}
+}
+
+// Plugging in and unplugging.
+extension HostedSimulator {
+  /// Plugs the accessory in, unless it is plugged in. Returns its path. Throws what `Plug.make` throws, and `cancelled` after the end.
+  func putPlug() async throws(AccessoryError) -> String {
+    if let plug = host.plug { return plug.path }
+    if host.isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
+    // Callers that come meanwhile wait for the same task.
+    let plugging = host.plugging ?? startPlugging()
+    let result = await plugging.value
+    // The first caller that resumes finishes the work. For a later one the accessory may have been unplugged since.
+    guard host.plugging == plugging else { return try await putPlug() }
+    host.plugging = nil
+    let plug = try result.get()
+    if host.isStopped {
+      await plug.close()
+      throw AccessoryError(.cancelled, "the simulator was stopped")
+    }
+    host.plug = plug
+    host.lastPath = plug.path
+    if let port = plug.port, case .network(let name, _) = host.connection {
+      host.connection = .network(host: name, port: port)
+    }
+    if let transport = plug.transport { serve(transport) }
+    if case .after(let time)? = host.faults.unplug { afterThisPlug(time) { $0.pullPlug() } }
+    host.continuation.yield(.pluggedIn(path: plug.path))
+    pluggedIn()
+    return plug.path
+  }
+
+  private func startPlugging() -> Task<Result<Plug, AccessoryError>, Never> {
+    host.era += 1
+    let era = host.era
+    let use: @Sendable (Bool) -> Void = { [weak self] isUsed in
+      self?.post { if $0.host.era == era { $0.used(isUsed) } }
+    }
+    let client: @Sendable (DescriptorTransport) -> Void = { [weak self] client in
+      guard let self else { return client.beginClose() }
+      self.post { $0.welcome(client) }
+    }
+    let plugging = Task { [host, io] in await host.makePlug(io: io, use: use, client: client) }
+    host.plugging = plugging
+    return plugging
+  }
+
+  /// Unplugs the accessory. It is plugged in again later if the faults say so.
+  func pullPlug(tells: Bool = true) {
+    guard let plug = host.plug else { return }
+    host.plug = nil
+    host.era += 1
+    plug.beginClose()
+    unplugged()
+    if tells { host.continuation.yield(.unplugged) }
+    if let time = host.faults.replug, !host.isStopped {
+      after(time) { simulator in Task { try? await simulator.plugIn() } }
+    }
+  }
+
+  /// Unplugs the accessory for good. Returns when everything is closed.
+  func stopHosting(tells: Bool = true) async {
+    host.isStopped = true
+    let plug = host.plug
+    pullPlug(tells: tells)
+    await plug?.close()
+    host.continuation.finish()
+  }
+}
+
+// The connection to the host.
+extension HostedSimulator {
+  /// Accepts a client on the network. A second one is closed, because the accessory has one at a time.
+  private func welcome(_ client: DescriptorTransport) {
+    guard let plug = host.plug, plug.isNetwork, plug.transport == nil else { return client.beginClose() }
+    host.plug?.transport = client
+    serve(client)
+  }
+
+  private func serve(_ transport: any Transport) {
+    connected(transport)
+    transport.input.onReadable { [weak self] in self?.post { $0.drain(transport) } }
+  }
+
+  private func drain(_ transport: any Transport) {
+    while host.plug?.transport === transport {
+      switch transport.input.take(into: &host.buffer, messages: &host.messages) {
+      case .nothing: return
+      case .end(let error): return loseHost(error)
+      case .bytes: received()
+      }
+    }
+  }
+
+  /// Ends the connection to the host. On the network another host may connect; otherwise the line has ended.
+  func loseHost(_ error: AccessoryError? = nil) {
+    guard let plug = host.plug, plug.isNetwork, let transport = plug.transport else { return lineEnded(error) }
+    transport.beginClose()
+    host.plug?.transport = nil
+    hostLeft()
+  }
+
+  /// Sends bytes over the line, with its faults.
+  func send(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty, let frame = host.line.pass(bytes) else { return }
+    guard host.faults.delay > .zero else { return offer(frame) }
+    afterThisPlug(host.faults.delay) { $0.offer(frame) }
+  }
+
+  /// When the host doesn't read, bytes that don't fit are lost, as on a line without flow control.
+  func offer(_ bytes: [UInt8]) { _ = host.plug?.transport?.output.offer(bytes) }
+
+  /// Unplugs the accessory in the middle of a reply, if there is one.
+  func pullPlug(amid reply: [UInt8]?) {
+    if let reply { offer(Array(reply[..<(reply.count / 2)])) }
+    pullPlug()
+  }
+}
+
+// Time.
+extension HostedSimulator {
+  nonisolated func post(_ body: @escaping @Sendable (isolated Self) -> Void) {
+    executor.post { self.assumeIsolated(body) }
+  }
+
+  func at(_ time: MonotonicTime, on clock: (any TimerClock)? = nil, _ body: @escaping @Sendable (isolated Self) -> Void)
+  {
+    _ = (clock ?? io).schedule(at: time) { [weak self] in self?.post(body) }
+  }
+
+  func after(_ time: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) { at(io.now + time, body) }
+
+  /// Runs `body` after a time, unless the accessory was unplugged meanwhile.
+  func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) {
+    let era = host.era
+    after(time) { simulator in
+      if simulator.host.era == era, simulator.host.plug != nil { body(simulator) }
+    }
+  }
+}
