@@ -50,15 +50,14 @@ public final class ServiceAccessory: Accessory {
     let calls = client.device(held.accessory.device.place, label: label)
     let news = try await ServiceNews.follow(calls, replyTimeout: replyTimeout)
     // The service may still be making contact.
-    let failure: AccessoryError
-    do throws(AccessoryError) {
-      return ServiceAccessory(
+    return try await attempt { () throws(AccessoryError) in
+      ServiceAccessory(
         calls, news, try await calls.info().protocol.map { ProtocolDetails($0) },
         write: held.asks(toWrite: writes))
-    } catch { failure = error }
-    news.close()
-    client.close()
-    throw failure
+    } onFailure: { _ in
+      news.close()
+      client.close()
+    }
   }
 
   /// Makes a call to the service, unless the connection has already ended.

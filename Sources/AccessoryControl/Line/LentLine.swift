@@ -84,21 +84,19 @@ package final class LentLine: LineControl {
           + "update and restart the service"
       )
     }
-    let failure: AccessoryError
-    do throws(AccessoryError) {
+    return try await attempt { () throws(AccessoryError) in
       var client = try await BridgeClient.connect(to: place)
       client.replyTimeout = Self.replyTimeout
       defer { client.close() }
       return try await client.device(path, label: label).call(method(loan))
-    } catch {
-      failure = error
-    }
-    if let ended { throw ended }
-    switch failure.kind {
-    // The loan or the service has ended; the loan's connection will end, too.
-    case .notFound: throw .disconnected(label)
-    case .cancelled where !Task.isCancelled: throw .disconnected(label)
-    default: throw failure
+    } or: { (failure) throws(AccessoryError) in
+      if let ended { throw ended }
+      switch failure.kind {
+      // The loan or the service has ended; the loan's connection will end, too.
+      case .notFound: throw .disconnected(label)
+      case .cancelled where !Task.isCancelled: throw .disconnected(label)
+      default: throw failure
+      }
     }
   }
 

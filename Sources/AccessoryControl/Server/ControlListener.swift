@@ -132,14 +132,12 @@ actor ControlListener: EventHandler {
     isMending = true
     let socket = socket
     Task.detached { [self] in
-      let failure: AccessoryError
-      do throws(AccessoryError) {
+      await attempt { () throws(AccessoryError) in
         let mended = try await SetupQueue(label: "control").run { () throws(AccessoryError) in try socket.mended() }
-        return await replaceSocket(by: mended)
-      } catch {
-        failure = error
+        await replaceSocket(by: mended)
+      } or: { failure in
+        await mendingFailed(failure)
       }
-      await mendingFailed(failure)
     }
   }
 

@@ -125,7 +125,7 @@ extension BlunoRobot {
     _ calls: [CommandCall], isAnswered: Bool, by remote: BlunoRemote
   ) async throws(AccessoryError) -> [CommandReply] {
     var replies: [CommandReply] = []
-    do throws(AccessoryError) {
+    try await attempt { () throws(AccessoryError) in
       for call in calls {
         guard let command = Self.table[call.command.name] else {
           throw AccessoryError(.unsupported, "a Bluno has no command \(call.command.name)")
@@ -133,9 +133,8 @@ extension BlunoRobot {
         let values = try await command.run(self, remote, call)
         replies.append(CommandReply(call.command, isAnswered ? values : []))
       }
-    } catch {
+    } onFailure: { _ in
       await Task { try? await leaveATMode() }.value
-      throw error
     }
     try await leaveATMode()
     return replies

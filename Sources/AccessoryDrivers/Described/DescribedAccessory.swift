@@ -98,15 +98,12 @@ public final class DescribedAccessory: LinkedAccessory {
   private static func contact(
     _ accessory: DescribedAccessory, _ line: (any LineControl)?
   ) async throws(AccessoryError) -> DescribedAccessory {
-    let failure: AccessoryError
-    do throws(AccessoryError) {
+    try await attempt { () throws(AccessoryError) in
       try await accessory.begin(line)
       return accessory
-    } catch {
-      failure = error
+    } onFailure: { _ in
+      await accessory.close()
     }
-    await accessory.close()
-    throw failure
   }
 
   /// The reply to the first of these requests that is answered. Throws the error of the first request when none is.

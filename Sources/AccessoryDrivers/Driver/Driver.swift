@@ -120,11 +120,10 @@ public struct Driver: Sendable {
     _ session: AccessorySession, profile: Profile?, unit: Int? = nil, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> any Accessory {
     guard let unit else { return try await make(session, profile, clock) }
-    do throws(AccessoryError) {
+    try await attempt { () throws(AccessoryError) in
       try check(unit, label: session.label)
-    } catch {
+    } onFailure: { _ in
       await session.close()
-      throw error
     }
     guard let units else { return try await make(session, profile, clock) }
     let line = try await units.open(session, profile: profile, isShared: false, clock: clock)

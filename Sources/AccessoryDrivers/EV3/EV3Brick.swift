@@ -29,11 +29,10 @@ public struct EV3Brick: Sendable {
   public static func open(
     _ session: AccessorySession, options: EV3Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> EV3Brick {
-    do throws(AccessoryError) {
+    try await attempt { () throws(AccessoryError) in
       try await Driver.ev3.greet(over: session, clock: clock)
-    } catch {
+    } onFailure: { _ in
       await session.close()
-      throw error
     }
     let rules = EV3Exchange(label: session.label, options: options)
     return EV3Brick(link: try await Link.open(session, rules: rules, clock: clock))

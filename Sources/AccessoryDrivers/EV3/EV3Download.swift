@@ -39,10 +39,10 @@ public struct EV3Download: Sendable {
   public mutating func run(
     on brick: EV3Brick, progress: EV3Progress? = nil
   ) async throws(AccessoryError) {
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
-    let failure: AccessoryError
-    do throws(AccessoryError) { return try await send(to: brick, progress) } catch { failure = error }
-    if failure.kind == .cancelled, let handle {
+    try await attempt { () throws(AccessoryError) in
+      try await send(to: brick, progress)
+    } onFailure: { failure in
+      guard failure.kind == .cancelled, let handle else { return }
       self.handle = nil
       let path = path
       await EV3Brick.undoing {
@@ -50,7 +50,6 @@ public struct EV3Download: Sendable {
         try? await brick.remove(path)
       }
     }
-    throw failure
   }
 
   private mutating func send(to brick: EV3Brick, _ progress: EV3Progress?) async throws(AccessoryError) {

@@ -67,16 +67,15 @@ public struct EV3Upload: Sendable {
   public mutating func run(
     on brick: EV3Brick, into sink: any FileSink, progress: EV3Progress? = nil
   ) async throws(AccessoryError) {
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
-    let failure: AccessoryError
-    do throws(AccessoryError) { return try await get(from: brick, into: sink, progress) } catch { failure = error }
-    if failure.kind == .cancelled || hasSinkFailed {
+    try await attempt { () throws(AccessoryError) in
+      try await get(from: brick, into: sink, progress)
+    } onFailure: { failure in
+      guard failure.kind == .cancelled || hasSinkFailed else { return }
       let open = [isAtEnd ? nil : handle, second].compactMap { $0 }
       restart()
       (second, hasSinkFailed) = (nil, false)
       await EV3Brick.undoing { for handle in open { try? await brick.closeIfOpen(handle) } }
     }
-    throw failure
   }
 
   private mutating func get(

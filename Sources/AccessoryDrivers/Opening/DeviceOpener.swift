@@ -131,16 +131,12 @@ public struct DeviceOpener: Sendable {
   /// Like `greetedSession`, without checking `writeRules`. Only for callers that check each frame before it is sent.
   package func unguardedGreetedSession() async throws(AccessoryError) -> AccessorySession {
     let session = try await unguardedSession()
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
-    let failure: AccessoryError
-    do throws(AccessoryError) {
+    return try await attempt { () throws(AccessoryError) in
       try await driver?.greet(over: session, clock: clock)
       return session
-    } catch {
-      failure = error
+    } onFailure: { _ in
+      await session.close()
     }
-    await session.close()
-    throw failure
   }
 
   /// Opens the device and makes contact with the accessory.
@@ -158,16 +154,12 @@ public struct DeviceOpener: Sendable {
   /// what `accessory()` throws.
   public func contact(over session: AccessorySession) async throws(AccessoryError) -> any Accessory {
     guard let driver else { throw withoutDriver }
-    let rules: WriteRules
-    let refusal: AccessoryError
-    do throws(AccessoryError) {
-      rules = try checkedRules()
+    return try await attempt { () throws(AccessoryError) in
+      let rules = try checkedRules()
       return guarded(try await driver.open(session, profile: profile, unit: device.unit, clock: clock), rules)
-    } catch {
-      refusal = error
+    } onFailure: { _ in
+      await session.close()
     }
-    await session.close()
-    throw refusal
   }
 
   /// The rules for what the driver sends. Throws `permissionDenied` when another driver is used for an accessory with

@@ -120,18 +120,14 @@ extension DeviceOpener {
     _ = try checkedRules()
     for unit in units { try driver.check(unit, label: label) }
     let line = try await takeLine()
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
-    var failure: AccessoryError?
-    do throws(AccessoryError) {
+    try await attempt { () throws(AccessoryError) in
       for unit in units {
         if Task.isCancelled { throw AccessoryError(.cancelled, "looking for units on \(label) was cancelled") }
         if try await line.line.isThere(unit: unit) { await found(unit) }
       }
-    } catch {
-      failure = error
+    } finally: {
+      await lines.giveBack(line, device.address)
     }
-    await lines.giveBack(line, device.address)
-    if let failure { throw failure }
   }
 
   private func takeLine() async throws(AccessoryError) -> SharedLines.Line {

@@ -18,9 +18,7 @@ extension RFC2217Transport {
     try configuration.check()
     let base = try await DescriptorTransport.open(address, label: configuration.label, io: io)
     let transport = RFC2217Transport(base, label: configuration.label, io: io, clock: io)
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
-    let failure: AccessoryError
-    do throws(AccessoryError) {
+    return try await attempt { () throws(AccessoryError) in
       try await transport.negotiate(within: agreementLimit, clock: io)
       try await transport.set(configuration)
       if configuration.settle > .zero {
@@ -29,11 +27,9 @@ extension RFC2217Transport {
       }
       if Task.isCancelled { throw AccessoryError(.cancelled, "opening \(configuration.label) was cancelled") }
       return transport
-    } catch {
-      failure = error
+    } onFailure: { _ in
+      await transport.close()
     }
-    await transport.close()
-    throw failure
   }
 
   package func negotiate(within limit: Duration, clock: any TimerClock) async throws(AccessoryError) {

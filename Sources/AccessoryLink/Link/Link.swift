@@ -37,11 +37,10 @@ public final class Link<Rules: Exchange>: Sendable {
   ) async throws(AccessoryError) -> Link {
     try session.takeForGood()
     let link = Link(session, rules: rules, clock: clock)
-    do throws(AccessoryError) {
+    try await attempt { () throws(AccessoryError) in
       try await link.core.begin()
-    } catch {
+    } onFailure: { _ in
       await link.close()
-      throw error
     }
     return link
   }

@@ -41,12 +41,11 @@ struct Plug: Sendable {
     switch connection {
     case .pseudoTerminal:
       let terminal = try await PseudoTerminal.open(mode: nil, io: io, onUse: listeners.use)
-      do throws(AccessoryError) {
+      return try await attempt { () throws(AccessoryError) in
         let presence = try Presence(of: terminal.path, hints)
         return Plug(path: terminal.path, transport: terminal.transport, presence: presence, listener: nil)
-      } catch {
+      } onFailure: { _ in
         await terminal.transport.close()
-        throw error
       }
     case .network(let host, let port):
       let listener = try await NetworkListener.listen(at: host, port: port, io: io, onConnect: listeners.client)

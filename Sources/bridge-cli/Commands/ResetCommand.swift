@@ -73,18 +73,14 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
   /// Runs the sequence, and closes the session.
   private func run(_ reset: LineReset, on session: AccessorySession, of label: String) async throws {
-    let failure: AccessoryError?
-    do throws(AccessoryError) {
+    try await attempt {
       guard let line = session.line else {
         throw AccessoryError(.unsupported, "\(label) has no serial line, so it has no DTR and RTS")
       }
       try await reset.script.run(on: line)
-      failure = nil
-    } catch {
-      failure = error
+    } finally: {
+      await session.close()
     }
-    await session.close()
-    if let failure { throw failure }
     try AccessoryWait.checkInterruption()
   }
 

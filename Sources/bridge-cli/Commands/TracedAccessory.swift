@@ -45,7 +45,7 @@ struct TracedAccessory: Followed {
     let tap = TraceTap(since: start)
     target.opener.tap = tap
     let session = try await target.unguardedSession()
-    do {
+    return try await attempt {
       let live = try LiveTrace(
         view: view, silence: session.transport.timing.silence,
         framing: TraceFraming(driver: target.driver?.name), began: began, record: command.record, capture: capture,
@@ -53,9 +53,8 @@ struct TracedAccessory: Followed {
       // Whoever says --listen knows.
       if !command.asks, !command.listen { Output.note(Trace.watchingNote(target.opener)) }
       return TracedAccessory(device: target.device, source: .open(target.opener, session, tap), live: live)
-    } catch {
+    } onFailure: { _ in
       await session.close()
-      throw error
     }
   }
 

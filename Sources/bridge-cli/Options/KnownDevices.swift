@@ -43,10 +43,11 @@ enum KnownDevices {
 
   private static func lines(forOpening text: String?) async throws -> [Device] {
     let source = try source()
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on an await there.
-    let failure: AccessoryError
-    do throws(AccessoryError) { return try await source.devices() } catch { failure = error }
-    guard text?.contains("/") == true else { throw failure }
-    return try await UdevSource().devices()
+    return try await attempt { () throws(AccessoryError) in
+      try await source.devices()
+    } or: { failure in
+      guard text?.contains("/") == true else { throw failure }
+      return try await UdevSource().devices()
+    }
   }
 }

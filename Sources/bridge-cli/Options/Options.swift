@@ -127,13 +127,10 @@ struct OpenedAccessory {
     _ target: Target, needing ability: DriverAbility? = nil, _ body: (OpenedAccessory) async throws -> Result
   ) async throws -> Result {
     let opened = try await contact(target, needing: ability)
-    do {
-      let result = try await body(opened)
+    return try await attempt {
+      try await body(opened)
+    } finally: {
       await opened.accessory.close()
-      return result
-    } catch {
-      await opened.accessory.close()
-      throw error
     }
   }
 }

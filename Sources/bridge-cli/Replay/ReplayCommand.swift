@@ -72,14 +72,12 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
     let view = ReplayView(
       json: output.json, link: link, serial: configuration.announcement?.serial, framing: framing, file: file)
     let replay = ReplaySimulator(configuration)
-    do {
+    try await attempt {
       try await replay.plugIn()
       try await follow(replay, view)
-    } catch {
+    } finally: {
       await replay.stop()
-      throw error
     }
-    await replay.stop()
   }
 
   private func follow(_ replay: ReplaySimulator, _ view: ReplayView) async throws {

@@ -19,13 +19,10 @@ struct FleetSession: Sendable {
     let settings = try await options.settings()
     let session = FleetSession(
       reader: FleetReader(settings), options: options, broker: settings.broker, follows: follows)
-    do {
-      let value = try await body(session)
+    return try await attempt {
+      try await body(session)
+    } finally: {
       await session.reader.close()
-      return value
-    } catch {
-      await session.reader.close()
-      throw error
     }
   }
 
