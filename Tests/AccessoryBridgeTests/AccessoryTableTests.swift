@@ -86,7 +86,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let service = try CannedService(at: directory.path + "/socket", ["List": [Self.list]].merging(answers) { $1 })
     let held = try #require(
-      try await ServiceEntry.find("X1", at: [directory.path + "/socket"], replyTimeout: .seconds(60)) { [] })
+      try await ServiceEntry.find(DeviceName("X1"), at: [directory.path + "/socket"], replyTimeout: .seconds(60)) { [] }
+    )
     return (try await ServiceAccessory.open(held, label: "X1", replyTimeout: replyTimeout), service)
   }
 

@@ -30,6 +30,6 @@ import Testing
     let told = Device(Bridge.Device(device))
     #expect(told == device)
     #expect(told.mayBeAccessory && told.transports == [.usb])
-    #expect(try DeviceResolver.resolve(nil, among: [told]) == device)
+    #expect(try DeviceName(nil).device(among: [told]) == device)
   }
 }

@@ -186,6 +186,22 @@ import Testing
     }
   }
 
+  /// A name below /dev means the same as its path, as for the command. No source knows the device, so only the file
+  /// system tells that there is one.
+  @Test func attachedByANameBelowDev() async throws {
+    let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    let name = String(terminal.path.dropFirst("/dev/".count))
+    try await ServiceHarness.with({ $0.reconnect.tries = .off }) { harness in
+      let client = try await harness.client()
+      let reply = try await client.call(Bridge.Attach(device: name, profile: "framed"))
+      #expect(reply.accessory.state == .attached && reply.accessory.device.path == terminal.path)
+      let echo = try await client.call(Bridge.Request(device: name, command: "echo", payload: [3]))
+      #expect(echo.reply.payload == [3])
+      await terminal.transport.close()
+    }
+  }
+
   /// By its path, before anybody has told what it is: a user, or a rule of udev, may be faster than udev itself.
   @Test func namedBeforeItIsTold() async throws {
     let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }

@@ -96,8 +96,8 @@ public struct Accessories: Sendable {
 
   // MARK: - Opening
 
-  /// Opens the accessory that `name` names: a serial number, a by-id name, a path, or a unique prefix of one. Without a
-  /// name, opens the only accessory. If a service has it open, it is used through that service; otherwise this program
+  /// Opens the accessory that `name` names: what `DeviceName` says, such as a serial number, a path, or a unique
+  /// beginning of a name. Without a name, opens the only accessory. If a service has it open, it is used through that service; otherwise this program
   /// opens it.
   ///
   /// With `writes`, commands that change settings or state in the accessory (`CommandDescription.isWrite`) are carried
@@ -133,14 +133,15 @@ public struct Accessories: Sendable {
     }
   }
 
-  /// How this program opens a device. A name that is a path selects that path, whatever transport the profile prefers.
+  /// How this program opens a device. A name of its node selects that node, whatever transport the profile prefers.
   /// Throws `misconfigured` when profiles of different protocols match the device equally well.
-  private func opener(for device: Device, _ name: String?, _ writes: Bool) throws(AccessoryError) -> DeviceOpener {
-    if let conflict = profiles.conflict(for: device, label: name ?? device.place) { throw conflict }
+  private func opener(for device: Device, _ text: String?, _ writes: Bool) throws(AccessoryError) -> DeviceOpener {
+    if let conflict = profiles.conflict(for: device, label: text ?? device.place) { throw conflict }
+    let name = DeviceName(text)
     var opener = DeviceOpener(
-      device, profile: profiles.profile(for: device), isChosen: name?.contains("/") == true, drivers: drivers)
+      device, profile: profiles.profile(for: device), isChosen: name.choosesTransport(of: device), drivers: drivers)
     opener.asksToWrite = writes
-    if let name, name != opener.label { opener.label = "\(name) (\(opener.label))" }
+    opener.label = name.label(of: opener.label)
     return opener
   }
 
@@ -149,11 +150,12 @@ public struct Accessories: Sendable {
     _ name: String?, held: (ServiceEntry) async throws(AccessoryError) -> Opened,
     here: (Device) async throws(AccessoryError) -> Opened
   ) async throws(AccessoryError) -> Opened {
+    let name = DeviceName(name)
     if let found = try await find(name) { return try await held(found) }
     let known = try await devices(for: name)
     let device: Device
     do throws(ResolutionError) {
-      device = try DeviceResolver.resolve(name, among: known)
+      device = try name.device(among: known)
     } catch {
       throw AccessoryError(error)
     }
@@ -164,7 +166,7 @@ public struct Accessories: Sendable {
     return try await held(found)
   }
 
-  private func find(_ name: String?) async throws(AccessoryError) -> ServiceEntry? {
+  private func find(_ name: DeviceName) async throws(AccessoryError) -> ServiceEntry? {
     do {
       return try await ServiceEntry.find(name, at: services, replyTimeout: Self.listTimeout) {
         try await devices(for: name)
@@ -178,17 +180,9 @@ public struct Accessories: Sendable {
     }
   }
 
-  /// The devices that `name` may name. If the name is a path, sources that fail are ignored.
-  private func devices(for name: String?) async throws(AccessoryError) -> [Device] {
-    var devices: [Device] = []
-    for source in sources {
-      do throws(AccessoryError) {
-        devices += try await source.devices().flatMap(profiles.accessories)
-      } catch {
-        guard name?.contains("/") == true else { throw error }
-      }
-    }
-    return devices
+  /// The devices that `name` may name.
+  private func devices(for name: DeviceName) async throws(AccessoryError) -> [Device] {
+    try await name.devices(of: sources).flatMap(profiles.accessories)
   }
 }
 

@@ -77,14 +77,25 @@ public final class ServiceAccessory: Accessory {
   }
 
   /// Requests what the accessory is doing.
-  public func status() async throws(AccessoryError) -> AccessoryStatus {
-    try await checked { () throws(AccessoryError) in try await calls.status() }.status.reading
+  public func status() async throws(AccessoryError) -> AccessoryStatus { try await readStatus().value }
+
+  /// Requests what the accessory is doing, with the age of the answer.
+  public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
+    let reply = try await checked { () throws(AccessoryError) in try await calls.status() }
+    return Read(reply.status.reading, age: Self.age(reply.age_ms), isStale: reply.stale == true)
   }
 
   /// Requests the state of the battery.
-  public func battery() async throws(AccessoryError) -> BatteryReading {
-    try await checked { () throws(AccessoryError) in try await calls.battery() }.battery.reading
+  public func battery() async throws(AccessoryError) -> BatteryReading { try await readBattery().value }
+
+  /// Requests the state of the battery, with the age of the answer.
+  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
+    let reply = try await checked { () throws(AccessoryError) in try await calls.battery() }
+    return Read(reply.battery.reading, age: Self.age(reply.age_ms), isStale: reply.stale == true)
   }
+
+  /// A service reports the age of a reading that it didn't make for this call.
+  private static func age(_ milliseconds: Int?) -> Duration { .milliseconds(milliseconds ?? 0) }
 
   /// Requests all other measurements. Throws `unsupported` also when the service is too old to report values.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {

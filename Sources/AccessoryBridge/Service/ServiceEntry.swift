@@ -30,21 +30,22 @@ package struct ServiceEntry: Sendable {
   /// The object for calls about the accessory. `label` is its name in error messages.
   package func calls(label: String?) -> BridgeDevice { client.device(accessory.device.place, label: label) }
 
-  /// The accessory that `text` names, if a service at one of `places` has it open; with `all`, also one that a service
+  /// The accessory that `name` names, if a service at one of `places` has it open; with `all`, also one that a service
   /// has given up. Nil when this program must open it itself, or it isn't present. `devices` returns the other devices.
   ///
   /// With `isLine`, the name of a line with several accessories stands for the first of them.
   ///
-  /// Throws `ResolutionError` when `text` matches several accessories, and `busy` when a service that may have it open
+  /// Throws `ResolutionError` when `name` matches several accessories, and `busy` when a service that may have it open
   /// accepts no more clients.
   package static func find(
-    _ text: String?, at places: [String], all isAll: Bool = false, asLine isLine: Bool = false, replyTimeout: Duration,
+    _ name: DeviceName, at places: [String], all isAll: Bool = false, asLine isLine: Bool = false,
+    replyTimeout: Duration,
     devices: () async throws -> [Device]
   ) async throws -> ServiceEntry? {
     let (all, busy) = await all(at: places, replyTimeout: replyTimeout)
     let held = all.filter { isAll || $0.isHeld }
     let known = held.isEmpty && busy == nil ? [] : (try? await devices()) ?? []
-    if let busy, held.isEmpty, isAll || (try? DeviceResolver.resolve(text, among: known)) == nil {
+    if let busy, held.isEmpty, isAll || (try? name.device(among: known)) == nil {
       // A service that didn't answer may have it, so it can't be reported as missing.
       throw busy
     }
@@ -58,7 +59,7 @@ package struct ServiceEntry: Sendable {
     }
     let found: Device?
     do throws(ResolutionError) {
-      found = try DeviceResolver.choose(text, there: there.map(\.device) + others, awaited: awaited.map(\.device))
+      found = try name.device(there: there.map(\.device) + others, awaited: awaited.map(\.device))
     } catch {
       guard isLine, let units = error.unitsOfALine else { throw error }
       return held.first { units.contains($0.device) }

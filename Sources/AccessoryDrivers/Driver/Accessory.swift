@@ -17,6 +17,14 @@ public protocol Accessory: Sendable {
   func status() async throws(AccessoryError) -> AccessoryStatus
   /// Asks for its battery.
   func battery() async throws(AccessoryError) -> BatteryReading
+  /// Asks for its battery, and says how old the answer is: a service answers from its last reading while another program
+  /// uses the accessory.
+  func readBattery() async throws(AccessoryError) -> Read<BatteryReading>
+  /// Asks for its status, and says how old the answer is.
+  func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus>
+  /// Asks for all its current values, and says how old the answer is. Each value has an age of its own, if it wasn't read
+  /// just now.
+  func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]>
   /// Asks for its battery. Returns the reading and the news from then on, as `news` does. If the protocol allows it, no
   /// news is older than the reading.
   func batteryAndNews() async throws(AccessoryError) -> (
@@ -72,6 +80,21 @@ extension Accessory {
   /// The default, for protocols without values: throws `unsupported`.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
+  }
+
+  /// The default, for accessories that this program has open: they answer now.
+  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
+    Read(try await battery(), age: .zero)
+  }
+
+  /// The default, for accessories that this program has open: they answer now.
+  public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
+    Read(try await status(), age: .zero)
+  }
+
+  /// The default, for accessories that this program has open: they answer now.
+  public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
+    Read(try await values(), age: .zero)
   }
 
   /// The default: subscribes, then asks. The news may include messages that came before the reading.

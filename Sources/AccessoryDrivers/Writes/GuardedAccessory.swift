@@ -33,6 +33,9 @@ struct GuardedAccessory: Accessory {
   func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }
   func battery() async throws(AccessoryError) -> BatteryReading { try await base.battery() }
   func values() async throws(AccessoryError) -> [AccessoryValue] { try await base.values() }
+  func readBattery() async throws(AccessoryError) -> Read<BatteryReading> { try await base.readBattery() }
+  func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> { try await base.readStatus() }
+  func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> { try await base.readValues() }
   func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] { try await base.poll(poll) }
   func news() -> EventStream<AccessoryNews> { base.news() }
   func close() async { await base.close() }

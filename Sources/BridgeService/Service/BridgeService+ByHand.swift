@@ -128,13 +128,20 @@ extension BridgeService {
   /// The device with this full name. Only the service's own user may name a path that discovery doesn't know, since the
   /// service may be able to open what its caller may not.
   private func named(_ text: String, _ caller: Caller) async throws(CallError) -> Device {
+    // A word that is no device's name may be a name below /dev.
+    let name = DeviceName(text, lookingAtFiles: false)
+    if name.isUnknown(among: knownDevices), let path = name.pathBelowDev, mayName(caller),
+      await SetupQueue(label: "naming").run({ DeviceName.resolved(path) }) != nil
+    {
+      return try await named(path, caller)
+    }
     let device = try named(text)
     guard device.source == .named else { return device }
     try checkNaming(text, caller)
     // Links are followed only for callers that may name any path, and on a queue of their own, since a file system may
     // hang.
     guard let node = device.address.node else { return device }
-    guard let path = await SetupQueue(label: "naming").run({ DeviceResolver.resolved(node) }) else {
+    guard let path = await SetupQueue(label: "naming").run({ DeviceName.resolved(node) }) else {
       throw CallError(AccessoryError(.notFound, ResolutionError.noMatch(text).description), device: text)
     }
     guard path != node else { return device }
@@ -145,7 +152,7 @@ extension BridgeService {
 
   private func named(_ text: String) throws(CallError) -> Device {
     do throws(ResolutionError) {
-      return try DeviceResolver.resolve(text, among: knownDevices, lookingAtFiles: false)
+      return try DeviceName(text, lookingAtFiles: false).device(among: knownDevices)
     } catch {
       if case .ambiguous(_, let devices) = error {
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
@@ -154,11 +161,14 @@ extension BridgeService {
     }
   }
 
+  /// Whether the caller may name a path that discovery doesn't know.
+  private func mayName(_ caller: Caller) -> Bool { caller.peer.user == 0 || caller.peer.user == geteuid() }
+
   private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {
     guard DeviceAddress(path) != nil else {
       throw CallError(AccessoryError(.misconfigured, "\(path) is not an absolute path"), device: path)
     }
-    guard caller.peer.user == 0 || caller.peer.user == geteuid() else {
+    guard mayName(caller) else {
       throw CallError(
         AccessoryError(
           .permissionDenied,

@@ -16,8 +16,8 @@ extension BridgeService {
     do throws(ResolutionError) {
       // Files aren't accessed for a client: a file system that hangs would stop the service, and clients must not learn
       // which files exist.
-      device = try DeviceResolver.choose(
-        text, there: there.map(\.device), awaited: awaited.map(\.device), lookingAtFiles: false)
+      device = try DeviceName(text, lookingAtFiles: false).device(
+        there: there.map(\.device), awaited: awaited.map(\.device))
     } catch {
       if isLine, let units = error.unitsOfALine, let first = ordered.first(where: { units.contains($0.device) }) {
         return first

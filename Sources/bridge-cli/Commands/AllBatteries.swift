@@ -26,7 +26,7 @@ enum AllBatteries {
   /// Asks all accessories, in the order of `list`. An accessory without a battery is left out.
   static func read(_ line: LineOptions) async throws -> [Entry] {
     let held = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(5)).held.filter(\.isHeld)
-    let devices = try await KnownDevices.devices(forOpening: nil).filter { device in
+    let devices = try await KnownDevices.devices(for: DeviceName(nil)).filter { device in
       device.mayBeAccessory
         && !held.contains { entry in
           entry.device.isSame(as: device)

@@ -79,8 +79,9 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
 
   private func patients() async throws -> [Device] {
     if let text = device.text {
-      let devices = (try? await KnownDevices.devices(forOpening: text, lines: true)) ?? []
-      return [try transport.choose(try patient(text, among: devices), label: text)]
+      let name = DeviceName(text)
+      let devices = (try? await KnownDevices.devices(for: name, lines: true)) ?? []
+      return [try transport.choose(try patient(name, among: devices), label: text)]
     }
     let devices = try await KnownDevices.source().devices().filter(\.mayBeAccessory)
     let known = Set(devices.map(\.address))
@@ -88,13 +89,15 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     return ports.map { Device($0, source: .named) } + devices
   }
 
-  private func patient(_ text: String, among devices: [Device]) throws(ResolutionError) -> Device {
+  private func patient(_ name: DeviceName, among devices: [Device]) throws(ResolutionError) -> Device {
     do throws(ResolutionError) {
-      return try DeviceResolver.resolve(text, among: devices)
+      return try name.device(among: devices)
     } catch {
       // `doctor` also reports on a path that doesn't exist.
-      guard case .noMatch = error, !text.lowercased().hasPrefix("usb:") else { throw error }
-      return Device(.node(text.contains("/") ? text : "/dev/\(text)"), source: .named)
+      guard case .noMatch(let text) = error, !text.lowercased().hasPrefix("usb:"), let path = name.path else {
+        throw error
+      }
+      return Device(.node(path), source: .named)
     }
   }
 }

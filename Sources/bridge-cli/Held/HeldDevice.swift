@@ -43,7 +43,7 @@ struct HeldDevice: Sendable {
   /// Like `find`, without waiting.
   static func findNow(_ text: String?, _ line: LineOptions, asLine isLine: Bool) async throws -> HeldDevice? {
     guard var held = try await find(text, asLine: isLine) else { return nil }
-    held.label = OpenedAccessory.label(text, held.name)
+    held.label = DeviceName(text).label(of: held.name)
     guard !line.saysSomething else {
       throw AccessoryError(
         .busy,
@@ -56,8 +56,11 @@ struct HeldDevice: Sendable {
   /// The accessory that `text` names among those that services have open or are going to open; with `all`, also among
   /// those that services have given up.
   static func find(_ text: String?, all: Bool = false, asLine isLine: Bool = false) async throws -> HeldDevice? {
-    try await ServiceEntry.find(text, at: ServicePlace.all(), all: all, asLine: isLine, replyTimeout: .seconds(5)) {
-      try await KnownDevices.devices(forOpening: text)
+    let name = DeviceName(text)
+    return try await ServiceEntry.find(
+      name, at: ServicePlace.all(), all: all, asLine: isLine, replyTimeout: .seconds(5)
+    ) {
+      try await KnownDevices.devices(for: name)
     }.map { HeldDevice(held: $0) }
   }
 

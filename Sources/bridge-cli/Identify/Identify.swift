@@ -91,7 +91,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     opener.driver = nil
     opener.settings.terminal = TerminalSettings()
     if let first = plan.steps.first?.line { opener.settings.terminal.baudRate = first.baudRate }
-    opener.label = OpenedAccessory.label(port, device.address.description)
+    opener.label = DeviceName(port).label(of: device.address.description)
     let session = try await opener.unguardedSession()
     let result: Result<IdentificationOutcome, AccessoryError>
     do throws(AccessoryError) {
@@ -148,7 +148,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     do {
       return try await AccessoryWait.device(port, limit: waiting.wait?.duration)
     } catch ResolutionError.noMatch where dryRun {
-      return Device(.node(port.contains("/") ? port : "/dev/\(port)"), source: .named)
+      return Device(.node(DeviceName(port).path ?? port), source: .named)
     }
   }
 

@@ -28,10 +28,10 @@ enum KnownDevices {
     }
   }
 
-  /// The devices that `text` may mean. For a line with several accessories these are the accessories, or the line
-  /// itself where `areLines` is true. Where simulators can't be listed, a path is still looked up with udev.
-  static func devices(forOpening text: String?, lines areLines: Bool = false) async throws -> [Device] {
-    let devices = try await lines(forOpening: text)
+  /// The devices that `name` may mean. For a line with several accessories these are the accessories, or the line
+  /// itself where `areLines` is true.
+  static func devices(for name: DeviceName, lines areLines: Bool = false) async throws -> [Device] {
+    let devices = try await name.devices(of: sources())
     return areLines ? devices : await accessories(on: devices)
   }
 
@@ -39,15 +39,5 @@ enum KnownDevices {
   static func accessories(on lines: [Device]) async -> [Device] {
     guard !lines.isEmpty else { return [] }
     return lines.flatMap(await KnownProfiles.store.accessories)
-  }
-
-  private static func lines(forOpening text: String?) async throws -> [Device] {
-    let source = try source()
-    return try await attempt { () throws(AccessoryError) in
-      try await source.devices()
-    } or: { failure in
-      guard text?.contains("/") == true else { throw failure }
-      return try await UdevSource().devices()
-    }
   }
 }

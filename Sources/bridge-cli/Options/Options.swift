@@ -75,15 +75,15 @@ struct OpenedAccessory {
 
   /// Finds the device that `text` names. With `isLine` a line counts as one device, whatever accessories are on it.
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> Target {
-    let devices = try await KnownDevices.devices(forOpening: text, lines: isLine || line.driver != nil)
-    let found = try DeviceResolver.resolve(text, among: devices)
+    let name = DeviceName(text)
+    let devices = try await KnownDevices.devices(for: name, lines: isLine || line.driver != nil)
+    let found = try name.device(among: devices)
     try await NumberedTerminals.check(found)
     let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
-    let device = try line.transport.choose(found, label: label(text, found.place))
-    // A path to a node chooses the transport, whatever a profile prefers.
-    let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.address.node } ?? false
+    let device = try line.transport.choose(found, label: name.label(of: found.place))
     var opener = DeviceOpener(
-      device, profile: profile, isChosen: isNode || line.transport.wanted != nil, drivers: KnownDrivers.library)
+      device, profile: profile, isChosen: name.choosesTransport(of: found) || line.transport.wanted != nil,
+      drivers: KnownDrivers.library)
     // Naming another driver doesn't lift the write protection that the device's own profiles set.
     if line.driver != nil { opener.claims = await KnownProfiles.store.claiming(found) }
     opener.settings.terminal = line.settings(profile)
@@ -92,7 +92,7 @@ struct OpenedAccessory {
     if let name = line.driver, opener.driver?.name != name, let driver = KnownDrivers.library.driver(named: name) {
       opener.driver = driver
     }
-    opener.label = label(text, opener.device.place)
+    opener.label = name.label(of: opener.device.place)
     return Target(opener: opener, wait: line.wait)
   }
 
@@ -105,12 +105,6 @@ struct OpenedAccessory {
   /// Notes on standard error what the last reading lacks.
   func noteMissing() {
     if let missing = accessory.missing { Output.note("note: \(missing)") }
-  }
-
-  /// A device's name in errors: the user's text with the path, or the path alone.
-  static func label(_ text: String?, _ place: String) -> String {
-    guard let text, text != place else { return place }
-    return "\(text) (\(place))"
   }
 
   /// Finds the device that `text` names, makes contact, runs `body`, and closes the accessory, also when `body` throws.

@@ -32,8 +32,8 @@ enum AccessoryWait {
   static func device(_ text: String?, limit: Duration?) async throws -> Device {
     try await waiting(for: text, limit ?? .zero) {
       do {
-        let devices = try await KnownDevices.devices(forOpening: text, lines: true)
-        return (.success(try DeviceResolver.resolve(text, among: devices)), isThere: true)
+        let name = DeviceName(text)
+        return (.success(try name.device(among: try await KnownDevices.devices(for: name, lines: true))), isThere: true)
       } catch {
         return (.failure(error), isThere: !isAbsence(error))
       }

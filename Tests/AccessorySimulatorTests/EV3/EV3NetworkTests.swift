@@ -23,7 +23,7 @@ import Testing
       let address = try #require(DeviceAddress(text))
       #expect(address == .tcp(NetworkAddress(host: host, port: port)))
       #expect(address.description == text)
-      let device = try DeviceResolver.resolve(text, among: [])
+      let device = try DeviceName(text).device(among: [])
       #expect(
         device.address.description == text && device.address.transport == .tcp && device.transports == [.tcp]
           && device.terminal == nil)
@@ -45,7 +45,7 @@ import Testing
     let path = try await simulator.plugIn()
     let devices = try await SimulatorSource(directory: directory.path).devices()
     #expect(devices.map(\.address.description) == [path] && devices.map(\.driver) == ["ev3"])
-    let device = try DeviceResolver.resolve("001653000001", among: devices)
+    let device = try DeviceName("001653000001").device(among: devices)
     #expect(ProfileStore.builtIn.profile(for: device) == .ev3)
     #expect(Profile.ev3.protocolStrings == ["COM.LEGO.MINDSTORMS.EV3"])
     let brick = try await EV3Brick.open(try await DeviceOpener(device, profile: .ev3).session())

@@ -3,30 +3,11 @@
 import AccessoryCore
 import Glibc
 
-/// Finds the device that a user's text names.
-public enum DeviceResolver {
-  /// Finds the one of `devices` that `text` names. The text may be:
-  /// - a path: of its terminal, of its usbfs node (which selects the USB transport), or of a link to one of them,
-  /// - `tcp:HOST:PORT` or `unix:PATH`, which needn't be among `devices`,
-  /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, with the ids in hexadecimal,
-  /// - a serial number, a name, a name below /dev, a link's name (by-id, by-path) with or without its directory,
-  /// - the beginning of one of these names, if no other name begins like that,
-  /// - one of these followed by `@UNIT`, for an accessory on a shared line.
-  ///
-  /// Devices that can't be accessories match only when nothing else does. With nil, returns the only accessory, or the
-  /// only one whose protocol is known.
-  ///
-  /// An existing path that belongs to none of `devices` gives a device with the source `named`, whose protocol isn't
-  /// known.
-  public static func resolve(_ text: String?, among devices: [Device]) throws(ResolutionError) -> Device {
-    try resolve(text, among: devices, lookingAtFiles: true)
-  }
+// Finding the device that a name means.
 
-  /// Like `resolve(_:among:)`. Without `lookingAtFiles`, the file system isn't accessed, for callers that must not
-  /// block or reveal what it contains. A path is then compared with the paths and links of the devices; an absolute
-  /// path that doesn't match gives a device with the source `named`. A word that is no device's name isn't looked up in
-  /// `/dev`.
-  package static func resolve(
+extension DeviceName {
+  /// See `device(among:)`.
+  static func resolve(
     _ text: String?, among devices: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device {
     let accessories = devices.filter(\.mayBeAccessory)
@@ -102,20 +83,8 @@ public enum DeviceResolver {
     text.hasPrefix(TransportKind.unix.rawValue + ":") ? String(text.dropFirst(5)) : text
   }
 
-  /// Like `resolve`, when some accessories are present (`there`) and others are expected to return (`awaited`). Returns
-  /// nil when the text names none of them. In order of precedence, the result is:
-  /// - the accessory whose serial number or id is exactly `text`, present or not, if no other has that name (not for a
-  ///   path),
-  /// - a present accessory, because an awaited one may have left its path to another device,
-  /// - an awaited accessory.
-  public static func choose(
-    _ text: String?, there: [Device], awaited: [Device]
-  ) throws(ResolutionError) -> Device? {
-    try choose(text, there: there, awaited: awaited, lookingAtFiles: true)
-  }
-
-  /// Like `choose(_:there:awaited:)`; for `lookingAtFiles`, see `resolve`.
-  package static func choose(
+  /// See `device(there:awaited:)`.
+  static func choose(
     _ text: String?, there: [Device], awaited: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device? {
     let all = there + awaited

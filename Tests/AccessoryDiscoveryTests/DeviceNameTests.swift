@@ -7,13 +7,13 @@ import Testing
 
 @testable import AccessoryDiscovery
 
-@Suite struct DeviceResolverTests {
+@Suite struct DeviceNameTests {
   static let red = Device(.node("/dev/pts/9991"), source: .simulator, name: "Red gadget", serialNumber: "X-1")
   static let blue = Device(.node("/dev/pts/9992"), source: .simulator, name: "Blue gadget", serialNumber: "X-10")
   static let plain = Device(.node("/dev/pts/9993"), source: .simulator)
 
   private func resolve(_ text: String?, _ devices: Device...) throws -> Device {
-    try DeviceResolver.resolve(text, among: devices)
+    try DeviceName(text).device(among: devices)
   }
 
   @Test func nothingTyped() throws {
@@ -69,21 +69,21 @@ import Testing
     #expect(!units[0].isSame(as: units[1]) && units[0].isOnLine(of: units[1]))
     let all = units + [Self.blue]
     for text in ["X-1@2", "/dev/pts/9991@2", "pts/9991@2", "Red gadget@2", "Red@2"] {
-      #expect(try DeviceResolver.resolve(text, among: all) == units[1], "\(text)")
-      #expect(try DeviceResolver.resolve(text, among: all, lookingAtFiles: false) == units[1], "\(text)")
+      #expect(try DeviceName(text).device(among: all) == units[1], "\(text)")
+      #expect(try DeviceName(text, lookingAtFiles: false).device(among: all) == units[1], "\(text)")
     }
     for text in ["X-1@7", "/dev/pts/9991@7"] {
-      let error = #expect(throws: ResolutionError.self) { try DeviceResolver.resolve(text, among: all) }
+      let error = #expect(throws: ResolutionError.self) { try DeviceName(text).device(among: all) }
       #expect(error?.description == "there is no unit 7 on X-1; its units are 1, 2, 5")
     }
     for text in ["X-1", "/dev/pts/9991"] {
       let error = #expect(throws: ResolutionError.self) {
-        try DeviceResolver.resolve(text, among: all, lookingAtFiles: false)
+        try DeviceName(text, lookingAtFiles: false).device(among: all)
       }
       #expect(
         error?.description == "there are several accessories on \(text), say which: X-1@1, X-1@2, X-1@5")
     }
-    #expect(try DeviceResolver.resolve("X-1", among: [units[2], Self.blue]) == units[2])
+    #expect(try DeviceName("X-1").device(among: [units[2], Self.blue]) == units[2])
   }
 
   /// A line of which nobody says which units there are may have any, and so may a path that nobody knows.
@@ -129,6 +129,17 @@ import Testing
     #expect(throws: ResolutionError.noMatch("/dev/pts/999")) { try resolve("/dev/pts/999", Self.red) }
   }
 
+  /// A node's path and its name below /dev say the same: open this node, whatever transport a profile prefers.
+  @Test func aNodeChoosesTheTransport() throws {
+    for text in ["/dev/ttyACM977", "ttyACM977", "/dev/serial/by-id/usb-Lamp_A1-if00"] {
+      #expect(DeviceName(text).choosesTransport(of: Self.lamp), "\(text)")
+    }
+    #expect(DeviceName("ttyACM977@3").choosesTransport(of: Self.lamp.onLine(unit: 3)))
+    for text in ["A1", "Lamp", "usb:0ab3:0043", nil] {
+      #expect(!DeviceName(text).choosesTransport(of: Self.lamp), "\(text ?? "nothing")")
+    }
+  }
+
   @Test func aNameBelowDev() throws {
     #expect(try resolve("null", Self.red) == Device(.node("/dev/null"), source: .named))
     #expect(try resolve("pts/ptmx", Self.red) == Device(.node("/dev/pts/ptmx"), source: .named))
@@ -164,7 +175,7 @@ import Testing
     // The path alone is that of a terminal; and who must not look at files has no folder.
     #expect(throws: ResolutionError.noMatch("/run/no-such-lamp.sock")) { try resolve("/run/no-such-lamp.sock", lamp) }
     #expect(throws: ResolutionError.noMatch("unix:./x.sock")) {
-      try DeviceResolver.resolve("unix:./x.sock", among: [lamp], lookingAtFiles: false)
+      try DeviceName("unix:./x.sock", lookingAtFiles: false).device(among: [lamp])
     }
   }
 
@@ -320,7 +331,7 @@ import Testing
     }
     let (one, two, gone) = (device("A1", "/dev/a"), device("A2", "/dev/b"), device("A3", "/dev/zero"))
     func choose(_ text: String?, _ there: [Device], _ awaited: [Device]) throws -> String? {
-      try DeviceResolver.choose(text, there: there, awaited: awaited)?.serialNumber
+      try DeviceName(text).device(there: there, awaited: awaited)?.serialNumber
     }
     // By nothing, by name, by a beginning: what is there.
     for text in [nil, "Thing", "A"] { #expect(try choose(text, [one], [gone]) == "A1") }
