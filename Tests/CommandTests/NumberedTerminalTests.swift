@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Pseudo-terminals that the user names by their numbers, which the kernel gives away again.
+/// Pseudo-terminals that the user, or an announcement, names by their numbers, which the kernel gives away again.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct NumberedTerminalTests {
   /// When a terminal was made; nil where there is none.
   private func birth(_ path: String) -> timespec? {
@@ -12,12 +12,16 @@ import Testing
     return stat(path, &file) == 0 ? file.st_ctim : nil
   }
 
-  @Test func aStrangersTerminalWithTheNumberIsNotTaken() async throws {
+  /// With `isAnnounced`, the announcement still stands when its terminal is gone.
+  @Test(arguments: [false, true]) func aStrangersTerminalWithTheNumberIsNotTaken(isAnnounced: Bool) async throws {
     try await Sandbox.with { box in
       var accessory: TestTerminal? = try openPseudoTerminal(raw: true)
       let path = try #require(accessory?.path)
-      let bridge = try box.start(["bridge", path, "--unix", "./line.sock"], limit: Sandbox.longLife)
-      try await bridge.errors(containing: "\(path) is open")
+      let announcement = isAnnounced ? try Announced(path, in: box) : nil
+      defer { announcement?.end() }
+      let name = isAnnounced ? "S1" : path
+      let bridge = try box.start(["bridge", name, "--unix", "./line.sock"], limit: Sandbox.longLife)
+      try await bridge.errors(containing: " is open")
       let born = try #require(birth(path))
       accessory?.unplug()
       accessory = nil

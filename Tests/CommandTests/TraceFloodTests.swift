@@ -63,6 +63,8 @@ import Testing
   /// The memory stays, and Ctrl-C, once, ends it.
   @Test(arguments: [false, true]) func isBounded(throughTheService: Bool) async throws {
     let terminal = try await Self.accessory.onPseudoTerminal()
+    // Plugged in until the end: a session that is let go of closes its transport.
+    let session = AccessorySession(terminal.transport)
     try await Sandbox.with { box in
       let announcement = try Announced(terminal.path, in: box)
       defer { announcement.end() }
@@ -78,7 +80,7 @@ import Testing
       watched.append(trace.pid)
       try await eventually("the first frames") { Self.waiting(pipe) > 100 }
       let before = watched.map(Self.memory)
-      try await Self.flood(AccessorySession(terminal.transport))
+      try await Self.flood(session)
       let growth = zip(watched.map(Self.memory), before).map { $0 - $1 }
       if ThisProcess.ownMemoryIsTelling {
         #expect(growth.allSatisfy { $0 < Self.growthLimit }, "grown by \(growth) bytes")
@@ -88,12 +90,39 @@ import Testing
       #expect(ended.status == 0, "\(ended.errorText)")
       #expect(ended.errorText.contains("nobody reads the output"), "\(ended.errorText)")
     }
-    await terminal.transport.close()
+    await session.close()
+  }
+
+  /// Ctrl-C, once, also ends it when the accessory was unplugged while nobody read.
+  @Test func unpluggedWhileNobodyReads() async throws {
+    let terminal = try await Self.accessory.onPseudoTerminal()
+    let session = AccessorySession(terminal.transport)
+    try await Sandbox.with { box in
+      let announcement = try Announced(terminal.path, in: box)
+      let pipe = try Self.pipe(in: box)
+      defer { close(pipe) }
+      let trace = try box.start(["trace", "--ask"], prefix: Self.intoThePipe)
+      try await eventually("the first frames") { Self.waiting(pipe) > 100 }
+      try await Self.flood(session, 1 << 20)
+      announcement.end()
+      await session.close()
+      try await eventually("the trace has closed the terminal") {
+        let folder = "/proc/\(trace.pid)/fd"
+        return !Directory.names(in: folder).contains {
+          SymbolicLink.target(of: "\(folder)/\($0)")?.hasPrefix("/dev/pts/") == true
+        }
+      }
+      trace.signal(SIGINT)
+      let ended = try await trace.end()
+      #expect(ended.status == 0, "\(ended.errorText)")
+      #expect(ended.errorText.contains("nobody reads the output"), "\(ended.errorText)")
+    }
   }
 
   /// What is shown when the reader goes on says where bytes are missing; so does the recording; and in the end how many.
   @Test func whatWasDroppedIsTold() async throws {
     let terminal = try await Self.accessory.onPseudoTerminal()
+    let session = AccessorySession(terminal.transport)
     try await Sandbox.with { box in
       let announcement = try Announced(terminal.path, in: box)
       defer { announcement.end() }
@@ -101,7 +130,6 @@ import Testing
       defer { close(pipe) }
       let trace = try box.start(["trace", "--ask", "--record", "session.trace"], prefix: Self.intoThePipe)
       try await eventually("the first frames") { Self.waiting(pipe) > 100 }
-      let session = AccessorySession(terminal.transport)
       try await Self.flood(session, 3 << 20)
       var shown: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -123,7 +151,7 @@ import Testing
       let sum = lost.reduce(0) { $0 + ($1["lost_bytes"]?.double ?? 0) }
       #expect(ended.errorText.hasPrefix("\(Int(sum)) bytes came"), "\(ended.errorText)")
     }
-    await terminal.transport.close()
+    await session.close()
   }
 
   /// The file may not grow beyond a few kilobytes, as on a full disk: the trace says so and ends, without Ctrl-C.
@@ -153,21 +181,4 @@ import Testing
       #expect(ended.errorText.contains("writing to /dev/full: "), "\(ended.errorText)")
     }
   }
-}
-
-/// An announcement of an accessory that a test plays itself.
-private struct Announced {
-  private let lock: CInt
-
-  init(_ path: String, in box: Sandbox) throws {
-    let folder = box.runtime.path + "/accessory-bridge"
-    mkdir(folder, 0o700)
-    mkdir(folder + "/simulated", 0o700)
-    try box.runtime.write(Array(#"{"path":"\#(path)","driver":"framed","serial":"S1"}"#.utf8), to: ".device")
-    lock = open(box.runtime.path + "/.device", O_RDONLY | O_CLOEXEC)
-    try #require(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
-    try #require(rename(box.runtime.path + "/.device", folder + "/simulated/device.json") == 0)
-  }
-
-  func end() { close(lock) }
 }

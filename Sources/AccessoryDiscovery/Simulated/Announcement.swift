@@ -108,6 +108,13 @@ public struct AnnouncementFile: Sendable {
     return read("\(directory)/\(name).json")
   }
 
+  /// The name of the announcement of a simulator at a pseudo-terminal, such as "pts-7": "/dev/pts/7" belongs to one simulator at a
+  /// time.
+  package static func name(ofTerminal path: String) -> String { "pts-" + path.drop { !$0.isNumber } }
+
+  /// The announcement of the simulator at the pseudo-terminal `path`, if it still runs.
+  package static func living(ofTerminal path: String) -> Announcement? { living(name(ofTerminal: path)) }
+
   /// Reads an announcement file. Returns nil when its owner has ended (the file is then removed), when the file belongs
   /// to another user, or when its contents are invalid.
   static func read(_ path: String) -> Announcement? {

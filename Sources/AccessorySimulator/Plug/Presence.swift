@@ -29,7 +29,7 @@ struct Presence: Sendable {
     target = path
     link = try hints.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, hints.directory) }
     do throws(AccessoryError) {
-      announcement = try Self.announce(path, name: Self.name(of: path), link: link, hints)
+      announcement = try Self.announce(path, name: AnnouncementFile.name(ofTerminal: path), link: link, hints)
     } catch {
       if let link { unlink(link) }
       throw error
@@ -57,16 +57,15 @@ struct Presence: Sendable {
     return try AnnouncementFile(announcement, name: name, directory: hints.directory)
   }
 
-  /// The name of the announcement, such as "pts-7": "/dev/pts/7" belongs to one simulator at a time.
-  private static func name(of path: String) -> String { "pts-" + path.drop { !$0.isNumber } }
-
   private static func makeLink(
     _ link: String, to path: String, _ directory: String?
   ) throws(AccessoryError) -> String {
     let absolute = absolute(link)
     if let old = SymbolicLink.target(of: absolute), old.hasPrefix("/dev/pts/") {
       // That the terminal exists proves nothing, because its number is reused. The announcement shows if its simulator runs.
-      if old != path, let owner = AnnouncementFile.living(name(of: old), directory: directory), owner.link == absolute {
+      if old != path, let owner = AnnouncementFile.living(AnnouncementFile.name(ofTerminal: old), directory: directory),
+        owner.link == absolute
+      {
         let who = owner.serial ?? "another simulator"
         throw AccessoryError(
           .busy, "\(link) is the link of \(who), which runs at \(old): end it, or choose another path")

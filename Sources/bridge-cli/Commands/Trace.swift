@@ -206,13 +206,12 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     } onCancel: {
       conversation.cancel()
     }
-    if case .failure(let error as AccessoryError) = outcome, error.kind == .disconnected {
-      await live.ends(unpluggedAt: .now - start)
-    }
+    var unplugTime: Duration?
+    if case .failure(let error as AccessoryError) = outcome, error.kind == .disconnected { unplugTime = .now - start }
     await session.close()
     tap.finish()
     // The frames that led to an error are printed before the error.
-    try await live.end(printer).get()
+    try await live.end(printer, unpluggedAt: unplugTime).get()
     try Task.checkCancellation()  // Ctrl-C is the usual end of a trace, also in the middle of a request.
     try outcome.get()
   }

@@ -15,11 +15,19 @@ enum NumberedTerminals {
     let inode: ino_t
     let seconds: Int
     let nanoseconds: Int
+    /// The announcement of the simulator whose terminal it is; nil for other programs' terminals.
+    let announcement: Announcement?
 
-    init?(_ path: String) {
+    init?(_ path: String, isAnnounced: Bool) {
       var file = stat()
       guard stat(path, &file) == 0 else { return nil }
       (inode, seconds, nanoseconds) = (file.st_ino, file.st_ctim.tv_sec, file.st_ctim.tv_nsec)
+      announcement = isAnnounced ? AnnouncementFile.living(ofTerminal: path) : nil
+    }
+
+    /// Whether `other` is the same terminal, or one that a simulator has announced since.
+    func isSucceeded(by other: Identity) -> Bool {
+      other == self || other.announcement != nil && other.announcement != announcement
     }
   }
 
@@ -27,15 +35,23 @@ enum NumberedTerminals {
   private static let known = Locked<[String: Identity]>([:])
   private static let capacity = 64
 
-  /// Throws `notFound` if this process has found another terminal with the same number before. A terminal that was found by a link or
-  /// an announcement is another matter: both are made anew with each terminal.
+  /// Throws `notFound` if this process has found another terminal with the same number before. A terminal that was found by a link is
+  /// another matter: the link is made anew with each terminal. So is an announcement, but one that still stands when its terminal is
+  /// gone says nothing about the next terminal.
   static func check(_ device: Device) async throws(AccessoryError) {
-    guard let path = device.address.node, path.hasPrefix("/dev/pts/"), device.link == nil, device.source != .simulator
-    else { return }
-    guard let now = await SetupQueue(label: "terminal").run({ Identity(path) }) else { return }
+    guard let path = device.address.node, path.hasPrefix("/dev/pts/"), device.link == nil else { return }
+    let isAnnounced = device.source == .simulator
+    guard let now = await SetupQueue(label: "terminal").run({ Identity(path, isAnnounced: isAnnounced) }) else {
+      return
+    }
     let isSame = known.withLock { known in
-      if known[path] == nil, known.count < capacity { known[path] = now }
-      return known[path].map { $0 == now } ?? true
+      guard let before = known[path] else {
+        if known.count < capacity { known[path] = now }
+        return true
+      }
+      guard before.isSucceeded(by: now) else { return false }
+      known[path] = now
+      return true
     }
     guard !isSame else { return }
     throw AccessoryError(

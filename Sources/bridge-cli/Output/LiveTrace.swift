@@ -26,8 +26,6 @@ actor LiveTrace {
   private var mark: (@Sendable () -> Void)?
   /// The trace's time at which `mark` is called next; nil when no call is scheduled.
   private var markTime: Duration?
-  /// The time of the unplug that ends the trace; nil when the trace ends otherwise.
-  private var unplugTime: Duration?
   private var lostBytes = 0
   private var unshownBytes = 0
   /// Whether records are only recorded from now on, and no longer printed.
@@ -71,9 +69,6 @@ actor LiveTrace {
     }
   }
 
-  /// Stores the time of the unplug that ends the trace. The recording states it after the last record.
-  func ends(unpluggedAt time: Duration) { unplugTime = time }
-
   /// Sets the callback `mark`. Call this before the first record.
   func begin(mark: @escaping @Sendable () -> Void) { self.mark = mark }
 
@@ -109,13 +104,18 @@ actor LiveTrace {
 
   /// Waits until `reader` ends, prints what is left, closes the recording, and returns the result of `reader`. When the
   /// calling task is cancelled, waiting records are printed for one second more, and only recorded for another second;
-  /// then the wait ends, since nobody reads the output.
-  nonisolated func end(_ reader: Task<Void, any Error>) async throws -> Result<Void, any Error> {
+  /// then the wait ends, since nobody reads the output. `unplugTime` is the time of the unplug that ended the trace; the
+  /// recording states it after the last record.
+  ///
+  /// Not isolated, like all that an interrupted command waits for: the actor may be blocked by its output for ever.
+  nonisolated func end(
+    _ reader: Task<Void, any Error>, unpluggedAt unplugTime: Duration? = nil
+  ) async throws -> Result<Void, any Error> {
     let (results, continuation) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
     Task {
       let result = await reader.result
       do {
-        try await finish()
+        try await finish(unpluggedAt: unplugTime)
         continuation.yield(result)
       } catch {
         continuation.yield(.failure(error))
@@ -137,7 +137,7 @@ actor LiveTrace {
     return result
   }
 
-  private func finish() throws(RecordingFailure) {
+  private func finish(unpluggedAt unplugTime: Duration?) throws(RecordingFailure) {
     if !isHurried.load(ordering: .relaxed) { tracer.finish().forEach(show) }
     do throws(AccessoryError) {
       if let unplugTime {
