@@ -168,6 +168,6 @@ import Testing
 extension BridgeService {
   /// The number of requests that were sent for those who share frames.
   fileprivate func framesSent(_ id: String) async -> UInt64? {
-    await attachments.values.first { $0.device.id == id }?.sharing?.frames?.hub.routingStatistics?.requests
+    await attachments.ordered.first { $0.device.id == id }?.sharing?.frames?.hub.routingStatistics?.requests
   }
 }

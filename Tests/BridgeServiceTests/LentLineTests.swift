@@ -127,7 +127,7 @@ import Testing
 extension BridgeService {
   /// Takes `line` for that of what is lent.
   fileprivate func putIntoLoan(of id: String, _ line: any LineControl) {
-    attachments.values.first { $0.device.id == id }?.lending.loans.first?.line = line
+    attachments.ordered.first { $0.device.id == id }?.lending.loans.first?.line = line
   }
 }
 

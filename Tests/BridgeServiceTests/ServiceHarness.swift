@@ -172,7 +172,7 @@ final class ServiceHarness: Sendable {
 extension BridgeService {
   /// Whether there are an identity, a battery and a status.
   func hasReadings(_ id: String) -> Bool {
-    guard let attachment = attachments.values.first(where: { $0.device.id == id }) else { return false }
+    guard let attachment = attachments.ordered.first(where: { $0.device.id == id }) else { return false }
     let readings = attachment.readings
     return readings.identity != nil && readings.battery != nil && readings.status != nil
   }

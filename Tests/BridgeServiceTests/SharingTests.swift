@@ -262,7 +262,7 @@ extension ServiceHarness {
 extension BridgeService {
   /// Whether nobody shares the accessory any more, and it is attached.
   func sharersAreGone(_ id: String) -> Bool {
-    guard let attachment = attachments.values.first(where: { $0.device.id == id }) else { return false }
+    guard let attachment = attachments.ordered.first(where: { $0.device.id == id }) else { return false }
     guard attachment.machine.state == .attached else { return false }
     guard let sharing = attachment.sharing else { return true }
     return sharing.writing.isEmpty && sharing.readerCount == 0 && sharing.lent == nil && !sharing.isChanging

@@ -22,7 +22,7 @@ final class AlarmWatch {
   func use(_ rules: AlarmRules, on service: isolated BridgeService) {
     guard rules != self.rules else { return }
     self.rules = rules
-    for attachment in service.ordered { watch(attachment, on: service) }
+    for attachment in service.attachments.ordered { watch(attachment, on: service) }
   }
 
   /// Watches an accessory by the rules that are for it.

@@ -9,8 +9,8 @@ import AccessoryDrivers
 final class Attachment {
   let key: Int
   /// The device as its source last reported it, with its default transport.
-  var device: Device
-  var profile: Profile?
+  var device: Device { didSet { roster?.placeChanged(of: self) } }
+  var profile: Profile? { didSet { roster?.placeChanged(of: self) } }
   /// The name of its alarms; see `BridgeService.alarmKey(for:)`.
   var alarmKey = ""
   /// Nil where clients speak the protocol themselves.
@@ -21,7 +21,9 @@ final class Attachment {
   let chosenProfile: String?
   /// The protocol strings that programs written for ExternalAccessory ask for.
   var protocolStrings: [String]
-  var machine: AttachmentMachine
+  var machine: AttachmentMachine { didSet { roster?.stateChanged(of: self) } }
+  /// Where it is listed.
+  weak var roster: AttachmentRoster?
   /// The open accessory; nil while it isn't attached.
   var open: OpenAccessory?
   /// Increased at each opening and closing, so that late events of an earlier opening are ignored.

@@ -47,6 +47,8 @@ struct AttachmentMachine: Sendable, Equatable {
   private(set) var isPresent = true
   /// Whether the device isn't opened because the limit of attached accessories is reached.
   private(set) var isRefused = false
+  /// Whether it is to be opened as soon as fewer accessories are attached.
+  var awaitsPlace: Bool { state == .failed && isRefused && isPresent }
   /// Whether an `open` is in progress.
   private(set) var isOpening = false
   private var hasBeenAttached = false

@@ -34,7 +34,7 @@ extension BridgeService {
     attachment.closing = closing
     noteWrites(of: attachment)
     attachment.alarmKey = alarmKey(for: device)
-    attachments[attachment.key] = attachment
+    attachments.add(attachment)
     alarms.watch(attachment, on: self)
     if let problem {
       log.error("\(attachment.name) is not attached: \(problem.message)")
@@ -50,19 +50,17 @@ extension BridgeService {
   /// The key of an accessory's alarms: its identity, by which it is known again when it comes back. Where another
   /// accessory with the same identity is held, also its place.
   private func alarmKey(for device: Device) -> String {
-    attachments.values.contains { $0.alarmKey == device.id } ? "\(device.id) \(device.place)" : device.id
+    attachments.hasAlarms(device.id) ? "\(device.id) \(device.place)" : device.id
   }
 
   /// The hub for a line's traffic, which all accessories on the line share.
   func taps(for device: Device) -> TapHub {
-    let other = attachments.values.first { $0.device.unit != nil && $0.device.isOnLine(of: device) }
-    let search = searches.values.first { $0.line.isOnLine(of: device) }
-    return other?.taps ?? search?.taps ?? TapHub(clock: clock)
+    attachments.units(onLineOf: device).first?.taps ?? searches.taps(for: device) ?? TapHub(clock: clock)
   }
 
   /// Whether an attachment or a search still uses the hub.
   func isUsed(_ taps: TapHub) -> Bool {
-    attachments.values.contains { $0.taps === taps } || searches.values.contains { $0.taps === taps }
+    attachments.uses(taps) || searches.uses(taps)
   }
 
   /// The protocol strings that programs for ExternalAccessory ask for: those of the profile, or of the profile with the
@@ -73,13 +71,13 @@ extension BridgeService {
 
   /// The error if the limit of attached accessories is reached.
   func refusal(_ profile: Profile?) -> AccessoryError? {
-    let holding = attachments.values.filter { $0.machine.state != .failed }
-    if holding.count >= configuration.maximumAttached {
+    let holding = attachments.holdingCount
+    if holding >= configuration.maximumAttached {
       return AccessoryError(
-        .busy, "\(holding.count) accessories are attached already, and no more are allowed (--max-accessories)")
+        .busy, "\(holding) accessories are attached already, and no more are allowed (--max-accessories)")
     }
     guard let profile, let limit = profile.policies.maximumAttached else { return nil }
-    let count = holding.count { $0.profile?.name == profile.name }
+    let count = attachments.holdingCount(profile.name)
     guard count >= limit else { return nil }
     return AccessoryError(
       .busy,
@@ -90,7 +88,7 @@ extension BridgeService {
   /// Removes an attachment and closes its device. With `admitting`, a refused device gets the free place; without, another
   /// attachment of the device follows. `isAway`: the device was unplugged, and not let go.
   func release(_ attachment: Attachment, admitting: Bool = true, isAway: Bool = false) {
-    attachments[attachment.key] = nil
+    attachments.remove(attachment)
     close(attachment)
     attachment.lending.revoke()
     attachment.sharing?.end(nil)
@@ -122,9 +120,7 @@ extension BridgeService {
   /// Opens devices that were refused, as far as the limit allows now.
   private func admitRefused() {
     guard !isClosing else { return }
-    for attachment in ordered
-    where attachment.machine.state == .failed && attachment.machine.isRefused && attachment.machine.isPresent {
-      guard refusal(attachment.profile) == nil else { continue }
+    while let attachment = attachments.firstRefused({ refusal($0.profile) == nil }) {
       perform(attachment.machine.plugged(now: clock.now), on: attachment)
     }
   }
@@ -172,14 +168,14 @@ extension BridgeService {
   }
 
   private func forget(_ attachment: Attachment) {
-    guard attachments[attachment.key] === attachment else { return }
+    guard attachments.contains(attachment) else { return }
     log.info("\(attachment.name) is no longer attached")
     release(attachment, isAway: !attachment.machine.isPresent)
   }
 
   /// Sets the timer for the state machine's deadline.
   private func schedule(_ attachment: Attachment) {
-    let deadline = attachments[attachment.key] == nil ? nil : attachment.machine.deadline
+    let deadline = !attachments.contains(attachment) ? nil : attachment.machine.deadline
     guard attachment.timer?.deadline != deadline else { return }
     if let timer = attachment.timer { clock.cancel(timer.token) }
     attachment.timer = nil

@@ -20,7 +20,7 @@ extension BridgeService {
     }
     let profile = chosen ?? profiles.profile(for: device)
     if device.unit == nil, let profile, profile.units != nil { return try await attach(device, profile, chosen) }
-    if let attachment = attachment(holding: device) {
+    if let attachment = attachments.holding(device) {
       guard chosen == nil || chosen == attachment.profile else {
         let message =
           "\(attachment.target.address) is attached with the profile \(attachment.profile?.name ?? "of its driver")"
@@ -37,7 +37,7 @@ extension BridgeService {
       throw CallError(error, device: call.device)
     }
     try admit(profile, nil)
-    detached.removeAll { $0.address == device.address && $0.id == device.id }
+    found.attach(device)
     return try await settled(attach(device, profile, isByHand: true, chosenProfile: chosen?.name), false)
   }
 
@@ -45,7 +45,7 @@ extension BridgeService {
   private func attach(
     _ line: Device, _ profile: Profile, _ chosen: Profile?
   ) async throws(CallError) -> Bridge.Attach.Reply {
-    detached.removeAll { $0.address == line.address && $0.line.id == line.id }
+    found.attach(line: line)
     let attachments = await hold(all: line, profile, chosen)
     guard let first = attachments.first else {
       throw CallError(AccessoryError(.timedOut, "no unit on \(line.address) has answered"), device: line.id)
@@ -60,15 +60,13 @@ extension BridgeService {
   private func hold(all line: Device, _ profile: Profile, _ chosen: Profile?) async -> [Attachment] {
     let devices: [Device]
     if profile.units == .scan {
-      _ = searched(line, profile, isByHand: true, chosen: chosen?.name)
-      let address = profile.choosingTransport(line).address
-      await searches[address]?.task?.value
-      devices = searches[address]?.accessories ?? []
+      _ = searches.accessories(on: line, profile, isByHand: true, chosen: chosen?.name, on: self)
+      devices = await searches.finish(at: profile.choosingTransport(line).address, on: self)
     } else {
       devices = profile.accessories(on: line)
     }
     let held = devices.map { device in
-      guard let attachment = attachment(holding: device) else {
+      guard let attachment = attachments.holding(device) else {
         return attach(device, profile, isByHand: true, chosenProfile: chosen?.name)
       }
       tryAtOnce(attachment)
@@ -95,13 +93,13 @@ extension BridgeService {
       return
     }
     var attachment =
-      attachment(holding: device)
+      attachments.holding(device)
       ?? attach(device, chosen ?? profiles.profile(for: device), isByHand: true, chosenProfile: chosen?.name)
     while attachment.machine.state == .opening, !Task.isCancelled {
       await wait(attachment)
       attachment = attachment.latest
     }
-    if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
+    if !attachments.contains(attachment) || attachment.machine.state == .failed {
       throw attachment.machine.problem ?? .disconnected(device.address.description)
     }
   }
@@ -130,7 +128,7 @@ extension BridgeService {
   private func named(_ text: String, _ caller: Caller) async throws(CallError) -> Device {
     // A word that is no device's name may be a name below /dev.
     let name = DeviceName(text, lookingAtFiles: false)
-    if name.isUnknown(among: knownDevices), let path = name.pathBelowDev, mayName(caller),
+    if name.isUnknown(among: found.all), let path = name.pathBelowDev, mayName(caller),
       await SetupQueue(label: "naming").run({ DeviceName.resolved(path) }) != nil
     {
       return try await named(path, caller)
@@ -152,7 +150,7 @@ extension BridgeService {
 
   private func named(_ text: String) throws(CallError) -> Device {
     do throws(ResolutionError) {
-      return try DeviceName(text, lookingAtFiles: false).device(among: knownDevices)
+      return try DeviceName(text, lookingAtFiles: false).device(among: found.all)
     } catch {
       if case .ambiguous(_, let devices) = error {
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
@@ -194,18 +192,18 @@ extension BridgeService {
   }
 
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
-    let found = try findAll(call.device)
-    for attachment in found {
+    let held = try findAll(call.device)
+    for attachment in held {
       log.notice("\(attachment.name) is detached at the request of process \(caller.peer.process)")
-      if attachment.machine.isPresent, attachment.device.source != .named { detached.append(attachment.device) }
+      if attachment.machine.isPresent, attachment.device.source != .named { found.detach(attachment.device) }
       release(attachment)
     }
     // Detaching all units of a line also ends the search on it.
     var asking: [Task<Void, Never>] = []
-    if let line = found.first?.device.line, found.count > 1 { asking = endSearch(line) }
+    if let line = held.first?.device.line, held.count > 1 { asking = searches.end(line, on: self) }
     checkIdle()
-    for closing in found.map(\.closing) + asking { await closing?.value }
-    let target = found[0].target
-    return Bridge.Detach.Reply(device: Bridge.Device(found.count > 1 ? target.line : target))
+    for closing in held.map(\.closing) + asking { await closing?.value }
+    let target = held[0].target
+    return Bridge.Detach.Reply(device: Bridge.Device(held.count > 1 ? target.line : target))
   }
 }

@@ -21,7 +21,7 @@ extension BridgeService: BridgeHandler {
       process: Int(getpid()), started: started.wallClock,
       uptime_ms: age(started.clock),
       socket: configuration.socket, accessories: attachments.count,
-      attached: attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent },
+      attached: attachments.count(.attached) + attachments.count(.lent),
       clients: clientCount,
       limits: Bridge.ServiceLimits(
         accessories: Self.deviceLimit, attached: configuration.maximumAttached, clients: limits.clients,
@@ -29,7 +29,7 @@ extension BridgeService: BridgeHandler {
   }
 
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
-    Bridge.List.Reply(accessories: ordered.map { facts($0) })
+    Bridge.List.Reply(accessories: attachments.ordered.map { facts($0) })
   }
 
   /// An accessory's facts with its raised alarms.

@@ -11,13 +11,13 @@ import AccessoryIO
 extension BridgeService {
   /// Attaches the devices of these sources, now and later. A source that can't be watched is logged and skipped.
   package func watch(_ sources: [any DeviceSource]) async {
-    self.sources = sources
+    found.sources = sources
     if let file = configuration.historyFile { await history.keep(in: file, on: self) }
     endpoints.renew(on: self)
     for source in sources {
       do throws(AccessoryError) {
         let events = try await source.events()
-        watching.append(
+        found.watching.append(
           Task {
             for await event in events { self.take(event) }
             self.lost(source)
@@ -40,7 +40,7 @@ extension BridgeService {
   }
 
   private func scanned() {
-    let count = attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent }
+    let count = attachments.count(.attached) + attachments.count(.lent)
     log.notice(
       "the search has ended: \(count == 0 ? "no accessory" : "\(count) attached"); accessories that are plugged in later are still attached"
     )
@@ -51,18 +51,17 @@ extension BridgeService {
     guard !isClosing else { return }
     switch event {
     case .added(let device):
-      guard present.count < Self.deviceLimit else { return log.warning("too many devices: one is ignored") }
-      present.append(device)
+      guard found.count < Self.deviceLimit else { return log.warning("too many devices: one is ignored") }
+      found.add(device)
       appeared(device)
     case .removed(let device):
-      present.removeAll { $0 == device }
-      detached.removeAll { $0.address == device.address && $0.line.id == device.id }
+      found.remove(device)
       disappeared(device)
     case .changed(let device, let old):
-      if let index = present.firstIndex(of: old) { present[index] = device } else { present.append(device) }
-      let held = held(on: old)
-      let isSearched = searches.values.contains { $0.line == old }
-      endSearch(old)
+      found.replace(old, by: device)
+      let held = attachments.held(on: old)
+      let isSearched = searches.contains(old)
+      searches.end(old, on: self)
       for attachment in held { change(attachment, to: device.onLine(unit: attachment.device.unit)) }
       if held.isEmpty || isSearched { appeared(device) }
     }
@@ -78,16 +77,16 @@ extension BridgeService {
   func accessories(on line: Device, _ profile: Profile?) -> [Device] {
     guard let profile else { return [line] }
     guard profile.units == .scan else { return profile.accessories(on: line) }
-    return searched(line, profile, isByHand: false)
+    return searches.accessories(on: line, profile, isByHand: false, on: self)
   }
 
   private func appeared(accessory device: Device) {
-    if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
-    if let attachment = attachment(holding: device) { return recognized(attachment, as: device) }
+    if let attachment = attachments.awaiting(device) { return returned(attachment, as: device) }
+    if let attachment = attachments.holding(device) { return recognized(attachment, as: device) }
     let profile = profiles.profile(for: device)
     guard device.mayBeAccessory || profile?.transport.preferredTransport != nil else { return }
-    guard !detached.contains(where: { $0.address == device.address && $0.id == device.id }) else { return }
-    let isExpected = expectations.take(device, now: clock.now)
+    guard !found.isDetached(device) else { return }
+    let isExpected = found.expectations.take(device, now: clock.now)
     // A conflict of profiles becomes an attachment whose problem names the profiles.
     let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
     guard attachments.count < Self.deviceLimit else {
@@ -134,17 +133,17 @@ extension BridgeService {
 
   /// Attaches a device as soon as a source reports it, even if no profile claims it.
   package func expect(_ path: String) {
-    if let attachment = ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
+    if let attachment = attachments.ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
       guard attachment.machine.state == .failed, !attachment.machine.isRefused else { return }
       return perform(attachment.machine.plugged(now: clock.now), on: attachment)
     }
-    expectations.add(path, now: clock.now)
-    for device in present where device.isAt(path) { appeared(device) }
+    found.expectations.add(path, now: clock.now)
+    for device in found.all where device.isAt(path) { appeared(device) }
   }
 
   private func disappeared(_ device: Device) {
-    endSearch(device)
-    for attachment in held(on: device) {
+    searches.end(device, on: self)
+    for attachment in attachments.held(on: device) {
       log.debug("\(attachment.name) was removed from \(SafeText.escape(device.address.description))")
       let gone = AccessoryError.disconnected(attachment.target.place)
       perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
@@ -168,30 +167,4 @@ extension BridgeService {
     }
     if attachment.machine.state != .lent { perform(attachment.machine.plugged(now: clock.now), on: attachment) }
   }
-
-  /// The attachment of this device, where the device is present.
-  func attachment(holding device: Device) -> Attachment? {
-    first { $0.machine.isPresent && $0.isSame(device) }
-  }
-
-  /// The attachment of an unplugged accessory with the identity of `device`.
-  private func attachment(awaiting device: Device) -> Attachment? {
-    first { !$0.machine.isPresent && $0.device.id == device.id }
-  }
-
-  /// The attachments of present accessories on a line, in the order of arrival.
-  func held(on line: Device) -> [Attachment] {
-    attachments.values.filter { $0.machine.isPresent && $0.device.line == line }.sorted { $0.key < $1.key }
-  }
-
-  /// The first match in the order of arrival. Attachments aren't sorted for that, since there may be thousands.
-  private func first(_ isMeant: (Attachment) -> Bool) -> Attachment? {
-    attachments.values.lazy.filter(isMeant).min { $0.key < $1.key }
-  }
-
-  /// The attachments in the order of arrival.
-  var ordered: [Attachment] { attachments.values.sorted { $0.key < $1.key } }
-
-  /// The devices that can be attached.
-  var knownDevices: [Device] { present }
 }

@@ -146,8 +146,8 @@ extension BridgeService {
       defer { events.unsubscribe(key) }
       let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.events.unsubscribe(key) } }
       defer { clock.cancel(timer) }
-      let found = ordered.first {
-        $0.device.id == id && $0.machine.state == .attached && ($0.key, $0.generation) != old
+      let found = attachments.known(as: id).first {
+        $0.machine.state == .attached && ($0.key, $0.generation) != old
       }
       if let found, let open = found.open { return (found, open) }
       waiting: for await entry in stream where entry.event.event == .connected {

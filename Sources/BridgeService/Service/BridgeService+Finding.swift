@@ -11,7 +11,9 @@ extension BridgeService {
   /// The attachment that `text`, as a user types it, names. With `asLine`, the name of a line with several units gives
   /// the first of them.
   func find(_ text: String?, asLine isLine: Bool = false) throws(CallError) -> Attachment {
-    let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
+    let (there, awaited) = (
+      attachments.ordered.filter(\.machine.isPresent), attachments.ordered.filter { !$0.machine.isPresent }
+    )
     let device: Device?
     do throws(ResolutionError) {
       // Files aren't accessed for a client: a file system that hangs would stop the service, and clients must not learn
@@ -19,7 +21,9 @@ extension BridgeService {
       device = try DeviceName(text, lookingAtFiles: false).device(
         there: there.map(\.device), awaited: awaited.map(\.device))
     } catch {
-      if isLine, let units = error.unitsOfALine, let first = ordered.first(where: { units.contains($0.device) }) {
+      if isLine, let units = error.unitsOfALine,
+        let first = attachments.ordered.first(where: { units.contains($0.device) })
+      {
         return first
       }
       if case .ambiguous(_, let devices) = error {
@@ -40,7 +44,7 @@ extension BridgeService {
   func findAll(_ text: String?) throws(CallError) -> [Attachment] {
     let first = try find(text, asLine: true)
     guard first.device.unit != nil, (try? find(text)) == nil else { return [first] }
-    return ordered.filter { $0 === first || $0.sharesLine(with: first) }
+    return ([first] + attachments.others(onLineOf: first)).sorted { $0.key < $1.key }
   }
 
   private static func notHeld(_ text: String?) -> CallError {
@@ -85,7 +89,7 @@ extension BridgeService {
     if Task.isCancelled || isClosing {
       throw CallError(AccessoryError(.cancelled, "the call was cancelled"), device: text)
     }
-    guard attachments[attachment.key] === attachment else {
+    guard attachments.contains(attachment) else {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
@@ -111,7 +115,7 @@ extension BridgeService {
   /// Ends work that `beginCall` has begun.
   func endWork(_ attachment: Attachment) {
     attachment.endCall()
-    if attachments[attachment.key] === attachment, attachment.machine.state == .attached { noteWork(attachment) }
+    if attachments.contains(attachment), attachment.machine.state == .attached { noteWork(attachment) }
   }
 
   func unsupported(_ attachment: Attachment) -> CallError {

@@ -37,14 +37,14 @@ extension BridgeService {
   }
 
   private var isIdle: Bool {
-    clientCount == 0 && !alarms.awaitsSilence && attachments.values.allSatisfy { $0.machine.state == .failed }
+    clientCount == 0 && attachments.holdingCount == 0 && !alarms.awaitsSilence
       && !endpoints.areHeard()
   }
 
   /// Whether the service has work, including devices that the sources haven't reported yet; asked before the service
   /// ends.
   package func hasWork() async -> Bool {
-    for source in sources {
+    for source in found.sources {
       let devices = (try? await source.devices()) ?? []
       if devices.contains(where: isNews) { return true }
     }
@@ -52,7 +52,7 @@ extension BridgeService {
   }
 
   private func isNews(_ device: Device) -> Bool {
-    profiles.profile(for: device) != nil && !present.contains { $0.address == device.address && $0.id == device.id }
+    profiles.profile(for: device) != nil && !found.contains(id: device.id, at: device.address)
   }
 
   private func endWhenIdle() {
@@ -62,9 +62,8 @@ extension BridgeService {
   }
 
   private func tellStatus() {
-    let states = attachments.values.map(\.machine.state)
     let parts = Bridge.AttachmentState.allCases.compactMap { state in
-      let count = states.count { $0 == state }
+      let count = attachments.count(state)
       return count == 0 ? nil : "\(count) \(state.rawValue)"
     }
     let status = parts.isEmpty ? "no accessory" : parts.joined(separator: ", ")

@@ -9,7 +9,7 @@ extension BridgeService {
   package func onLine<Method: LineMethod>(
     _ call: Method, from caller: Caller
   ) async throws(CallError) -> Method.Reply {
-    for attachment in attachments.values {
+    for attachment in attachments.ordered {
       guard let loan = attachment.lending.loan(meantBy: call.loan, from: caller) else { continue }
       let device = attachment.device.id
       do throws(AccessoryError) {

@@ -15,8 +15,8 @@ extension BridgeService {
     // A device that profiles of different protocols match isn't opened.
     let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
     // The number of a closed pseudo-terminal is reused at once, so the path may belong to another device.
-    let (known, sources) = (attachment.device.line, sources)
-    let isTold = known.source == .simulator && knownDevices.contains(known)
+    let (known, sources) = (attachment.device.line, found.sources)
+    let isTold = known.source == .simulator && found.contains(known)
     let mustLook = generation > 1 && isTold
     attachment.opening = run {
       await closing?.value

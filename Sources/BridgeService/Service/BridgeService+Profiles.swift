@@ -14,7 +14,7 @@ extension BridgeService {
   package func use(_ profiles: ProfileStore) {
     guard !isClosing else { return }
     self.profiles = profiles
-    for attachment in ordered where attachment.machine.state != .lent {
+    for attachment in attachments.ordered where attachment.machine.state != .lent {
       let profile = profile(of: attachment, as: attachment.device)
       let isUnclaimed =
         profile == nil && !attachment.isByHand
@@ -34,7 +34,7 @@ extension BridgeService {
         replace(attachment, by: attachment.device, profile)
       }
     }
-    for device in present { appeared(device) }
+    for device in found.all { appeared(device) }
     endpoints.renew(on: self)
     checkIdle()
   }

@@ -105,7 +105,8 @@ extension BridgeService {
   /// Returns the attachment that owns the loan if this attachment was lent together with it; otherwise this attachment.
   private func owner(of attachment: Attachment) -> Attachment {
     guard attachment.machine.state == .lent, attachment.sharing?.lent == nil else { return attachment }
-    return attachments.values.first { $0.sharing?.lent?.keys.contains(attachment.key) ?? false } ?? attachment
+    return attachments.ordered.first { $0.sharing?.lent?.keys.contains(attachment.key) ?? false }
+      ?? attachment
   }
 
   private func lend(
@@ -221,7 +222,7 @@ extension BridgeService {
     await hub.attach(feed) { _ in }
     // The device may be gone by now. Then the other feeds were ended before this one was added.
     let isThere =
-      attachments[attachment.key] === attachment && (attachment.isTold || attachment.machine.state == .lent)
+      attachments.contains(attachment) && (attachment.isTold || attachment.machine.state == .lent)
     if !isThere { feed.end(nil) }
     return feed
   }

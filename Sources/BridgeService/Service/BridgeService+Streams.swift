@@ -21,7 +21,7 @@ extension BridgeService {
     // Taken before anything is sent: whatever changes from now on is an event.
     let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
     defer { events.unsubscribe(key) }
-    for attachment in ordered where attachment.isTold {
+    for attachment in attachments.ordered where attachment.isTold {
       guard wanted == nil || wanted === attachment else { continue }
       try await answers.send(
         Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
@@ -90,7 +90,7 @@ extension BridgeService {
     _ attachment: Attachment, isAsked: Bool, by unit: Bridge.ShareUnit = .bytes, _ begin: (inout Lending) -> Void
   ) async throws(CallError) -> (session: AccessorySession, keys: [Int]) {
     if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
-    let others = attachments.values.filter { $0 !== attachment && $0.sharesLine(with: attachment) }
+    let others = attachments.others(onLineOf: attachment)
     guard attachment.transferCount == 0 else {
       let message = "a file transfer with \(attachment.target.address) is running"
       throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
@@ -116,7 +116,7 @@ extension BridgeService {
     for one in lent { close(one) }
     do throws(AccessoryError) {
       for one in lent { await one.closing?.value }
-      if attachment.device.unit != nil { await pauseSearch(attachment.device.line) }
+      if attachment.device.unit != nil { await searches.pause(attachment.device.line, on: self) }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
       // By frames, each frame is checked before it is sent.
@@ -130,7 +130,7 @@ extension BridgeService {
 
   /// Closes the transport of a loan if the attachment was released, or the device unplugged, while it was opened.
   func endIfGone(_ attachment: Attachment, _ session: AccessorySession) {
-    if attachments[attachment.key] !== attachment || isClosing { session.transport.beginClose() }
+    if !attachments.contains(attachment) || isClosing { session.transport.beginClose() }
     if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
   }
 

@@ -19,18 +19,11 @@ package actor BridgeService {
   let log: Logger
   var profiles: ProfileStore
   nonisolated let drivers: DriverLibrary
-  /// The attachments by key. Keys increase in the order of arrival.
-  var attachments: [Int: Attachment] = [:]
+  let attachments = AttachmentRoster()
   var nextKey = 0
   var events: EventHub
-  /// The devices that the sources report.
-  var present: [Device] = []
-  /// The devices that a client has detached. An entry is removed when the device is unplugged.
-  var detached: [Device] = []
-  /// The paths of devices that are attached as soon as a source reports them.
-  var expectations = Expectations()
-  var watching: [Task<Void, Never>] = []
-  var sources: [any DeviceSource] = []
+  var found = FoundDevices()
+  let searches = UnitSearches()
   var clientCount = 0
   /// The start of the service: on the clock that also counts the machine's sleep, and in seconds since 1970, UTC.
   nonisolated let started: (clock: MonotonicTime, wallClock: Double)
@@ -43,8 +36,6 @@ package actor BridgeService {
   let alarms: AlarmWatch
   /// Files that clients supply, by the names of the transfers.
   var supplies: [String: SuppliedFile] = [:]
-  /// Searches for units, by the address of the line.
-  var searches: [DeviceAddress: UnitSearch] = [:]
   let endpoints = SharedEndpoints()
   /// What was read of the accessories, over time.
   let history: HistoryRecorder
@@ -95,11 +86,11 @@ package actor BridgeService {
   package func close() async {
     if !isClosing {
       isClosing = true
-      for task in watching { task.cancel() }
+      for task in found.watching { task.cancel() }
       for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
       alarms.end(on: self)
-      endSearches()
-      for attachment in ordered { release(attachment) }
+      searches.end(on: self)
+      for attachment in attachments.ordered { release(attachment) }
       endpoints.renew(on: self)
       events.end()
       idleContinuation.finish()
