@@ -75,66 +75,42 @@ package struct AccessoryMetrics {
       add("accessory_readings_timestamp_seconds", ((wallClock - age) * 1_000).rounded() / 1_000, [id])
     }
     guard freshness == .fresh else { return }
-    if let battery = accessory.battery { add(battery, id) }
-    if let status = accessory.status { add(status, id) }
+    if let battery = accessory.battery { add(battery, Vocabulary.battery, id) }
+    if let status = accessory.status { add(status, Vocabulary.status, id) }
     for entry in accessory.values.entries { add(entry.value, id) }
   }
 
-  private mutating func add(_ battery: BatteryReading, _ id: MetricFamily.Label) {
-    func thousandth(_ number: Int?) -> Double? { number.map { Double($0) / 1_000 } }
-    add("accessory_battery_charge_ratio", battery.percent.map { Double($0) / 100 }, [id])
-    add("accessory_battery_volts", thousandth(battery.millivolts), [id])
-    add("accessory_battery_amperes", thousandth(battery.milliamperes), [id])
-    add("accessory_battery_time_to_empty_seconds", battery[.timeToEmpty].map(Double.init), [id])
-    add("accessory_battery_time_to_full_seconds", battery[.timeToFull].map(Double.init), [id])
-    add("accessory_battery_remaining_coulombs", battery.remainingMilliampereHours.map { Double($0 * 36) / 10 }, [id])
-    add("accessory_battery_full_coulombs", battery.fullMilliampereHours.map { Double($0 * 36) / 10 }, [id])
-    add("accessory_battery_cycles", battery.cycles.map(Double.init), [id])
-    add("accessory_battery_health_ratio", battery.healthPercent.map { Double($0) / 100 }, [id])
-    for (number, cell) in zip(1..., battery.cellMillivolts) {
-      add("accessory_battery_cell_volts", thousandth(cell), [id, .init(name: "cell", value: String(number))])
-    }
-    var sensors: Set<String> = []
-    for (number, temperature) in zip(1..., battery.temperatures) {
-      let sensor = Self.label("sensor", temperature.name ?? String(number))
-      guard sensors.insert(sensor.value).inserted else { continue }
-      add("accessory_battery_temperature_celsius", thousandth(temperature.millidegrees), [id, sensor])
-    }
-    if battery.level != .unknown {
-      add("accessory_battery_low", battery.level == .low || battery.level == .critical ? 1 : 0, [id])
-    }
-    if battery.charge != .unknown {
-      for state in BatteryReading.Charge.allCases where state != .unknown {
-        let label = MetricFamily.Label(name: "state", value: state.rawValue)
-        add("accessory_battery_charge_state", state == battery.charge ? 1 : 0, [id, label])
-      }
-    }
-    add(battery.faults, "accessory_battery_faults", "accessory_battery_fault", "fault", id)
-    add(battery.warnings, "accessory_battery_warnings", "accessory_battery_warning", "warning", id)
-  }
-
-  /// A count, and a sample for each name.
-  private mutating func add(
-    _ names: [String]?, _ counted: String, _ each: String, _ label: String, _ id: MetricFamily.Label
+  /// A reading: what the vocabulary has a metric for.
+  private mutating func add<Reading>(
+    _ reading: Reading, _ terms: [ReadingTerm<Reading>], _ id: MetricFamily.Label
   ) {
-    guard let names else { return }
-    var seen: Set<String> = []
-    for name in names {
-      let label = Self.label(label, name)
-      if seen.insert(label.value).inserted { add(each, 1, [id, label]) }
-    }
-    add(counted, Double(names.count), [id])
-  }
-
-  private mutating func add(_ status: AccessoryStatus, _ id: MetricFamily.Label) {
-    if let known = status.state, known != .notInitialized {
-      for state in AccessoryState.allCases where state != .notInitialized {
-        let label = MetricFamily.Label(name: "state", value: state.word)
-        add("accessory_state", state == known ? 1 : 0, [id, label])
+    for term in terms {
+      guard let metric = term.metric else { continue }
+      switch metric.samples {
+      case .number: add(metric.name, term.count(in: reading).map { BaseUnit.convert($0, term.measure) }, [id])
+      case .each(let name):
+        var seen: Set<String> = []
+        for (number, element) in zip(1..., term.elements(in: reading)) {
+          let label = Self.label(name, element.name ?? String(number))
+          guard seen.insert(label.value).inserted else { continue }
+          add(metric.name, element.count.map { BaseUnit.convert($0, term.measure) }, [id, label])
+        }
+      case .states:
+        guard case .word(let words, let get, _) = term.form, let known = get(reading) else { continue }
+        for word in words {
+          add(metric.name, word == known ? 1 : 0, [id, MetricFamily.Label(name: "state", value: word)])
+        }
+      case .truth(let words): add(metric.name, term.word(in: reading).map { words.contains($0) ? 1 : 0 }, [id])
+      case .count(let each, let name, _):
+        guard let names = term.names(in: reading) else { continue }
+        var seen: Set<String> = []
+        for one in names {
+          let label = Self.label(name, one)
+          if seen.insert(label.value).inserted { add(each, 1, [id, label]) }
+        }
+        add(metric.name, Double(names.count), [id])
       }
     }
-    add("accessory_fault_code", status.faultCode.map(Double.init), [id])
-    add("accessory_progress_ratio", status.progress.map { Double($0) / 100 }, [id])
   }
 
   private mutating func add(_ value: AccessoryValue, _ id: MetricFamily.Label) {
@@ -165,7 +141,10 @@ package struct AccessoryMetrics {
   // MARK: - Families
 
   /// The families that don't depend on the values; those of values follow them, one for each unit.
-  private static let fixed: [MetricFamily] = [
+  private static let fixed: [MetricFamily] =
+    service + Vocabulary.battery.flatMap(families) + Vocabulary.status.flatMap(families) + values
+
+  private static let service: [MetricFamily] = [
     .init("accessory_bridge_build", .info, help: "The program that exports these metrics."),
     .init("accessory_service_up", help: "Whether the service at this socket answers (1) or not (0)."),
     .init("accessory", .info, help: "What an accessory is, in labels."),
@@ -180,30 +159,20 @@ package struct AccessoryMetrics {
     .init(
       "accessory_readings_timestamp_seconds", unit: "seconds",
       help: "When the oldest of the regular readings was made, in seconds since 1970."),
-    .init("accessory_battery_charge_ratio", unit: "ratio", help: "Charge of the battery, 0 to 1."),
-    .init("accessory_battery_low", help: "Whether the battery is low (1) or not (0)."),
-    .init("accessory_battery_charge_state", help: "What the battery does: 1 for the state that it is in."),
-    .init("accessory_battery_volts", unit: "volts", help: "Voltage of the battery."),
-    .init("accessory_battery_amperes", unit: "amperes", help: "Current of the battery, negative while it discharges."),
-    .init("accessory_battery_temperature_celsius", unit: "celsius", help: "Temperatures of the battery."),
-    .init("accessory_battery_cell_volts", unit: "volts", help: "Voltages of the battery's cells."),
-    .init("accessory_battery_time_to_empty_seconds", unit: "seconds", help: "Time until the battery is empty."),
-    .init("accessory_battery_time_to_full_seconds", unit: "seconds", help: "Time until the battery is full."),
-    .init(
-      "accessory_battery_remaining_coulombs", unit: "coulombs",
-      help: "Charge that is left in the battery; an ampere hour is 3600 coulombs."),
-    .init("accessory_battery_full_coulombs", unit: "coulombs", help: "Charge of the full battery."),
-    .init("accessory_battery_cycles", help: "Charging cycles so far."),
-    .init("accessory_battery_health_ratio", unit: "ratio", help: "Charge of the full battery, of that of a new one."),
-    .init("accessory_battery_faults", help: "How many faults the battery has."),
-    .init("accessory_battery_fault", help: "1 for each fault that the battery has."),
-    .init("accessory_battery_warnings", help: "How many warnings the battery has."),
-    .init("accessory_battery_warning", help: "1 for each warning that the battery has."),
-    .init("accessory_state", help: "What the accessory does: 1 for the state that it is in."),
-    .init("accessory_fault_code", help: "Number of the accessory's fault."),
-    .init("accessory_progress_ratio", unit: "ratio", help: "How much of its work the accessory has done, 0 to 1."),
+  ]
+
+  private static let values: [MetricFamily] = [
     .init("accessory_value", help: "Values in units that have no base unit, and without a unit."),
     .init("accessory_value_flag", help: "Values that are yes (1) or no (0)."),
     .init("accessory_value_choice", help: "Values that are a word, with the accessory's number for it."),
   ]
+
+  /// The families of a row of the vocabulary.
+  private static func families<Reading>(_ term: ReadingTerm<Reading>) -> [MetricFamily] {
+    guard let metric = term.metric else { return [] }
+    let unit = term.measure?.unit.flatMap { BaseUnit.of($0)?.name }
+    let family = MetricFamily(metric.name, unit: unit, help: metric.help)
+    guard case .count(let each, _, let help) = metric.samples else { return [family] }
+    return [family, MetricFamily(each, help: help)]
+  }
 }

@@ -28,6 +28,14 @@ enum BaseUnit {
 
   /// A number in the base unit. Division by a power of ten keeps decimal numbers decimal: 3712 mV are 3.712 V.
   static func convert(_ number: Double, factor: Double) -> Double {
-    factor < 1 && (1 / factor).rounded() == 1 / factor ? number / (1 / factor).rounded() : number * factor
+    if factor < 1, (1 / factor).rounded() == 1 / factor { return number / (1 / factor).rounded() }
+    let tenths = factor * 10
+    return factor.rounded() != factor && tenths.rounded() == tenths ? number * tenths / 10 : number * factor
+  }
+
+  /// A whole number of a reading in the base unit; as it is where its unit has none.
+  static func convert(_ count: Int, _ measure: Measure?) -> Double {
+    guard let measure, let base = measure.unit.flatMap(of) else { return Double(count) }
+    return convert(Double(count), factor: measure.places == 0 ? base.factor : base.factor / 1_000)
   }
 }
