@@ -332,6 +332,10 @@ import Testing
         #"{"derived":false,"kind":"choice","name":"mode","number":3,"quantity":"state","text":"bulk"}"#
       ),
       (
+        AccessoryValue("ac_load", unit: .percent, role: "ups.load", content: .number(12)),
+        #"{"derived":false,"kind":"number","name":"ac_load","number":12,"role":"ups.load","unit":"%"}"#
+      ),
+      (
         AccessoryValue("pv_power", quantity: .power, unit: .watt, content: nil),
         #"{"derived":false,"kind":"unknown","name":"pv_power","quantity":"power","unit":"W"}"#
       ),

@@ -61,7 +61,7 @@ struct UPSTests {
       ReadingsSnapshot.sample(battery: battery, values: values).accessories[0], isUPS: false, version: "1")
     let expected = [
       "battery.charge": "80", "battery.voltage": "26.512", "battery.current": "-1.25", "battery.runtime": "3600",
-      "battery.temperature": "-5.3", "battery.capacity": "7.2", "battery.charger.status": "discharging",
+      "battery.temperature": "30", "battery.capacity": "7.2", "battery.charger.status": "discharging",
       "ups.alarm": "over-heated, a \"b\"", "input.voltage": "229.96", "ups.load": "14", "ups.realpower": "120",
       "device.mfr": "Acme", "ups.status": "OL DISCHRG",
     ]

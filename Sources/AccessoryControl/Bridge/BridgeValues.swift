@@ -7,11 +7,16 @@ import AccessoryCore
 extension Bridge {
   package struct MeasuredValue: ReadingShape {
     package enum CodingKeys: String, CodingKey, CaseIterable {
-      case name, kind, quantity, unit, number, text, flag, derived, age_ms, stale
+      case name, kind, quantity, unit, role, number, text, flag, derived, age_ms, stale
+
+      /// The fields that documents always have. Only the service's clients are told roles.
+      package static let allCases: [CodingKeys] = [
+        .name, .kind, .quantity, .unit, .number, .text, .flag, .derived, .age_ms, .stale,
+      ]
     }
 
     package var name, kind: String
-    package var quantity, unit, text: String?
+    package var quantity, unit, role, text: String?
     package var number: Double?
     package var flag, derived, stale: Bool?
     package var age_ms: Int?
@@ -22,7 +27,7 @@ extension Bridge {
     /// Converts a value to the wire format. `age_ms` is its age; nil for a value of now.
     package init(_ value: AccessoryValue, age_ms: Int? = nil) {
       self.init(name: value.name)
-      (quantity, unit) = (value.quantity?.rawValue, value.unit?.rawValue)
+      (quantity, unit, role) = (value.quantity?.rawValue, value.unit?.rawValue, value.role?.rawValue)
       (derived, self.age_ms) = (value.isDerived, age_ms)
       switch value.content {
       case .number(let number): (kind, self.number) = ("number", number)
@@ -47,8 +52,7 @@ extension Bridge {
         }
       return AccessoryValue(
         name, quantity: quantity.map { .init(rawValue: $0) }, unit: unit.map { MeasurementUnit(rawValue: $0) },
-        content: content,
-        isDerived: derived ?? false)
+        role: role.map { .init(rawValue: $0) }, content: content, isDerived: derived ?? false)
     }
   }
 
@@ -78,6 +82,7 @@ extension Bridge.MeasuredValue: CheckedReply {
     try ReplyLimits.check(length: kind, ReadingLimits.nameBytes, "kind")
     try ReplyLimits.check(length: quantity, ReadingLimits.quantityBytes, "quantity")
     try ReplyLimits.check(length: unit, ReadingLimits.unitBytes, "unit")
+    try ReplyLimits.check(length: role, ReadingLimits.nameBytes, "role")
     try ReplyLimits.check(length: text, ReadingLimits.textBytes, "text")
   }
 

@@ -31,28 +31,32 @@ public struct AccessoryValue: Sendable, Hashable {
   public var unit: MeasurementUnit?
   /// The value itself; nil where it is unknown.
   public var content: Content?
+  /// What the value is for programs that know devices of its kind, such as UPSs; nil where its description doesn't say.
+  public var role: Role?
   /// Whether the value was calculated, or is a setting that was sent to the accessory. False if the accessory reported
   /// it.
   public var isDerived: Bool
 
   /// A value of these parts.
   public init(
-    _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, content: Content?,
+    _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, role: Role? = nil, content: Content?,
     isDerived: Bool = false
   ) {
     self.name = name
     self.quantity = quantity
     self.unit = unit
+    self.role = role
     self.content = content
     self.isDerived = isDerived
   }
 
   /// A value with a number. Nil, infinity and NaN make it unknown.
   public init(
-    _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, number: Double?, isDerived: Bool = false
+    _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, role: Role? = nil, number: Double?,
+    isDerived: Bool = false
   ) {
     let content = number.flatMap { $0.isFinite ? Content.number($0) : nil }
-    self.init(name, quantity: quantity, unit: unit, content: content, isDerived: isDerived)
+    self.init(name, quantity: quantity, unit: unit, role: role, content: content, isDerived: isDerived)
   }
 
   /// The number, or the number of a choice; nil for other values and for unknown ones.
@@ -78,6 +82,7 @@ public struct AccessoryValue: Sendable, Hashable {
       ReadingLimits.cut(name, to: ReadingLimits.nameBytes),
       quantity: quantity.map { Quantity(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.quantityBytes)) },
       unit: unit.map { MeasurementUnit(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.unitBytes)) },
+      role: role.map { Role(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.nameBytes)) },
       content: bounded, isDerived: isDerived)
   }
 }

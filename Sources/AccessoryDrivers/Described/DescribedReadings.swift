@@ -212,7 +212,10 @@ extension AccessoryValue {
     let quantity = value.quantity.map { Quantity(rawValue: $0) } ?? value.unit.flatMap { quantities[$0] }
     let unit = value.unit.map { MeasurementUnit(rawValue: $0) }
     func made(_ name: String, _ content: Content?) -> AccessoryValue {
-      AccessoryValue(name, quantity: quantity, unit: unit, content: content, isDerived: isDerived).bounded
+      AccessoryValue(
+        name, quantity: quantity, unit: unit, role: value.role.map { Role(rawValue: $0) }, content: content,
+        isDerived: isDerived
+      ).bounded
     }
     switch value.value {
     case .list(let list):

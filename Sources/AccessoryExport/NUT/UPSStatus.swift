@@ -26,7 +26,7 @@ package struct UPSStatus: Sendable, Hashable {
 
   /// UPSs tell whether the mains are there; of other batteries it is known whether they are discharged.
   private static func isOnBattery(_ accessory: ExportedAccessory) -> Bool {
-    if case .flag(let isOnBattery)? = accessory.values["on_battery"]?.value.content { return isOnBattery }
+    if case .flag(let isOnBattery)? = accessory.values.value(Vocabulary.onBattery)?.content { return isOnBattery }
     return accessory.battery?.charge == .discharging
   }
 

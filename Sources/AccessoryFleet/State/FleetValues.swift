@@ -55,6 +55,7 @@ extension Bridge.MeasuredValue {
   /// All fields of a value, as in documents.
   var fleetJSON: JSON {
     var value = self
+    value.role = nil
     (value.derived, value.stale, value.age_ms) = (derived ?? false, stale ?? false, age_ms ?? 0)
     return .of(WithNulls(value))
   }

@@ -70,6 +70,7 @@ package struct ValueFields: Encodable, Sendable {
   /// The fields of a value. A missing age becomes 0.
   package init(_ value: Bridge.MeasuredValue) {
     var value = value
+    value.role = nil
     (value.derived, value.stale) = (value.derived ?? false, value.stale ?? false)
     value.age_ms = value.age_ms ?? 0
     fields = WithNulls(value)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 import Testing
 
@@ -51,6 +52,14 @@ import Testing
     #expect(keys(value("properties")) == DescriptionKeys.description.sorted())
     #expect(value("properties", "version", "const")?.content == .scalar("\(DescriptionReader.version)"))
     #expect(keys(value("$defs", "element_with_value", "properties")) == DescriptionReader.reserved.sorted())
+  }
+
+  @Test func everyRoleIsThere() {
+    guard case .sequence(let roles) = value("$defs", "role", "enum")?.content else {
+      Issue.record("the schema has no roles")
+      return
+    }
+    #expect(roles.map(\.content) == Vocabulary.roles.map { .scalar($0.role.rawValue) })
   }
 
   /// Each mapping that the reader knows is in the schema: nobody adds one and forgets it there.

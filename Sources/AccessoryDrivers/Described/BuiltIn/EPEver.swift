@@ -30,7 +30,7 @@ extension BuiltInDescriptions {
         function: 4
         fields:
           - {at: 0x3110, name: battery.temperature, type: i16, scale: 0.01, unit: °C}
-          - {at: 0x3111, name: temperature, type: i16, scale: 0.01, unit: °C}
+          - {at: 0x3111, name: temperature, type: i16, scale: 0.01, unit: °C, role: ups.temperature}
       state:
         summary: What battery, charger and load are doing
         function: 4
@@ -84,9 +84,9 @@ extension BuiltInDescriptions {
         summary: Voltage, current and power of the load
         function: 4
         fields:
-          - {at: 0x310C, name: load_voltage, type: u16, scale: 0.01, unit: V}
-          - {at: 0x310D, name: load_current, type: u16, scale: 0.01, unit: A}
-          - {at: 0x310E, name: load_power, type: u32, scale: 0.01, unit: W}
+          - {at: 0x310C, name: load_voltage, type: u16, scale: 0.01, unit: V, role: output.voltage}
+          - {at: 0x310D, name: load_current, type: u16, scale: 0.01, unit: A, role: output.current}
+          - {at: 0x310E, name: load_power, type: u32, scale: 0.01, unit: W, role: ups.realpower}
       statistics:
         summary: The battery's highest and lowest voltage today, energy consumed and generated
         function: 4

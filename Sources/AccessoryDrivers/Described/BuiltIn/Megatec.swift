@@ -27,16 +27,16 @@ extension BuiltInDescriptions {
       status:
         framing: status
         columns:
-          - {name: input_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: fault_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: output_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: load, type: number, form: 000, unit: "%", unknown: dashes}
-          - {name: frequency, type: number, form: 00.0, unit: Hz, unknown: dashes}
+          - {name: input_voltage, type: number, form: 000.0, unit: V, role: input.voltage, unknown: dashes}
+          - {name: fault_voltage, type: number, form: 000.0, unit: V, role: input.voltage.fault, unknown: dashes}
+          - {name: output_voltage, type: number, form: 000.0, unit: V, role: output.voltage, unknown: dashes}
+          - {name: load, type: number, form: 000, unit: "%", role: ups.load, unknown: dashes}
+          - {name: frequency, type: number, form: 00.0, unit: Hz, role: input.frequency, unknown: dashes}
           # Of the whole battery, or of one cell: see derived.
           - {name: reported_voltage, type: number, unit: V, unknown: dashes, hidden: true}
-          - {name: temperature, type: number, form: 00.0, unit: °C, unknown: dashes}
+          - {name: temperature, type: number, form: 00.0, unit: °C, role: ups.temperature, unknown: dashes}
           # The first is bit 7.
-          - {name: on_battery, type: bitstring, form: 00000000, bits: 7, truth: true}
+          - {name: on_battery, type: bitstring, form: 00000000, bits: 7, truth: true, role: ups.on_battery}
           - {name: battery.warnings, type: bitstring, form: 00000000, column: 7, flags: {6: battery-low}}
           - {name: battery.faults, type: bitstring, form: 00000000, column: 7, flags: {4: ups-failed}}
           - {name: standby_type, type: bitstring, form: 00000000, column: 7, bits: 3, truth: true}
@@ -49,25 +49,25 @@ extension BuiltInDescriptions {
       extended:
         framing: status
         columns:
-          - {name: input_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: frequency, type: number, form: 00.0, unit: Hz, unknown: dashes}
-          - {name: output_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: output_frequency, type: number, form: 00.0, unit: Hz, unknown: dashes}
-          - {name: output_current, type: number, form: 000.0, unit: A, unknown: dashes}
-          - {name: load, type: number, form: 000, unit: "%", unknown: dashes}
+          - {name: input_voltage, type: number, form: 000.0, unit: V, role: input.voltage, unknown: dashes}
+          - {name: frequency, type: number, form: 00.0, unit: Hz, role: input.frequency, unknown: dashes}
+          - {name: output_voltage, type: number, form: 000.0, unit: V, role: output.voltage, unknown: dashes}
+          - {name: output_frequency, type: number, form: 00.0, unit: Hz, role: output.frequency, unknown: dashes}
+          - {name: output_current, type: number, form: 000.0, unit: A, role: output.current, unknown: dashes}
+          - {name: load, type: number, form: 000, unit: "%", role: ups.load, unknown: dashes}
           - {name: positive_bus_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
           - {name: negative_bus_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
           - {name: positive_battery_voltage, type: number, form: 000.0, unit: V, unknown: dashes, hidden: true}
           - {name: negative_battery_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: temperature, type: number, form: 000.0, unit: °C, unknown: dashes}
+          - {name: temperature, type: number, form: 000.0, unit: °C, role: ups.temperature, unknown: dashes}
           - {name: extended_status, type: text}
       ratings:
         framing: facts
         columns:
-          - {name: rated_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: rated_current, type: number, form: 000, unit: A, unknown: dashes}
-          - {name: rated_battery_voltage, type: number, form: 000.0, unit: V, unknown: dashes}
-          - {name: rated_frequency, type: number, form: 00.0, unit: Hz, unknown: dashes}
+          - {name: rated_voltage, type: number, form: 000.0, unit: V, role: output.voltage.nominal, unknown: dashes}
+          - {name: rated_current, type: number, form: 000, unit: A, role: output.current.nominal, unknown: dashes}
+          - {name: rated_battery_voltage, type: number, form: 000.0, unit: V, role: battery.voltage.nominal, unknown: dashes}
+          - {name: rated_frequency, type: number, form: 00.0, unit: Hz, role: output.frequency.nominal, unknown: dashes}
       facts:
         framing: facts
         separation: places

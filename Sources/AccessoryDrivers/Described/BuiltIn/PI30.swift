@@ -31,18 +31,18 @@ extension BuiltInDescriptions {
       status:
         framing: answer
         columns:
-          - {name: grid_voltage, type: number, form: 000.0, unit: V}
-          - {name: grid_frequency, type: number, form: 00.0, unit: Hz}
-          - {name: output_voltage, type: number, form: 000.0, unit: V}
-          - {name: output_frequency, type: number, form: 00.0, unit: Hz}
-          - {name: apparent_power, type: number, form: 0000, unit: VA}
-          - {name: output_power, type: number, form: 0000, unit: W}
-          - {name: load, type: number, form: 000, unit: "%"}
+          - {name: grid_voltage, type: number, form: 000.0, unit: V, role: input.voltage}
+          - {name: grid_frequency, type: number, form: 00.0, unit: Hz, role: input.frequency}
+          - {name: output_voltage, type: number, form: 000.0, unit: V, role: output.voltage}
+          - {name: output_frequency, type: number, form: 00.0, unit: Hz, role: output.frequency}
+          - {name: apparent_power, type: number, form: 0000, unit: VA, role: ups.power}
+          - {name: output_power, type: number, form: 0000, unit: W, role: ups.realpower}
+          - {name: load, type: number, form: 000, unit: "%", role: ups.load}
           - {name: bus_voltage, type: number, form: 000, unit: V}
           - {name: battery.voltage, type: number, form: 00.00, unit: V}
           - {name: charging_current, type: number, form: 000, unit: A}
           - {name: battery.percent, type: number, form: 000, unit: "%"}
-          - {name: heat_sink_temperature, type: number, form: 0000, unit: °C}
+          - {name: heat_sink_temperature, type: number, form: 0000, unit: °C, role: ups.temperature}
           - {name: panel_current, type: number, form: 0000, unit: A}
           - {name: panel_voltage, type: number, form: 000.0, unit: V}
           - {name: charger_voltage, type: number, form: 00.00, unit: V}
@@ -67,14 +67,14 @@ extension BuiltInDescriptions {
       ratings:
         framing: answer
         columns:
-          - {name: rated_grid_voltage, type: number, unit: V}
-          - {name: rated_grid_current, type: number, unit: A}
-          - {name: rated_output_voltage, type: number, unit: V}
-          - {name: rated_output_frequency, type: number, unit: Hz}
-          - {name: rated_output_current, type: number, unit: A}
-          - {name: rated_apparent_power, type: number, unit: VA}
-          - {name: rated_power, type: number, unit: W}
-          - {name: rated_battery_voltage, type: number, unit: V}
+          - {name: rated_grid_voltage, type: number, unit: V, role: input.voltage.nominal}
+          - {name: rated_grid_current, type: number, unit: A, role: input.current.nominal}
+          - {name: rated_output_voltage, type: number, unit: V, role: output.voltage.nominal}
+          - {name: rated_output_frequency, type: number, unit: Hz, role: output.frequency.nominal}
+          - {name: rated_output_current, type: number, unit: A, role: output.current.nominal}
+          - {name: rated_apparent_power, type: number, unit: VA, role: ups.power.nominal}
+          - {name: rated_power, type: number, unit: W, role: ups.realpower.nominal}
+          - {name: rated_battery_voltage, type: number, unit: V, role: battery.voltage.nominal}
           - {name: recharge_voltage, type: number, unit: V}
           - {name: lowest_battery_voltage, type: number, unit: V}
           - {name: bulk_voltage, type: number, unit: V}

@@ -33,11 +33,11 @@ extension BuiltInDescriptions {
           - {at: 0x0101, name: battery.voltage, type: u16, scale: 0.1, unit: V}
           # What the charger gives. Sources disagree on its scale: Renogy's has hundredths of an ampere, SRNE's tenths.
           - {at: 0x0102, name: battery.current, type: u16, scale: \#(scaleOfCurrent), unit: A}
-          - {at: 0x0103, half: high, name: temperature, type: m8, unit: °C}
+          - {at: 0x0103, half: high, name: temperature, type: m8, unit: °C, role: ups.temperature}
           - {at: 0x0103, half: low, name: battery.temperature, type: m8, unit: °C}
-          - {at: 0x0104, name: load_voltage, type: u16, scale: 0.1, unit: V}
-          - {at: 0x0105, name: load_current, type: u16, scale: 0.01, unit: A}
-          - {at: 0x0106, name: load_power, type: u16, unit: W}
+          - {at: 0x0104, name: load_voltage, type: u16, scale: 0.1, unit: V, role: output.voltage}
+          - {at: 0x0105, name: load_current, type: u16, scale: 0.01, unit: A, role: output.current}
+          - {at: 0x0106, name: load_power, type: u16, unit: W, role: ups.realpower}
           - {at: 0x0107, name: solar_voltage, type: u16, scale: 0.1, unit: V}
           - {at: 0x0108, name: solar_current, type: u16, scale: 0.01, unit: A}
           - {at: 0x0109, name: solar_power, type: u16, unit: W}

@@ -18,21 +18,21 @@ extension BuiltInDescriptions {
         summary: Voltage
         function: 4
         fields:
-          - {at: 0x0000, name: voltage, type: f32, unit: V}
+          - {at: 0x0000, name: voltage, type: f32, unit: V, role: input.voltage}
       line:
         summary: Current, power, power factor
         function: 4
         fields:
           - {at: 0x0006, name: current, type: f32, unit: A}
           - {at: 0x000C, name: power, type: f32, unit: W}
-          - {at: 0x0012, name: apparent_power, type: f32, unit: VA}
+          - {at: 0x0012, name: apparent_power, type: f32, unit: VA, role: ups.power}
           - {at: 0x0018, name: reactive_power, type: f32, unit: var}
           - {at: 0x001E, name: power_factor, type: f32}
       energy:
         summary: Frequency, and energy each way
         function: 4
         fields:
-          - {at: 0x0046, name: frequency, type: f32, unit: Hz}
+          - {at: 0x0046, name: frequency, type: f32, unit: Hz, role: input.frequency}
           - {at: 0x0048, name: energy_imported, type: f32, unit: kWh}
           - {at: 0x004A, name: energy_exported, type: f32, unit: kWh}
       total_energy:

@@ -57,7 +57,7 @@ extension BuiltInDescriptions {
           I: {name: battery.current, type: number, scale: 0.001, unit: A}
           I2: {name: current_2, type: number, scale: 0.001, unit: A}
           I3: {name: current_3, type: number, scale: 0.001, unit: A}
-          IL: {name: load_current, type: number, scale: 0.001, unit: A}
+          IL: {name: load_current, type: number, scale: 0.001, unit: A, role: output.current}
           LOAD: {name: load, type: word, words: {ON: 1, OFF: 0}, truth: true}
           T: {name: battery.temperature, type: number, unit: °C, unknown: "---"}
           P: {name: battery.power, type: number, unit: W}

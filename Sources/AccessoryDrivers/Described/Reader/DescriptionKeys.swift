@@ -25,7 +25,7 @@ enum DescriptionKeys {
   static let refusal = ["reason", "words"]
   static let pieces = ["index", "first", "count", "each", "silence"]
   static let field = [
-    "name", "type", "bits", "stay", "offset", "scale", "unit", "quantity", "unknown", "words", "flags", "truth",
+    "name", "type", "bits", "stay", "offset", "scale", "unit", "quantity", "role", "unknown", "words", "flags", "truth",
     "repeat", "list", "hidden", "variants", "above", "bytes", "padding", "places", "sign", "suffix", "first",
     "form", "as",
   ]
@@ -36,7 +36,7 @@ enum DescriptionKeys {
   static let rule = ["encoding", "offset", "scale"]
   static let parameter = ["summary", "unit", "from", "to", "default"]
   static let derivation = [
-    "name", "rule", "of", "unit", "quantity", "hidden", "dead_band", "contains", "word", "words", "from", "to",
+    "name", "rule", "of", "unit", "quantity", "role", "hidden", "dead_band", "contains", "word", "words", "from", "to",
   ]
   static let request = [
     "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "sets", "echoed",
@@ -58,7 +58,8 @@ enum DescriptionKeys {
   static let modbus = ["unit", "scan", "longest", "across", "words_first", "tcp"]
   static let registers = ["summary", "function", "fields"]
   static let register = [
-    "at", "half", "words_first", "name", "type", "bits", "offset", "scale", "unit", "quantity", "unknown", "words",
+    "at", "half", "words_first", "name", "type", "bits", "offset", "scale", "unit", "quantity", "role", "unknown",
+    "words",
     "flags",
     "truth", "repeat", "list", "hidden", "variants", "above", "bytes", "padding",
   ]

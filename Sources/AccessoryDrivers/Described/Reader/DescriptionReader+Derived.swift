@@ -54,7 +54,7 @@ extension DescriptionReader {
     derivation.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
     derivation.quantity = fields["quantity"].flatMap { text($0, "quantity", limit: 32) }
     set(&derivation.isHidden, fields["hidden"].flatMap { flag($0, "hidden") })
-    note(derivation, sources, nameNode.mark)
+    note(&derivation, sources, nameNode.mark, fields["role"])
     return derivation
   }
 
@@ -200,7 +200,7 @@ extension DescriptionReader {
 
   /// Records the type of a derived value.
   private mutating func note(
-    _ derivation: ProtocolDescription.Derivation, _ sources: [String], _ mark: YAMLMark
+    _ derivation: inout ProtocolDescription.Derivation, _ sources: [String], _ mark: YAMLMark, _ role: YAMLNode?
   ) {
     var facts = ValueType(.number, unit: derivation.unit, line: mark.line)
     switch derivation.rule {
@@ -231,6 +231,8 @@ extension DescriptionReader {
     case .percent, .percentOfRange: if facts.unit == nil { facts.unit = "%" }
     default: break
     }
+    derivation.role = self.role(role, of: derivation.name, facts)
+    facts.role = derivation.role
     values[derivation.name] = facts
     if !derivation.isHidden, let objection = CommonValues.objection(to: derivation.name, facts) {
       report(mark, objection)

@@ -37,6 +37,7 @@ extension DescriptionReader {
     set(&field.isList, keys["list"].flatMap { flag($0, "list") })
     if scope.groups > 0 || keys["repeat"] != nil { field.isList = true }
     set(&field.isHidden, keys["hidden"].flatMap { flag($0, "hidden") })
+    field.role = role(keys["role"], of: name, ValueType(field, line: mark.line))
     if let node = keys["variants"] { field.variants = variants(node, field, &scope) }
     if let node = keys["above"] { field.above = above(node, field) }
     note(field, nameNode.mark, &scope, isWhole: problems.count == before)
@@ -52,9 +53,14 @@ extension DescriptionReader {
     if ValueType.hasRawNumber(field.type) { scope.counting.insert(field.name) }
     let facts = ValueType(field, line: mark.line)
     guard isWhole else { return }
-    if let known = values[field.name], known.unit != facts.unit || known.isList != facts.isList {
+    if let known = values[field.name],
+      known.unit != facts.unit || known.isList != facts.isList || known.role != facts.role
+    {
       let what =
-        known.unit != facts.unit ? "is in \(known.unit ?? "no unit")" : known.isList ? "is a list" : "is no list"
+        known.unit != facts.unit
+        ? "is in \(known.unit ?? "no unit")"
+        : known.role != facts.role
+          ? "has \(known.role.map { "the role \($0)" } ?? "no role")" : known.isList ? "is a list" : "is no list"
       report(mark, "\(field.name) in line \(known.line) \(what): a value must be the same everywhere")
     }
     values[field.name] = facts

@@ -12,6 +12,8 @@ struct ValueType: Hashable {
   var kind: Kind
   var isList: Bool
   var unit: String?
+  /// The role of the value; nil where the description says none.
+  var role: String?
   /// Whether the value has a whole raw number, before words or a scale are applied, so that it can be a count.
   var hasRawNumber = false
   /// The words that the value can be, or the names of its flags.
@@ -22,7 +24,7 @@ struct ValueType: Hashable {
   init(_ field: ProtocolDescription.Field, line: Int) {
     kind = Self.kind(of: field)
     isList = field.isList
-    unit = field.unit
+    (unit, role) = (field.unit, field.role)
     hasRawNumber = Self.hasRawNumber(field.type)
     words = Set(field.words.values).union(field.flags.values)
     self.line = line

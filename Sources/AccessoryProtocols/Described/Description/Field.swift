@@ -31,6 +31,8 @@ extension ProtocolDescription {
     public var unit: String?
     /// The quantity: "voltage", "current"; nil if the unit implies it, or there is none.
     public var quantity: String?
+    /// What the value is for programs that know devices of its kind: "ups.load"; nil where that isn't said.
+    public var role: String?
     /// Whether only the description uses the value (a count, a piece's number), so that it isn't shown to anybody.
     public var isHidden = false
     /// Whether values of this name form a list; otherwise a later value replaces an earlier one.
@@ -179,6 +181,8 @@ extension ProtocolDescription {
     public var unit: String?
     /// The quantity; nil if the unit implies it, or there is none.
     public var quantity: String?
+    /// What the value is for programs that know devices of its kind: "ups.load"; nil where that isn't said.
+    public var role: String?
     /// Whether only the description uses the value, so that it isn't shown to anybody.
     public var isHidden = false
     /// A value that is calculated by this rule.

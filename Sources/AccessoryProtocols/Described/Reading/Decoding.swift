@@ -43,7 +43,7 @@ struct Decoding {
       result.values.append(
         DescribedValue(
           field.name, isList && !value.isList ? .list([value]) : value, unit: field.unit, quantity: field.quantity,
-          isHidden: field.isHidden, raw: raw))
+          role: field.role, isHidden: field.isHidden, raw: raw))
     }
   }
 

@@ -24,7 +24,8 @@ extension ProtocolDescription {
       }
       results.append(
         DescribedValue(
-          derivation.name, result, unit: derivation.unit, quantity: derivation.quantity, isHidden: derivation.isHidden))
+          derivation.name, result, unit: derivation.unit, quantity: derivation.quantity,
+          role: derivation.role, isHidden: derivation.isHidden))
     }
     return results
   }

@@ -13,6 +13,8 @@ public struct DescribedValue: Sendable, Hashable {
   public var unit: String?
   /// The quantity; nil if the unit implies it, or there is none.
   public var quantity: String?
+  /// What it is for programs that know devices of its kind: "ups.load"; nil where the description doesn't say.
+  public var role: String?
   /// Whether only the description uses the value, so that it isn't shown to anybody.
   public var isHidden: Bool
   /// The raw number, before offset and scale; nil for texts. For a list, the raw number of its last element.
@@ -20,10 +22,10 @@ public struct DescribedValue: Sendable, Hashable {
 
   /// A value of these parts.
   public init(
-    _ name: String, _ value: PlainValue, unit: String? = nil, quantity: String? = nil, isHidden: Bool = false,
-    raw: Int? = nil
+    _ name: String, _ value: PlainValue, unit: String? = nil, quantity: String? = nil, role: String? = nil,
+    isHidden: Bool = false, raw: Int? = nil
   ) {
-    (self.name, self.value, self.unit, self.quantity) = (name, value, unit, quantity)
+    (self.name, self.value, self.unit, self.quantity, self.role) = (name, value, unit, quantity, role)
     (self.isHidden, self.raw) = (isHidden, raw)
   }
 }

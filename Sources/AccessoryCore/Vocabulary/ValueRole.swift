@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension AccessoryValue {
+  /// What a value is for programs that know devices of one kind, such as UPSs: `ups.load` is the load of a UPS, whatever the
+  /// accessory calls it. Roles are given by descriptions; other programs find a value by its role and not by its name.
+  public struct Role: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The word; for what UPSs measure, NUT's name of the variable.
+    public var rawValue: String
+    /// The role with this word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// The role with this word.
+    public init(stringLiteral word: String) { rawValue = word }
+    /// The word. Escape it before showing it if it came from an accessory.
+    public var description: String { rawValue }
+
+    /// All roles that programs of this package know.
+    public static let known: [Role] = Vocabulary.roles.map(\.role)
+  }
+}
+
+/// A role of values: a row of the vocabulary.
+package struct RoleTerm: Sendable {
+  /// For a number, also the name of NUT's variable.
+  package let role: AccessoryValue.Role
+  /// The unit of the number; nil for yes or no.
+  package let unit: MeasurementUnit?
+  /// What it is.
+  package let summary: String
+  /// Names by which values had the role before descriptions could say it, the first one first. A value without a role has it
+  /// still by its name, since descriptions of users and services of earlier versions say no roles.
+  package let olderNames: [String]
+
+  fileprivate init(_ role: AccessoryValue.Role, _ unit: MeasurementUnit?, _ olderNames: [String], _ summary: String) {
+    (self.role, self.unit, self.olderNames, self.summary) = (role, unit, olderNames, summary)
+  }
+
+  /// Whether the value can have the role, and is known.
+  func fits(_ value: AccessoryValue) -> Bool {
+    if unit == nil, case .flag = value.content { return true }
+    return unit != nil && value.unit == unit && value.number != nil
+  }
+}
+
+extension Vocabulary {
+  /// Whether the machine at a UPS runs from its battery.
+  package static let onBattery = RoleTerm(
+    "ups.on_battery", nil, ["on_battery"], "Whether the UPS supplies its load from the battery")
+
+  /// The roles of values, in the order of their names.
+  package static let roles: [RoleTerm] = [
+    .init("battery.voltage.nominal", .volt, ["rated_battery_voltage"], "Voltage that the battery is made for (volts)"),
+    .init("input.current", .ampere, ["input_current", "grid_current"], "Current from the mains (amperes)"),
+    .init(
+      "input.current.nominal", .ampere, ["rated_grid_current"],
+      "Current from the mains that the device is made for (amperes)"),
+    .init(
+      "input.frequency", .hertz, ["input_frequency", "grid_frequency", "frequency"], "Frequency of the mains (hertz)"),
+    .init("input.power", .voltAmpere, ["input_apparent_power"], "Apparent power from the mains (volt-amperes)"),
+    .init("input.realpower", .watt, ["input_power", "grid_power"], "Real power from the mains (watts)"),
+    .init("input.voltage", .volt, ["input_voltage", "grid_voltage", "voltage"], "Voltage of the mains (volts)"),
+    .init("input.voltage.fault", .volt, ["fault_voltage"], "Voltage of the mains at the last fault (volts)"),
+    .init(
+      "input.voltage.nominal", .volt, ["rated_grid_voltage"],
+      "Voltage of the mains that the device is made for (volts)"),
+    .init("output.current", .ampere, ["output_current", "load_current"], "Current to the load (amperes)"),
+    .init(
+      "output.current.nominal", .ampere, ["rated_output_current", "rated_current"],
+      "Current to the load that the device is made for (amperes)"),
+    .init("output.frequency", .hertz, ["output_frequency"], "Frequency at the output (hertz)"),
+    .init(
+      "output.frequency.nominal", .hertz, ["rated_output_frequency", "rated_frequency"],
+      "Frequency at the output that the device is made for (hertz)"),
+    .init("output.voltage", .volt, ["output_voltage", "load_voltage"], "Voltage at the output (volts)"),
+    .init(
+      "output.voltage.nominal", .volt, ["rated_output_voltage", "rated_voltage"],
+      "Voltage at the output that the device is made for (volts)"),
+    .init("ups.load", .percent, ["load"], "Load of the device (percent)"), onBattery,
+    .init("ups.power", .voltAmpere, ["apparent_power"], "Apparent power to the load (volt-amperes)"),
+    .init(
+      "ups.power.nominal", .voltAmpere, ["rated_apparent_power"],
+      "Apparent power that the device is made for (volt-amperes)"),
+    .init("ups.realpower", .watt, ["output_power", "load_power"], "Real power to the load (watts)"),
+    .init("ups.realpower.nominal", .watt, ["rated_power"], "Real power that the device is made for (watts)"),
+    .init(
+      "ups.temperature", .celsius, ["temperature", "heat_sink_temperature"],
+      "Temperature of the device (degrees Celsius)"),
+  ]
+}
+
+extension ValuesReading {
+  /// The known value with a role: one that has it, or else the first of its older names that has no other role.
+  package func value(_ term: RoleTerm) -> AccessoryValue? {
+    for entry in entries where entry.value.role == term.role && term.fits(entry.value) { return entry.value }
+    for name in term.olderNames {
+      if let value = self[name]?.value, value.role == nil, term.fits(value) { return value }
+    }
+    return nil
+  }
+}

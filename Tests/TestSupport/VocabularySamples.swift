@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+extension ReadingTerm {
+  /// A number that the quantity can be.
+  package var sample: Int { measure.map { $0.places == 0 ? 42 : 12_345 } ?? 0 }
+
+  /// Writes something that the quantity can be.
+  package func fill(_ reading: inout Reading) {
+    switch form {
+    case .number: set(sample, in: &reading)
+    case .word(let words, _, let set): set(&reading, words[0])
+    case .list(_, _, _, _, let set): set(&reading, [ReadingElement(sample - 1_000), ReadingElement(sample)])
+    case .names(_, let set): set(&reading, ["overheated"])
+    }
+  }
+}
+
+extension ReadingTerm where Reading == BatteryReading {
+  /// A reading of which nothing else is known.
+  package var sampleReading: BatteryReading {
+    var reading = BatteryReading()
+    fill(&reading)
+    return reading
+  }
+}
