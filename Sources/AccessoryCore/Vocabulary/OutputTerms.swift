@@ -103,6 +103,8 @@ package struct EntityTerm: Sendable {
   package let key: String
   package let name: String
   package let content: Content
+  /// Whether each number of a list is an entity.
+  package var isEach: Bool { if case .each = content { true } else { false } }
   package let deviceClass: String?
   /// The unit where it isn't the published one.
   package let unit: String?

@@ -5,6 +5,8 @@
 package final class ReadingTerm<Reading: Sendable>: Sendable {
   /// The key in the service's interface and in JSON documents, with the unit: "voltage_mv".
   package let key: String
+  /// The key of an element's number, for a list of objects; nil for a list of plain numbers, and for what is no list.
+  package let elementKey: String?
   /// What people read: "Time to empty".
   package let label: String
   /// What the quantity is, and how it is read and written.
@@ -27,11 +29,13 @@ package final class ReadingTerm<Reading: Sendable>: Sendable {
   package let entities: [EntityTerm]
 
   init(
-    _ key: String, _ label: String, _ form: Form, described: DescribedTerm?, trace: String? = nil,
+    _ key: String, element elementKey: String? = nil, _ label: String, _ form: Form, described: DescribedTerm?,
+    trace: String? = nil,
     alarms: [AlarmTerm] = [], series: String? = nil, column: ColumnTerm? = nil, nut: NUTTerm? = nil,
     metric: MetricTerm?, entities: [EntityTerm]
   ) {
-    (self.key, self.label, self.form, self.described, self.trace) = (key, label, form, described, trace)
+    (self.key, self.elementKey, self.label, self.form) = (key, elementKey, label, form)
+    (self.described, self.trace) = (described, trace)
     (self.alarms, self.series, self.column) = (alarms, series, column)
     (self.nut, self.metric, self.entities) = (nut, metric, entities)
   }
@@ -60,6 +64,9 @@ extension ReadingTerm {
     case .word, .names: nil
     }
   }
+
+  /// The words that it may be; empty for other forms.
+  package var words: [String] { if case .word(let words, _, _) = form { words } else { [] } }
 
   /// Whether the reading says anything of the quantity.
   package func isKnown(in reading: Reading) -> Bool {

@@ -57,7 +57,7 @@ package enum Vocabulary {
       metric: .init("accessory_battery_amperes", "Current of the battery, negative while it discharges."),
       entities: [.init("current", "Battery current", class: "current")]),
     .init(
-      "temperatures", "Temperature",
+      "temperatures", element: "temperature_mc", "Temperature",
       .list(
         Measure(.celsius, published: "m°C", ReadingLimits.millidegrees), limit: ReadingLimits.temperatures,
         single: .greatest,

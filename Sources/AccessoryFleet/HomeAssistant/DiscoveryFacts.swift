@@ -23,15 +23,11 @@ package struct DiscoveryFacts: Sendable, Hashable {
   private(set) var identity: Bridge.Identity?
   /// The fields of the battery that were known once.
   private(set) var battery: Set<BatteryReading.Field> = []
-  /// Whether the battery has reported a level, and not only a percentage.
-  private(set) var hasLevel = false
-  /// Whether it was known once whether the battery is charging.
-  private(set) var hasCharge = false
-  /// The names of the battery's temperatures, in their order; nil for one without a name.
-  private(set) var temperatures: [String?] = []
+  /// The names of the elements of the battery's lists, in their order; nil for one without a name.
+  private(set) var elements: [BatteryReading.Field: [String?]] = [:]
   private(set) var hasStatus = false
-  private(set) var hasFaultCode = false
-  private(set) var hasProgress = false
+  /// The keys of the status that were known once.
+  private(set) var status: Set<String> = []
   /// Whether the gateway's service knows alarms.
   private(set) var hasAlarms = false
   /// The values that were known once, by their names.
@@ -39,8 +35,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
   /// The commands that Home Assistant may send.
   package var commands: [Bridge.Command] = []
 
-  /// The most temperatures that have an entity each.
-  private static let temperatureLimit = 16
+  /// The most elements of a list, such as temperatures, that have an entity each.
+  private static let elementLimit = 16
 
   /// The facts of a device without readings.
   package init(_ device: Bridge.Device) { self.device = device }
@@ -57,32 +53,27 @@ package struct DiscoveryFacts: Sendable, Hashable {
     if let status = state.status {
       let reading = status.reading
       hasStatus = hasStatus || reading.state != nil || reading.reportsFaults
-      hasFaultCode = hasFaultCode || status.fault_code != nil
-      hasProgress = hasProgress || status.progress_percent != nil
+      self.status.formUnion(Vocabulary.status.filter { $0.isKnown(in: reading) }.map(\.key))
     }
     if let reading = state.battery?.reading { take(reading) }
     return self != before
   }
 
   private mutating func take(_ reading: BatteryReading) {
-    let known: [(BatteryReading.Field, Bool)] = [
-      (.percent, reading.percent != nil), (.voltage, reading.millivolts != nil),
-      (.current, reading.milliamperes != nil), (.timeToEmpty, reading.timeToEmpty != nil),
-      (.timeToFull, reading.timeToFull != nil), (.cells, !reading.cellMillivolts.isEmpty),
-      (.remainingCapacity, reading.remainingMilliampereHours != nil),
-      (.fullCapacity, reading.fullMilliampereHours != nil),
-      (.cycles, reading.cycles != nil), (.health, reading.healthPercent != nil), (.faults, reading.faults != nil),
-      (.warnings, reading.warnings != nil),
-    ]
-    battery.formUnion(known.filter(\.1).map(\.0))
-    hasLevel = hasLevel || reading.level != .unknown && reading.levelOrigin == .reported
-    hasCharge = hasCharge || reading.charge != .unknown
-    for (index, temperature) in reading.temperatures.prefix(Self.temperatureLimit).enumerated() {
-      if index < temperatures.count {
-        temperatures[index] = temperature.name ?? temperatures[index]
-      } else {
-        temperatures.append(temperature.name)
+    for field in BatteryReading.Field.allCases where field.term.isKnown(in: reading) {
+      // A level that follows from the percentage says nothing that the percentage doesn't.
+      if field == .level, reading.derived.contains(field) { continue }
+      battery.insert(field)
+      guard field.term.entities.contains(where: \.isEach) else { continue }
+      var names = elements[field] ?? []
+      for (index, element) in field.term.elements(in: reading).prefix(Self.elementLimit).enumerated() {
+        if index < names.count {
+          names[index] = element.name ?? names[index]
+        } else {
+          names.append(element.name)
+        }
       }
+      elements[field] = names
     }
   }
 
