@@ -257,11 +257,22 @@ import Testing
     String(decoding: try JSON(encoding: value).bytes, as: UTF8.self)
   }
 
+  /// What is read from the text of a value, as the interface and as documents have it.
+  private func again<Value: Codable & Equatable>(_ value: Value) throws -> Value {
+    let read: Value = try JSON(encoding: value).decoded()
+    #expect(try JSON(encoding: WithNulls(value)).decoded() == read)
+    return read
+  }
+
+  private func read<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
+    try JSON(Array(json.utf8)).decoded()
+  }
+
   @Test func battery() throws {
     for level in BatteryReading.Level.allCases {
       for charge in BatteryReading.Charge.allCases {
         let told = BatteryReading(percent: 57, level: level, millivolts: 3_700, milliamperes: -12, charge: charge)
-        #expect(Bridge.Battery(told).reading == told)
+        #expect(try again(told) == told)
       }
     }
     var whole = BatteryReading(percent: 57, millivolts: 52_000, milliamperes: -1_500, charge: .discharging)
@@ -272,24 +283,25 @@ import Testing
     (whole.cycles, whole.healthPercent) = (12, 98)
     (whole.faults, whole.warnings) = ([], ["cell overvoltage"])
     whole.derived.insert(.percent)
-    #expect(Bridge.Battery(whole).reading == whole)
+    #expect(try again(whole) == whole)
     #expect(
-      try text(Bridge.Battery(whole))
+      try text(whole)
         == #"{"cells_mv":[3300,null],"charge":"discharging","current_ma":-1500,"cycles":12,"#
         + #""derived":["level","percent"],"faults":[],"full_mah":100000,"health_percent":98,"level":"normal","#
         + #""level_origin":"derived","percent":57,"remaining_mah":40000,"#
         + #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#
         + #""time_to_empty_s":3600,"time_to_full_s":60,"voltage_mv":52000,"warnings":["cell overvoltage"]}"#)
-    #expect(try text(WithNulls(Bridge.Battery(whole))) == text(Bridge.Battery(whole)))
-    let least = Bridge.Battery(BatteryReading())
+    #expect(try text(WithNulls(whole)) == text(whole))
+    let least = BatteryReading()
+    #expect(try again(least) == least)
     let told = #""charge":"unknown","#
     #expect(try text(least) == #"{\#(told)"level":"unknown","level_origin":"reported"}"#)
     #expect(
       try text(WithNulls(least))
-        == #"{"cells_mv":null,\#(told)"current_ma":null,"cycles":null,"derived":null,"faults":null,"full_mah":null,"#
+        == #"{"cells_mv":null,\#(told)"current_ma":null,"cycles":null,"derived":[],"faults":null,"full_mah":null,"#
         + #""health_percent":null,"level":"unknown","level_origin":"reported","percent":null,"remaining_mah":null,"#
         + #""temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"voltage_mv":null,"warnings":null}"#)
-    let most = Bridge.Battery(BatteryReading(percent: 5, millivolts: 3_700, milliamperes: -1, charge: .notCharging))
+    let most = BatteryReading(percent: 5, millivolts: 3_700, milliamperes: -1, charge: .notCharging)
     #expect(
       try text(most) == #"{"charge":"not_charging","current_ma":-1,"derived":["level"],"level":"critical","#
         + #""level_origin":"derived","percent":5,"voltage_mv":3700}"#)
@@ -298,17 +310,50 @@ import Testing
   @Test func status() throws {
     for state in AccessoryState.allCases {
       let told = AccessoryStatus(state: state, faultCode: 7, progress: 9)
-      #expect(Bridge.Status(told).reading == told)
+      #expect(try again(told) == told)
     }
-    let least = Bridge.Status(AccessoryStatus())
+    let least = AccessoryStatus()
     #expect(try text(least) == #"{"reports_faults":false}"#)
     #expect(
       try text(WithNulls(least))
         == #"{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":null}"#)
-    #expect(least.reading == AccessoryStatus())
+    #expect(try again(least) == least)
     // Earlier versions said not_initialized whenever they didn't know.
-    #expect(Bridge.Status(state: "not_initialized").reading == AccessoryStatus())
-    #expect(Bridge.Status(state: "idle").reading == AccessoryStatus(state: .idle, reportsFaults: true))
+    #expect(try read(#"{"state":"not_initialized"}"#) == AccessoryStatus())
+    #expect(try read(#"{"state":"idle"}"#) == AccessoryStatus(state: .idle, reportsFaults: true))
+  }
+
+  /// A text that isn't known is empty in the interface, and null in documents.
+  @Test func identity() throws {
+    let told = AccessoryIdentity(manufacturer: "Acme", name: "Lamp", serialNumber: "7", firmwareRevision: "1.2")
+    #expect(try again(told) == told)
+    #expect(
+      try text(told)
+        == #"{"firmware":"1.2","hardware":"","manufacturer":"Acme","model":"","name":"Lamp","serial":"7"}"#)
+    #expect(
+      try text(WithNulls(told))
+        == #"{"firmware":"1.2","hardware":null,"manufacturer":"Acme","model":null,"name":"Lamp","serial":"7"}"#)
+    #expect(try read("{}") == AccessoryIdentity())
+  }
+
+  /// Numbers, lists and texts beyond the limits are rejected by the name of their field.
+  @Test(arguments: [
+    (#""percent":101"#, "percent can't be 101"), (#""time_to_empty_s":-1"#, "time_to_empty_s can't be -1"),
+    (#""voltage_mv":1000000001"#, "voltage_mv can't be 1000000001"), (#""cycles":-1"#, "cycles can't be -1"),
+    (#""cells_mv":[1,2000000000]"#, "cells_mv can't be 2000000000"),
+    (#""temperatures":[{"temperature_mc":-273151}]"#, "temperature_mc can't be -273151"),
+    (#""faults":["\#(String(repeating: "x", count: 65))"]"#, "the length of faults can't be 65"),
+    (
+      #""derived":[\#(Array(repeating: "1", count: 256).map { "\"\($0)\"" }.joined(separator: ","))]"#,
+      "the number of derived can't be 256"
+    ),
+  ])
+  func batteryLimits(field: String, problem: String) throws {
+    let error = #expect(throws: ReplyNumberError.self) {
+      try read(#"{"level":"low","level_origin":"reported","charge":"full",\#(field)}"#, as: BatteryReading.self)
+    }
+    #expect(error?.description == problem)
+    #expect(throws: ReplyNumberError.self) { try read(#"{"progress_percent":101}"#, as: AccessoryStatus.self) }
   }
 
   /// A value of each kind; null is written in documents, and left out in the interface.
@@ -351,12 +396,11 @@ import Testing
   }
 
   /// What a newer service may say.
-  @Test func unknownWords() {
-    #expect(Bridge.Battery(level: "x", level_origin: "y", charge: "z").reading == BatteryReading())
-    #expect(Bridge.Status(state: "x").reading.state == nil)
-    var battery = Bridge.Battery(level: "low", level_origin: "reported", charge: "full")
-    battery.derived = ["percent", "z"]
-    #expect(battery.reading.derived == [.percent])
+  @Test func unknownWords() throws {
+    #expect(try read(#"{"level":"x","level_origin":"y","charge":"z"}"#) == BatteryReading())
+    #expect(try read(#"{"state":"x"}"#, as: AccessoryStatus.self).state == nil)
+    let words = #"{"level":"low","level_origin":"reported","charge":"full","derived":["percent","z"]}"#
+    #expect(try read(words, as: BatteryReading.self).derived == [.percent])
     var value = Bridge.MeasuredValue(name: "a")
     (value.kind, value.number) = ("z", 1)
     #expect(value.reading == AccessoryValue("a", content: nil))

@@ -25,17 +25,15 @@ import Testing
       #expect(list.accessories.map(\.state) == [.attached])
       let battery = try await client.call(Bridge.GetBattery(device: "A1"))
       #expect(
-        battery.battery
-          == Bridge.Battery(
-            level: "normal", level_origin: "reported", charge: "discharging", percent: 57, voltage_mv: 3_712))
+        battery.battery == BatteryReading(percent: 57, level: .normal, millivolts: 3_712, charge: .discharging))
       #expect(battery.age_ms == nil)
       let status = try await client.call(Bridge.GetStatus())
-      #expect(status.status == Bridge.Status(state: "idle", reports_faults: true))
-      #expect(status.identity.serial == "A1")
+      #expect(status.status == AccessoryStatus(state: .idle, reportsFaults: true))
+      #expect(status.identity.serialNumber == "A1")
       let info = try await client.call(Bridge.GetInfo(device: "A"))
       #expect(info.line?.baud == 115_200)
       #expect(info.protocol?.name == "AF1" && info.protocol?.boot_id?.utf8.count == 8)
-      #expect(info.identity?.serial == "A1")
+      #expect(info.identity?.serialNumber == "A1")
       let echo = try await client.call(Bridge.Request(command: "echo", payload: [1, 2, 3]))
       #expect(echo.reply.payload == [1, 2, 3])
       #expect(echo.command == "echo" && echo.command_byte == AF1Command.echo.rawValue)
@@ -190,7 +188,7 @@ import Testing
       #expect(event.event == .battery && event.battery?.percent == 9 && event.device?.id == "A1")
       await one.setStatus(AF1StatusReply(state: .paused))
       event = try await next()
-      #expect(event.event == .status && event.status?.state == "paused")
+      #expect(event.event == .status && event.status?.state == .paused)
       let client = try await harness.client()
       _ = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.Request(command: "0x42")) }
       event = try await next()

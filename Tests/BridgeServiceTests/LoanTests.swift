@@ -36,7 +36,7 @@ import Testing
       #expect(battery.battery.percent == 57)
       #expect(battery.age_ms != nil)
       #expect(try await client.call(Bridge.GetStatus()).age_ms != nil)
-      #expect(try await client.call(Bridge.GetInfo()).identity?.serial == "A1")
+      #expect(try await client.call(Bridge.GetInfo()).identity?.serialNumber == "A1")
       #expect(try await accessory.echo([1, 2]) == [1, 2])
 
       await accessory.close()

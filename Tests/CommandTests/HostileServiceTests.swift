@@ -84,7 +84,7 @@ import Testing
       let status = try await client.call(Bridge.GetStatus(device: serial))
       #expect(status.device.name == (isText ? hostile.text : "N1"))
       let said = hostile.bytes.count > AF1Identity.longestText ? "short" : hostile.text
-      #expect(status.identity.serial == said && status.identity.manufacturer == said)
+      #expect(status.identity.serialNumber == said && status.identity.manufacturer == said)
 
       // People see it made harmless.
       for command in ["list", "status", "info", "battery"] {

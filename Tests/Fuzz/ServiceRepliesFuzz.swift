@@ -71,13 +71,13 @@ private func show(_ device: Bridge.Device) {
   if let speed = device.usb?.speed_mbps { _ = DecimalText.short(speed) }
 }
 
-private func show(_ battery: Bridge.Battery) {
+private func show(_ battery: BatteryReading) {
   if let percent = battery.percent {
     precondition(percent <= 100, "more than all")
     precondition(LevelBar.text(percent).count == 20, "a bar of another length")
   }
-  _ = battery.voltage_mv.map(DecimalText.thousandths)
-  _ = battery.current_ma.map(DecimalText.thousandths)
+  _ = battery.millivolts.map(DecimalText.thousandths)
+  _ = battery.milliamperes.map(DecimalText.thousandths)
 }
 
 private func show(age: Int?) {

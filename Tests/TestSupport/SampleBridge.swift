@@ -40,8 +40,8 @@ package final class SampleBridge: BridgeHandler {
             Bridge.USBEndpoint(address: 0x81, interval: 0, direction: "in", transfer: "bulk", max_packet_bytes: 512)
           ])
       ]))
-  package static let battery = Bridge.Battery(
-    level: "normal", level_origin: "reported", charge: "discharging", percent: 57, voltage_mv: 3_700, current_ma: -12)
+  package static let battery = BatteryReading(
+    percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging)
   package static let values = [
     Bridge.MeasuredValue(AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2)),
     Bridge.MeasuredValue(
@@ -55,9 +55,10 @@ package final class SampleBridge: BridgeHandler {
     ])
   package static let alarm = Bridge.Alarm(
     name: "low", rule: "battery < 60 %", since: 1_795_337_583.5, value: "57 %", number: 57, unit: "%")
-  package static let status = Bridge.Status(state: "idle", progress_percent: 4)
-  package static let identity = Bridge.Identity(
-    manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
+  package static let status = AccessoryStatus(state: .idle, progress: 4, reportsFaults: true)
+  package static let identity = AccessoryIdentity(
+    manufacturer: "Maker", name: "Thing", model: "T", serialNumber: "X1", firmwareRevision: "1.2",
+    hardwareRevision: "A")
   package static let accessory = Bridge.Accessory(
     device: device, state: .waiting, tries: 2, holder: "client 12",
     problem: Bridge.Problem(AccessoryError(.busy, "screen has it")), profile: "sample", driver: "framed",

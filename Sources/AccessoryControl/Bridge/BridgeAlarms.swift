@@ -5,11 +5,7 @@ import AccessoryCore
 // The wire format of alarms.
 
 extension Bridge {
-  package struct Alarm: ReadingShape {
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-      case name, rule, since, value, number, unit
-    }
-
+  package struct Alarm: Codable, Sendable, Hashable {
     package var name, rule: String
     /// Seconds since 1970, UTC, since when the alarm is raised, or was until now.
     package var since: Double
@@ -32,11 +28,7 @@ extension Bridge {
   }
 
   /// A rule that can't be compared with what the accessory reports.
-  package struct UnfitAlarm: ReadingShape {
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-      case name, rule, reason
-    }
-
+  package struct UnfitAlarm: Codable, Sendable, Hashable {
     package var name, rule, reason: String
 
     /// Converts a rule to the wire format.

@@ -1,61 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Limits of the numbers in a service's replies, so that clients can calculate with them and convert them without
-// further checks. A reply beyond the limits is rejected, like one without a required field.
+import AccessoryCore
 
-/// A reply whose numbers have limits.
-package protocol CheckedReply {
-  /// Throws when a number is beyond its limits.
-  func check() throws(ReplyNumberError)
-}
-
-/// A number in a reply that is beyond its limits.
-package struct ReplyNumberError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The name of the field.
-  package let field: String
-  /// The field's value as text.
-  package let value: String
-
-  init<Number: Comparable>(_ field: String, _ value: Number) { (self.field, self.value) = (field, "\(value)") }
-
-  /// The error as text for people.
-  package var description: String { "\(field) can't be \(value)" }
-}
-
-/// The limits of numbers in replies.
-package enum ReplyLimits {
-  /// Bytes, milliseconds and counts. Numbers up to 2⁵³ are exact in every language's JSON parser.
-  package static let count = 0...(1 << 53)
-  /// Seconds since 1970, up to the year 2106, or seconds since the machine was started.
-  package static let seconds = 0...Double(UInt32.max)
-  /// Megabits per second.
-  package static let speed = 0...1_000_000.0
-  /// Percent.
-  package static let percent: ClosedRange<Int> = 0...100
-  /// The greatest number of devices that a service has, and that a client stores for one service.
-  package static let devices = 4_096
-  /// The most bytes of text that a client stores for the devices of one service.
-  package static let deviceBytes = 16 << 20
-  /// The numbers of data bits, and of stop bits.
-  package static let bits = 0...32
-
-  /// Throws when there is a value, and it is beyond `limits` or not a number.
-  static func check<Number: Comparable>(
-    _ value: Number?, _ limits: ClosedRange<Number>, _ field: String
-  ) throws(ReplyNumberError) {
-    guard let value, !limits.contains(value) else { return }
-    throw ReplyNumberError(field, value)
-  }
-
-  /// Throws when there is a text, and it has more than `limit` bytes.
-  static func check(length text: String?, _ limit: Int, _ field: String) throws(ReplyNumberError) {
-    try check(text?.utf8.count, 0...limit, "the length of \(field)")
-  }
-
-  static func check(counts: [String: Int?]) throws(ReplyNumberError) {
-    for (field, value) in counts { try check(value, count, field) }
-  }
-}
+// The limits of the service's replies. Readings are within theirs when they have been decoded.
 
 // MARK: - Devices
 
@@ -135,16 +82,9 @@ extension Bridge.GetInfo.Reply: CheckedReply {
 
 // MARK: - Readings and events
 
-extension Bridge.Status: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try ReplyLimits.check(progress_percent, ReplyLimits.percent, "progress_percent")
-  }
-}
-
 extension Bridge.GetBattery.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
-    try battery.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
     try Bridge.Alarm.check(alarms ?? [])
   }
@@ -153,7 +93,6 @@ extension Bridge.GetBattery.Reply: CheckedReply {
 extension Bridge.GetStatus.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
-    try status.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
     try Bridge.Alarm.check(alarms ?? [])
     try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
@@ -164,8 +103,6 @@ extension Bridge.Event: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(time, ReplyLimits.seconds, "time")
     try device?.check()
-    try battery?.check()
-    try status?.check()
     try Bridge.MeasuredValue.check(values ?? [])
     try alarm?.check()
   }

@@ -5,16 +5,7 @@ import AccessoryCore
 // The wire format of an accessory's values, and the method that reads them.
 
 extension Bridge {
-  package struct MeasuredValue: ReadingShape {
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-      case name, kind, quantity, unit, role, number, text, flag, derived, age_ms, stale
-
-      /// The fields that documents always have. Only the service's clients are told roles.
-      package static let allCases: [CodingKeys] = [
-        .name, .kind, .quantity, .unit, .number, .text, .flag, .derived, .age_ms, .stale,
-      ]
-    }
-
+  package struct MeasuredValue: Codable, Sendable, Hashable {
     package var name, kind: String
     package var quantity, unit, role, text: String?
     package var number: Double?

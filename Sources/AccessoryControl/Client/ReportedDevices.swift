@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// A bounded dictionary of the devices that a service reports, by a unique text. A malicious service could report any
 /// number of devices, with names of any length.
 package struct ReportedDevices<Value: Sendable>: Sendable {

@@ -27,4 +27,7 @@ public struct AccessoryIdentity: Sendable, Hashable {
     self.firmwareRevision = firmwareRevision
     self.hardwareRevision = hardwareRevision
   }
+
+  /// All parts.
+  package var texts: [String] { [manufacturer, name, model, serialNumber, firmwareRevision, hardwareRevision] }
 }

@@ -51,11 +51,10 @@ package struct DiscoveryFacts: Sendable, Hashable {
     identity = state.identity ?? identity
     hasAlarms = hasAlarms || state.alarms != nil
     if let status = state.status {
-      let reading = status.reading
-      hasStatus = hasStatus || reading.state != nil || reading.reportsFaults
-      self.status.formUnion(Vocabulary.status.filter { $0.isKnown(in: reading) }.map(\.key))
+      hasStatus = hasStatus || status.state != nil || status.reportsFaults
+      self.status.formUnion(Vocabulary.status.filter { $0.isKnown(in: status) }.map(\.key))
     }
-    if let reading = state.battery?.reading { take(reading) }
+    if let reading = state.battery { take(reading) }
     return self != before
   }
 

@@ -114,7 +114,7 @@ enum ReadingEntities {
   // MARK: - Identity
 
   private static func identity(_ facts: DiscoveryFacts) -> [Entity] {
-    guard let firmware = facts.identity?.firmware, !firmware.isEmpty else { return [] }
+    guard let firmware = facts.identity?.firmwareRevision, !firmware.isEmpty else { return [] }
     return [
       .text(
         "firmware", name: "Firmware",

@@ -105,23 +105,25 @@ struct FleetFields {
   func time(_ name: String) throws(FleetDocumentError) -> Double? { try number(name, ReplyLimits.seconds) }
 
   /// A value of the control socket's interface, within its limits; nil where it is missing or null.
-  func value<Value: Decodable & CheckedReply>(
+  func value<Value: Decodable>(
     _ name: String, as type: Value.Type = Value.self
   ) throws(FleetDocumentError) -> Value? {
     guard let field = self[name] else { return nil }
     return try Self.value(field, name)
   }
 
-  static func value<Value: Decodable & CheckedReply>(
+  static func value<Value: Decodable>(
     _ json: JSON, _ name: String, as type: Value.Type = Value.self
   ) throws(FleetDocumentError) -> Value {
     let value: Value
     do {
       value = try json.decoded(as: Value.self)
+      try (value as? any CheckedReply)?.check()
+    } catch let error as ReplyNumberError {
+      throw FleetDocumentError("\(name): \(error)")
     } catch {
       throw FleetDocumentError("\(name) has another form")
     }
-    do throws(ReplyNumberError) { try value.check() } catch { throw FleetDocumentError("\(name): \(error)") }
     return value
   }
 

@@ -49,7 +49,7 @@ package struct FleetState: Sendable, Hashable {
       .state,
       [
         "time": .number(time), "connected": .bool(connected), "stale": .bool(stale),
-        "device": FleetDevice.json(held, device), "identity": identity?.fleetJSON ?? .null,
+        "device": FleetDevice.json(held, device), "identity": .of(identity.map(WithNulls.init)),
         "status": .of(status.map(WithNulls.init)), "status_time": .number(statusTime),
         "battery": .of(battery.map(WithNulls.init)), "battery_time": .number(batteryTime),
         "alarms": FleetAlarms.json(alarms), "problem": problem?.json ?? .null,
@@ -64,7 +64,10 @@ package struct FleetState: Sendable, Hashable {
     else { throw FleetDocumentError("device, time or connected is missing") }
     let (its, held) = try FleetDevice.read(device)
     self.init(its, held: held, connected: connected, stale: try fields.flag("stale") ?? false, at: time)
-    identity = try fields["identity"].map { json throws(FleetDocumentError) in try .read(json) }
+    identity = try fields.value("identity")
+    guard identity?.texts.allSatisfy({ $0.utf8.count <= FleetLimits.textBytes }) ?? true else {
+      throw FleetDocumentError("a text of the identity is too long")
+    }
     status = try fields.value("status")
     statusTime = try fields.time("status_time")
     battery = try fields.value("battery")
@@ -78,22 +81,5 @@ package struct FleetState: Sendable, Hashable {
   /// How old a reading is now, in milliseconds; nil where there is none. Never negative: clocks of machines differ.
   package static func age(of time: Double?, now: Double) -> Int? {
     time.map { Int(clamping: Int64(max(0, min(now - $0, Double(UInt32.max))) * 1_000)) }
-  }
-}
-
-extension Bridge.Identity {
-  /// All fields, as in documents: a text that is empty isn't known.
-  fileprivate var fleetJSON: JSON {
-    let json = JSON.of(WithNulls(self))
-    return json.fields.map { .object($0.mapValues { $0 == .string("") ? .null : $0 }) } ?? json
-  }
-
-  /// Reads an identity; texts that are null or missing are empty.
-  static func read(_ json: JSON) throws(FleetDocumentError) -> Bridge.Identity {
-    let fields = try FleetFields(json)
-    func text(_ name: String) throws(FleetDocumentError) -> String { try fields.text(name) ?? "" }
-    return Bridge.Identity(
-      manufacturer: try text("manufacturer"), name: try text("name"), model: try text("model"),
-      serial: try text("serial"), firmware: try text("firmware"), hardware: try text("hardware"))
   }
 }

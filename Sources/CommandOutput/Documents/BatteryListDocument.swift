@@ -7,7 +7,7 @@ package struct BatteryListDocument: Encodable {
   /// One accessory: its battery, or the error why that isn't known.
   package struct Entry: Encodable {
     let device: DeviceDocument
-    let battery: OrNull<BatteryFields>
+    let battery: OrNull<BatteryReading>
     let age_ms: OrNull<Int>
     let stale: Bool
     let error: OrNull<ErrorDocument.Details>
@@ -17,7 +17,7 @@ package struct BatteryListDocument: Encodable {
       _ device: DeviceDocument, _ reading: BatteryReading?, age: Int?, isStale: Bool, error: AccessoryError?
     ) {
       self.device = device
-      battery = OrNull(reading.map(BatteryFields.init))
+      battery = OrNull(reading)
       age_ms = OrNull(reading == nil ? nil : age ?? 0)
       stale = isStale
       self.error = OrNull(error.map { ErrorDocument(ErrorReport($0)).error })

@@ -22,7 +22,7 @@ package enum DocumentText {
   package static func line(_ document: some Encodable) -> String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(document) else { return nil }
+    guard let data = try? encoder.encode(WithNulls(document)) else { return nil }
     return SafeText.escapeJSON(String(decoding: data, as: UTF8.self))
   }
 }

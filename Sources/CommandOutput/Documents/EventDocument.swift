@@ -10,9 +10,9 @@ package struct EventDocument: Encodable {
   let event: String
   let time: Double
   let device: DeviceDocument
-  let identity: OrNull<IdentityDocument>
-  let status: OrNull<StatusFields>
-  let battery: OrNull<BatteryFields>
+  let identity: OrNull<AccessoryIdentity>
+  let status: OrNull<AccessoryStatus>
+  let battery: OrNull<BatteryReading>
   let values: OrNull<[ValueFields]>
   let problem: OrNull<ProblemDocument>
   let alarm: OrNull<AlarmFields>
@@ -27,9 +27,9 @@ package struct EventDocument: Encodable {
     state: Bridge.AlarmState? = nil
   ) {
     (self.event, self.time, self.device) = (event, time, device)
-    self.identity = OrNull(identity.map(IdentityDocument.init))
-    self.status = OrNull(status.map(StatusFields.init))
-    self.battery = OrNull(battery.map(BatteryFields.init))
+    self.identity = OrNull(identity)
+    self.status = OrNull(status)
+    self.battery = OrNull(battery)
     self.values = OrNull(values.map { $0.map(ValueFields.init) })
     self.problem = OrNull(problem.map(ProblemDocument.init))
     self.alarm = OrNull(alarm.map(AlarmFields.init))
@@ -40,8 +40,8 @@ package struct EventDocument: Encodable {
   package init?(_ event: Bridge.Event) {
     guard let device = event.device else { return nil }
     self.init(
-      event.event.rawValue, at: event.time, DeviceDocument(device), status: event.status?.reading,
-      battery: event.battery?.reading, values: event.values, problem: event.problem?.error(or: .ioFailure),
+      event.event.rawValue, at: event.time, DeviceDocument(device), status: event.status,
+      battery: event.battery, values: event.values, problem: event.problem?.error(or: .ioFailure),
       alarm: event.alarm, state: event.state)
   }
 }

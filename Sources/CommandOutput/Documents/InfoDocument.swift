@@ -26,7 +26,7 @@ package struct InfoDocument: Encodable {
   let device: DeviceDocument
   let line: OrNull<LineDocument>
   let `protocol`: OrNull<ProtocolDetails>
-  let identity: OrNull<IdentityDocument>
+  let identity: OrNull<AccessoryIdentity>
 
   /// The facts; nil for unknown ones, such as the line of a device that was not opened.
   package init(
@@ -36,7 +36,7 @@ package struct InfoDocument: Encodable {
     self.device = device
     self.line = OrNull(line.map(LineDocument.init))
     `protocol` = OrNull(details.map(ProtocolDetails.init))
-    self.identity = OrNull(identity.map(IdentityDocument.init))
+    self.identity = OrNull(identity)
   }
 }
 

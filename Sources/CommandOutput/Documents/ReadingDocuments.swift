@@ -9,7 +9,7 @@ package struct BatteryDocument: Encodable {
   let document = DocumentKind.battery
   let time: Double
   let device: DeviceDocument
-  let battery: BatteryFields
+  let battery: BatteryReading
   /// The age of the reading. Not 0 while another program has borrowed the accessory, or when the accessory only reports
   /// its battery by itself.
   let age_ms: Int
@@ -26,25 +26,9 @@ package struct BatteryDocument: Encodable {
     self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
     self.device = device
     self.time = time
-    battery = BatteryFields(reading)
+    battery = reading
     (age_ms, stale) = (age ?? 0, isStale)
   }
-}
-
-/// A battery reading, as a part of other documents. The fields are those of the control socket's protocol; missing ones
-/// are null.
-package struct BatteryFields: Encodable, Sendable {
-  private let fields: WithNulls<Bridge.Battery>
-
-  /// The fields of a reading. `derived` is always a list.
-  package init(_ reading: BatteryReading) {
-    var battery = Bridge.Battery(reading)
-    battery.derived = battery.derived ?? []
-    fields = WithNulls(battery)
-  }
-
-  /// Writes all fields, nil ones as null.
-  package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
 /// An accessory's values, for `values --json`.
@@ -86,8 +70,8 @@ package struct StatusDocument: Encodable {
   let document = DocumentKind.status
   let time: Double
   let device: DeviceDocument
-  let status: StatusFields
-  let identity: IdentityDocument
+  let status: AccessoryStatus
+  let identity: AccessoryIdentity
   /// The age and whether it exceeds the expected one, as in `BatteryDocument`.
   let age_ms: Int
   let stale: Bool
@@ -106,32 +90,8 @@ package struct StatusDocument: Encodable {
     self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
     self.device = device
     self.time = time
-    self.status = StatusFields(status)
-    self.identity = IdentityDocument(identity)
+    self.status = status
+    self.identity = identity
     (age_ms, stale) = (age ?? 0, isStale)
-  }
-}
-
-/// A status, as a part of other documents.
-package struct StatusFields: Encodable, Sendable {
-  private let fields: WithNulls<Bridge.Status>
-
-  /// The fields of a status.
-  package init(_ status: AccessoryStatus) { fields = WithNulls(Bridge.Status(status)) }
-
-  /// Writes all fields, nil ones as null.
-  package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
-}
-
-/// An accessory's identity, as a part of other documents. Empty texts become null.
-package struct IdentityDocument: Encodable, Sendable {
-  let manufacturer, name, model, serial, firmware, hardware: OrNull<String>
-
-  /// The document of an identity.
-  package init(_ identity: AccessoryIdentity) {
-    func known(_ text: String) -> OrNull<String> { OrNull(text.isEmpty ? nil : text) }
-    (manufacturer, name, model) = (known(identity.manufacturer), known(identity.name), known(identity.model))
-    serial = known(identity.serialNumber)
-    (firmware, hardware) = (known(identity.firmwareRevision), known(identity.hardwareRevision))
   }
 }

@@ -123,7 +123,7 @@ extension ReportedAccessory {
     device = Device(
       DeviceAddress(facts.path) ?? .node(facts.path), link: facts.link, source: .named, driver: facts.driver,
       name: text(facts.name, identity?.name), manufacturer: text(facts.manufacturer, identity?.manufacturer),
-      model: text(facts.model, identity?.model), serialNumber: text(facts.serial, identity?.serial),
+      model: text(facts.model, identity?.model), serialNumber: text(facts.serial, identity?.serialNumber),
       terminal: facts.terminal,
       usb: facts.usb.map {
         USBIdentity(
@@ -132,8 +132,8 @@ extension ReportedAccessory {
           damage: $0.damage)
       })
     device.unit = facts.unit
-    device.firmwareRevision = text(nil, identity?.firmware)
-    device.hardwareRevision = text(nil, identity?.hardware)
+    device.firmwareRevision = text(nil, identity?.firmwareRevision)
+    device.hardwareRevision = text(nil, identity?.hardwareRevision)
     profile = Profile(name: accessory.profile ?? "", rules: [], protocolStrings: protocols)
   }
 }

@@ -138,7 +138,7 @@ enum FleetTopRow {
     add("Name", identity?.name ?? device.name)
     add("Manufacturer", identity?.manufacturer ?? device.manufacturer)
     add("Model", identity?.model ?? device.model)
-    add("Firmware", identity?.firmware)
+    add("Firmware", identity?.firmwareRevision)
     add("Path", device.place)
     add("Profile", one.state.held?.profile)
     add("Driver", device.driver)

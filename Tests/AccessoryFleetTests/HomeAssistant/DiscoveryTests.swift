@@ -75,11 +75,11 @@ struct DiscoveryTests {
     let evil = "}}{{ states('x') }} '\"\\\u{202E}\u{7}" + String(repeating: "é", count: 300)
     var facts = DiscoveryFacts(Bridge.Device(id: evil, path: "/dev/a", source: "udev", name: evil, serial: evil))
     var state = FleetState(facts.device, connected: true, at: 1)
-    state.identity = Bridge.Identity(
-      manufacturer: evil, name: evil, model: evil, serial: evil, firmware: evil, hardware: evil)
+    state.identity = AccessoryIdentity(
+      manufacturer: evil, name: evil, model: evil, serialNumber: evil, firmwareRevision: evil, hardwareRevision: evil)
     var battery = BatteryReading(percent: nil, level: .low, charge: .charging)
     battery.temperatures = [.init(21_500, name: evil)]
-    state.battery = Bridge.Battery(battery)
+    state.battery = battery
     facts.take(state)
     facts.take([
       Bridge.MeasuredValue(

@@ -20,14 +20,12 @@ struct DocumentTests {
     held.stale = true
     held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
     var state = FleetState(device(), held: held, connected: false, stale: true, at: 1_790_000_000.5)
-    state.identity = Bridge.Identity(
-      manufacturer: "Acme", name: "Lamp", model: "", serial: "SIM0001", firmware: "1.2", hardware: "")
-    state.status = Bridge.Status(state: "busy", progress_percent: 40)
+    state.identity = AccessoryIdentity(
+      manufacturer: "Acme", name: "Lamp", serialNumber: "SIM0001", firmwareRevision: "1.2")
+    state.status = AccessoryStatus(state: .busy, progress: 40)
     state.statusTime = 1_790_000_000
-    var battery = Bridge.Battery(
-      level: "normal", level_origin: "derived", charge: "charging", percent: 57, voltage_mv: 3_712)
-    battery.cells_mv = [3_700, nil]
-    state.battery = battery
+    state.battery = BatteryReading(percent: 57, millivolts: 3_712, charge: .charging)
+    state.battery?.cellMillivolts = [3_700, nil]
     state.batteryTime = 1_790_000_000.25
     state.problem = FleetProblem(AccessoryError(.disconnected, code: .errno(19), "SIM0001 was disconnected"))
     return state
@@ -105,9 +103,9 @@ struct DocumentTests {
     #expect(fields["device"]?.fields?["service"]?.fields?["problem"]?.fields?["kind"] == .string("timed_out"))
     #expect(fields["problem"]?.fields?["exit_status"] == .int(69))
     var unknown = Self.state()
-    unknown.status = Bridge.Status(AccessoryStatus())
+    unknown.status = AccessoryStatus()
     #expect(try JSON(unknown.bytes).fields?["status"]?.fields?["state"] == .null)
-    #expect(try FleetState(unknown.bytes).status?.reading == AccessoryStatus())
+    #expect(try FleetState(unknown.bytes).status == AccessoryStatus())
     let empty = FleetState(Self.device(), connected: true, at: 1)
     #expect(try JSON(empty.bytes).fields?["battery"] == .null)
     #expect(try FleetState(empty.bytes) == empty)
