@@ -386,13 +386,15 @@ import Testing
       ),
     ]
     for (value, json) in told {
-      #expect(try text(Bridge.MeasuredValue(value)) == json)
-      #expect(Bridge.MeasuredValue(value).reading == value)
+      #expect(try text(Read(value)) == json)
+      #expect(try again(value) == value)
     }
     #expect(
-      try text(WithNulls(Bridge.MeasuredValue(told[1].0, age_ms: 7)))
+      try text(WithNulls(Read(told[1].0, age: .milliseconds(7))))
         == #"{"age_ms":7,"derived":false,"flag":null,"kind":"number","name":"count","number":12,"quantity":null,"#
-        + #""stale":null,"text":null,"unit":null}"#)
+        + #""stale":false,"text":null,"unit":null}"#)
+    let old = Read(told[0].0, age: .milliseconds(7), isStale: true)
+    #expect(try again(old) == old)
   }
 
   /// What a newer service may say.
@@ -401,10 +403,11 @@ import Testing
     #expect(try read(#"{"state":"x"}"#, as: AccessoryStatus.self).state == nil)
     let words = #"{"level":"low","level_origin":"reported","charge":"full","derived":["percent","z"]}"#
     #expect(try read(words, as: BatteryReading.self).derived == [.percent])
-    var value = Bridge.MeasuredValue(name: "a")
-    (value.kind, value.number) = ("z", 1)
-    #expect(value.reading == AccessoryValue("a", content: nil))
-    (value.kind, value.text, value.number) = ("choice", "b", 1.5)
-    #expect(value.reading.content == nil)
+    #expect(try read(#"{"name":"a","kind":"z","number":1}"#) == AccessoryValue("a", content: nil))
+    let half = #"{"name":"a","kind":"choice","text":"b","number":1.5}"#
+    #expect(try read(half, as: AccessoryValue.self).content == nil)
+    #expect(throws: ReplyNumberError.self) {
+      try read(#"{"name":"a","kind":"z","age_ms":-1}"#, as: Read<AccessoryValue>.self)
+    }
   }
 }

@@ -39,9 +39,9 @@ private struct Talker: LinkedAccessory {
       let reply = try await client.call(Bridge.GetValues(device: "A1"))
       #expect(reply.device.id == "A1" && reply.values.count == 6)
       #expect(
-        reply.values.first?.reading
+        reply.values.first?.value
           == AccessoryValue("state", quantity: .state, content: .choice(word: "idle", number: 0)))
-      #expect(reply.values.allSatisfy { $0.age_ms == nil })
+      #expect(reply.values.allSatisfy { $0.age == nil })
       await simulator.setStatus(AF1StatusReply(state: .busy, progress: 3))
       let progress = try await client.call(Bridge.GetValues()).values.first { $0.name == "progress" }
       #expect(progress?.number == 3 && progress?.unit == "%")
@@ -62,7 +62,7 @@ private struct Talker: LinkedAccessory {
       let asked = try await client.call(Bridge.GetValues()).values
       (_, transport) = try await harness.client().upgrade(Bridge.Open())
       let values = try await client.call(Bridge.GetValues()).values
-      #expect(values.map(\.reading) == asked.map(\.reading) && values.allSatisfy { $0.age_ms ?? -1 >= 0 })
+      #expect(values.map(\.value) == asked.map(\.value) && values.allSatisfy { $0.age ?? .seconds(-1) >= .zero })
       await transport.close()
     }
   }
@@ -134,7 +134,7 @@ private struct Talker: LinkedAccessory {
       _ = terminal.transport.output.offer(Array("u=1\n".utf8))
       let first = try #require(try await wanting.next())
       #expect(first.event == .values && first.device?.id == "T1")
-      #expect(first.values?.map(\.reading) == [AccessoryValue("u", quantity: .voltage, unit: .volt, number: 1)])
+      #expect(first.values?.map(\.value) == [AccessoryValue("u", quantity: .voltage, unit: .volt, number: 1)])
       for number in 2...50 { _ = terminal.transport.output.offer(Array("u=\(number)\ni=\(number)\n".utf8)) }
       var told: [Bridge.Event] = []
       while told.last?.values?.first(where: { $0.name == "u" })?.number != 50 {
@@ -144,7 +144,7 @@ private struct Talker: LinkedAccessory {
       #expect(told.count < 10 && told.allSatisfy { $0.event == .values })
       let values = try await client.call(Bridge.GetValues()).values
       #expect(values.map(\.name) == ["u", "i"] && values.map(\.number) == [50, 50])
-      #expect(values.allSatisfy { $0.age_ms ?? -1 >= 0 })
+      #expect(values.allSatisfy { $0.age ?? .seconds(-1) >= .zero })
       file.remove()
       #expect(try await other.next()?.event == .disconnected)
     }

@@ -79,11 +79,11 @@ import Testing
 
   /// What was measured, with ages and origins where there are such.
   @Test func measurements() {
-    let power = Bridge.MeasuredValue(AccessoryValue("pv_power", quantity: .power, unit: .watt, number: 36.5))
-    let mode = Bridge.MeasuredValue(
-      AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age_ms: 1_590)
-    let on = Bridge.MeasuredValue(AccessoryValue("relay", content: .flag(true), isDerived: true), age_ms: 61_000)
-    let unknown = Bridge.MeasuredValue(AccessoryValue("current", quantity: .current, unit: .ampere, content: nil))
+    let power = Read(AccessoryValue("pv_power", quantity: .power, unit: .watt, number: 36.5))
+    let mode = Read(
+      AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age: .milliseconds(1_590))
+    let on = Read(AccessoryValue("relay", content: .flag(true), isDerived: true), age: .milliseconds(61_000))
+    let unknown = Read(AccessoryValue("current", quantity: .current, unit: .ampere, content: nil))
     #expect(
       MeasurementView.table([power, unknown], Samples.pipe) == [
         "name      value  unit", "pv_power  36.5   W", "current   -      A",
@@ -93,15 +93,15 @@ import Testing
         "name      value  unit  age         origin", "pv_power  36.5   W", "mode      bulk         1.5 s",
         "relay     yes          1 min 01 s  derived",
       ])
-    #expect(MeasurementView.line(power.reading, width: 10) == "pv_power    36.5 W")
-    #expect(MeasurementView.line(unknown.reading, width: 0) == "current  -")
+    #expect(MeasurementView.line(power.value, width: 10) == "pv_power    36.5 W")
+    #expect(MeasurementView.line(unknown.value, width: 0) == "current  -")
   }
 
   /// On a narrow terminal whole columns go, and the name, the value and its unit stay in one row.
   @Test(arguments: [40, 80, 120]) func measurementsOnATerminal(columns: Int) {
-    let voltage = Bridge.MeasuredValue(
+    let voltage = Read(
       AccessoryValue("rated_battery_voltage", quantity: .voltage, unit: .volt, content: .number(24), isDerived: true),
-      age_ms: 61_000)
+      age: .milliseconds(61_000))
     #expect(
       MeasurementView.table([voltage], Samples.pipe, columns: columns)
         == (columns == 40

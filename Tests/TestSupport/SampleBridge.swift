@@ -43,9 +43,9 @@ package final class SampleBridge: BridgeHandler {
   package static let battery = BatteryReading(
     percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging)
   package static let values = [
-    Bridge.MeasuredValue(AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2)),
-    Bridge.MeasuredValue(
-      AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age_ms: 1_500),
+    Read(AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2)),
+    Read(
+      AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age: .milliseconds(1_500)),
   ]
   package static let series = ReadingSeries(
     name: ReadingSeries.percent, unit: "%",
@@ -99,7 +99,8 @@ package final class SampleBridge: BridgeHandler {
 
   package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
     try check(call.device, caller)
-    return Bridge.GetStatus.Reply(device: Self.device, status: Self.status, identity: Self.identity, age_ms: 3)
+    return Bridge.GetStatus.Reply(
+      device: Self.device, status: Self.status, identity: Self.identity, age_ms: 3)
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)

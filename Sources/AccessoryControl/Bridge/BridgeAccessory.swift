@@ -127,14 +127,14 @@ extension Bridge {
     package var battery: Battery?
     package var status: Status?
     package var problem: Problem?
-    package var values: [MeasuredValue]?
+    package var values: [Read<AccessoryValue>]?
     package var alarm: Alarm?
     /// What has become of the alarm.
     package var state: AlarmState?
 
     package init(
       _ event: EventName, time: Double, device: Device? = nil, battery: Battery? = nil, status: Status? = nil,
-      problem: Problem? = nil, values: [MeasuredValue]? = nil, alarm: Alarm? = nil, state: AlarmState? = nil
+      problem: Problem? = nil, values: [Read<AccessoryValue>]? = nil, alarm: Alarm? = nil, state: AlarmState? = nil
     ) {
       (self.alarm, self.state) = (alarm, state)
       self.event = event

@@ -103,7 +103,7 @@ extension Bridge.Event: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(time, ReplyLimits.seconds, "time")
     try device?.check()
-    try Bridge.MeasuredValue.check(values ?? [])
+    try ReplyLimits.check(count: values ?? [])
     try alarm?.check()
   }
 }

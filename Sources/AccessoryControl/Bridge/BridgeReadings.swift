@@ -8,6 +8,7 @@ extension Bridge {
   package typealias Battery = BatteryReading
   package typealias Status = AccessoryStatus
   package typealias Identity = AccessoryIdentity
+  package typealias MeasuredValue = Read<AccessoryValue>
 }
 
 extension BatteryReading {
@@ -23,4 +24,9 @@ extension AccessoryStatus {
 extension AccessoryIdentity {
   package init(_ identity: AccessoryIdentity) { self = identity }
   package var reading: AccessoryIdentity { self }
+}
+
+extension Read<AccessoryValue> {
+  package var reading: AccessoryValue { value }
+  package var age_ms: Int? { age?.inMilliseconds }
 }

@@ -159,7 +159,7 @@ package enum BridgeEvent: Sendable, Hashable {
       self = .requestFailed(device, problem.error(or: .ioFailure))
     case .values:
       guard let values = event.values else { return nil }
-      self = .values(device, values.map(\.reading))
+      self = .values(device, values.map(\.value))
     case .alarm:
       guard let alarm = event.alarm, let state = event.state else { return nil }
       self = .alarm(device, alarm, state)

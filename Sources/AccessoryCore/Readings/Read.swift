@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Something that was read from an accessory, and how old it is.
+@dynamicMemberLookup
 public struct Read<Value> {
   /// What was read.
   public var value: Value
@@ -15,6 +16,9 @@ public struct Read<Value> {
     self.age = age
     self.isStale = isStale
   }
+
+  /// A part of what was read: `read.percent` is `read.value.percent`.
+  public subscript<Part>(dynamicMember part: KeyPath<Value, Part>) -> Part { value[keyPath: part] }
 
   /// The same age for another value that was read with this one.
   public func map<Other, Failure: Error>(

@@ -35,5 +35,10 @@ extension Duration {
   }
 
   /// Whole milliseconds, rounded towards zero; saturates at the limits of the type.
-  package var inMilliseconds: Int { Int(clamping: inNanoseconds / 1_000_000) }
+  package var inMilliseconds: Int {
+    let (seconds, attoseconds) = components
+    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000)
+    let (sum, isTooLongBySome) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    return Int(clamping: isTooLong || isTooLongBySome ? (seconds < 0 ? .min : .max) : sum)
+  }
 }

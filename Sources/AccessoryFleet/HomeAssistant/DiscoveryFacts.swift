@@ -78,12 +78,11 @@ package struct DiscoveryFacts: Sendable, Hashable {
 
   /// Adds what values contain. Returns whether that changes a discovery message.
   @discardableResult
-  package mutating func take(_ measured: [Bridge.MeasuredValue]) -> Bool {
+  package mutating func take(_ measured: [Read<AccessoryValue>]) -> Bool {
     let before = values
-    for value in measured.prefix(ReadingLimits.values) {
-      let reading = value.reading
+    for value in measured.prefix(ReadingLimits.values).map(\.value) {
       let kind: Value.Kind
-      switch reading.content {
+      switch value.content {
       case .number: kind = .number
       case .text: kind = .text
       case .flag: kind = .flag
@@ -91,7 +90,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
       case nil: continue
       }
       guard values[value.name] != nil || values.count < ReadingLimits.values else { continue }
-      values[value.name] = Value(name: value.name, kind: kind, quantity: reading.quantity, unit: reading.unit)
+      values[value.name] = Value(name: value.name, kind: kind, quantity: value.quantity, unit: value.unit)
     }
     return values != before
   }

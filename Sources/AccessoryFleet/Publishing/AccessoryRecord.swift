@@ -10,7 +10,7 @@ struct AccessoryRecord: Sendable {
   /// Its path and unit, which is unique among the service's accessories.
   var place: String
   var state: FleetState
-  var values: [String: Bridge.MeasuredValue] = [:]
+  var values: [String: Read<AccessoryValue>] = [:]
   /// When each value was read, in seconds since 1970.
   var valueTimes: [String: Double] = [:]
   var facts: DiscoveryFacts
@@ -38,13 +38,13 @@ struct AccessoryRecord: Sendable {
   }
 
   /// Adds values; returns whether there is something new.
-  mutating func take(_ new: [Bridge.MeasuredValue], at time: Double) -> Bool {
+  mutating func take(_ new: [Read<AccessoryValue>], at time: Double) -> Bool {
     var isNew = false
-    for value in new where values[value.name] != nil || values.count < ReadingLimits.values {
-      var plain = value
-      plain.age_ms = nil
-      if values.updateValue(plain, forKey: value.name) != plain { isNew = true }
-      valueTimes[value.name] = time - Double(value.age_ms ?? 0) / 1_000
+    for read in new where values[read.value.name] != nil || values.count < ReadingLimits.values {
+      var plain = read
+      plain.age = nil
+      if values.updateValue(plain, forKey: read.value.name) != plain { isNew = true }
+      valueTimes[read.value.name] = time - Double(read.age?.inMilliseconds ?? 0) / 1_000
     }
     facts.take(new)
     return isNew
@@ -72,10 +72,10 @@ struct AccessoryRecord: Sendable {
   /// Nil for an accessory without values.
   func valuesMessage(_ topics: FleetTopics, isRetained: Bool, at time: Double) -> MQTTMessage? {
     guard !values.isEmpty else { return nil }
-    let aged = values.values.sorted { $0.name < $1.name }.map { value in
-      var value = value
-      value.age_ms = FleetState.age(of: valueTimes[value.name], now: time)
-      return value
+    let aged = values.values.sorted { $0.value.name < $1.value.name }.map { read in
+      var read = read
+      read.age = FleetState.age(of: valueTimes[read.value.name], now: time).map { .milliseconds($0) }
+      return read
     }
     return MQTTMessage(
       topics.values(of: level), FleetValues(state.device, aged, at: time).bytes, isRetained: isRetained)

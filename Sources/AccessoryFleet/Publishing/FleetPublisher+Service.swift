@@ -71,7 +71,7 @@ extension FleetPublisher {
       }
       if isNew { tell(Bridge.Event(.status, time: now, device: device, status: status)) }
     case .values(let device, let values):
-      let measured = values.map { Bridge.MeasuredValue($0) }
+      let measured = values.map { Read($0) }
       guard let level = levels[device.place], var record = records[level] else { return }
       let facts = record.facts
       let isNew = record.take(measured, at: now)

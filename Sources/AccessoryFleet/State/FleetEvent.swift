@@ -28,7 +28,7 @@ package struct FleetEvent: Sendable, Hashable {
         "device": event.device.map { FleetDevice.json(nil, $0) } ?? .null,
         "battery": .of(event.battery.map(WithNulls.init)),
         "status": .of(event.status.map(WithNulls.init)),
-        "values": event.values.map { .array($0.map(\.fleetJSON)) } ?? .null,
+        "values": .of(event.values.map(WithNulls.init)),
         "alarm": event.alarm.map(FleetAlarms.json) ?? .null, "state": .text(event.state?.rawValue),
         "problem": event.problem.map { FleetProblem($0).json } ?? .null,
       ])
@@ -45,7 +45,7 @@ package struct FleetEvent: Sendable, Hashable {
       status: try fields.value("status"), alarm: try fields.value("alarm"),
       state: try fields.text("state").flatMap { Bridge.AlarmState(rawValue: $0) })
     event.values = try fields.list("values", limit: ReadingLimits.values).map { list throws(FleetDocumentError) in
-      try Bridge.MeasuredValue.read(list)
+      try FleetValues.read(list)
     }
     event.problem = try fields["problem"].map { json throws(FleetDocumentError) in
       Bridge.Problem(try FleetProblem(json).error)

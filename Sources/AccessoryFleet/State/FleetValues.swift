@@ -14,11 +14,11 @@ package struct FleetValues: Sendable, Hashable {
   package var time: Double
   /// The device.
   package var device: Bridge.Device
-  /// The values. `age_ms` is their age at `time`.
-  package var values: [Bridge.MeasuredValue]
+  /// The values, with their ages at `time`.
+  package var values: [Read<AccessoryValue>]
 
   /// Values of a device.
-  package init(_ device: Bridge.Device, _ values: [Bridge.MeasuredValue], at time: Double) {
+  package init(_ device: Bridge.Device, _ values: [Read<AccessoryValue>], at time: Double) {
     (self.device, self.values, self.time) = (device, values, time)
   }
 
@@ -27,7 +27,7 @@ package struct FleetValues: Sendable, Hashable {
     JSON.document(
       .values,
       [
-        "time": .number(time), "device": FleetDevice.json(nil, device), "values": .array(values.map(\.fleetJSON)),
+        "time": .number(time), "device": FleetDevice.json(nil, device), "values": .of(WithNulls(values)),
       ])
   }
 
@@ -37,37 +37,28 @@ package struct FleetValues: Sendable, Hashable {
     guard let device = fields["device"], let time = try fields.time("time"),
       let values = try fields.list("values", limit: ReadingLimits.values)
     else { throw FleetDocumentError("device, time or values is missing") }
-    self.init(try FleetDevice.read(device).0, try Bridge.MeasuredValue.read(values), at: time)
+    self.init(try FleetDevice.read(device).0, try Self.read(values), at: time)
   }
 
   /// The values as they are now: their ages have grown by the time since they were published.
-  package func values(now: Double) -> [Bridge.MeasuredValue] {
+  package func values(now: Double) -> [Read<AccessoryValue>] {
     let since = FleetState.age(of: time, now: now) ?? 0
-    return values.map { value in
-      var value = value
-      value.age_ms = min(value.age_ms ?? 0, ReplyLimits.count.upperBound - since) + since
-      return value
+    return values.map { read in
+      var read = read
+      let age = read.age?.inMilliseconds ?? 0
+      read.age = .milliseconds(min(age, ReplyLimits.count.upperBound - since) + since)
+      return read
     }
-  }
-}
-
-extension Bridge.MeasuredValue {
-  /// All fields of a value, as in documents.
-  var fleetJSON: JSON {
-    var value = self
-    value.role = nil
-    (value.derived, value.stale, value.age_ms) = (derived ?? false, stale ?? false, age_ms ?? 0)
-    return .of(WithNulls(value))
   }
 
   /// Reads values, no two of one name.
-  static func read(_ values: [JSON]) throws(FleetDocumentError) -> [Bridge.MeasuredValue] {
-    var read: [Bridge.MeasuredValue] = []
+  static func read(_ values: [JSON]) throws(FleetDocumentError) -> [Read<AccessoryValue>] {
+    var read: [Read<AccessoryValue>] = []
     var names: Set<String> = []
     for value in values {
-      let value = try FleetFields.value(value, "a value", as: Bridge.MeasuredValue.self)
-      guard names.insert(value.name).inserted else { throw FleetDocumentError("a value is there twice") }
-      read.append(value)
+      let one = try FleetFields.value(value, "a value", as: Read<AccessoryValue>.self)
+      guard names.insert(one.value.name).inserted else { throw FleetDocumentError("a value is there twice") }
+      read.append(one)
     }
     return read
   }

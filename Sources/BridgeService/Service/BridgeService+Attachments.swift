@@ -196,7 +196,7 @@ extension BridgeService {
   /// Sends an event to subscribers.
   func tell(
     _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
-    status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Bridge.MeasuredValue]? = nil
+    status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Read<AccessoryValue>]? = nil
   ) {
     events.tell(
       Bridge.Event(

@@ -20,7 +20,7 @@ extension BridgeService {
       note(values, .asked, held)
       return Bridge.GetValues.Reply(
         device: Bridge.Device(held.target),
-        values: (held.readings.values?.values ?? []).map { Bridge.MeasuredValue($0) })
+        values: (held.readings.values?.values ?? []).map { Read($0) })
     } catch {
       // An accessory that reports values by itself may have no request for them: the last values are returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
@@ -38,11 +38,8 @@ extension BridgeService {
       device: Bridge.Device(attachment.target), values: values.entries.map { measured($0, attachment) })
   }
 
-  private func measured(_ entry: ValuesReading.Entry, _ attachment: Attachment) -> Bridge.MeasuredValue {
-    var value = Bridge.MeasuredValue(
-      entry.value, age_ms: Attachment.milliseconds(entry.age(clock.bootTime)))
-    value.stale = isStale(.values, entry.time, attachment)
-    return value
+  private func measured(_ entry: ValuesReading.Entry, _ attachment: Attachment) -> Read<AccessoryValue> {
+    Read(entry.value, age: entry.age(clock.bootTime), isStale: isStale(.values, entry.time, attachment) == true)
   }
 
   /// Stores values, and reports changed ones to subscribers, now or when the next report is due.
@@ -58,7 +55,7 @@ extension BridgeService {
   private func tellValues(_ attachment: Attachment) {
     let entries = attachment.readings.takeNews(now: clock.now)
     if !entries.isEmpty {
-      var values: [Bridge.MeasuredValue] = []
+      var values: [Read<AccessoryValue>] = []
       for entry in entries { values.append(measured(entry, attachment)) }
       tell(.values, attachment, values: values)
     }

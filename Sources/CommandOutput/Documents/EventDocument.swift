@@ -13,7 +13,7 @@ package struct EventDocument: Encodable {
   let identity: OrNull<AccessoryIdentity>
   let status: OrNull<AccessoryStatus>
   let battery: OrNull<BatteryReading>
-  let values: OrNull<[ValueFields]>
+  let values: OrNull<[Read<AccessoryValue>]>
   let problem: OrNull<ProblemDocument>
   let alarm: OrNull<AlarmFields>
   /// "raised" or "cleared" for an alarm.
@@ -23,14 +23,14 @@ package struct EventDocument: Encodable {
   package init(
     _ event: String, at time: Double = WallClock.seconds, _ device: DeviceDocument,
     identity: AccessoryIdentity? = nil, status: AccessoryStatus? = nil, battery: BatteryReading? = nil,
-    values: [Bridge.MeasuredValue]? = nil, problem: AccessoryError? = nil, alarm: Bridge.Alarm? = nil,
+    values: [Read<AccessoryValue>]? = nil, problem: AccessoryError? = nil, alarm: Bridge.Alarm? = nil,
     state: Bridge.AlarmState? = nil
   ) {
     (self.event, self.time, self.device) = (event, time, device)
     self.identity = OrNull(identity)
     self.status = OrNull(status)
     self.battery = OrNull(battery)
-    self.values = OrNull(values.map { $0.map(ValueFields.init) })
+    self.values = OrNull(values)
     self.problem = OrNull(problem.map(ProblemDocument.init))
     self.alarm = OrNull(alarm.map(AlarmFields.init))
     self.state = OrNull(state?.rawValue)

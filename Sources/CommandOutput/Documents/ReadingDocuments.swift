@@ -37,31 +37,14 @@ package struct ValuesDocument: Encodable {
   let document = DocumentKind.values
   let time: Double
   let device: DeviceDocument
-  let values: [ValueFields]
+  let values: [Read<AccessoryValue>]
 
   /// The requested values, or the changed ones; `time` is in seconds since 1970, UTC.
-  package init(_ device: DeviceDocument, _ values: [Bridge.MeasuredValue], at time: Double = WallClock.seconds) {
+  package init(_ device: DeviceDocument, _ values: [Read<AccessoryValue>], at time: Double = WallClock.seconds) {
     self.device = device
     self.time = time
-    self.values = values.map(ValueFields.init)
+    self.values = values
   }
-}
-
-/// A value of an accessory, as a part of other documents.
-package struct ValueFields: Encodable, Sendable {
-  private let fields: WithNulls<Bridge.MeasuredValue>
-
-  /// The fields of a value. A missing age becomes 0.
-  package init(_ value: Bridge.MeasuredValue) {
-    var value = value
-    value.role = nil
-    (value.derived, value.stale) = (value.derived ?? false, value.stale ?? false)
-    value.age_ms = value.age_ms ?? 0
-    fields = WithNulls(value)
-  }
-
-  /// Writes all fields, nil ones as null.
-  package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
 /// An accessory's status and identity, for `status --json`.

@@ -9,16 +9,17 @@ package enum MeasurementView {
   /// A table of values. The columns for age and origin are there only where a value has one. `columns` is the
   /// terminal's width; nil without a terminal.
   package static func table(
-    _ values: [Bridge.MeasuredValue], _ style: Style = .standardOutput, columns: Int? = nil
+    _ values: [Read<AccessoryValue>], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
-    let (hasAges, hasDerived) = (values.contains { $0.age_ms != nil }, values.contains { $0.derived == true })
+    let (hasAges, hasDerived) = (values.contains { $0.age != nil }, values.contains { $0.value.isDerived })
     var table = Table(
       ["name", "value", "unit"] + (hasAges ? ["age"] : []) + (hasDerived ? ["origin"] : []),
       optional: (hasDerived ? [hasAges ? 4 : 3] : []) + (hasAges ? [3] : []))
-    for value in values {
+    for read in values {
+      let value = read.value
       table.add(
-        [name(value.name), text(value.reading), unit(value.reading)] + (hasAges ? [age(value)] : [])
-          + (hasDerived ? [value.derived == true ? "derived" : ""] : []))
+        [name(value.name), text(value), unit(value)] + (hasAges ? [age(read)] : [])
+          + (hasDerived ? [value.isDerived ? "derived" : ""] : []))
     }
     return table.lines(style, columns: columns)
   }
@@ -50,7 +51,7 @@ package enum MeasurementView {
     }
   }
 
-  private static func age(_ value: Bridge.MeasuredValue) -> String {
-    value.age_ms.map { AgeView.text($0, isStale: value.stale == true) } ?? ""
+  private static func age(_ read: Read<AccessoryValue>) -> String {
+    read.age.map { AgeView.text($0.inMilliseconds, isStale: read.isStale) } ?? ""
   }
 }

@@ -23,23 +23,23 @@ package final class ShownValues: Sendable {
   /// Shows the values of an accessory that was just found. Throws when a wanted name isn't among them, unless more values may
   /// follow (`isComplete` is false). `document` makes a document of values.
   package func show(
-    _ values: [Bridge.MeasuredValue], isComplete: Bool, document: ([Bridge.MeasuredValue]) -> some Encodable
+    _ values: [Read<AccessoryValue>], isComplete: Bool, document: ([Read<AccessoryValue>]) -> some Encodable
   ) throws {
     let reading = last.withLock { last in
       last = ValuesReading()
-      last.take(values.map(\.reading), at: .now)
+      last.take(values.map(\.value), at: .now)
       return last
     }
     if isComplete, let missing = names.first(where: { reading[$0] == nil }) {
-      let all = values.map { MeasurementView.name($0.name) }.joined(separator: ", ")
+      let all = values.map { MeasurementView.name($0.value.name) }.joined(separator: ", ")
       throw UsageError("there is no value \(missing): \(all.isEmpty ? "there are none" : "there are " + all)")
     }
-    let wanted = values.filter { isWanted($0.name) }
+    let wanted = values.filter { isWanted($0.value.name) }
     if json { return Output.json(document(wanted)) }
     if isPlain {
       // In the order of the names, as a script expects it.
       for name in names {
-        wanted.filter { $0.name == name }.forEach { Output.line(MeasurementView.plain($0.reading)) }
+        wanted.filter { $0.value.name == name }.forEach { Output.line(MeasurementView.plain($0.value)) }
       }
       return
     }
@@ -47,13 +47,13 @@ package final class ShownValues: Sendable {
   }
 
   /// Shows the values that differ from those shown last.
-  package func showChanges(_ values: [AccessoryValue], document: ([Bridge.MeasuredValue]) -> some Encodable) {
+  package func showChanges(_ values: [AccessoryValue], document: ([Read<AccessoryValue>]) -> some Encodable) {
     let (changed, width) = last.withLock { last in
       let changed = last.take(values, at: .now).filter { isWanted($0.name) }
       return (changed, last.values.map { TextWidth.of(MeasurementView.name($0.name)) }.max() ?? 0)
     }
     guard !changed.isEmpty else { return }
-    if json { return Output.json(document(changed.map { Bridge.MeasuredValue($0) })) }
+    if json { return Output.json(document(changed.map { Read($0) })) }
     if isPlain { return changed.forEach { Output.line(MeasurementView.plain($0)) } }
     for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
   }

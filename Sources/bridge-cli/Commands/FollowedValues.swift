@@ -19,7 +19,7 @@ struct FollowedValues: Followed {
 
   let source: Source
   let document: DeviceDocument
-  let values: [Bridge.MeasuredValue]
+  let values: [Read<AccessoryValue>]
 
   /// Opens the accessory or asks the service that holds it. `isToldOf`: whether the accessory's own announcements of
   /// values are wanted.
@@ -40,7 +40,7 @@ struct FollowedValues: Followed {
       opened.noteMissing()
       return FollowedValues(
         source: .open(opened, news), document: DeviceDocument(opened.device),
-        values: values.map { Bridge.MeasuredValue($0.bounded) })
+        values: values.map { Read($0.bounded) })
     } catch {
       await opened.accessory.close()
       throw error
@@ -51,7 +51,7 @@ struct FollowedValues: Followed {
   func again() async throws -> [AccessoryValue] {
     switch source {
     case .open(let opened, _): try await opened.accessory.values().map(\.bounded)
-    case .held(let held, _): try await held.values().values.map(\.reading)
+    case .held(let held, _): try await held.values().values.map(\.value)
     }
   }
 

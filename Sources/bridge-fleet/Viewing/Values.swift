@@ -48,7 +48,7 @@ struct Values: AsyncParsableCommand, JSONCommand {
     let now = WallClock.seconds
     let values = published.values(now: now).map { value in
       var value = value
-      value.stale = value.stale == true || one.isStale
+      value.isStale = value.isStale || one.isStale
       return value
     }
     try shown.show(values, isComplete: true) { one.document(ValuesDocument(one.device, $0, at: now)) }

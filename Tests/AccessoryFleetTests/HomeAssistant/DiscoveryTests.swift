@@ -82,9 +82,9 @@ struct DiscoveryTests {
     state.battery = battery
     facts.take(state)
     facts.take([
-      Bridge.MeasuredValue(
+      Read(
         AccessoryValue("a') }}{{ 7 * 7 }}", quantity: .init(rawValue: evil), unit: .init(rawValue: evil), number: 1)),
-      Bridge.MeasuredValue(AccessoryValue("b\n", content: .text(evil))),
+      Read(AccessoryValue("b\n", content: .text(evil))),
     ])
     let message = Self.message(facts, evil)
     try Self.compare("hostile", message)
@@ -105,10 +105,10 @@ struct DiscoveryTests {
     state.battery = kind.state.battery
     state.battery?.percent = 3
     changes.append(facts.take(state))
-    changes.append(facts.take(kind.values.values.map { Bridge.MeasuredValue(AccessoryValue($0.name, number: nil)) }))
+    changes.append(facts.take(kind.values.values.map { Read(AccessoryValue($0.value.name, number: nil)) }))
     #expect(changes == [false, false, false])
     #expect(Self.message(facts) == before)
-    let isNews = facts.take([Bridge.MeasuredValue(AccessoryValue("new", quantity: .voltage, unit: .volt, number: 1))])
+    let isNews = facts.take([Read(AccessoryValue("new", quantity: .voltage, unit: .volt, number: 1))])
     #expect(isNews)
     #expect(Self.message(facts) != before)
   }
@@ -146,7 +146,7 @@ struct DiscoveryTests {
     var facts = DiscoveryFacts(Bridge.Device(id: "a", path: "/dev/a", source: "udev"))
     facts.take(
       (0..<255).map {
-        Bridge.MeasuredValue(
+        Read(
           AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), quantity: .voltage, unit: .volt, number: 1)
         )
       })

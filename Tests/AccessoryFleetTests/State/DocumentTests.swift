@@ -185,14 +185,14 @@ struct DocumentTests {
     let values = FleetValues(
       Self.device(),
       [
-        Bridge.MeasuredValue(AccessoryValue("port_4", quantity: .distance, unit: .centimetre, number: 50), age_ms: 20),
-        Bridge.MeasuredValue(AccessoryValue("mode", quantity: .state, content: .choice(word: "blue", number: 2))),
-        Bridge.MeasuredValue(AccessoryValue("lid", content: .flag(true))),
-        Bridge.MeasuredValue(AccessoryValue("unknown", quantity: .voltage, unit: .volt, content: nil)),
+        Read(AccessoryValue("port_4", quantity: .distance, unit: .centimetre, number: 50), age: .milliseconds(20)),
+        Read(AccessoryValue("mode", quantity: .state, content: .choice(word: "blue", number: 2))),
+        Read(AccessoryValue("lid", content: .flag(true))),
+        Read(AccessoryValue("unknown", quantity: .voltage, unit: .volt, content: nil)),
       ], at: 100)
     let read = try FleetValues(values.bytes)
-    #expect(read.values.map(\.reading) == values.values.map(\.reading))
-    #expect(read.values(now: 101.5).map(\.age_ms) == [1_520, 1_500, 1_500, 1_500])
+    #expect(read.values.map(\.value) == values.values.map(\.value))
+    #expect(read.values(now: 101.5).map(\.age) == [1_520, 1_500, 1_500, 1_500].map { .milliseconds($0) })
     #expect(read.device == Self.device())
   }
 
@@ -200,7 +200,7 @@ struct DocumentTests {
   @Test
   func hostileValues() {
     func values(_ names: [String]) -> [UInt8] {
-      FleetValues(Self.device(), names.map { Bridge.MeasuredValue(AccessoryValue($0, number: 1)) }, at: 1).bytes
+      FleetValues(Self.device(), names.map { Read(AccessoryValue($0, number: 1)) }, at: 1).bytes
     }
     #expect(throws: Never.self) { try FleetValues(values((0..<255).map { "v\($0)" })) }
     #expect(throws: FleetDocumentError.self) { try FleetValues(values((0..<256).map { "v\($0)" })) }
@@ -218,9 +218,9 @@ struct DocumentTests {
     #expect(try JSON(own.bytes).fields?["problem"]?.fields?["kind"] == .string("disconnected"))
     #expect(FleetEvent(Bridge.Event(.ready, time: 1)) == nil)
     var values = Bridge.Event(.values, time: 7, device: Self.device())
-    values.values = [Bridge.MeasuredValue(AccessoryValue("a", number: 2))]
+    values.values = [Read(AccessoryValue("a", number: 2))]
     #expect(
-      try FleetEvent(try #require(FleetEvent(values)).bytes).event.values?.map(\.reading) == [
+      try FleetEvent(try #require(FleetEvent(values)).bytes).event.values?.map(\.value) == [
         AccessoryValue("a", number: 2)
       ])
     let info = GatewayInfo(TopicLevel(naming: "attic"), host: "attic", version: "0.1.0", at: 3)
