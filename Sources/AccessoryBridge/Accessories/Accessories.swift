@@ -85,7 +85,7 @@ public struct Accessories: Sendable {
     for source in sources { events.append(try await source.events()) }
     let watch = AccessoryWatch(profiles: profiles, drivers: drivers)
     for stream in events { watch.follow(stream) }
-    for place in services { watch.follow(service: place) }
+    watch.follow(services: services)
     return EventStream(AsyncThrowingStream { await watch.next() })
   }
 

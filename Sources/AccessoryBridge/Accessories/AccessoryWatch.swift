@@ -89,62 +89,49 @@ final class AccessoryWatch: Sendable {
 
   // MARK: - Services
 
-  /// Follows the service at this socket, and services that start there later.
-  func follow(service place: String) {
+  /// Follows the services at these sockets, and services that start there later: a view of their mirror.
+  func follow(services places: [String]) {
+    let mirror = ServiceMirror(.lists)
+    run { await mirror.run(places.map { ServiceMirror.Service($0) }) }
     run { [weak self] in
-      let starts = ServiceStarts(at: place)
-      defer { starts.stop() }
-      for await _ in starts.signals {
-        // The loop throws when the service ends.
-        try? await Self.follow(place) { body in self?.change(body) }
-        guard !Task.isCancelled, let self else { return }
-        change { $0.removeServiceEntries(at: place) }
-      }
-    }
-  }
-
-  private static func follow(
-    _ place: String, _ change: ((inout AccessoryTable) -> Void) -> Void
-  ) async throws(AccessoryError) {
-    var present = ReportedDevices<Device>()
-    var isReady = false
-    for try await event in try await BridgeClient.events(at: place, replyTimeout: Accessories.listTimeout) {
-      switch event {
-      case .present(let facts), .connected(let facts):
-        let device = Device(facts)
-        if isReady {
-          let driver = await drivers(at: place)[device.place]
-          change { $0.addServiceEntry(device, driver, at: place) }
-        } else {
-          _ = present.keep(device, for: device.place, size: device.textByteCount)
-        }
-      case .ready:
-        let drivers = await drivers(at: place)
+      var shown: [UInt64: ServiceReport] = [:]
+      for await news in await mirror.changes() {
+        guard let self else { return }
+        let up = Set(news.services.lazy.filter(\.isUp).map(\.path))
         change { table in
-          for device in present.values { table.addServiceEntry(device, drivers[device.place], at: place) }
+          for accessory in news.accessories {
+            let report = up.contains(accessory.service) ? ServiceReport(accessory) : nil
+            guard shown[accessory.id] != report else { continue }
+            if let old = shown[accessory.id] { table.removeServiceEntry(old.device.place, at: accessory.service) }
+            if let report { table.addServiceEntry(report.device, report.driver, at: accessory.service) }
+            shown[accessory.id] = report
+          }
+          for id in news.forgotten {
+            if let old = shown.removeValue(forKey: id) { table.removeServiceEntry(old.device.place, at: old.service) }
+          }
         }
-        (isReady, present) = (true, ReportedDevices())
-      case .disconnected(let facts, _):
-        present.remove(facts.place)
-        change { $0.removeServiceEntry(facts.place, at: place) }
-      case .battery, .status, .values, .requestFailed, .alarm: break
       }
     }
-  }
-
-  /// The names of the drivers that a service uses, by the address of the device.
-  ///
-  /// This uses a new connection: one made before the event subscription might lead to a previous service that was about
-  /// to end.
-  private static func drivers(at place: String) async -> [String: String] {
-    guard let client = try? await BridgeClient.connect(to: place, replyTimeout: Accessories.listTimeout),
-      let list = try? await client.list()
-    else { return [:] }
-    return Dictionary(list.compactMap { one in one.driver.map { (one.device.place, $0) } }) { first, _ in first }
   }
 
   private func run(_ body: @escaping @Sendable () async -> Void) {
     let task = Task { await body() }
     state.withLock { $0.tasks.append(task) }
+  }
+}
+
+/// What the table gets of an accessory that a service has open.
+private struct ServiceReport: Sendable, Equatable {
+  var service: String
+  var device: Device
+  var driver: String?
+  /// Another one after each disconnect, so that an accessory that was away is reported as such.
+  var connection: Int
+
+  /// Nil for one that isn't connected, or whose driver isn't known yet.
+  init?(_ accessory: MirroredAccessory) {
+    guard accessory.isConnected, let record = accessory.record else { return nil }
+    (service, device, driver) = (accessory.service, Device(accessory.device), record.driver)
+    connection = accessory.disconnectCount
   }
 }
