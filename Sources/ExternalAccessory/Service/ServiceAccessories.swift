@@ -47,26 +47,39 @@ enum ServiceAccessories {
     _ place: String, limit: Int = ReplyLimits.devices, ready: @escaping @Sendable () -> Void,
     _ tell: @escaping @Sendable (Event) -> Void
   ) async {
-    let starts = ServiceStarts(at: place)
-    defer { starts.stop() }
     var (isReady, isTooMuchTold) = (false, false)
-    for await _ in starts.signals {
-      var known = ReportedDevices<ReportedAccessory>(countLimit: limit)
-      try? await followOne(place, &known) {
-        if !isReady { ready() }
-        isReady = true
-      } tell: {
-        tell($0)
-      } passOver: {
-        if !isTooMuchTold { tell(.tooMany(tooMany(place, limit))) }
-        isTooMuchTold = true
-      }
-      for accessory in known.values { tell(.went(accessory.device)) }
+    var known = ReportedDevices<ReportedAccessory>(countLimit: limit)
+    var service: (client: BridgeClient, records: [String: Bridge.Accessory])?
+    func beReady() {
       if !isReady { ready() }
       isReady = true
-      if Task.isCancelled { return }
     }
-    if !isReady { ready() }
+    await ServiceFollower([place], replyTimeout: replyTimeout).run { event in
+      switch event {
+      case .begun(let client): service = (client, await records(client))
+      case .event(.ready): beReady()
+      case .event(.present(let facts)), .event(.connected(let facts)):
+        if case .event(.connected) = event, let client = service?.client { service?.records = await records(client) }
+        guard let service, let told = await look(facts, service.client, service.records) else { return }
+        let former = known[facts.place]
+        guard known.keep(told, for: facts.place, size: told.size) else {
+          if !isTooMuchTold { tell(.tooMany(tooMany(place, limit))) }
+          isTooMuchTold = true
+          return
+        }
+        if let former, former != told { tell(.went(former.device)) }
+        tell(.came(told))
+      case .event(.disconnected(let facts, _)):
+        if let told = known.remove(facts.place) { tell(.went(told.device)) }
+      case .event: break
+      case .ended:
+        for accessory in known.values { tell(.went(accessory.device)) }
+        (known, service) = (ReportedDevices(countLimit: limit), nil)
+        beReady()
+      }
+    }
+    for accessory in known.values { tell(.went(accessory.device)) }
+    beReady()
   }
 
   private static func tooMany(_ place: String, _ limit: Int) -> AccessoryError {
@@ -76,41 +89,22 @@ enum ServiceAccessories {
         + "ignored")
   }
 
-  private static func followOne(
-    _ place: String, _ known: inout ReportedDevices<ReportedAccessory>, ready: () -> Void, tell: (Event) -> Void,
-    passOver: () -> Void
-  ) async throws {
-    for try await event in try await BridgeClient.events(at: place, replyTimeout: replyTimeout) {
-      switch event {
-      case .ready: ready()
-      case .present(let facts), .connected(let facts):
-        guard let told = await look(facts, place) else { continue }
-        let former = known[facts.place]
-        guard known.keep(told, for: facts.place, size: told.size) else {
-          passOver()
-          continue
-        }
-        if let former, former != told { tell(.went(former.device)) }
-        tell(.came(told))
-      case .disconnected(let facts, _):
-        if let told = known.remove(facts.place) { tell(.went(told.device)) }
-      case .battery, .status, .values, .requestFailed, .alarm: break
-      }
-    }
+  /// The service's records of its accessories, by their places.
+  private static func records(_ client: BridgeClient) async -> [String: Bridge.Accessory] {
+    Dictionary((try? await client.list())?.map { ($0.device.place, $0) } ?? []) { first, _ in first }
   }
 
-  /// Asks the service for a device's record; for a device that a user named to the service, also for its identity.
-  ///
-  /// Uses a new connection: a connection older than the one of the events may belong to a service that was ending.
-  private static func look(_ facts: Bridge.Device, _ place: String) async -> ReportedAccessory? {
-    guard let client = try? await BridgeClient.connect(to: place, replyTimeout: replyTimeout) else { return nil }
+  /// The service's record of a device; for a device that a user named to the service, also its identity, which is asked
+  /// for.
+  private static func look(
+    _ facts: Bridge.Device, _ client: BridgeClient, _ records: [String: Bridge.Accessory]
+  ) async -> ReportedAccessory? {
     if facts.source == Device.Source.named.rawValue,
       let reply = try? await client.device(facts.place).info(), reply.accessory.device.place == facts.place
     {
       return ReportedAccessory(reply.accessory, reply.identity)
     }
-    let list = try? await client.list()
-    return (list?.first { $0.device.place == facts.place }).flatMap { ReportedAccessory($0, nil) }
+    return records[facts.place].flatMap { ReportedAccessory($0, nil) }
   }
 }
 
