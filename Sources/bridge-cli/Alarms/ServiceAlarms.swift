@@ -27,30 +27,24 @@ enum ServiceAlarms {
     }
   }
 
-  private static func watch(_ place: String, _ watcher: AlarmWatcher, _ body: @escaping AlarmWatcher.Body) async {
-    let starts = ServiceStarts(at: place)
-    defer { starts.stop() }
-    for await _ in starts.signals {
-      try? await follow(place, watcher.hasRules ? watcher : nil, body)
-      if Task.isCancelled { break }
-    }
-    await watcher.end()
-  }
-
-  /// Follows the events of one service until they end.
-  private static func follow(_ place: String, _ watcher: AlarmWatcher?, _ body: AlarmWatcher.Body) async throws {
-    let client = try await BridgeClient.connect(to: place, replyTimeout: .seconds(60))
-    let events = try await BridgeClient.events(at: place, values: watcher?.wantsValues == true, alarms: true)
-    for try await event in events {
+  private static func watch(_ place: String, _ alarms: AlarmWatcher, _ body: @escaping AlarmWatcher.Body) async {
+    let watcher = alarms.hasRules ? alarms : nil
+    var client: BridgeClient?
+    let follower = ServiceFollower(
+      [place], values: watcher?.wantsValues == true, alarms: true, replyTimeout: .seconds(60))
+    await follower.run { event in
       switch event {
-      case .alarm(let device, let alarm, let state): await body(device, alarm, state)
-      case .present(let device), .connected(let device): await first(device, client, watcher)
-      case .battery(let device, let reading): await watcher?.take(device, battery: reading)
-      case .status(let device, let status): await watcher?.take(device, status: status)
-      case .values(let device, let values): await watcher?.take(device, values: values)
-      case .ready, .disconnected, .requestFailed: break
+      case .begun(let new): client = new
+      case .event(.alarm(let device, let alarm, let state)): await body(device, alarm, state)
+      case .event(.present(let device)), .event(.connected(let device)):
+        if let client { await first(device, client, watcher) }
+      case .event(.battery(let device, let reading)): await watcher?.take(device, battery: reading)
+      case .event(.status(let device, let status)): await watcher?.take(device, status: status)
+      case .event(.values(let device, let values)): await watcher?.take(device, values: values)
+      case .event, .ended: break
       }
     }
+    await alarms.end()
   }
 
   /// Asks for the readings of an accessory that is there.

@@ -19,41 +19,34 @@ enum LowBatteries {
     }
   }
 
-  private static func watch(_ place: String, _ body: Body) async {
-    let starts = ServiceStarts(at: place)
-    defer { starts.stop() }
-    for await _ in starts.signals {
-      try? await follow(place, body)
-      if Task.isCancelled { return }
-    }
-  }
-
   /// The most bytes of device identities stored per service: 256 bytes for each device that it can have.
   private static let byteLimit = ReplyLimits.devices * 256
 
-  /// Follows the events of one service until they end.
-  private static func follow(_ place: String, _ body: Body) async throws {
-    let client = try await BridgeClient.connect(to: place, replyTimeout: .seconds(60))
+  private static func watch(_ place: String, _ body: Body) async {
+    var client: BridgeClient?
     // The identities of the devices with a low battery.
     var low = ReportedDevices<Void>(byteLimit: byteLimit)
     var isTooMuchTold = false
-    for try await event in try await BridgeClient.events(at: place) {
+    await ServiceFollower([place], replyTimeout: .seconds(60)).run { event in
       let (facts, reading): (Bridge.Device, BatteryReading)
       switch event {
-      case .present(let device):
-        guard let battery = try? await client.device(device.place).battery().battery else { continue }
+      case .begun(let new):
+        (client, low) = (new, ReportedDevices(byteLimit: byteLimit))
+        return
+      case .event(.present(let device)):
+        guard let battery = try? await client?.device(device.place).battery().battery else { return }
         (facts, reading) = (device, battery.reading)
-      case .battery(let device, let battery): (facts, reading) = (device, battery)
-      case .disconnected(let device, _):
+      case .event(.battery(let device, let battery)): (facts, reading) = (device, battery)
+      case .event(.disconnected(let device, _)):
         low.remove(device.id)
-        continue
-      case .ready, .connected, .status, .values, .requestFailed, .alarm: continue
+        return
+      case .event, .ended: return
       }
       guard reading.level == .low || reading.level == .critical else {
         low.remove(facts.id)
-        continue
+        return
       }
-      guard low[facts.id] == nil else { continue }
+      guard low[facts.id] == nil else { return }
       if low.keep((), for: facts.id) {
         await body(Device(facts), reading)
       } else if !isTooMuchTold {
