@@ -90,4 +90,35 @@ import Testing
     _ = readings.note(BatteryReading(percent: 5), at: time(10))
     #expect(readings.age(now: time(12))?.oldest == .seconds(2), "with a battery only that counts")
   }
+
+  /// An accessory that sends its status again and again, and always the same, is as current as what it sends.
+  @Test func theAgeOfWhatIsToldAgain() {
+    let silence = AccessoryError(.timedOut, "")
+    var driver = Driver(name: "p", freshness: .seconds(10), rawBytes: .harmless) {
+      _, _, _ throws(AccessoryError) in throw silence
+    }
+    let told = Locked<MonotonicTime?>(nil)
+    var readings = Readings()
+    readings.toldTime = { part in part == .values ? nil : told.withLock { $0 } }
+    readings.freshness = Freshness(driver, interval: \.interval)
+    told.withLock { $0 = time(1) }
+    _ = readings.note(AccessoryStatus(state: .idle), at: time(1))
+    _ = readings.note(BatteryReading(percent: 5), at: time(1))
+    told.withLock { $0 = time(60) }
+    _ = readings.note(BatteryReading(percent: 6), at: time(60))
+    #expect(readings.age(now: time(63))?.oldest == .seconds(3))
+    #expect(readings.age(now: time(63))?.isStale == false && readings.age(now: time(63))?.fresh == .seconds(7))
+    // Who asks now gets what was told then: that doesn't make it new.
+    _ = readings.note(BatteryReading(percent: 6), at: time(68))
+    #expect(readings.battery?.time == time(60) && readings.toldAge(now: time(68)) == .seconds(8))
+    #expect(readings.toldAge(now: time(61)) == nil)
+    #expect(readings.age(now: time(71))?.isStale == true && readings.age(now: time(71))?.fresh == nil)
+    // A status that it never sends by itself isn't judged by what it sends.
+    driver.repeatedParts = [.battery]
+    readings = Readings()
+    readings.freshness = Freshness(driver, interval: \.interval)
+    _ = readings.note(AccessoryStatus(state: .idle), at: time(1))
+    _ = readings.note(BatteryReading(percent: 5), at: time(60))
+    #expect(readings.age(now: time(63))?.oldest == .seconds(3) && readings.age(now: time(63))?.isStale == false)
+  }
 }

@@ -123,6 +123,9 @@ extension DescribedAccessory {
     if asked.isEmpty || !latestValues.knows(isWanted, now: clock.bootTime) { try await awaitNews(of: isWanted) }
   }
 
+  /// When a message with fields of this part came last.
+  public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { latestValues.toldTime(of: part) }
+
   /// What the last reading of messages that the accessory sends by itself lacks; nil where nothing is known to be missing.
   public var missing: String? { shortfall.withLock { $0 } }
 

@@ -20,6 +20,21 @@ extension Driver {
     ) { session, profile, clock throws(AccessoryError) in
       try await DescribedAccessory.open(session, description, clock: clock)
     }
+    let pushed = zip(description.messages, description.partsOfMessages).filter(\.0.isPushed)
+    repeatedParts = pushed.reduce(into: []) { $0.formUnion($1.1) }
+  }
+}
+
+extension ProtocolDescription {
+  /// For each message, the parts of the accessory's state that it tells, directly or by derivation.
+  var partsOfMessages: [Set<AccessoryPoll.Part>] {
+    let wanted: [(AccessoryPoll.Part, (String) -> Bool)] = [
+      (.status, DescribedPart.isStatus), (.battery, DescribedPart.isBattery), (.values, DescribedPart.isValue),
+    ]
+    let parts = wanted.map { part, isWanted in (part: part, names: sources(of: isWanted)) }
+    return messages.map { message in
+      Set(parts.filter { part in message.fields.contains { part.names.contains($0.name) } }.map(\.part))
+    }
   }
 }
 

@@ -19,16 +19,23 @@ struct LatestValues: Sendable {
   private(set) var impossibleValues: UInt64 = 0
   /// When the last pushed message of each kind arrived, and how long after the one before it.
   private var arrivals: [Int: (time: MonotonicTime, period: Duration?)] = [:]
+  /// The parts of the accessory's state that each message tells, and when each part was told last.
+  private let partsOfMessages: [Set<AccessoryPoll.Part>]
+  private(set) var toldTimes: [AccessoryPoll.Part: MonotonicTime] = [:]
   /// When the last round of pushed messages began, and when the last whole one ended.
   private var round: (began: MonotonicTime?, ended: MonotonicTime?) = (nil, nil)
 
-  init(_ description: ProtocolDescription) { self.description = description }
+  init(_ description: ProtocolDescription) {
+    self.description = description
+    partsOfMessages = description.partsOfMessages
+  }
 
   /// Stores the values of a message. `isFirst` is false when another caller counts the message's impossible values, so
   /// that they are counted only once.
   mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
     if isFirst { impossibleValues &+= UInt64(message.impossibleValues) }
     let isPushed = description.messages[message.message].isPushed
+    for part in partsOfMessages[message.message] { toldTimes[part] = time }
     for value in message.values {
       let entry = Entry(value: value, time: time, isPushed: isPushed)
       if let place = places[value.name] {
@@ -142,6 +149,8 @@ final class SharedLatestValues: Sendable {
   }
 
   var impossibleValues: UInt64 { state.withLock { $0.latest.impossibleValues } }
+
+  func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { state.withLock { $0.latest.toldTimes[part] } }
 
   func values(now: MonotonicTime) -> (reported: [DescribedValue], derived: [DescribedValue]) {
     state.withLock { $0.latest.values(now: now) }

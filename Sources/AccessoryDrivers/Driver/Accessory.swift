@@ -42,6 +42,10 @@ public protocol Accessory: Sendable {
   /// What the last reading lacks, because the accessory didn't send it in time: a sentence without its period. Nil where
   /// nothing is known to be missing.
   var missing: String? { get }
+  /// When the accessory told this part of its state last, by itself or when it was asked, also where nothing changed; on
+  /// the clock that goes on while the machine sleeps (`TimerClock.bootTime`). Nil where that isn't known: then answers are
+  /// as new as the time at which they came.
+  func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime?
   /// Sends a raw request with the command's number, and returns the payload of the reply. Throws `unsupported` when the
   /// protocol has no such requests.
   func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8]
@@ -66,6 +70,9 @@ public protocol Accessory: Sendable {
 }
 
 extension Accessory {
+  /// The default, for accessories that are asked for each reading: nil.
+  public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { nil }
+
   /// The default, for protocols without an identity: an empty one.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity() }
 

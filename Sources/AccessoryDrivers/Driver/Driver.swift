@@ -18,6 +18,8 @@ public struct Driver: Sendable {
   public let polls: [AccessoryPoll]
   /// How long readings stay fresh that the accessories send repeatedly by themselves; nil when they send them only on a change.
   public let freshness: Duration?
+  /// The parts of their state that the accessories send repeatedly by themselves, if `freshness` isn't nil.
+  package var repeatedParts = Set(AccessoryPoll.Part.allCases)
   /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
   /// permissions that `WriteRules` describes.
   public let rawBytes: RawBytes

@@ -25,7 +25,9 @@ final class Attachment {
   /// Where it is listed.
   weak var roster: AttachmentRoster?
   /// The open accessory; nil while it isn't attached.
-  var open: OpenAccessory?
+  var open: OpenAccessory? {
+    didSet { readings.toldTime = { [accessory = open?.accessory] in accessory?.toldTime(of: $0) } }
+  }
   /// Increased at each opening and closing, so that late events of an earlier opening are ignored.
   var generation = 0
   var listening: Task<Void, Never>?
@@ -110,6 +112,7 @@ final class Attachment {
     if let age = readings.age(now: clock.bootTime) {
       facts.readings_age_ms = Self.milliseconds(age.oldest)
       if age.isStale { facts.stale = true }
+      facts.fresh_ms = age.fresh.map { Self.milliseconds($0) }
     }
     return facts
   }

@@ -24,12 +24,18 @@ struct Freshness: Sendable, Hashable {
       let intervals = driver.polls.filter { $0.parts.contains(part) }.compactMap(interval)
       // A part that several polls fill is complete when the slowest was answered.
       let polled = intervals.max().map { max(Self.least, $0 * Self.intervals) }
-      limits[part] = [polled, driver.freshness].compactMap { $0 }.max()
+      let repeated = driver.repeatedParts.contains(part) ? driver.freshness : nil
+      limits[part] = [polled, repeated].compactMap { $0 }.max()
     }
   }
 
   /// Whether a reading of this age is stale.
   func isStale(_ part: AccessoryPoll.Part, age: Duration) -> Bool { limits[part].map { age > $0 } ?? false }
+
+  /// How long a reading of this age stays fresh; nil where it is stale, or never becomes it.
+  func rest(_ part: AccessoryPoll.Part, age: Duration) -> Duration? {
+    limits[part].flatMap { age > $0 ? nil : $0 - age }
+  }
 
   /// The ages that say how current the readings are: those of regularly renewed parts, or all ages where no part is
   /// renewed. A reading that was made once, for a client, may get old without being wrong.

@@ -29,6 +29,8 @@ struct Readings: Sendable {
   private(set) var values: ValuesReading?
   /// How long readings are fresh.
   var freshness = Freshness()
+  /// When the accessory itself told a part last; see `Accessory.toldTime`.
+  var toldTime: @Sendable (AccessoryPoll.Part) -> MonotonicTime? = { _ in nil }
   /// The changed values that are to be reported, and when.
   private var news = ValueNews()
 
@@ -43,14 +45,14 @@ struct Readings: Sendable {
   mutating func note(_ battery: BatteryReading, at time: MonotonicTime) -> (reading: BatteryReading, isNew: Bool) {
     let reading = battery.bounded
     let isNew = self.battery?.value != reading
-    self.battery = Reading(value: reading, time: time)
+    self.battery = Reading(value: reading, time: min(time, toldTime(.battery) ?? time))
     return (reading, isNew)
   }
 
   /// Stores a status. Returns whether it differs from the last one.
   mutating func note(_ status: AccessoryStatus, at time: MonotonicTime) -> Bool {
     let isNew = self.status?.value != status
-    self.status = Reading(value: status, time: time)
+    self.status = Reading(value: status, time: min(time, toldTime(.status) ?? time))
     return isNew
   }
 
@@ -87,22 +89,37 @@ struct Readings: Sendable {
   /// The age of a reading that was made at `time`; never negative.
   static func age(of time: MonotonicTime, now: MonotonicTime) -> Duration { max(.zero, now - time) }
 
+  /// When the last status was made, or was told again without a change.
+  private var statusTime: MonotonicTime? { status.map { max($0.time, toldTime(.status) ?? $0.time) } }
+
+  /// The age of a battery reading that the accessory told before it was asked; nil for one that is as new as any answer.
+  func toldAge(now: MonotonicTime) -> Duration? {
+    guard let told = toldTime(.battery) else { return nil }
+    let age = Self.age(of: told, now: now)
+    return age < Self.current ? nil : age
+  }
+
+  /// An answer that is younger is one of now.
+  private static let current = Duration.seconds(2)
+
   /// Whether the reading should have been renewed since `time`.
   func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, now: MonotonicTime) -> Bool {
     freshness.isStale(part, age: Self.age(of: time, now: now))
   }
 
-  /// The age of the older one of status and battery, and whether one of them is stale; of an accessory that has neither, those of
-  /// its newest value. Nil while nothing was read.
-  func age(now: MonotonicTime) -> (oldest: Duration, isStale: Bool)? {
+  /// The age of the older one of status and battery, whether one of them is stale, and the time until one is; of an accessory that
+  /// has neither, those of its newest value. Nil while nothing was read.
+  func age(now: MonotonicTime) -> (oldest: Duration, isStale: Bool, fresh: Duration?)? {
     var ages: [AccessoryPoll.Part: Duration] = [:]
-    ages[.status] = status.map { Self.age(of: $0.time, now: now) }
+    ages[.status] = statusTime.map { Self.age(of: $0, now: now) }
     ages[.battery] = battery.map { Self.age(of: $0.time, now: now) }
     if ages.isEmpty {
       ages[.values] = values?.entries.map(\.time).max().map { Self.age(of: $0, now: now) }
     }
     let telling = freshness.telling(ages)
     guard let oldest = telling.values.max() else { return nil }
-    return (oldest, telling.contains { freshness.isStale($0.key, age: $0.value) })
+    let isStale = telling.contains { freshness.isStale($0.key, age: $0.value) }
+    let rests = telling.compactMap { freshness.rest($0.key, age: $0.value) }
+    return (oldest, isStale, isStale ? nil : rests.min())
   }
 }

@@ -104,6 +104,10 @@ extension BridgeService: BridgeHandler {
         try await accessory.battery()
       }
       let reading = note(battery, held, isEvent: false)
+      // One that sends its readings by itself is not asked: the last one is the answer, however old it is.
+      if held.readings.toldAge(now: clock.bootTime) != nil, let told = held.readings.battery {
+        return remembered(told, held)
+      }
       return Bridge.GetBattery.Reply(
         device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: alarms.raised(held))
     } catch {
