@@ -52,9 +52,9 @@ import Testing
 
   @Test func anotherWayIsTakenOnlyAfterAFailure() async throws {
     #expect(
-      await attempt {
+      await attempt { () throws(AccessoryError) in
         7
-      } or: { (_: Never) in
+      } or: { _ in
         8
       } == 7)
     let kind = await attempt { () throws(AccessoryError) -> AccessoryError.Kind in
