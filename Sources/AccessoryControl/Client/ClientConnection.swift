@@ -7,11 +7,13 @@ import SystemPackage
 /// A client's end of a connection, on the I/O thread. Replies come in the order of the calls; the reply to a cancelled
 /// call is dropped.
 actor ClientConnection: EventHandler, IOActor {
+  typealias ReplySlot = OneShot<Result<[UInt8], AccessoryError>>
+
   /// The receiver of the next message.
   private enum Receiver {
-    case one(ReplySlot<[UInt8]>)
+    case one(ReplySlot)
     /// Like `one`. The bytes after this reply may not be messages, so they aren't parsed until `upgrade` or `resume`.
-    case upgrade(ReplySlot<[UInt8]>)
+    case upgrade(ReplySlot)
     /// The queue of all further messages.
     case stream(MessageQueue)
   }
@@ -52,7 +54,7 @@ actor ClientConnection: EventHandler, IOActor {
   // MARK: - Calls
 
   /// Sends a call. `slot` receives the reply.
-  nonisolated func call(_ message: [UInt8], upgrade: Bool, _ slot: ReplySlot<[UInt8]>) {
+  nonisolated func call(_ message: [UInt8], upgrade: Bool, _ slot: ReplySlot) {
     io.post { self.assumeIsolated { $0.send(message, upgrade ? .upgrade(slot) : .one(slot)) } }
   }
 

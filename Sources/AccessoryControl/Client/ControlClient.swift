@@ -107,15 +107,16 @@ package final class ControlClient: Sendable {
   // MARK: - Messages
 
   private func answer(to call: CallMessage, timeout: Duration?) async throws(ControlError) -> [UInt8] {
-    let slot = ReplySlot<[UInt8]>()
+    let slot = ClientConnection.ReplySlot()
     let late = AccessoryError(.timedOut, "\(label) did not answer \(call.method) in time")
+    let cancelled = AccessoryError(.cancelled, "the call of \(label) was cancelled")
     let timer = timeout.map { limit in
       clock.schedule(at: clock.now + limit) { slot.finish(.failure(late)) }
     }
     defer { if let timer { clock.cancel(timer) } }
     connection.call(call.bytes, upgrade: call.upgrade, slot)
     do throws(AccessoryError) {
-      return try await slot.value(label)
+      return try await slot.value(whenCancelled: .failure(cancelled)).get()
     } catch {
       throw .connection(error)
     }

@@ -28,7 +28,7 @@ actor ControlListener: EventHandler {
   private var mendPause = ControlListener.shortestMendPause
   private var isClosing = false
   private var isReleased = false
-  private var closers: [CheckedContinuation<Void, Never>] = []
+  private let closed = OneShot<Void>()
 
   /// The most clients accepted per event, so that other descriptors get their turn.
   private static let acceptsPerEvent = 16
@@ -188,10 +188,8 @@ actor ControlListener: EventHandler {
   /// Accepts no more clients, and returns when the socket's file is removed.
   func close() async {
     stop()
-    await withCheckedContinuation { continuation in
-      closers.append(continuation)
-      finishClosing()
-    }
+    finishClosing()
+    await closed.value()
     guard !isReleased else { return }
     isReleased = true
     let socket = socket
@@ -200,7 +198,6 @@ actor ControlListener: EventHandler {
 
   private func finishClosing() {
     guard !isMending else { return }
-    for closer in closers { closer.resume() }
-    closers = []
+    closed.finish()
   }
 }

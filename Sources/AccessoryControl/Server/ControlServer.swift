@@ -39,7 +39,7 @@ package actor ControlServer {
   private var unsentBytes = 0
   private var lastNumber: UInt64 = 0
   private var isClosing = false
-  private var closers: [CheckedContinuation<Void, Never>] = []
+  private let closed = OneShot<Void>()
 
   /// The I/O thread, which runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -185,10 +185,8 @@ package actor ControlServer {
       isClosing = true
       closeConnections()
     }
-    await withCheckedContinuation { continuation in
-      closers.append(continuation)
-      finishClosing()
-    }
+    finishClosing()
+    await closed.value()
     for listener in listeners { await listener.close() }
   }
 
@@ -199,7 +197,6 @@ package actor ControlServer {
 
   private func finishClosing() {
     guard connections.isEmpty else { return }
-    for closer in closers { closer.resume() }
-    closers = []
+    closed.finish()
   }
 }

@@ -20,13 +20,9 @@ extension TimerClock {
 
   /// Suspends the task until `duration` has passed on this clock. Returns early when the task is cancelled.
   public func sleep(for duration: Duration) async {
-    let sleeper = Sleeper()
-    let token = schedule(at: now + duration) { sleeper.finish() }
-    await withTaskCancellationHandler {
-      await sleeper.wait()
-    } onCancel: {
-      sleeper.finish()
-    }
+    let end = OneShot<Void>()
+    let token = schedule(at: now + duration) { end.finish() }
+    await end.value(whenCancelled: ())
     cancel(token)
   }
 }

@@ -24,9 +24,8 @@ public actor UdevSource: DeviceSource {
   private var mustLookAgain = false
   /// A new number for each monitor, so that late messages of an earlier one are ignored.
   private var generation = 0
-  /// Calls of `events()` that wait for the first scan.
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-  private var hasLooked = false
+  /// The end of the first scan, for which calls of `events()` wait.
+  private var firstLook = OneShot<Void>()
 
   /// How long the remaining parts of an accessory that lost its terminal may take to be removed as well. The kernel
   /// usually removes all parts within about ten milliseconds.
@@ -57,7 +56,7 @@ public actor UdevSource: DeviceSource {
     nextSubscriber += 1
     users += 1
     let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
-    await withCheckedContinuation { if hasLooked { $0.resume() } else { waiting.append($0) } }
+    await firstLook.value()
     for device in model.devices { continuation.yield(.added(device)) }
     subscribers[key] = continuation
     // The handler retains the source for as long as the stream is read.
@@ -97,7 +96,7 @@ public actor UdevSource: DeviceSource {
     guard users == 0 else { return }
     monitor?.stop()
     monitor = nil
-    hasLooked = false
+    firstLook = OneShot()
     generation += 1
   }
 
@@ -147,9 +146,7 @@ public actor UdevSource: DeviceSource {
       return
     }
     report(model.endScan(records))
-    hasLooked = true
-    waiting.forEach { $0.resume() }
-    waiting = []
+    firstLook.finish()
     if mustLookAgain { look() }
   }
 

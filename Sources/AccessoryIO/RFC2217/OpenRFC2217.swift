@@ -34,19 +34,16 @@ extension RFC2217Transport {
 
   package func negotiate(within limit: Duration, clock: any TimerClock) async throws(AccessoryError) {
     let label = label
-    let timer = Locked<TimerToken?>(nil)
-    let error = await withCheckedContinuation { (continuation: CheckedContinuation<AccessoryError?, Never>) in
-      let once = Once(continuation)
-      let token = clock.schedule(at: clock.now + limit) {
-        once.finish(
-          AccessoryError(
-            .timedOut,
-            "\(label) doesn't answer as an RFC 2217 server: if it is a plain TCP port, write tcp: instead of rfc2217:"))
-      }
-      timer.withLock { $0 = token }
-      negotiate { once.finish($0) }
+    let answer = OneShot<AccessoryError?>()
+    let timer = clock.schedule(at: clock.now + limit) {
+      answer.finish(
+        AccessoryError(
+          .timedOut,
+          "\(label) doesn't answer as an RFC 2217 server: if it is a plain TCP port, write tcp: instead of rfc2217:"))
     }
-    if let token = timer.withLock({ $0 }) { clock.cancel(token) }
+    negotiate { answer.finish($0) }
+    let error = await answer.value()
+    clock.cancel(timer)
     if let error { throw error }
   }
 
@@ -60,20 +57,5 @@ extension RFC2217Transport {
     {
       try await line.set(modemLine, setting == .on)
     }
-  }
-}
-
-/// Resumes a continuation once; later calls do nothing.
-private final class Once: Sendable {
-  private let continuation: Locked<CheckedContinuation<AccessoryError?, Never>?>
-
-  init(_ continuation: CheckedContinuation<AccessoryError?, Never>) { self.continuation = Locked(continuation) }
-
-  func finish(_ error: AccessoryError?) {
-    let waiting = continuation.withLock { continuation in
-      defer { continuation = nil }
-      return continuation
-    }
-    waiting?.resume(returning: error)
   }
 }

@@ -213,10 +213,11 @@ final class RFC2217Line: LineControl {
     let answers = ReplyCollector(questions.count)
     await transport.ask(questions, answers)
     let timer = clock.schedule(at: clock.now + limit) { [label] in
-      answers.fail(
-        AccessoryError(.timedOut, "the server of \(label) did not answer a request about its line (RFC 2217)"))
+      answers.all.finish(
+        .failure(
+          AccessoryError(.timedOut, "the server of \(label) did not answer a request about its line (RFC 2217)")))
     }
-    let result = await answers.wait()
+    let result = await answers.all.value()
     clock.cancel(timer)
     if case .failure = result { await transport.stopWaiting(questions) }
     return try result.get()
@@ -233,50 +234,20 @@ extension RFC2217Transport {
 
 /// Collects the replies to several requests, for one caller that waits for all of them.
 private final class ReplyCollector: Sendable {
-  private struct State {
-    var answers: [COMPortMessage?]
-    var result: Result<[COMPortMessage], AccessoryError>?
-    var continuation: CheckedContinuation<Result<[COMPortMessage], AccessoryError>, Never>?
-  }
+  let all = OneShot<Result<[COMPortMessage], AccessoryError>>()
+  private let answers: Locked<[COMPortMessage?]>
 
-  private let state: Locked<State>
-
-  init(_ count: Int) { state = Locked(State(answers: Array(repeating: nil, count: count))) }
+  init(_ count: Int) { answers = Locked(Array(repeating: nil, count: count)) }
 
   func take(_ index: Int, _ answer: Result<COMPortMessage, AccessoryError>) {
     switch answer {
-    case .failure(let error): fail(error)
+    case .failure(let error): all.finish(.failure(error))
     case .success(let message):
-      finish { state in
-        state.answers[index] = message
-        let all = state.answers.compactMap { $0 }
-        return all.count == state.answers.count ? .success(all) : nil
+      let (got, count) = answers.withLock { answers in
+        answers[index] = message
+        return (answers.compactMap { $0 }, answers.count)
       }
-    }
-  }
-
-  func fail(_ error: AccessoryError) { finish { _ in .failure(error) } }
-
-  private func finish(_ body: (inout State) -> Result<[COMPortMessage], AccessoryError>?) {
-    let waiting = state.withLock {
-      state -> (
-        CheckedContinuation<Result<[COMPortMessage], AccessoryError>, Never>, Result<[COMPortMessage], AccessoryError>
-      )? in
-      guard state.result == nil, let result = body(&state) else { return nil }
-      state.result = result
-      defer { state.continuation = nil }
-      return state.continuation.map { ($0, result) }
-    }
-    waiting?.0.resume(returning: waiting!.1)
-  }
-
-  func wait() async -> Result<[COMPortMessage], AccessoryError> {
-    await withCheckedContinuation { continuation in
-      let result = state.withLock { state in
-        if state.result == nil { state.continuation = continuation }
-        return state.result
-      }
-      if let result { continuation.resume(returning: result) }
+      if got.count == count { all.finish(.success(got)) }
     }
   }
 }

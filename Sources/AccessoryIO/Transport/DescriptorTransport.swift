@@ -44,7 +44,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// Set by a close, while bytes are still to be sent.
   private var drain: DrainSchedule?
   private var drainTimer: TimerToken?
-  private var closers: [CheckedContinuation<Void, Never>] = []
+  private let closed = OneShot<Void>()
 
   /// A read of at least this many bytes indicates a stream, of which more has probably arrived.
   private static let streamingRead = 1_024
@@ -311,8 +311,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     setup.post { [release] in release(error) }
     output.close(error)
     input.finish(error)
-    for closer in closers { closer.resume() }
-    closers = []
+    closed.finish()
   }
 
   /// Ends the transport, and returns when other programs can open the device.
@@ -321,8 +320,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// and within five seconds at most. Unplugging ends the wait at once. Without unsent bytes there is no wait.
   public func close() async {
     beginClosing()
-    // Checked inside the actor: other jobs may run before this one.
-    await withCheckedContinuation { if isOver { $0.resume() } else { closers.append($0) } }
+    await closed.value()
     await setup.run {}  // runs after the release
   }
 

@@ -90,8 +90,7 @@ extension USBTransport {
   /// Without unsent bytes there is no wait.
   public func close() async {
     beginClosing()
-    // Checked inside the actor: other jobs may run before this one.
-    await withCheckedContinuation { if isClosed { $0.resume() } else { closers.append($0) } }
+    await closed.value()
   }
 
   /// Starts `close()` without waiting for it.

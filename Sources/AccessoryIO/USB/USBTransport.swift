@@ -53,8 +53,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
   var phase = Phase.open { didSet { setSubmissionState() } }
   /// The owner has closed the transport; accepted bytes are still being sent.
   var isClosing = false
-  var closers: [CheckedContinuation<Void, Never>] = []
-  var isClosed = false
+  let closed = OneShot<Void>()
   /// Retains the transport, which libusb's callbacks use, until the last transfer has come back.
   private var selfReference: USBTransport?
 
@@ -166,10 +165,8 @@ public actor USBTransport: Transport, IOWork, IOActor {
 
   /// Called when the device is closed and other programs can open it.
   func released() {
-    isClosed = true
     selfReference = nil
-    for closer in closers { closer.resume() }
-    closers = []
+    closed.finish()
   }
 }
 

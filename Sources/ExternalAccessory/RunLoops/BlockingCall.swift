@@ -14,46 +14,21 @@ enum BlockingCall {
     _ action: String, limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws(AccessoryError) -> Value
   ) throws(AccessoryError) -> Value {
-    let slot = Slot<Value>()
+    // Nil when the waiting thread has given up.
+    let answer = OneShot<Result<Value, AccessoryError>?>()
+    let isThere = DispatchSemaphore(value: 0)
     let task = Task.detached(executorPreference: TaskQueue.shared) {
       let result: Result<Value, AccessoryError>
       do throws(AccessoryError) { result = .success(try await body()) } catch { result = .failure(error) }
-      if !slot.fill(result), case .success(let value) = result { late(value) }
+      if !answer.finish(result), case .success(let value) = result { late(value) }
+      isThere.signal()
     }
-    guard let result = slot.wait(limit) else {
+    _ = isThere.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
+    answer.finish(nil)
+    guard case .some(.some(let result)) = answer.current else {
       task.cancel()
       throw AccessoryError(.timedOut, "\(action) takes too long")
     }
     return try result.get()
-  }
-}
-
-/// A result that one thread stores and another waits for.
-private final class Slot<Value: Sendable>: Sendable {
-  private struct State: Sendable {
-    var result: Result<Value, AccessoryError>?
-    var isGivenUp = false
-  }
-
-  private let state = Locked(State())
-  private let isFull = DispatchSemaphore(value: 0)
-
-  /// Stores the result. False when the waiting thread has given up.
-  func fill(_ result: Result<Value, AccessoryError>) -> Bool {
-    let isWanted = state.withLock { state in
-      if !state.isGivenUp { state.result = result }
-      return !state.isGivenUp
-    }
-    isFull.signal()
-    return isWanted
-  }
-
-  /// The result; nil when there is none after `limit`.
-  func wait(_ limit: Duration) -> Result<Value, AccessoryError>? {
-    _ = isFull.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
-    return state.withLock { state in
-      state.isGivenUp = state.result == nil
-      return state.result
-    }
   }
 }

@@ -116,33 +116,18 @@ final class AccessoryPort: Sendable {
     _ = onLost  // released outside the lock
     guard wasConnected else { return }
     guard let channel else { return body() }
-    let once = Once(body)
+    let told = OneShot<Void>()
     // After a removal that the system reports, a silent terminal or endpoint is closed at once. A simulator hangs up by
     // itself, and its last bytes may still be in transit.
     if device.source == .udev { channel.deviceWasRemoved() }
     let timer = io.schedule(at: io.now + limit) {
       channel.beginClose()
-      once.run()
+      if told.finish() { body() }
     }
     channel.whenTold {
       io.cancel(timer)
       channel.beginClose()
-      once.run()
+      if told.finish() { body() }
     }
-  }
-}
-
-/// Runs a body once, whichever call comes first.
-private final class Once: Sendable {
-  private let body: Locked<(@Sendable () -> Void)?>
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = Locked(body) }
-
-  func run() {
-    let body = body.withLock { body in
-      defer { body = nil }
-      return body
-    }
-    body?()
   }
 }

@@ -2,46 +2,6 @@
 
 import AccessoryCore
 
-/// A slot for one result, which one task awaits. Only the first result counts.
-final class ReplySlot<Value: Sendable>: Sendable {
-  private struct State {
-    var result: Result<Value, AccessoryError>?
-    var continuation: CheckedContinuation<Void, Never>?
-  }
-
-  private let state = Locked(State())
-
-  /// Sets the result; later results are dropped.
-  func finish(_ result: Result<Value, AccessoryError>) {
-    let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard state.result == nil else { return nil }
-      state.result = result
-      defer { state.continuation = nil }
-      return state.continuation
-    }
-    waiting?.resume()
-  }
-
-  /// Waits for the result, or for the cancellation of the task.
-  func value(_ label: String) async throws(AccessoryError) -> Value {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isThere = state.withLock { state in
-          if state.result == nil { state.continuation = continuation }
-          return state.result != nil
-        }
-        if isThere { continuation.resume() }
-      }
-    } onCancel: {
-      finish(.failure(AccessoryError(.cancelled, "the call of \(label) was cancelled")))
-    }
-    guard let result = state.withLock({ $0.result }) else {
-      throw AccessoryError(.cancelled, "the call of \(label) was cancelled")
-    }
-    return try result.get()
-  }
-}
-
 /// A bounded queue of messages from the I/O thread to one task.
 final class MessageQueue: Sendable {
   private struct State {
