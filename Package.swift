@@ -119,6 +119,7 @@ let package = Package(
       name: "CommandOutput",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "Console",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -1,69 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
 import ArgumentParser
 import CommandOutput
-import Glibc
 
 @main
 enum Main {
-  @MainActor static func main() async { await CommandProcess.run(failure: { Failure.report(early: $0) }, run) }
-
-  /// Runs the command line; returns the exit status.
-  @Sendable private static func run() async -> CInt {
-    let command: any ParsableCommand
-    do {
-      if let script = CompletionScript.wanted() {
-        Output.line(script)
-        return EXIT_SUCCESS
-      }
-      if let topic = HelpTopic.wanted() {
-        Output.line(topic.text)
-        return EXIT_SUCCESS
-      }
-      if let kind = KindHelp.wanted() {
-        Output.line(try await KindHelp.text(kind))
-        return EXIT_SUCCESS
-      }
-      if VersionDocument.isWanted() {
-        Output.json(VersionDocument())
-        return EXIT_SUCCESS
-      }
-      if let folder = ManualCommand.folder() {
-        try ManualCommand.write(into: folder)
-        return EXIT_SUCCESS
-      }
-      try TextCheck.check()
-      try CommandNames.check()
-      OldSpellings.note()
-    } catch {
-      return Failure.report(early: error)
-    }
-    do {
-      command = try await BridgeCLI.asyncParseAsRoot(
-        HistoryOptions.completed(OldSpellings.words))
-    } catch {
-      return Failure.report(parsing: error)
-    }
-    do {
-      try await run(command)
-      return EXIT_SUCCESS
-    } catch {
-      return Failure.report(error, of: command)
-    }
-  }
-
-  private static func run(_ command: any ParsableCommand) async throws {
-    if let command = command as? any AsyncParsableCommand {
-      // ArgumentParser's `run` is on another thread. The command isn't used here until `run` has returned.
-      nonisolated(unsafe) var command = command
-      return try await command.run()
-    }
-    var command = command
-    try command.run()
-  }
+  @MainActor static func main() async { await BridgeCLI.runProcess() }
 }
 
-struct BridgeCLI: AsyncParsableCommand {
+struct BridgeCLI: CommandProgram {
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Talks to accessories on serial ports, USB, Bluetooth and the network.",
@@ -114,4 +62,64 @@ struct BridgeCLI: AsyncParsableCommand {
   static let name = "bridge-cli"
 
   static let version = PackageVersion.current
+}
+
+extension BridgeCLI {
+  static var words: [String] { HistoryOptions.completed(OldSpellings.words) }
+
+  static var helped: (command: any ParsableCommand.Type, isWhole: Bool) {
+    (CommandNames.command(), OldSpellings.words.contains("--help-hidden"))
+  }
+
+  static func runWithoutCommand() async throws -> Bool {
+    if let script = CompletionScript.wanted() {
+      Output.line(script)
+    } else if let topic = HelpTopic.wanted() {
+      Output.line(topic.text)
+    } else if let kind = KindHelp.wanted() {
+      Output.line(try await KindHelp.text(kind))
+    } else if VersionDocument.isWanted() {
+      Output.json(VersionDocument())
+    } else {
+      try TextCheck.check()
+      try CommandNames.check()
+      OldSpellings.note()
+      return false
+    }
+    return true
+  }
+
+  static func failure(despiteInterruption error: any Error) -> AccessoryError? { (error as? RecordingFailure)?.error }
+
+  static func explaining(_ body: () -> String) -> String { HelpTopic.showing(body) }
+
+  static func report(of error: any Error) -> ErrorReport? {
+    switch error {
+    case let error as AccessoryError: ErrorReport(error)
+    case let error as UsageError: ErrorReport(error)
+    // An error on a text that names no device, or several.
+    case let error as ResolutionError:
+      switch error {
+      case .ambiguous, .malformed, .noDevice: ErrorReport(UsageError(error.description))
+      case .noDevices, .noMatch, .noUnit: ErrorReport(AccessoryError(.notFound, error.description))
+      }
+    default: nil
+    }
+  }
+
+  static var manual: ManualPages? {
+    guard let document = try? JSON(Array(_dumpHelp().utf8)) else { return nil }
+    return ManualPages(
+      document, topics: HelpTopic.allCases.compactMap { try? JSON(Array($0.declaration.utf8)) },
+      usages: usages(Self.self, []).merging(HelpTopic.usages) { $1 }, date: ManualDate.text)
+  }
+
+  /// The usage texts that commands declare themselves, by the commands' names.
+  private static func usages(_ command: any ParsableCommand.Type, _ parents: [String]) -> [String: String] {
+    let path = parents + [command._commandName]
+    let own = command.configuration.usage.map { [path.joined(separator: " "): $0] } ?? [:]
+    return command.configuration.subcommands.reduce(into: own) { all, next in
+      all.merge(usages(next, path)) { $1 }
+    }
+  }
 }

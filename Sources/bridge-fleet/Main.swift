@@ -1,52 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import ArgumentParser
 import CommandOutput
-import Glibc
 
 @main
 enum Main {
-  @MainActor static func main() async {
-    // A publisher says that it is offline before a signal ends it.
-    await CommandProcess.run(failure: { Failure.report(early: $0) }, run)
-  }
-
-  /// Runs the command line; returns the exit status.
-  @Sendable private static func run() async -> CInt {
-    let command: any ParsableCommand
-    do {
-      if let folder = ManualCommand.folder() {
-        try ManualCommand.write(into: folder)
-        return EXIT_SUCCESS
-      }
-    } catch {
-      return Failure.report(early: error)
-    }
-    do {
-      command = try await BridgeFleet.asyncParseAsRoot()
-    } catch {
-      return Failure.report(parsing: error)
-    }
-    do {
-      try await run(command)
-      return EXIT_SUCCESS
-    } catch {
-      return Failure.report(error, of: command)
-    }
-  }
-
-  private static func run(_ command: any ParsableCommand) async throws {
-    if let command = command as? any AsyncParsableCommand {
-      // ArgumentParser's `run` is on another thread. The command isn't used here until `run` has returned.
-      nonisolated(unsafe) var command = command
-      return try await command.run()
-    }
-    var command = command
-    try command.run()
-  }
+  // A publisher says that it is offline before a signal ends it.
+  @MainActor static func main() async { await BridgeFleet.runProcess() }
 }
 
-struct BridgeFleet: AsyncParsableCommand {
+struct BridgeFleet: CommandProgram {
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Accessories of many machines, through an MQTT broker.",
@@ -89,4 +53,15 @@ struct BridgeFleet: AsyncParsableCommand {
   static let name = "bridge-fleet"
 
   static let version = PackageVersion.current
+}
+
+extension BridgeFleet {
+  static var helped: (command: any ParsableCommand.Type, isWhole: Bool) {
+    let word = (words.first == "help" ? words.dropFirst() : words[...]).first
+    return (configuration.subcommands.first { $0._commandName == word } ?? Self.self, false)
+  }
+
+  static var manual: ManualPages? {
+    (try? JSON(Array(_dumpHelp().utf8))).flatMap { ManualPages($0, usages: [:], date: ManualDate.text) }
+  }
 }

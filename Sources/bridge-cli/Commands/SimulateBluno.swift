@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 
 struct SimulateBluno: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

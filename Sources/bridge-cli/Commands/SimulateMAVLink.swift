@@ -3,6 +3,7 @@
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 
 struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

@@ -8,17 +8,6 @@ import AccessoryLink
 import ArgumentParser
 import CommandOutput
 
-/// How the result is printed.
-struct OutputOptions: ParsableArguments {
-  @Flag(help: "Print JSON, one document on each line, also for errors.")
-  var json = false
-}
-
-/// A command that can print JSON.
-protocol JSONCommand {
-  var output: OutputOptions { get }
-}
-
 /// The argument that names the device.
 struct DeviceArgument: ParsableArguments {
   @Argument(

@@ -4,7 +4,6 @@ import AccessoryCore
 import AccessoryIO
 import ArgumentParser
 import CommandOutput
-import Glibc
 
 /// Help on options that many commands have. They are shown once, by `help line` and the like; the help of each command names the topic
 /// in place of them.
@@ -23,8 +22,7 @@ enum HelpTopic: String, CaseIterable {
 
   /// The help on this topic, for the screen.
   var text: String {
-    let text = Self.showing { options.helpMessage(columns: HelpScreen.widest) }
-    return HelpLayout.text(text, columns: TerminalSize.columns(of: STDOUT_FILENO) ?? 80)
+    HelpScreen.text(Self.showing { options.helpMessage(columns: HelpScreen.widest) })
   }
 
   /// The declaration of this topic's options, for the manual.
