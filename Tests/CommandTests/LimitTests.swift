@@ -23,6 +23,32 @@ import Testing
     }
   }
 
+  /// A service with too little memory says so, where it would be aborted by its first allocation that fails. How much a program
+  /// uses before depends on how it was built, so all limits are tried from where it doesn't start at all.
+  @Test(arguments: ["-v", "-d"]) func aServiceWithLittleMemory(option: String) async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve()
+      let bytes = try SmallFile.read("/proc/\(service.pid)/status", limit: 16_384)
+      let fields = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+      let name = try #require(fields.firstIndex(of: option == "-v" ? "VmPeak:" : "VmData:"))
+      let idle = try #require(Int(fields[name + 1]))
+      service.signal(SIGTERM)
+      try await service.end()
+      var refused = 0
+      for missing in stride(from: 20_000, through: 2_000, by: -2_000) {
+        let ended = try await box.run(
+          ["serve", "--exit-idle", "100ms"],
+          prefix: ["/bin/sh", "-c", "ulimit \(option) \(idle - missing); exec \"$0\" \"$@\""])
+        #expect(ended.status ?? -1 >= 0, "\(missing): \(ended.errorText)")
+        guard ended.status == EX_CONFIG else { continue }
+        refused += 1
+        #expect(ended.errorText.contains("limit of memory (ulimit \(option)) is "), "\(ended.errorText)")
+        #expect(ended.errorText.contains("the service needs "), "\(ended.errorText)")
+      }
+      #expect(refused > 0)
+    }
+  }
+
   /// Nobody writes to the named pipe; Ctrl-C is heard all the same.
   @Test func aPipeThatNobodyWritesTo() async throws {
     try await Sandbox.with { box in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryIO
 import ArgumentParser
 import BridgeService
 import CommandOutput
@@ -50,7 +51,11 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     guard maxAccessories ?? 1 >= 1 else { throw ValidationError("--max-accessories must be at least 1") }
   }
 
+  /// What the stacks of its threads and its memory need without accessories, measured; see `Memory.checkRoom`.
+  private static let neededMemory = 20 << 20
+
   func run() async throws {
+    try Memory.checkRoom(for: "the service", needing: Self.neededMemory)
     let log = ServiceLog.logger(BridgeCLI.name, options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
     let sources = listed.areGiven ? [] : try KnownDevices.sources()
