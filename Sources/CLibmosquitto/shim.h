@@ -5,4 +5,3 @@
 #endif
 
 #include <mosquitto.h>
-#include <mqtt_protocol.h>

@@ -19,7 +19,9 @@ extension MQTTClient {
   func handle(_ readiness: Readiness) {
     guard case .open(let open) = state else { return }
     var (result, hadPacket, mayHaveMore): (CInt, Bool, Bool) = (0, false, false)
-    if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !open.isAccepted) {
+    // A constant, because Swift 6.2 takes `open` in the operand of an operator for sent to another isolation.
+    let isAccepted = open.isAccepted
+    if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !isAccepted) {
       open.lastInput = io.now
       cancelPing()
       for _ in 0..<Self.readLimit {
