@@ -178,7 +178,7 @@ let package = Package(
     .testTarget(
       name: "CommandOutputTests",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CommandOutput",
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CommandOutput", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"]),

@@ -7,15 +7,22 @@ extension BatteryReading: CustomStringConvertible {
   /// For people: "57 %, normal, 3.712 V, -0.25 A, discharging".
   public var description: String {
     var parts: [String] = []
-    if let percent { parts.append("\(percent) %") }
-    parts.append(level == .unknown ? "level unknown" : level.rawValue)
-    if let millivolts { parts.append(ReadingText.thousandths(millivolts) + " V") }
-    if let milliamperes { parts.append(ReadingText.thousandths(milliamperes) + " A") }
-    if charge != .unknown, charge.rawValue != level.rawValue {
-      parts.append(charge == .notCharging ? "not charging" : charge.rawValue)
+    for term in Vocabulary.shown {
+      switch term.form {
+      case .number(let measure, let get, _):
+        guard term.isInLine, let count = get(self) else { continue }
+        parts.append(ReadingText.short(measure.value(count)) + (measure.unit.map { " \($0)" } ?? ""))
+      case .word(_, let get, _):
+        let word = get(self)
+        // A full battery needn't be said to be full twice.
+        if term.key != Field.level.rawValue, word == nil || word == level.rawValue { continue }
+        parts.append(word?.replacing("_", with: " ") ?? "\(term.label.lowercased()) unknown")
+      case .names(let get, _):
+        guard let names = get(self), !names.isEmpty else { continue }
+        parts.append("\(term.label.lowercased()): " + ReadingText.list(names))
+      case .list: continue
+      }
     }
-    if let faults, !faults.isEmpty { parts.append("faults: " + ReadingText.list(faults)) }
-    if let warnings, !warnings.isEmpty { parts.append("warnings: " + ReadingText.list(warnings)) }
     return parts.joined(separator: ", ")
   }
 }
@@ -57,9 +64,7 @@ extension ValuesReading: CustomStringConvertible {
 
 /// Formats parts of readings for people.
 private enum ReadingText {
-  /// A count of thousandths as a decimal number: "3.712", "-0.25", "4".
-  static func thousandths(_ count: Int) -> String { short(Double(count) / 1_000) }
-
+  /// A number without needless digits: "3.712", "-0.25", "4".
   static func short(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
   static func list(_ names: [String]) -> String { names.map { SafeText.escape($0) }.joined(separator: " ") }

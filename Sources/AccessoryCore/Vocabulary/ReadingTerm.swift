@@ -17,6 +17,8 @@ package final class ReadingTerm<Reading: Sendable>: Sendable {
   package let trace: String?
   /// What rules of alarms call it.
   package let alarms: [AlarmTerm]
+  /// Whether the one line of a reading for people has it; otherwise it is among the details.
+  package let isInLine: Bool
   /// The name of its series in the history; nil where none is kept.
   package let series: String?
   /// The column of tables; nil where there is none.
@@ -31,12 +33,13 @@ package final class ReadingTerm<Reading: Sendable>: Sendable {
   init(
     _ key: String, element elementKey: String? = nil, _ label: String, _ form: Form, described: DescribedTerm?,
     trace: String? = nil,
-    alarms: [AlarmTerm] = [], series: String? = nil, column: ColumnTerm? = nil, nut: NUTTerm? = nil,
+    alarms: [AlarmTerm] = [], isInLine: Bool = false, series: String? = nil, column: ColumnTerm? = nil,
+    nut: NUTTerm? = nil,
     metric: MetricTerm?, entities: [EntityTerm]
   ) {
     (self.key, self.elementKey, self.label, self.form) = (key, elementKey, label, form)
     (self.described, self.trace) = (described, trace)
-    (self.alarms, self.series, self.column) = (alarms, series, column)
+    (self.alarms, self.isInLine, self.series, self.column) = (alarms, isInLine, series, column)
     (self.nut, self.metric, self.entities) = (nut, metric, entities)
   }
 

@@ -7,7 +7,7 @@ package enum Vocabulary {
   package static let battery: [ReadingTerm<BatteryReading>] = [
     .init(
       "percent", "Charge", .number(percent, get: { $0.percent }, set: { $0.percent = $1 }),
-      described: .init("percent", in: .percent), alarms: [.init("battery")], series: "battery.percent",
+      described: .init("percent", in: .percent), alarms: [.init("battery")], isInLine: true, series: "battery.percent",
       column: .init("CHARGE"), nut: .init("battery.charge", "Charge of the battery (percent)"),
       metric: .init("accessory_battery_charge_ratio", "Charge of the battery, 0 to 1."),
       entities: [.init("battery", "Battery", class: "battery")]),
@@ -17,7 +17,7 @@ package enum Vocabulary {
         words(BatteryReading.Level.self, but: .unknown),
         get: { $0.level == .unknown ? nil : $0.level.rawValue },
         set: { $0.level = .init(rawValue: $1) ?? $0.level }),
-      described: .init("level"), alarms: [.init("battery level")], column: .init("LEVEL", leaves: 3),
+      described: .init("level"), alarms: [.init("battery level")], isInLine: true, column: .init("LEVEL", leaves: 3),
       metric: .init(
         "accessory_battery_low", "Whether the battery is low (1) or not (0).", .truth(["low", "critical"])),
       entities: [
@@ -30,7 +30,7 @@ package enum Vocabulary {
         words(BatteryReading.Charge.self, but: .unknown),
         get: { $0.charge == .unknown ? nil : $0.charge.rawValue },
         set: { $0.charge = .init(rawValue: $1) ?? $0.charge }),
-      described: .init("charging"), alarms: [.init("charge")], column: .init("STATE", leaves: 5),
+      described: .init("charging"), alarms: [.init("charge")], isInLine: true, column: .init("STATE", leaves: 5),
       nut: .init(
         "battery.charger.status", "What the charger does: charging, discharging, floating or resting",
         words: [
@@ -44,14 +44,14 @@ package enum Vocabulary {
       ]),
     .init(
       "voltage_mv", "Voltage", .number(volts, get: { $0.millivolts }, set: { $0.millivolts = $1 }),
-      described: .init("voltage", in: .volt), trace: "millivolts", alarms: [.init("voltage")],
+      described: .init("voltage", in: .volt), trace: "millivolts", alarms: [.init("voltage")], isInLine: true,
       series: "battery.voltage", column: .init("VOLTAGE", leaves: 4),
       nut: .init("battery.voltage", "Voltage of the battery (volts)"),
       metric: .init("accessory_battery_volts", "Voltage of the battery."),
       entities: [.init("voltage", "Battery voltage", class: "voltage")]),
     .init(
       "current_ma", "Current", .number(amperes, get: { $0.milliamperes }, set: { $0.milliamperes = $1 }),
-      described: .init("current", in: .ampere), trace: "milliamperes", alarms: [.init("current")],
+      described: .init("current", in: .ampere), trace: "milliamperes", alarms: [.init("current")], isInLine: true,
       series: "battery.current", column: .init("CURRENT", leaves: 2),
       nut: .init("battery.current", "Current of the battery, negative while it discharges (amperes)"),
       metric: .init("accessory_battery_amperes", "Current of the battery, negative while it discharges."),

@@ -10,29 +10,22 @@ package enum BatteryDetails {
     _ reading: BatteryReading, columns: Int? = nil, _ style: Style = .standardOutput
   ) -> [(String, String)] {
     var facts: [(String, String)] = []
-    func add(_ name: String, _ text: String?) { if let text { facts.append((name, text)) } }
-    func add(_ field: BatteryReading.Field, _ text: String?) { add(ReadingLabel.text(field), text) }
-    add(.timeToEmpty, reading.timeToEmpty.map { ProgressText.time($0) })
-    add(.timeToFull, reading.timeToFull.map { ProgressText.time($0) })
-    add(.temperatures, temperatures(reading.temperatures))
-    add(.cells, cells(reading.cellMillivolts))
-    add("Cell voltages", list(reading.cellMillivolts, columns: columns))
-    add("Capacity", capacity(reading))
-    add(.cycles, reading.cycles.map { "\($0)" })
-    add(.health, reading.healthPercent.map { "\($0) %" })
-    add(.faults, reading.faults.map { names($0, style.red) })
-    add(.warnings, reading.warnings.map { names($0, style.yellow) })
+    // What is in the line has no row.
+    for term in Vocabulary.shown where !term.isInLine {
+      switch BatteryReading.Field(rawValue: term.key) {
+      case .cells:
+        cells(reading.cellMillivolts).map { facts.append((term.label, $0)) }
+        list(reading.cellMillivolts, columns: columns).map { facts.append(("Cell voltages", $0)) }
+      case .remainingCapacity: capacity(reading).map { facts.append(("Capacity", $0)) }
+      case .fullCapacity: break  // The row of the remaining capacity says it.
+      case let field:
+        let paint = field == .faults ? style.red : style.yellow
+        ReadingText.text(term, of: reading, paint: paint).map { facts.append((term.label, $0)) }
+      }
+    }
     let derived = reading.derived.subtracting([.level]).map { ReadingLabel.text($0).lowercased() }.sorted()
-    add("Derived", derived.isEmpty ? nil : derived.joined(separator: ", "))
+    if !derived.isEmpty { facts.append(("Derived", derived.joined(separator: ", "))) }
     return facts
-  }
-
-  private static func temperatures(_ all: [BatteryReading.Temperature]) -> String? {
-    guard !all.isEmpty else { return nil }
-    return all.map { temperature in
-      let name = temperature.name.map { SafeText.escape($0) + " " } ?? ""
-      return name + (temperature.millidegrees.map { DecimalText.short(Double($0) / 1_000) + " °C" } ?? "-")
-    }.joined(separator: ", ")
   }
 
   /// "16, 3.300 V to 3.345 V, 45 mV apart".
@@ -60,9 +53,5 @@ package enum BatteryDetails {
     case (nil, let full?): return "\(hours(full)) Ah when full"
     case (nil, nil): return nil
     }
-  }
-
-  private static func names(_ names: [String], _ paint: (String) -> String) -> String {
-    names.isEmpty ? "none" : paint(names.map { SafeText.escape($0) }.joined(separator: ", "))
   }
 }

@@ -14,9 +14,8 @@ package enum BatteryTable {
     let hasAges = rows.contains { $0.age != nil }
     let hasProblems = rows.contains { $0.problem != nil }
     let header =
-      ["ACCESSORY", "CHARGE", "LEVEL", "VOLTAGE", "CURRENT", "STATE", "TO EMPTY"] + (hasAges ? ["READ"] : [])
-      + (hasProblems ? ["PROBLEM"] : [])
-    var table = Table(header, optional: [6, 4, 2, 3, 5], endsInText: hasProblems)
+      ["ACCESSORY"] + terms.compactMap(\.column?.title) + (hasAges ? ["READ"] : []) + (hasProblems ? ["PROBLEM"] : [])
+    var table = Table(header, optional: Self.leaving, endsInText: hasProblems)
     for row in rows {
       table.add(
         [Table.cell(row.id)] + cells(row.battery, style)
@@ -26,18 +25,23 @@ package enum BatteryTable {
     return table.lines(style, columns: columns)
   }
 
+  /// The rows of the vocabulary that have a column.
+  private static let terms = Vocabulary.shown.filter { $0.column != nil }
+  /// The columns that are left out where not all fit, the first one first.
+  private static let leaving = terms.enumerated().compactMap { place, term in
+    term.column?.leavingOrder.map { (place: place + 1, order: $0) }
+  }.sorted { $0.order < $1.order }.map(\.place)
+
   private static func cells(_ battery: BatteryReading?, _ style: Style) -> [String] {
-    guard let battery else { return [String](repeating: "-", count: 6) }
-    return [
-      battery.percent.map { style.paint("\($0) %", battery.level.colour) } ?? "-",
-      battery.level == .unknown ? "-" : style.paint(battery.level.rawValue, battery.level.colour),
-      battery.millivolts.map { DecimalText.thousandths($0) + " V" } ?? "-",
-      battery.milliamperes.map { DecimalText.thousandths($0) + " A" } ?? "-",
-      battery.charge == .unknown ? "-" : battery.charge == .notCharging ? "not charging" : battery.charge.rawValue,
-      // "about": it was calculated from the present current.
-      battery.timeToEmpty.map {
-        (battery.derived.contains(.timeToEmpty) ? "about " : "") + ProgressText.time($0)
-      } ?? "-",
-    ]
+    terms.map { term in
+      guard let battery, let text = ReadingText.text(term, of: battery) else { return "-" }
+      switch BatteryReading.Field(rawValue: term.key) {
+      case .percent?, .level?: return style.paint(text, battery.level.colour)
+      // "about": a time that was calculated from the present current.
+      case let field?:
+        return (term.measure?.unit == .second && battery.derived.contains(field) ? "about " : "") + text
+      case nil: return text
+      }
+    }
   }
 }

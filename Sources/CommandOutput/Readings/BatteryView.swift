@@ -16,16 +16,14 @@ package enum BatteryView {
     return (parts + words(reading, style)).joined(separator: "  ")
   }
 
+  /// What follows the percentage, which has a bar, and the level, which is painted.
+  private static let others = Vocabulary.shown.filter { $0.isInLine && !["percent", "level"].contains($0.key) }
+
   /// The level, the voltage, the current and what the battery is doing.
   static func words(_ reading: BatteryReading, _ style: Style) -> [String] {
-    var parts = [
+    let parts = [
       style.paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level.colour)
     ]
-    if let millivolts = reading.millivolts { parts.append(DecimalText.thousandths(millivolts) + " V") }
-    if let milliamperes = reading.milliamperes { parts.append(DecimalText.thousandths(milliamperes) + " A") }
-    if reading.charge != .unknown {
-      parts.append(reading.charge == .notCharging ? "not charging" : reading.charge.rawValue)
-    }
-    return parts
+    return parts + others.compactMap { ReadingText.text($0, of: reading) }
   }
 }

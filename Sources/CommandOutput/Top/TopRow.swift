@@ -137,7 +137,7 @@ package struct TopRow: Sendable, Hashable {
   /// The values for the list's column, the most interesting first: "23.4 °C", "power 12.1 W".
   package var summary: [String] {
     var parts: [String] = []
-    let hottest = battery?.temperatures.compactMap(\.millidegrees).max()
+    let hottest = battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) }
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
     // Numbers that measure something; the rest is in the detail view.
     for value in values ?? [] where value.number != nil {
