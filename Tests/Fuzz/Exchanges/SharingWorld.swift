@@ -186,6 +186,6 @@ final class SharingWorld {
   /// Returns when the I/O thread and the router have nothing left to do.
   private func settle() {
     var idle = 0
-    while idle < 3 { idle = onHub { $0.frames?.router.isIdle ?? true } ? idle + 1 : 0 }
+    while idle < 3 { idle = onHub { $0.parts.device.attached?.frames?.router.isIdle ?? true } ? idle + 1 : 0 }
   }
 }
