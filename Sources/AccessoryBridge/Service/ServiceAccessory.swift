@@ -20,6 +20,8 @@ public final class ServiceAccessory: Accessory {
 
   let calls: BridgeDevice
   private let events: ServiceNews
+  /// What the last reading lacks, as the service said.
+  private let shortfall = Locked<String?>(nil)
   /// Whether calls ask for permission to change settings or state in the accessory, if its protocol can do that.
   private let write: Bool
 
@@ -82,6 +84,7 @@ public final class ServiceAccessory: Accessory {
   /// Requests what the accessory is doing, with the age of the answer.
   public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.status() }
+    shortfall.withLock { $0 = reply.missing }
     return Read(reply.status.reading, age: Self.age(reply.age_ms), isStale: reply.stale == true)
   }
 
@@ -91,6 +94,7 @@ public final class ServiceAccessory: Accessory {
   /// Requests the state of the battery, with the age of the answer.
   public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.battery() }
+    shortfall.withLock { $0 = reply.missing }
     return Read(reply.battery.reading, age: Self.age(reply.age_ms), isStale: reply.stale == true)
   }
 
@@ -99,8 +103,13 @@ public final class ServiceAccessory: Accessory {
 
   /// Requests all other measurements. Throws `unsupported` also when the service is too old to report values.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
-    try await checked { () throws(AccessoryError) in try await calls.values() }.values.map(\.reading)
+    let reply = try await checked { () throws(AccessoryError) in try await calls.values() }
+    shortfall.withLock { $0 = reply.missing }
+    return reply.values.map(\.reading)
   }
+
+  /// What the last reading lacks; nil where nothing is missing, and from a service that is too old to say it.
+  public var missing: String? { shortfall.withLock { $0 } }
 
   /// Sends a request of the accessory's protocol unchanged. Only AF1 has requests of this form.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {

@@ -99,12 +99,14 @@ extension Bridge {
       package var alarms: [Alarm]?
       /// The rules that can't be compared with what the accessory reports; left out where there are none.
       package var unfit_alarms: [UnfitAlarm]?
+      /// What the reading lacks; nil where nothing is missing. See `Accessory.missing`.
+      package var missing: String?
 
       package init(
         device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil,
-        alarms: [Alarm]? = nil, unfit_alarms: [UnfitAlarm]? = nil
+        alarms: [Alarm]? = nil, unfit_alarms: [UnfitAlarm]? = nil, missing: String? = nil
       ) {
-        (self.alarms, self.unfit_alarms) = (alarms, unfit_alarms)
+        (self.alarms, self.unfit_alarms, self.missing) = (alarms, unfit_alarms, missing)
         self.device = device
         self.status = status
         self.identity = identity
@@ -128,11 +130,14 @@ extension Bridge {
       package var stale: Bool?
       /// The raised alarms; nil from a service that is too old for alarms.
       package var alarms: [Alarm]?
+      /// As in `GetStatus`.
+      package var missing: String?
 
       package init(
-        device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil, alarms: [Alarm]? = nil
+        device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil, alarms: [Alarm]? = nil,
+        missing: String? = nil
       ) {
-        self.alarms = alarms
+        (self.alarms, self.missing) = (alarms, missing)
         self.device = device
         self.battery = battery
         self.age_ms = age_ms

@@ -11,10 +11,12 @@ extension Bridge {
     package struct Reply: Codable, Sendable, Hashable {
       package var device: Device
       package var values: [Read<AccessoryValue>]
+      /// As in `GetStatus`.
+      package var missing: String?
 
-      package init(device: Device, values: [Read<AccessoryValue>]) {
+      package init(device: Device, values: [Read<AccessoryValue>], missing: String? = nil) {
         self.device = device
-        self.values = values
+        (self.values, self.missing) = (values, missing)
       }
     }
 

@@ -82,13 +82,13 @@ extension BridgeService: BridgeHandler {
         stale: isStale(.status, status.time, attachment), alarms: alarms.raised(attachment),
         unfit_alarms: alarms.unfit(attachment))
     }
-    let (held, status) = try await work(call.device) { _, accessory throws(AccessoryError) in
-      try await accessory.status()
+    let (held, (status, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+      (try await accessory.status(), accessory.missing)
     }
     note(status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
       device: Bridge.Device(held.target), status: Bridge.Status(status), identity: try await identity(call.device),
-      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held))
+      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: missing)
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
@@ -100,8 +100,8 @@ extension BridgeService: BridgeHandler {
       return remembered(battery, attachment)
     }
     do throws(CallError) {
-      let (held, battery) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        try await accessory.battery()
+      let (held, (battery, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.battery(), accessory.missing)
       }
       let reading = note(battery, held, isEvent: false)
       // One that sends its readings by itself is not asked: the last one is the answer, however old it is.
@@ -109,7 +109,8 @@ extension BridgeService: BridgeHandler {
         return remembered(told, held)
       }
       return Bridge.GetBattery.Reply(
-        device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: alarms.raised(held))
+        device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: alarms.raised(held),
+        missing: missing)
     } catch {
       // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),

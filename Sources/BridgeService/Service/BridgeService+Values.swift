@@ -14,13 +14,13 @@ extension BridgeService {
       return remembered(values, of: attachment)
     }
     do throws(CallError) {
-      let (held, values) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        try await accessory.values()
+      let (held, (values, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.values(), accessory.missing)
       }
       note(values, .asked, held)
       return Bridge.GetValues.Reply(
         device: Bridge.Device(held.target),
-        values: (held.readings.values?.values ?? []).map { Read($0) })
+        values: (held.readings.values?.values ?? []).map { Read($0) }, missing: missing)
     } catch {
       // An accessory that reports values by itself may have no request for them: the last values are returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),

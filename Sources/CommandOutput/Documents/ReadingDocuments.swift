@@ -17,13 +17,16 @@ package struct BatteryDocument: Encodable {
   let stale: Bool
   /// The raised alarms; null where no service says.
   let alarms: OrNull<[AlarmFields]>
+  /// What the reading lacks, because the accessory didn't send it in time; left out where nothing is missing.
+  let missing: String?
 
   /// A reading. `age` is in milliseconds, nil for a reading of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false,
-    alarms: [Bridge.Alarm]? = nil, at time: Double = WallClock.seconds
+    alarms: [Bridge.Alarm]? = nil, missing: String? = nil, at time: Double = WallClock.seconds
   ) {
     self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
+    self.missing = missing
     self.device = device
     self.time = time
     battery = reading
@@ -38,9 +41,15 @@ package struct ValuesDocument: Encodable {
   let time: Double
   let device: DeviceDocument
   let values: [Read<AccessoryValue>]
+  /// As in `BatteryDocument`.
+  let missing: String?
 
   /// The requested values, or the changed ones; `time` is in seconds since 1970, UTC.
-  package init(_ device: DeviceDocument, _ values: [Read<AccessoryValue>], at time: Double = WallClock.seconds) {
+  package init(
+    _ device: DeviceDocument, _ values: [Read<AccessoryValue>], missing: String? = nil,
+    at time: Double = WallClock.seconds
+  ) {
+    self.missing = missing
     self.device = device
     self.time = time
     self.values = values
@@ -62,13 +71,16 @@ package struct StatusDocument: Encodable {
   let alarms: OrNull<[AlarmFields]>
   /// The rules whose alarms are never raised, because their limits don't fit.
   let unfit_alarms: [UnfitAlarmFields]
+  /// As in `BatteryDocument`.
+  let missing: String?
 
   /// A status. `age` is in milliseconds, nil for a status of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
     isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil,
-    at time: Double = WallClock.seconds
+    missing: String? = nil, at time: Double = WallClock.seconds
   ) {
+    self.missing = missing
     unfit_alarms = (unfitAlarms ?? []).map(UnfitAlarmFields.init)
     self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
     self.device = device

@@ -58,9 +58,9 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     let seen = watch ? SeenReadings() : nil
     func show(
       _ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false,
-      alarms: [Bridge.Alarm]? = nil
+      alarms: [Bridge.Alarm]? = nil, missing: String? = nil
     ) {
-      self.show(reading.withTimeToEmpty, device, age: age, isStale: isStale, alarms: alarms, seen)
+      self.show(reading.withTimeToEmpty, device, age: age, isStale: isStale, alarms: alarms, missing: missing, seen)
     }
     if watch { Interruption.endWithOutput() }
     let watcher = AlarmWatcher(alarms.rules) { [json = output.json] device, alarm, state in
@@ -71,9 +71,11 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       try await FollowedBattery.open(name, line, watch: watch, values: watcher.wantsValues)
     } follow: { battery in
       switch battery.source {
-      case .open(_, let reading, let news):
+      case .open(let opened, let reading, let news):
         let document = DeviceDocument(battery.device)
-        show(reading, document)
+        let missing = opened.accessory.missing
+        OpenedAccessory.note(missing: missing)
+        show(reading, document, missing: missing)
         guard watch else { return }
         let facts = Bridge.Device(battery.device)
         await watcher.take(facts, battery: reading)
@@ -90,9 +92,10 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
         throw CancellationError()
       case .held(let held, let reply, let events):
         held.noteAge(reply.age_ms)
+        OpenedAccessory.note(missing: reply.missing)
         show(
           reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms, isStale: reply.stale == true,
-          alarms: reply.alarms)
+          alarms: reply.alarms, missing: reply.missing)
         await watcher.take(reply.device, battery: reply.battery.reading)
         guard let events else { return }
         var isReady = false
@@ -118,10 +121,10 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   private func show(
     _ reading: BatteryReading, _ device: DeviceDocument, age: Int?, isStale: Bool, alarms: [Bridge.Alarm]?,
-    _ seen: SeenReadings?
+    missing: String?, _ seen: SeenReadings?
   ) {
     if output.json {
-      return Output.json(BatteryDocument(device, reading, age: age, isStale: isStale, alarms: alarms))
+      return Output.json(BatteryDocument(device, reading, age: age, isStale: isStale, alarms: alarms, missing: missing))
     }
     // The age is that of the first reading, which may be older than the command.
     let time = WallClock.seconds - Double(age ?? 0) / 1_000
@@ -157,7 +160,6 @@ private struct FollowedBattery: Followed {
       let (reading, news) = try await OpenedAccessory.answer(of: opened.accessory.label) {
         () async throws(AccessoryError) in try await opened.accessory.batteryAndNews()
       }
-      opened.noteMissing()
       return FollowedBattery(source: .open(opened, reading, news))
     } catch {
       await opened.accessory.close()

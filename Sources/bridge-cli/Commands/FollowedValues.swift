@@ -20,6 +20,8 @@ struct FollowedValues: Followed {
   let source: Source
   let document: DeviceDocument
   let values: [Read<AccessoryValue>]
+  /// What the first values lack; nil where nothing is missing.
+  let missing: String?
 
   /// Opens the accessory or asks the service that holds it. `isToldOf`: whether the accessory's own announcements of
   /// values are wanted.
@@ -28,7 +30,8 @@ struct FollowedValues: Followed {
       let events = isToldOf ? try await held.calls.events(values: true) : nil
       let reply = try await held.values()
       return FollowedValues(
-        source: .held(held, events), document: DeviceDocument(reply.device), values: reply.values)
+        source: .held(held, events), document: DeviceDocument(reply.device), values: reply.values,
+        missing: reply.missing)
     }
     let opened = try await OpenedAccessory.contact(
       try await OpenedAccessory.find(name, line), needing: .values)
@@ -37,10 +40,9 @@ struct FollowedValues: Followed {
       let values = try await OpenedAccessory.answer(of: opened.accessory.label) { () async throws(AccessoryError) in
         try await opened.accessory.values()
       }
-      opened.noteMissing()
       return FollowedValues(
         source: .open(opened, news), document: DeviceDocument(opened.device),
-        values: values.map { Read($0.bounded) })
+        values: values.map { Read($0.bounded) }, missing: opened.accessory.missing)
     } catch {
       await opened.accessory.close()
       throw error

@@ -26,28 +26,32 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
     if let held = try await HeldDevice.find(device.text, line) {
       let reply = try await held.status()
       held.noteAge(reply.age_ms)
+      OpenedAccessory.note(missing: reply.missing)
       return show(
         reply.status.reading, reply.identity.reading, DeviceDocument(reply.device),
         held.accessory.driver.flatMap { KnownDrivers.driver(named: $0) }, age: reply.age_ms,
         isStale: reply.stale == true,
-        alarms: reply.alarms, unfit: reply.unfit_alarms)
+        alarms: reply.alarms, unfit: reply.unfit_alarms, missing: reply.missing)
     }
     try await OpenedAccessory.with(device.text, line) { opened in
       let (status, identity) = try await OpenedAccessory.answer(of: opened.accessory.label) {
         (try await opened.accessory.status(), try await opened.accessory.identify())
       }
-      opened.noteMissing()
-      show(status, identity, DeviceDocument(opened.device), opened.driver)
+      let missing = opened.accessory.missing
+      OpenedAccessory.note(missing: missing)
+      show(status, identity, DeviceDocument(opened.device), opened.driver, missing: missing)
     }
   }
 
   private func show(
     _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, _ driver: Driver?,
-    age: Int? = nil, isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfit: [Bridge.UnfitAlarm]? = nil
+    age: Int? = nil, isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfit: [Bridge.UnfitAlarm]? = nil,
+    missing: String? = nil
   ) {
     if output.json {
       return Output.json(
-        StatusDocument(device, status, identity, age: age, isStale: isStale, alarms: alarms, unfitAlarms: unfit))
+        StatusDocument(
+          device, status, identity, age: age, isStale: isStale, alarms: alarms, unfitAlarms: unfit, missing: missing))
     }
     let facts =
       StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)

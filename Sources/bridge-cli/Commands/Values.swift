@@ -60,7 +60,10 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     try await following.run { name, line in
       try await FollowedValues.open(name, line, isToldOf: watch && poll == nil)
     } follow: { followed in
-      try shown.show(followed.values, isComplete: !watch) { ValuesDocument(followed.document, $0) }
+      OpenedAccessory.note(missing: followed.missing)
+      try shown.show(followed.values, isComplete: !watch) {
+        ValuesDocument(followed.document, $0, missing: followed.missing)
+      }
       if let poll {
         while true {
           try await pause(poll)

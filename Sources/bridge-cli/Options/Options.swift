@@ -91,9 +91,9 @@ struct OpenedAccessory {
     return target.opener.withoutDriver
   }
 
-  /// Notes on standard error what the last reading lacks.
-  func noteMissing() {
-    if let missing = accessory.missing { Output.note("note: \(missing)") }
+  /// Notes on standard error what a reading lacks, as the accessory or its service says.
+  static func note(missing: String?) {
+    if let missing { Output.note("note: \(SafeText.escape(missing, limit: 1_000))") }
   }
 
   /// Finds the device that `text` names, makes contact, runs `body`, and closes the accessory, also when `body` throws.

@@ -10,11 +10,11 @@ struct Announced {
   private let lock: CInt
 
   /// Announces the accessory S1 at the pseudo-terminal `path`.
-  init(_ path: String, in box: Sandbox) throws {
+  init(_ path: String, driver: String = "framed", in box: Sandbox) throws {
     let folder = box.runtime.path + "/accessory-bridge"
     mkdir(folder, 0o700)
     mkdir(folder + "/simulated", 0o700)
-    try box.runtime.write(Array(#"{"path":"\#(path)","driver":"framed","serial":"S1"}"#.utf8), to: ".device")
+    try box.runtime.write(Array(#"{"path":"\#(path)","driver":"\#(driver)","serial":"S1"}"#.utf8), to: ".device")
     lock = open(box.runtime.path + "/.device", O_RDONLY | O_CLOEXEC)
     try #require(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
     try #require(
