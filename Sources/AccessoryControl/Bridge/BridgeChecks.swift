@@ -25,7 +25,7 @@ extension Bridge.Accessory: CheckedReply {
     try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
-    try Bridge.Alarm.check(alarms ?? [])
+    try ReplyLimits.check(count: alarms)
     try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
   }
 }
@@ -86,7 +86,7 @@ extension Bridge.GetBattery.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
-    try Bridge.Alarm.check(alarms ?? [])
+    try ReplyLimits.check(count: alarms)
   }
 }
 
@@ -94,7 +94,7 @@ extension Bridge.GetStatus.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
-    try Bridge.Alarm.check(alarms ?? [])
+    try ReplyLimits.check(count: alarms)
     try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
   }
 }
@@ -104,7 +104,6 @@ extension Bridge.Event: CheckedReply {
     try ReplyLimits.check(time, ReplyLimits.seconds, "time")
     try device?.check()
     try ReplyLimits.check(count: values ?? [])
-    try alarm?.check()
   }
 }
 

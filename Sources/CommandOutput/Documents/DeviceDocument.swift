@@ -60,9 +60,9 @@ package struct HeldDocument: Encodable, Sendable {
   let readings_age_ms: OrNull<Int>
   let stale: Bool
   /// The raised alarms; null from a service that is too old for alarms.
-  let alarms: OrNull<[AlarmFields]>
+  let alarms: OrNull<[AccessoryAlarm]>
   /// The rules whose alarms are never raised, because their limits don't fit.
-  let unfit_alarms: [UnfitAlarmFields]
+  let unfit_alarms: [Bridge.UnfitAlarm]
 
   init(_ accessory: Bridge.Accessory) {
     state = accessory.state.rawValue
@@ -74,8 +74,8 @@ package struct HeldDocument: Encodable, Sendable {
     writes = OrNull(accessory.writes?.rawValue)
     readings_age_ms = OrNull(accessory.readings_age_ms)
     stale = accessory.stale ?? false
-    alarms = OrNull(accessory.alarms.map { $0.map(AlarmFields.init) })
-    unfit_alarms = (accessory.unfit_alarms ?? []).map(UnfitAlarmFields.init)
+    alarms = OrNull(accessory.alarms)
+    unfit_alarms = accessory.unfit_alarms ?? []
   }
 }
 

@@ -15,7 +15,7 @@ package struct EventDocument: Encodable {
   let battery: OrNull<BatteryReading>
   let values: OrNull<[Read<AccessoryValue>]>
   let problem: OrNull<ProblemDocument>
-  let alarm: OrNull<AlarmFields>
+  let alarm: OrNull<AccessoryAlarm>
   /// "raised" or "cleared" for an alarm.
   let state: OrNull<String>
 
@@ -23,8 +23,8 @@ package struct EventDocument: Encodable {
   package init(
     _ event: String, at time: Double = WallClock.seconds, _ device: DeviceDocument,
     identity: AccessoryIdentity? = nil, status: AccessoryStatus? = nil, battery: BatteryReading? = nil,
-    values: [Read<AccessoryValue>]? = nil, problem: AccessoryError? = nil, alarm: Bridge.Alarm? = nil,
-    state: Bridge.AlarmState? = nil
+    values: [Read<AccessoryValue>]? = nil, problem: AccessoryError? = nil, alarm: AccessoryAlarm? = nil,
+    state: AlarmChange? = nil
   ) {
     (self.event, self.time, self.device) = (event, time, device)
     self.identity = OrNull(identity)
@@ -32,7 +32,7 @@ package struct EventDocument: Encodable {
     self.battery = OrNull(battery)
     self.values = OrNull(values)
     self.problem = OrNull(problem.map(ProblemDocument.init))
-    self.alarm = OrNull(alarm.map(AlarmFields.init))
+    self.alarm = OrNull(alarm)
     self.state = OrNull(state?.rawValue)
   }
 

@@ -16,16 +16,16 @@ package struct BatteryDocument: Encodable {
   /// Whether the age exceeds the expected one.
   let stale: Bool
   /// The raised alarms; null where no service says.
-  let alarms: OrNull<[AlarmFields]>
+  let alarms: OrNull<[AccessoryAlarm]>
   /// What the reading lacks, because the accessory didn't send it in time; left out where nothing is missing.
   let missing: String?
 
   /// A reading. `age` is in milliseconds, nil for a reading of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false,
-    alarms: [Bridge.Alarm]? = nil, missing: String? = nil, at time: Double = WallClock.seconds
+    alarms: [AccessoryAlarm]? = nil, missing: String? = nil, at time: Double = WallClock.seconds
   ) {
-    self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
+    self.alarms = OrNull(alarms)
     self.missing = missing
     self.device = device
     self.time = time
@@ -68,21 +68,21 @@ package struct StatusDocument: Encodable {
   let age_ms: Int
   let stale: Bool
   /// The raised alarms, as in `BatteryDocument`.
-  let alarms: OrNull<[AlarmFields]>
+  let alarms: OrNull<[AccessoryAlarm]>
   /// The rules whose alarms are never raised, because their limits don't fit.
-  let unfit_alarms: [UnfitAlarmFields]
+  let unfit_alarms: [Bridge.UnfitAlarm]
   /// As in `BatteryDocument`.
   let missing: String?
 
   /// A status. `age` is in milliseconds, nil for a status of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
-    isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil,
+    isStale: Bool = false, alarms: [AccessoryAlarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil,
     missing: String? = nil, at time: Double = WallClock.seconds
   ) {
     self.missing = missing
-    unfit_alarms = (unfitAlarms ?? []).map(UnfitAlarmFields.init)
-    self.alarms = OrNull(alarms.map { $0.map(AlarmFields.init) })
+    unfit_alarms = unfitAlarms ?? []
+    self.alarms = OrNull(alarms)
     self.device = device
     self.time = time
     self.status = status
