@@ -19,9 +19,10 @@ public final class ServiceAccessory: Accessory {
   public let protocolDetails: ProtocolDetails?
 
   let calls: BridgeDevice
-  private let events: ServiceNews
   /// What the last reading lacks, as the service said.
   private let shortfall = Locked<String?>(nil)
+  /// The events, which tell the end of the accessory; nil for calls that need no news and report the end themselves.
+  private let events: ServiceNews?
   /// Whether calls ask for permission to change settings or state in the accessory, if its protocol can do that.
   private let write: Bool
 
@@ -35,7 +36,13 @@ public final class ServiceAccessory: Accessory {
     label = calls.label
   }
 
-  deinit { events.close() }
+  /// An accessory for calls alone, of a connection of the caller.
+  init(_ calls: BridgeDevice) {
+    (self.calls, events, protocolDetails, write) = (calls, nil, nil, false)
+    label = calls.label
+  }
+
+  deinit { events?.close() }
 
   /// Starts to use an accessory through a service. Throws `misconfigured` when the service has it open without a
   /// driver; `disconnected`, `busy`, and the errors of making contact with the accessory.
@@ -66,7 +73,7 @@ public final class ServiceAccessory: Accessory {
   func checked<Value>(
     _ body: () async throws(AccessoryError) -> Value
   ) async throws(AccessoryError) -> Value {
-    if let ended = events.ended { throw ended }
+    if let ended = events?.ended { throw ended }
     return try await body()
   }
 
@@ -138,11 +145,13 @@ public final class ServiceAccessory: Accessory {
   /// Unsolicited messages of the accessory and changes that the service detects, from now on. Throws `disconnected`
   /// when the accessory is unplugged or the service ends; ends normally when this object is closed. Up to 256 events
   /// are buffered; beyond that, the oldest is dropped.
-  public func news() -> EventStream<AccessoryNews> { events.subscribe(for: self) }
+  public func news() -> EventStream<AccessoryNews> {
+    events?.subscribe(for: self) ?? EventStream(AsyncThrowingStream { nil })
+  }
 
   /// Stops using the service, which keeps the accessory open. Waiting calls throw `cancelled`.
   public func close() async {
-    events.close()
+    events?.close()
     calls.client.close()
   }
 }

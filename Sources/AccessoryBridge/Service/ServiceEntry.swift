@@ -27,6 +27,9 @@ package struct ServiceEntry: Sendable {
   /// Whether the accessory isn't present, so that the service waits for it or has given it up.
   private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
+  /// Whether this is one of several accessories on a line that this device is.
+  func isUnit(of line: Device) -> Bool { line.unit == nil && device.unit != nil && device.isOnLine(of: line) }
+
   /// The object for calls about the accessory. `label` is its name in error messages.
   package func calls(label: String?) -> BridgeDevice { client.device(accessory.device.place, label: label) }
 
@@ -55,7 +58,7 @@ package struct ServiceEntry: Sendable {
     let others = known.filter { device in
       !there.contains { $0.device.isSame(as: device) } && !awaited.contains { $0.accessory.device.id == device.id }
         // Leaves out a line if a service has its units open.
-        && !(device.unit == nil && held.contains { $0.device.unit != nil && $0.device.isOnLine(of: device) })
+        && !held.contains { $0.isUnit(of: device) }
     }
     let found: Device?
     do throws(ResolutionError) {

@@ -25,24 +25,8 @@ enum AllBatteries {
 
   /// Asks all accessories, in the order of `list`. An accessory without a battery is left out.
   static func read(_ line: LineOptions) async throws -> [Entry] {
-    let held = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(5)).held.filter(\.isHeld)
-    let devices = try await KnownDevices.devices(for: DeviceName(nil)).filter { device in
-      device.mayBeAccessory
-        && !held.contains { entry in
-          entry.device.isSame(as: device)
-            || (device.unit == nil && entry.device.unit != nil && entry.device.isOnLine(of: device))
-        }
-    }
-    var work: [@Sendable () async -> Entry?] = held.map { entry in { @Sendable in await read(entry) } }
-    for device in devices {
-      do {
-        let target = try await OpenedAccessory.find(device.place, line)
-        guard target.driver != nil else { continue }
-        work.append { @Sendable in await open(target) }
-      } catch {
-        let entry = Entry(device: device, error: failure(error))
-        work.append { @Sendable in entry }
-      }
+    let work: [@Sendable () async -> Entry?] = try await Door.finder(line).all(replyTimeout: patience).map { one in
+      { @Sendable in await read(one.device, one.found) }
     }
     return await withTaskGroup(of: (Int, Entry?).self) { group in
       var entries = [Entry?](repeating: nil, count: work.count)
@@ -62,33 +46,18 @@ enum AllBatteries {
     }
   }
 
-  private static func read(_ entry: ServiceEntry) async -> Entry? {
-    guard entry.accessory.driver != nil else { return nil }
-    do throws(AccessoryError) {
-      var calls = entry.calls(label: nil)
-      calls.client.replyTimeout = patience
-      let reply = try await calls.battery()
-      return Entry(
-        device: entry.device, battery: reply.battery.reading.withTimeToEmpty, age: reply.age_ms,
-        isStale: reply.stale == true)
-    } catch {
-      return error.kind == .unsupported ? nil : Entry(device: entry.device, error: error)
-    }
-  }
-
-  /// The longest wait for the answer of one accessory.
+  /// The longest wait for the answer of one accessory of a service.
   private static let patience = Duration.seconds(30)
 
-  /// Opens an accessory; nil for one without a battery.
-  private static func open(_ target: Target) async -> Entry? {
+  /// Asks one accessory; nil for one without a battery.
+  private static func read(_ device: Device, _ found: Result<any FoundAccessory, any Error>) async -> Entry? {
     do {
-      let reading = try await OpenedAccessory.with(target, needing: .battery) { opened in
-        try await opened.accessory.battery()
-      }
-      return Entry(device: target.device, battery: reading.withTimeToEmpty)
+      let told = try await found.get().with(needing: .battery) { try await $0.battery() }
+      return Entry(
+        device: device, battery: told.value.withTimeToEmpty, age: told.age, isStale: told.read.isStale)
     } catch {
       let error = failure(error)
-      return error.kind == .unsupported ? nil : Entry(device: target.device, error: error)
+      return error.kind == .unsupported ? nil : Entry(device: device, error: error)
     }
   }
 

@@ -46,46 +46,15 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     if service { return try await ShownService(socket: socket, json: output.json).show() }
     if passive { return try await showWithoutOpening() }
-    if let held = try await HeldDevice.find(device.text, line) { return show(try await held.calls.info()) }
-    let target = try await OpenedAccessory.find(device.text, line)
-    guard target.driver != nil else { return try await showAsBytes(target) }
-    try await OpenedAccessory.with(target) { opened in
-      let facts = try await opened.session.line?.status()
-      let identity = try await OpenedAccessory.answer(of: opened.accessory.label) {
-        try await opened.accessory.identify()
-      }
-      show(
-        DeviceDocument(opened.device), DeviceView.facts(opened.device, driver: opened.driver.name),
-        facts.map { Bridge.Line($0) },
-        opened.accessory.protocolDetails.map(Bridge.ProtocolDetails.init), identity)
-    }
-  }
-
-  /// Shows a device and its line where no driver is known for it.
-  private func showAsBytes(_ target: Target) async throws {
-    let session = try await target.unguardedSession()
-    let facts: Result<LineStatus?, any Error>
-    do {
-      facts = .success(try await session.line?.status())
-    } catch {
-      facts = .failure(error)
-    }
-    await session.close()
-    let line = try facts.get().map { Bridge.Line($0) }
-    show(DeviceDocument(target.device), DeviceView.facts(target.device, driver: nil), line, nil, nil)
-    Output.note(SafeText.escape(target.opener.withoutDriver.message, limit: 1_000))
-  }
-
-  /// Shows what the service reports of a device that it holds.
-  private func show(_ reply: Bridge.GetInfo.Reply) {
-    let device = reply.accessory.device
-    if let holder = reply.accessory.holder {
-      Output.note("the accessory is used by \(SafeText.escape(holder))")
-    }
+    let found = try await Door.find(device.text, line)
+    let info = try await found.info()
+    if let holder = info.held?.holder { Output.note("the accessory is used by \(SafeText.escape(holder))") }
     show(
-      DeviceDocument(device, held: reply.accessory),
-      DeviceView.facts(Device(device), driver: reply.accessory.driver) + HeldView.facts(reply.accessory),
-      reply.line, reply.protocol, reply.identity?.reading)
+      DeviceDocument(info.device, held: info.held),
+      DeviceView.facts(info.device.device, driver: info.held.map(\.driver) ?? found.driverName)
+        + (info.held.map(HeldView.facts) ?? []),
+      info.line, info.toldDetails ?? info.details.map(Bridge.ProtocolDetails.init), info.identity)
+    if let reason = info.withoutDriver { Output.note(SafeText.escape(reason.message, limit: 1_000)) }
   }
 
   private func show(
@@ -115,14 +84,15 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func showWithoutOpening() async throws {
-    if let limit = line.wait { _ = try await AccessoryWait.find(device.text, line, asLine: false, limit: limit) }
-    let target = try await OpenedAccessory.find(device.text, line)
-    let device = target.device
+    // What the system knows is shown, whether or not a service has it open.
+    if line.wait != nil { _ = try await Door.find(device.text, line) }
+    let found = try await Door.finder(line).own(DeviceName(device.text))
+    let device = found.device.device
     let access = await PortAccess.look(at: [device]).first
     if output.json {
       return Output.json(InfoDocument(DeviceDocument(device, access: access)))
     }
-    Table.facts(DeviceView.facts(device, driver: target.driver?.name, access), columns: Output.columns).forEach(
+    Table.facts(DeviceView.facts(device, driver: found.driverName, access), columns: Output.columns).forEach(
       Output.line)
   }
 }

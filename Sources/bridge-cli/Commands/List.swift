@@ -174,15 +174,6 @@ struct List: AsyncParsableCommand, JSONCommand {
   }
 }
 
-extension PortAccess {
-  /// Looks up the permission and the holder of each device's node.
-  static func look(at devices: [Device]) async -> [PortAccess] {
-    await SetupQueue(label: "access").run {
-      devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator) }
-    }
-  }
-}
-
 extension Bridge.Accessory {
   /// Whether the accessory is one of several on a line, and doesn't answer.
   fileprivate var isSilent: Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryControl
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
@@ -23,41 +23,27 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    if let held = try await HeldDevice.find(device.text, line) {
-      let reply = try await held.status()
-      held.noteAge(reply.age_ms)
-      OpenedAccessory.note(missing: reply.missing)
-      return show(
-        reply.status.reading, reply.identity.reading, DeviceDocument(reply.device),
-        held.accessory.driver.flatMap { KnownDrivers.driver(named: $0) }, age: reply.age_ms,
-        isStale: reply.stale == true,
-        alarms: reply.alarms, unfit: reply.unfit_alarms, missing: reply.missing)
-    }
-    try await OpenedAccessory.with(device.text, line) { opened in
-      let (status, identity) = try await OpenedAccessory.answer(of: opened.accessory.label) {
-        (try await opened.accessory.status(), try await opened.accessory.identify())
-      }
-      let missing = opened.accessory.missing
-      OpenedAccessory.note(missing: missing)
-      show(status, identity, DeviceDocument(opened.device), opened.driver, missing: missing)
+    let found = try await Door.find(device.text, line)
+    try await found.with { opened in
+      let told = try await opened.status()
+      told.noteAge(opened.service)
+      show(told, found.driver)
     }
   }
 
-  private func show(
-    _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, _ driver: Driver?,
-    age: Int? = nil, isStale: Bool = false, alarms: [Bridge.Alarm]? = nil, unfit: [Bridge.UnfitAlarm]? = nil,
-    missing: String? = nil
-  ) {
+  private func show(_ told: Told<StatusAndIdentity>, _ driver: Driver?) {
+    let (status, identity) = (told.value.status, told.value.identity)
     if output.json {
       return Output.json(
         StatusDocument(
-          device, status, identity, age: age, isStale: isStale, alarms: alarms, unfitAlarms: unfit, missing: missing))
+          DeviceDocument(told.device), status, identity, age: told.age, isStale: told.read.isStale,
+          alarms: told.alarms, unfitAlarms: told.unfitAlarms, missing: told.missing))
     }
     let facts =
-      StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)
-      + AlarmView.facts(alarms) + AlarmView.facts(unfit: unfit)
+      StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(told.age, isStale: told.read.isStale)
+      + AlarmView.facts(told.alarms) + AlarmView.facts(unfit: told.unfitAlarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
-    if StatusView.facts(status).isEmpty { Output.note(Self.instead(driver, self.device.text)) }
+    if StatusView.facts(status).isEmpty { Output.note(Self.instead(driver, device.text)) }
   }
 
   /// What to ask for in place of a status that isn't known. `name` is what the user typed.

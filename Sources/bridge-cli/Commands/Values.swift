@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
@@ -58,39 +59,25 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     let shown = ShownValues(json: output.json, names: names, plain: plain)
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
     try await following.run { name, line in
-      try await FollowedValues.open(name, line, isToldOf: watch && poll == nil)
-    } follow: { followed in
-      OpenedAccessory.note(missing: followed.missing)
-      try shown.show(followed.values, isComplete: !watch) {
-        ValuesDocument(followed.document, $0, missing: followed.missing)
+      try await FollowedReading.open(try await Door.find(name, line), needing: .values) { opened in
+        guard watch, poll == nil else { return (try await opened.values(), nil) }
+        let (told, events) = try await opened.valuesAndEvents()
+        return (told, events)
       }
+    } follow: { followed in
+      func document(_ values: [Bridge.MeasuredValue]) -> ValuesDocument {
+        ValuesDocument(DeviceDocument(followed.told.device), values, missing: followed.told.missing)
+      }
+      try shown.show(followed.told.value, isComplete: !watch, document: document)
       if let poll {
         while true {
           try await pause(poll)
-          shown.showChanges(try await followed.again()) { ValuesDocument(followed.document, $0) }
+          shown.showChanges(try await followed.opened.values().value.map(\.reading), document: document)
         }
       }
-      if watch { try await follow(followed, shown) }
-    }
-  }
-
-  /// Shows the values that the accessory announces.
-  private func follow(_ followed: FollowedValues, _ shown: ShownValues) async throws {
-    func show(_ values: [AccessoryValue]) {
-      shown.showChanges(values) { ValuesDocument(followed.document, $0) }
-    }
-    switch followed.source {
-    case .open(_, let news):
-      for try await case .values(let values) in news { show(values.map(\.bounded)) }
-      throw CancellationError()
-    case .held(_, let events):
-      guard let events else { return }
+      guard let events = followed.events else { return }
       for try await event in events {
-        switch event {
-        case .disconnected(_, let error): throw error
-        case .values(_, let values): show(values)
-        default: break
-        }
+        if case .news(.values(let values)) = event.kind { shown.showChanges(values.map(\.bounded), document: document) }
       }
       try Task.checkCancellation()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
@@ -11,6 +12,14 @@ extension DeviceDocument {
   init(_ device: Device, access: PortAccess? = nil, held: Bridge.Accessory? = nil) {
     self.init(Bridge.Device(device), access: access.map { Bridge.Access($0) }, held: held)
   }
+
+  /// A device, wherever it was found. `held` is the record of the service that has it open.
+  init(_ device: ToldDevice, held: Bridge.Accessory? = nil) { self.init(Bridge.Device(device), held: held) }
+}
+
+extension Bridge.Device {
+  /// The facts about a device, wherever it was found.
+  init(_ told: ToldDevice) { self = told.facts ?? Bridge.Device(told.device) }
 }
 
 extension Bridge.Access {

@@ -36,8 +36,8 @@ struct HeldDevice: Sendable {
   ///
   /// An absent accessory is waited for as `line` says.
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> HeldDevice? {
-    guard let limit = line.wait else { return try await findNow(text, line, asLine: isLine) }
-    return try await AccessoryWait.find(text, line, asLine: isLine, limit: limit)
+    if let limit = line.wait { _ = try await AccessoryWait.find(text, line, asLine: isLine, limit: limit) }
+    return try await findNow(text, line, asLine: isLine)
   }
 
   /// Like `find`, without waiting.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -19,11 +20,11 @@ enum AccessoryWait {
 
   private static func left(of limit: Duration) -> Duration { start + limit - IOThread.shared.now }
 
-  /// Looks for the accessory that `text` names, until it is there or `limit` is over. Returns the accessory if a
-  /// service holds it, or nil where this command is to open it; throws the error of the last look.
+  /// Looks for the accessory that `text` names, until it is there or `limit` is over. Returns what the last look has
+  /// found, or throws its error.
   static func find(
     _ text: String?, _ line: LineOptions, asLine isLine: Bool, limit: Duration
-  ) async throws -> HeldDevice? {
+  ) async throws -> any FoundAccessory {
     try await waiting(for: text, limit) { await look(text, line, asLine: isLine) }
   }
 
@@ -62,15 +63,10 @@ enum AccessoryWait {
   /// Looks once. `isThere` is also true for an error that waiting can't cure.
   private static func look(
     _ text: String?, _ line: LineOptions, asLine isLine: Bool
-  ) async -> (Result<HeldDevice?, any Error>, isThere: Bool) {
+  ) async -> (Result<any FoundAccessory, any Error>, isThere: Bool) {
     do {
-      if let held = try await HeldDevice.findNow(text, line, asLine: isLine) {
-        return (.success(held), isThere: held.isThere)
-      }
-      let target = try await OpenedAccessory.find(text, line, asLine: isLine)
-      // Without a name any device matches, but one without a driver isn't the accessory that is waited for.
-      guard text != nil || target.driver != nil else { return (.success(nil), isThere: false) }
-      return (.success(nil), isThere: true)
+      let found = try await Door.findNow(text, line, asLine: isLine)
+      return (.success(found), isThere: found.isThere(isNamed: text != nil))
     } catch {
       return (.failure(error), isThere: !isAbsence(error))
     }

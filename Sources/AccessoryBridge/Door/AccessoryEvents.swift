@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryLink
+
+/// The kinds of events that a program wants beside battery and status.
+package struct WantedEvents: Sendable {
+  /// Whether new values are wanted.
+  package var values: Bool
+  /// Whether alarms are wanted, which only a service raises.
+  package var alarms: Bool
+
+  /// Battery and status, and these.
+  package init(values: Bool = false, alarms: Bool = false) { (self.values, self.alarms) = (values, alarms) }
+}
+
+/// An event of an accessory.
+package struct AccessoryEvent: Sendable {
+  /// What has happened.
+  package enum Kind: Sendable {
+    /// The accessory has told something.
+    case news(AccessoryNews)
+    /// A service has raised or cleared an alarm.
+    case alarm(Bridge.Alarm, Bridge.AlarmState)
+  }
+
+  /// The accessory.
+  package let device: ToldDevice
+  /// What has happened.
+  package let kind: Kind
+}
+
+/// The events of one accessory, for one consumer. Throws the reason when the accessory goes or the service ends, and
+/// `CancellationError` when this program closes the accessory.
+package struct AccessoryEvents: AsyncSequence, Sendable {
+  /// One event.
+  package typealias Element = AccessoryEvent
+
+  fileprivate enum Source: Sendable {
+    case own(EventStream<AccessoryNews>, ToldDevice)
+    case service(BridgeEvents)
+  }
+
+  private let source: Source
+
+  init(_ news: EventStream<AccessoryNews>, of device: ToldDevice) { source = .own(news, device) }
+  init(_ events: BridgeEvents) { source = .service(events) }
+
+  /// Begins to take events.
+  package func makeAsyncIterator() -> Iterator {
+    switch source {
+    case .own(let news, let device): Iterator(source: .own(news.makeAsyncIterator(), device))
+    case .service(let events): Iterator(source: .service(events.makeAsyncIterator()))
+    }
+  }
+
+  /// Takes the events one after another.
+  package struct Iterator: AsyncIteratorProtocol {
+    fileprivate enum Source {
+      case own(EventStream<AccessoryNews>.Iterator, ToldDevice)
+      case service(BridgeEvents.Iterator)
+    }
+
+    fileprivate var source: Source
+    /// Whether the service has sent what was the case before.
+    private var isReady = false
+
+    fileprivate init(source: Source) { self.source = source }
+
+    /// The next event; nil when the task is cancelled.
+    package mutating func next() async throws -> AccessoryEvent? {
+      switch source {
+      case .own(var news, let device):
+        let next = try await news.next()
+        source = .own(news, device)
+        guard let next else { throw CancellationError() }
+        return AccessoryEvent(device: device, kind: .news(next))
+      case .service(var events):
+        while let event = try await events.next() {
+          source = .service(events)
+          if let event = try meaning(of: event) { return event }
+        }
+        return nil
+      }
+    }
+
+    private mutating func meaning(of event: BridgeEvent) throws(AccessoryError) -> AccessoryEvent? {
+      func news(_ device: Bridge.Device, _ news: AccessoryNews) -> AccessoryEvent {
+        AccessoryEvent(device: ToldDevice(device), kind: .news(news))
+      }
+      switch event {
+      case .disconnected(_, let error): throw error
+      case .battery(let device, let reading): return news(device, .battery(reading))
+      case .status(let device, let status): return news(device, .status(status))
+      case .values(let device, let values): return news(device, .values(values))
+      // What was raised before comes with the first reading.
+      case .alarm(let device, let alarm, let state) where isReady:
+        return AccessoryEvent(device: ToldDevice(device), kind: .alarm(alarm, state))
+      case .ready: isReady = true
+      case .present, .connected, .requestFailed, .alarm: break
+      }
+      return nil
+    }
+  }
+}

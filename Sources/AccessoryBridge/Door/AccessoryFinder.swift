@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+
+/// Finds the accessory that a name means, among those that services have open and those that this program may open.
+/// `Accessories` and the commands all find accessories with it.
+package struct AccessoryFinder: Sendable {
+  /// The sockets of services, in the order in which they are tried.
+  package var services: [String]
+  /// The timeout for a service's list.
+  package var listTimeout = Duration.seconds(5)
+  /// The accessories that a name may mean; for a line with several, the line itself where the second argument is true.
+  package var devices: @Sendable (DeviceName, Bool) async throws -> [Device]
+  /// How this program opens a device that no service has open.
+  package var opener: @Sendable (Device, DeviceName) async throws -> DeviceOpener
+  /// The drivers and profiles of this program.
+  package var kinds: KnownKinds
+  /// Whether a line counts as one accessory, whatever accessories are on it.
+  package var isLine = false
+  /// Whether a line that this program opens counts as one accessory, because the user says what is on it.
+  package var opensLines = false
+  /// Whether the user asks for other settings than the profile's. A service doesn't open a line differently.
+  package var hasSettings = false
+  /// The program.
+  package var host: any OpeningHost
+
+  /// A finder.
+  package init(
+    services: [String], kinds: KnownKinds, host: any OpeningHost,
+    devices: @escaping @Sendable (DeviceName, Bool) async throws -> [Device],
+    opener: @escaping @Sendable (Device, DeviceName) async throws -> DeviceOpener
+  ) {
+    (self.services, self.kinds, self.host) = (services, kinds, host)
+    (self.devices, self.opener) = (devices, opener)
+  }
+
+  /// The accessory that the name means. Throws `ResolutionError` when it doesn't mean exactly one; `busy` when the user
+  /// asks for other line settings than those of the service that has it open, or a service that may have it accepts no
+  /// more clients; and what prevents this program from opening it.
+  package func find(_ name: DeviceName) async throws -> any FoundAccessory {
+    if let held = try await held(name) { return held }
+    return try await own(name)
+  }
+
+  /// The accessory that the name means, if a service has it open or is going to open it.
+  package func held(_ name: DeviceName) async throws -> (any FoundAccessory)? {
+    let entry = try await ServiceEntry.find(name, at: services, asLine: isLine, replyTimeout: listTimeout) {
+      try await devices(name, false)
+    }
+    guard let entry else { return nil }
+    guard !hasSettings else {
+      let place = entry.accessory.device.place
+      throw AccessoryError(
+        .busy,
+        "the service at \(entry.socketPath) has \(place) open with its profile: to open it differently, detach it first: "
+          + "bridge-cli attach --end \(place)")
+    }
+    return held(entry, label: name.label(of: entry.accessory.device.place))
+  }
+
+  /// The accessory that the name means, for this program to open, whether or not a service has it open.
+  package func own(_ name: DeviceName) async throws -> any FoundAccessory {
+    let device = try name.device(among: try await devices(name, isLine || opensLines))
+    return OwnAccessory(opener: try await opener(device, name), host: host)
+  }
+
+  /// All accessories whose driver is known: first those that services have open, then the others, each with the error that
+  /// prevents opening it. A service gets `replyTimeout` for each of its answers.
+  package func all(
+    replyTimeout: Duration
+  ) async throws -> [(device: Device, found: Result<any FoundAccessory, any Error>)] {
+    let entries = await ServiceEntry.all(at: services, replyTimeout: listTimeout).held.filter(\.isHeld)
+    let others = try await devices(DeviceName(nil), false).filter { device in
+      device.mayBeAccessory && !entries.contains { $0.device.isSame(as: device) || $0.isUnit(of: device) }
+    }
+    var all: [(device: Device, found: Result<any FoundAccessory, any Error>)] = []
+    for entry in entries where entry.accessory.driver != nil {
+      var client = entry.client
+      client.replyTimeout = replyTimeout
+      let entry = ServiceEntry(client: client, accessory: entry.accessory)
+      all.append((entry.device, .success(held(entry, label: entry.accessory.device.place))))
+    }
+    for device in others {
+      do {
+        let opener = try await opener(device, DeviceName(device.place))
+        if opener.driver != nil { all.append((opener.device, .success(OwnAccessory(opener: opener, host: host)))) }
+      } catch {
+        all.append((device, .failure(error)))
+      }
+    }
+    return all
+  }
+
+  private func held(_ entry: ServiceEntry, label: String) -> any FoundAccessory {
+    HeldAccessory(entry: entry, label: label, kinds: kinds, host: host)
+  }
+}
+
+/// The drivers and profiles of a program. They are read at the first use.
+package struct KnownKinds: Sendable {
+  /// The drivers, for messages.
+  package var library: @Sendable () -> DriverLibrary
+  /// The driver of this name.
+  package var driver: @Sendable (String) -> Driver?
+  /// The profile of this name.
+  package var profile: @Sendable (String) async -> Profile?
+
+  /// Drivers and profiles.
+  package init(
+    library: @escaping @Sendable () -> DriverLibrary, driver: @escaping @Sendable (String) -> Driver?,
+    profile: @escaping @Sendable (String) async -> Profile?
+  ) {
+    (self.library, self.driver, self.profile) = (library, driver, profile)
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+/// An accessory that a name means, before it is used: either a service has it open, or this program opens it. Callers
+/// needn't know which is the case.
+package protocol FoundAccessory: Sendable {
+  /// The device, as far as it is known now.
+  var device: ToldDevice { get }
+  /// The accessory's name in messages: what the user typed, with its place.
+  var label: String { get }
+  /// The name of the driver for its protocol; nil when none is known.
+  var driverName: String? { get }
+  /// The driver, where this program has it.
+  var driver: Driver? { get }
+  /// What only a service tells; nil for an accessory that this program opens.
+  var service: HeldFacts? { get }
+
+  /// Its profile, as far as this program has it.
+  func profile() async -> Profile?
+  /// The rules by which writes are refused.
+  func writeRules() async -> WriteRules
+  /// Throws `misconfigured` when no driver is known for it, and what prevents opening it at all.
+  func checkDriver() async throws(AccessoryError)
+  /// The commands of its driver, and the driver's name. Nothing is opened.
+  func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription])
+  /// What commands would send, and why they would be refused. Nothing is sent, and nothing is opened.
+  func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview
+  /// Everything that is known about it and its line, also where no driver is known for it.
+  func info() async throws(AccessoryError) -> AccessoryInfo
+  /// Makes contact. `ability` is what it is used for: an accessory that never has it isn't opened, because that resets some
+  /// boards. Throws `misconfigured` when no driver is known, `unsupported`, and the errors of opening and making contact.
+  func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse
+}
+
+extension FoundAccessory {
+  /// Makes contact.
+  package func open() async throws(AccessoryError) -> any AccessoryInUse { try await open(needing: nil) }
+
+  /// Makes contact, runs `body`, and closes the accessory, also when `body` throws.
+  package func with<Result: Sendable>(
+    needing ability: DriverAbility? = nil, _ body: (any AccessoryInUse) async throws -> Result
+  ) async throws -> Result {
+    let opened = try await open(needing: ability)
+    do {
+      let result = try await body(opened)
+      await opened.close()
+      return result
+    } catch {
+      await opened.close()
+      throw error
+    }
+  }
+
+  /// Whether it can be used now. A service may be waiting for its accessory. Without a name any device matches, but one
+  /// without a driver isn't the accessory that is meant.
+  package func isThere(isNamed: Bool) -> Bool { service?.isThere ?? (isNamed || driverName != nil) }
+
+  /// Throws `busy` when a service has it open: for what can't be done through a service.
+  package func checkIsFree() throws(AccessoryError) {
+    guard let service else { return }
+    throw AccessoryError(
+      .busy,
+      "the service at \(service.socketPath) has \(service.name) open: detach it first: bridge-cli attach --end \(service.name)"
+    )
+  }
+}
+
+/// What only a service tells of an accessory that it has open.
+package struct HeldFacts: Sendable {
+  /// The path of the service's control socket.
+  package let socketPath: String
+  /// The service's record of the accessory: its state, its profile, who has borrowed it, its alarms.
+  package let accessory: Bridge.Accessory
+
+  /// The accessory's name in calls to the service. Its path, with the unit where a line has several, is unambiguous.
+  package var name: String { accessory.device.place }
+  /// Whether the service can reach the accessory now.
+  package var isThere: Bool { accessory.isReachable }
+}
+
+/// An accessory that is used: through a service, or opened by this program.
+package protocol AccessoryInUse: Sendable {
+  /// The accessory.
+  var device: ToldDevice { get }
+  /// The accessory with the functions that all drivers share.
+  var accessory: any Accessory { get }
+  /// Its profile, where this program has opened it.
+  var profile: Profile? { get }
+  /// What only a service tells; nil for an accessory that this program has opened.
+  var service: HeldFacts? { get }
+
+  /// Its battery.
+  func battery() async throws(AccessoryError) -> Told<BatteryReading>
+  /// Its battery, and the events from then on.
+  func battery(
+    following wanted: WantedEvents
+  ) async throws(AccessoryError) -> (told: Told<BatteryReading>, events: AccessoryEvents)
+  /// Its status and identity.
+  func status() async throws(AccessoryError) -> Told<StatusAndIdentity>
+  /// Its values.
+  func values() async throws(AccessoryError) -> Told<[Bridge.MeasuredValue]>
+  /// Its values, and the events from then on.
+  func valuesAndEvents() async throws(AccessoryError) -> (
+    told: Told<[Bridge.MeasuredValue]>, events: AccessoryEvents
+  )
+  /// Carries out commands. `write` asks for permission to change something in the accessory; also below.
+  func perform(
+    _ calls: [CommandCall], isAnswered: Bool, write: Bool
+  ) async throws(AccessoryError) -> (device: ToldDevice, replies: [CommandReply])
+  /// Sends a raw request.
+  func request(
+    _ code: UInt8, payload: [UInt8], write: Bool
+  ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8])
+  /// Ends the use. A service keeps the accessory open.
+  func close() async
+}
+
+/// An accessory's status, with its identity.
+package struct StatusAndIdentity: Sendable {
+  /// What it is doing.
+  package let status: AccessoryStatus
+  /// What it is.
+  package let identity: AccessoryIdentity
+}
+
+/// What commands would send.
+package struct CommandPreview: Sendable {
+  /// The accessory.
+  package let device: ToldDevice
+  /// The frames, one per command.
+  package let frames: [[UInt8]]
+  /// Why the commands would be refused; nil if they wouldn't.
+  package let refusal: String?
+}
+
+/// What is known about an accessory and its line.
+package struct AccessoryInfo: Sendable {
+  /// The accessory.
+  package let device: ToldDevice
+  /// The settings and modem lines of its serial line; nil where there is none.
+  package var line: Bridge.Line?
+  /// The details of its protocol, in a service's words.
+  package var toldDetails: Bridge.ProtocolDetails?
+  /// The details of its protocol, where this program has made contact.
+  package var details: ProtocolDetails?
+  /// What the accessory says it is; nil where it wasn't asked.
+  package var identity: AccessoryIdentity?
+  /// What only a service tells, as it was when it was asked.
+  package var held: Bridge.Accessory?
+  /// Why no contact was made; nil if it was.
+  package var withoutDriver: AccessoryError?
+}

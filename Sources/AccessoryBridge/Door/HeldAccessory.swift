@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+
+/// An accessory that a service has open, or is going to open.
+struct HeldAccessory: FoundAccessory {
+  let entry: ServiceEntry
+  let label: String
+  let kinds: KnownKinds
+  let host: any OpeningHost
+
+  var device: ToldDevice { ToldDevice(entry.accessory.device) }
+  var driverName: String? { entry.accessory.driver }
+  var driver: Driver? { driverName.flatMap(kinds.driver) }
+  var service: HeldFacts? { HeldFacts(socketPath: entry.socketPath, accessory: entry.accessory) }
+
+  /// The calls on this accessory.
+  var calls: BridgeDevice { entry.calls(label: label) }
+
+  /// The profile of the name that the service says.
+  func profile() async -> Profile? {
+    guard let name = entry.accessory.profile else { return nil }
+    return await kinds.profile(name)
+  }
+
+  /// The rules by which the service refuses writes. They are made here, from what the service says, so that a program
+  /// needn't ask for the line to know them.
+  func writeRules() async -> WriteRules {
+    var rules = WriteRules(SafeText.escape(label))
+    guard let writes = entry.accessory.writes else { return rules }
+    let name = entry.accessory.profile ?? driverName ?? ""
+    var profile = await kinds.profile(name) ?? Profile(name: name, rules: [])
+    profile.allowsWrites = writes == .allowed
+    rules.add(driver ?? Self.unknownDriver, profile)
+    return rules
+  }
+
+  /// Stands for a driver that only the service has.
+  private static let unknownDriver = Driver(name: "a protocol with writes", rawBytes: .guarded) {
+    session, _, _ throws(AccessoryError) in throw .closed(session.label)
+  }
+
+  func checkDriver() throws(AccessoryError) {
+    guard driverName == nil else { return }
+    let path = SafeText.escape(entry.accessory.device.place)
+    throw AccessoryError(
+      .misconfigured,
+      "the service at \(entry.socketPath) has \(label) open as bytes, and knows no driver for it: use bridge-cli attach --end \(path), "
+        + "then bridge-cli attach \(path) --profile NAME, or --driver with one of \(kinds.library().summary)"
+    )
+  }
+
+  func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
+    try checkDriver()
+    return try await calls.descriptions()
+  }
+
+  func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview {
+    try checkDriver()
+    let preview = try await self.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
+    return CommandPreview(device: ToldDevice(preview.device), frames: preview.frames, refusal: preview.refusal)
+  }
+
+  func info() async throws(AccessoryError) -> AccessoryInfo {
+    let reply = try await calls.info()
+    return AccessoryInfo(
+      device: ToldDevice(reply.accessory.device), line: reply.line, toldDetails: reply.protocol,
+      identity: reply.identity?.reading, held: reply.accessory)
+  }
+
+  func open(needing ability: DriverAbility?) throws(AccessoryError) -> any AccessoryInUse {
+    try checkDriver()
+    return HeldAccessoryInUse(found: self, shared: ServiceAccessory(calls))
+  }
+}
+
+/// An accessory that is used through the service that has it open.
+struct HeldAccessoryInUse: AccessoryInUse {
+  let found: HeldAccessory
+  let shared: ServiceAccessory
+
+  var device: ToldDevice { found.device }
+  var accessory: any Accessory { shared }
+  var profile: Profile? { nil }
+  var service: HeldFacts? { found.service }
+  private var calls: BridgeDevice { shared.calls }
+
+  private func answer<Result: Sendable>(
+    _ body: () async throws(AccessoryError) -> Result
+  ) async throws(AccessoryError) -> Result {
+    try await found.host.answer(of: found.label, body)
+  }
+
+  func battery() async throws(AccessoryError) -> Told<BatteryReading> {
+    let reply = try await answer { () async throws(AccessoryError) in try await calls.battery() }
+    return Told(
+      reply.battery.reading, of: ToldDevice(reply.device), age: reply.age_ms, isStale: reply.stale,
+      alarms: reply.alarms, missing: reply.missing)
+  }
+
+  func battery(
+    following wanted: WantedEvents
+  ) async throws(AccessoryError) -> (told: Told<BatteryReading>, events: AccessoryEvents) {
+    // Subscribed before it is asked, so that no change in between is missed.
+    let events = try await calls.events(values: wanted.values, alarms: wanted.alarms)
+    return (try await battery(), AccessoryEvents(events))
+  }
+
+  func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
+    let reply = try await answer { () async throws(AccessoryError) in try await calls.status() }
+    var told = Told(
+      StatusAndIdentity(status: reply.status.reading, identity: reply.identity.reading), of: ToldDevice(reply.device),
+      age: reply.age_ms, isStale: reply.stale, alarms: reply.alarms, missing: reply.missing)
+    told.unfitAlarms = reply.unfit_alarms
+    return told
+  }
+
+  func values() async throws(AccessoryError) -> Told<[Bridge.MeasuredValue]> {
+    let reply = try await answer { () async throws(AccessoryError) in try await calls.values() }
+    return Told(reply.values, of: ToldDevice(reply.device), age: nil, isStale: nil, missing: reply.missing)
+  }
+
+  func valuesAndEvents() async throws(AccessoryError) -> (
+    told: Told<[Bridge.MeasuredValue]>, events: AccessoryEvents
+  ) {
+    let events = try await calls.events(values: true)
+    return (try await values(), AccessoryEvents(events))
+  }
+
+  func perform(
+    _ calls: [CommandCall], isAnswered: Bool, write: Bool
+  ) async throws(AccessoryError) -> (device: ToldDevice, replies: [CommandReply]) {
+    let (device, replies) = try await self.calls.perform(calls, isAnswered: isAnswered, write: write)
+    return (ToldDevice(device), replies)
+  }
+
+  func request(
+    _ code: UInt8, payload: [UInt8], write: Bool
+  ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8]) {
+    let (device, payload) = try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)
+    return (ToldDevice(device), payload)
+  }
+
+  /// The connection ends with this value. Events that are still followed have connections of their own.
+  func close() {}
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+/// An accessory that no service has open, and that this program opens.
+struct OwnAccessory: FoundAccessory {
+  var opener: DeviceOpener
+  let host: any OpeningHost
+
+  var device: ToldDevice { ToldDevice(opener.device) }
+  var label: String { opener.label }
+  var driverName: String? { opener.driver?.name }
+  var driver: Driver? { opener.driver }
+  var service: HeldFacts? { nil }
+
+  func profile() -> Profile? { opener.profile }
+  func writeRules() -> WriteRules { opener.writeRules }
+
+  /// The error for a device without a driver is why it can't be opened, or that no driver is known.
+  func checkDriver() async throws(AccessoryError) {
+    guard opener.driver == nil else { return }
+    throw await PortAccess.look(at: [opener.device]).first?.refusal ?? opener.withoutDriver
+  }
+
+  func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
+    guard let driver = opener.driver else { throw opener.withoutDriver }
+    return (driver.name, driver.commands)
+  }
+
+  func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview {
+    try await checkDriver()
+    let frames = try opener.driver?.preview(of: calls, unit: opener.device.unit) ?? []
+    return CommandPreview(
+      device: device, frames: frames, refusal: opener.writeRules.refusal(of: calls, isAsked: write)?.message)
+  }
+
+  func info() async throws(AccessoryError) -> AccessoryInfo {
+    guard opener.driver != nil else { return try await infoWithoutDriver() }
+    let opened = try await contact()
+    let failure: AccessoryError
+    do throws(AccessoryError) {
+      let line = try await opened.session.line?.status()
+      let identity = try await host.answer(of: label) { () async throws(AccessoryError) in
+        try await opened.accessory.identify()
+      }
+      await opened.close()
+      return AccessoryInfo(
+        device: device, line: line.map { Bridge.Line($0) }, details: opened.accessory.protocolDetails,
+        identity: identity)
+    } catch {
+      failure = error
+    }
+    await opened.close()
+    throw failure
+  }
+
+  /// Opens the device as bytes, and asks for nothing.
+  private func infoWithoutDriver() async throws(AccessoryError) -> AccessoryInfo {
+    let session = try await unguardedSession()
+    let line: LineStatus?
+    let failure: AccessoryError?
+    do throws(AccessoryError) {
+      (line, failure) = (try await session.line?.status(), nil)
+    } catch {
+      (line, failure) = (nil, error)
+    }
+    await session.close()
+    if let failure { throw failure }
+    return AccessoryInfo(device: device, line: line.map { Bridge.Line($0) }, withoutDriver: opener.withoutDriver)
+  }
+
+  func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse {
+    try await contact(needing: ability)
+  }
+
+  private func contact(needing ability: DriverAbility? = nil) async throws(AccessoryError) -> OwnAccessoryInUse {
+    try await checkDriver()
+    if let ability { try opener.driver?.check(ability, label: label) }
+    try opener.checkUnit()
+    let session = try await unguardedSession()
+    let accessory = try await host.answer(of: label) { () async throws(AccessoryError) in
+      try await opener.contact(over: session)
+    }
+    return OwnAccessoryInUse(
+      device: device, accessory: accessory, profile: opener.profile, session: session, host: host)
+  }
+
+  // MARK: - Sessions
+
+  /// Opens the device without the driver's greeting: to listen, or before the driver makes contact.
+  func unguardedSession() async throws(AccessoryError) -> AccessorySession {
+    try await opened { () async throws(AccessoryError) in try await opener.unguardedSession() }
+  }
+
+  private func opened(
+    _ open: () async throws(AccessoryError) -> AccessorySession
+  ) async throws(AccessoryError) -> AccessorySession {
+    try await host.opening(label) { () async throws(AccessoryError) in
+      guard let settle = settleTime else { return try await open() }
+      return try await host.during("waiting for \(label) to settle after opening", limit: settle, open)
+    }
+  }
+
+  /// How long nothing is sent after the device was opened; nil for no pause.
+  var settleTime: Duration? {
+    let settle = opener.settings.terminal.settle
+    return opener.device.address.transport == .terminal && settle > .zero ? settle : nil
+  }
+}
+
+/// An accessory that this program has opened.
+struct OwnAccessoryInUse: AccessoryInUse {
+  let device: ToldDevice
+  let accessory: any Accessory
+  let profile: Profile?
+  let session: AccessorySession
+  let host: any OpeningHost
+
+  var service: HeldFacts? { nil }
+
+  private func answer<Result: Sendable>(
+    _ body: () async throws(AccessoryError) -> Result
+  ) async throws(AccessoryError) -> Result {
+    try await host.answer(of: accessory.label, body)
+  }
+
+  private func told<Value: Sendable>(_ value: Value) -> Told<Value> {
+    Told(value, of: device, missing: accessory.missing)
+  }
+
+  func battery() async throws(AccessoryError) -> Told<BatteryReading> {
+    told(try await answer { () async throws(AccessoryError) in try await accessory.battery() })
+  }
+
+  func battery(
+    following wanted: WantedEvents
+  ) async throws(AccessoryError) -> (told: Told<BatteryReading>, events: AccessoryEvents) {
+    let (reading, news) = try await answer { () async throws(AccessoryError) in try await accessory.batteryAndNews() }
+    return (told(reading), AccessoryEvents(news, of: device))
+  }
+
+  func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
+    told(
+      try await answer { () async throws(AccessoryError) in
+        StatusAndIdentity(status: try await accessory.status(), identity: try await accessory.identify())
+      })
+  }
+
+  func values() async throws(AccessoryError) -> Told<[Bridge.MeasuredValue]> {
+    let values = try await answer { () async throws(AccessoryError) in try await accessory.values() }
+    return told(values.map { Bridge.MeasuredValue($0.bounded) })
+  }
+
+  func valuesAndEvents() async throws(AccessoryError) -> (
+    told: Told<[Bridge.MeasuredValue]>, events: AccessoryEvents
+  ) {
+    let news = accessory.news()
+    return (try await values(), AccessoryEvents(news, of: device))
+  }
+
+  func perform(
+    _ calls: [CommandCall], isAnswered: Bool, write: Bool
+  ) async throws(AccessoryError) -> (device: ToldDevice, replies: [CommandReply]) {
+    let replies = try await answer { () async throws(AccessoryError) in
+      try await accessory.asking(toWrite: write).perform(calls, isAnswered: isAnswered)
+    }
+    return (device, replies)
+  }
+
+  func request(
+    _ code: UInt8, payload: [UInt8], write: Bool
+  ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8]) {
+    let payload = try await answer { () async throws(AccessoryError) in
+      try await accessory.asking(toWrite: write).request(code, payload: payload)
+    }
+    return (device, payload)
+  }
+
+  func close() async { await accessory.close() }
+}

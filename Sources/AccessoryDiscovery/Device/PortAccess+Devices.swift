@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+extension PortAccess {
+  /// Looks up the permission and the holder of each device's node.
+  package static func look(at devices: [Device]) async -> [PortAccess] {
+    await SetupQueue(label: "access").run {
+      devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator) }
+    }
+  }
+}

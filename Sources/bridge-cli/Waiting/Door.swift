@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBridge
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import CommandOutput
+
+/// The one way from what a user types to an accessory, whether a service has it open or this command opens it.
+enum Door {
+  /// The accessory that `text` names; with `isLine` a line counts as one, whatever accessories are on it. An absent
+  /// accessory is waited for as `line` says.
+  ///
+  /// Throws `ResolutionError` when the text doesn't name exactly one accessory, and `busy` when the user asks for other
+  /// line settings than those of the service that has it open.
+  static func find(
+    _ text: String?, _ line: LineOptions, asLine isLine: Bool = false
+  ) async throws -> any FoundAccessory {
+    guard let limit = line.wait else { return try await findNow(text, line, asLine: isLine) }
+    return try await AccessoryWait.find(text, line, asLine: isLine, limit: limit)
+  }
+
+  /// Like `find`, without waiting.
+  static func findNow(
+    _ text: String?, _ line: LineOptions, asLine isLine: Bool = false
+  ) async throws -> any FoundAccessory {
+    try await finder(line, asLine: isLine).find(DeviceName(text))
+  }
+
+  /// What finds accessories, with the options of the command line.
+  static func finder(_ line: LineOptions, asLine isLine: Bool = false) -> AccessoryFinder {
+    var finder = AccessoryFinder(
+      services: ServicePlace.all(), kinds: kinds, host: CommandHost(wait: line.wait)
+    ) { name, areLines in
+      try await KnownDevices.devices(for: name, lines: areLines)
+    } opener: { device, name in
+      try await opener(device, name, line)
+    }
+    finder.isLine = isLine
+    finder.opensLines = line.driver != nil
+    finder.hasSettings = line.saysSomething
+    return finder
+  }
+
+  private static let kinds = KnownKinds {
+    KnownDrivers.library
+  } driver: { name in
+    KnownDrivers.driver(named: name)
+  } profile: { name in
+    await KnownProfiles.store.profile(named: name)
+  }
+
+  /// How this command opens a device: as its profile says, with the user's options in place of the profile's settings.
+  private static func opener(
+    _ found: Device, _ name: DeviceName, _ line: LineOptions
+  ) async throws -> DeviceOpener {
+    try await NumberedTerminals.check(found)
+    let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
+    let device = try line.transport.choose(found, label: name.label(of: found.place))
+    var opener = DeviceOpener(
+      device, profile: profile, isChosen: name.choosesTransport(of: found) || line.transport.wanted != nil,
+      drivers: KnownDrivers.library)
+    // Naming another driver doesn't lift the write protection that the device's own profiles set.
+    if line.driver != nil { opener.claims = await KnownProfiles.store.claiming(found) }
+    opener.settings.terminal = line.settings(profile)
+    opener.settings.usb = line.transport.settings(profile)
+    // If the profile has the wanted driver, it is kept, since it is set up with the profile's numbers.
+    if let name = line.driver, opener.driver?.name != name, let driver = KnownDrivers.library.driver(named: name) {
+      opener.driver = driver
+    }
+    opener.label = name.label(of: opener.device.place)
+    return opener
+  }
+}
+
+/// What a command shows while it waits for an accessory, and how long it tries to open one.
+private struct CommandHost: OpeningHost {
+  /// How long an absent accessory is waited for; nil for not at all.
+  let wait: Duration?
+
+  func during<Result: Sendable, Failure: Error>(
+    _ what: String, limit: Duration?, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    try await WaitingLine.during(what, limit: limit, body)
+  }
+
+  func opening(
+    _ label: String, _ open: () async throws(AccessoryError) -> AccessorySession
+  ) async throws(AccessoryError) -> AccessorySession {
+    try await AccessoryWait.opening(label, limit: wait, open)
+  }
+}
+
+extension Told {
+  /// Notes on standard error what the answer lacks, how old it is, and which program has borrowed the accessory, where one
+  /// has. Notes nothing for a complete answer of now.
+  func noteAge(_ service: HeldFacts?) {
+    if let missing { Output.note("note: \(SafeText.escape(missing, limit: 1_000))") }
+    guard let age else { return }
+    let read = "this was read \(AgeView.text(age)) ago"
+    guard let accessory = service?.accessory, accessory.state == .lent else { return Output.note(read) }
+    let holder = accessory.holder.map { SafeText.escape($0) } ?? "another program"
+    Output.note("the accessory is used by \(holder): \(read)")
+  }
+}
