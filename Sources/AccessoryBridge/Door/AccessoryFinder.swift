@@ -64,7 +64,7 @@ package struct AccessoryFinder: Sendable {
   /// The accessory that the name means, for this program to open, whether or not a service has it open.
   package func own(_ name: DeviceName) async throws -> any FoundAccessory {
     let device = try name.device(among: try await devices(name, isLine || opensLines))
-    return OwnAccessory(opener: try await opener(device, name), host: host)
+    return OwnAccessory(opener: try await opener(device, name), kinds: kinds, host: host)
   }
 
   /// All accessories whose driver is known: first those that services have open, then the others, each with the error that
@@ -86,7 +86,9 @@ package struct AccessoryFinder: Sendable {
     for device in others {
       do {
         let opener = try await opener(device, DeviceName(device.place))
-        if opener.driver != nil { all.append((opener.device, .success(OwnAccessory(opener: opener, host: host)))) }
+        if opener.driver != nil {
+          all.append((opener.device, .success(OwnAccessory(opener: opener, kinds: kinds, host: host))))
+        }
       } catch {
         all.append((device, .failure(error)))
       }

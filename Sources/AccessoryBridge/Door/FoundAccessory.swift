@@ -27,8 +27,18 @@ package protocol FoundAccessory: Sendable {
   func writeRules() async -> WriteRules
   /// Throws `misconfigured` when no driver is known for it, and what prevents opening it at all.
   func checkDriver() async throws(AccessoryError)
-  /// The commands of its driver, and the driver's name. Nothing is opened.
+  /// The commands of its driver, and the driver's name. Nothing is opened. Throws what `checkDriver` throws.
   func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription])
+  /// The commands that it may have: those of its driver, or those of all drivers where none is known for a device that this
+  /// program would open.
+  func possibleCommands() async throws(AccessoryError) -> [(driver: String, commands: [CommandDescription])]
+  /// Throws `unsupported` when its driver is known to lack the ability. This and the next two checks are made before the
+  /// device is opened, since opening resets some boards. A service has it open already, and checks itself.
+  func check(_ ability: DriverAbility) throws(AccessoryError)
+  /// Throws `permissionDenied` if one of the commands is a write that isn't permitted.
+  func checkWrites(_ calls: [CommandCall], isAsked: Bool) throws(AccessoryError)
+  /// Throws `permissionDenied` if raw bytes may be a write that isn't permitted.
+  func checkBytes(isAsked: Bool) throws(AccessoryError)
   /// What commands would send, and why they would be refused. Nothing is sent, and nothing is opened.
   func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview
   /// Everything that is known about it and its line, also where no driver is known for it.
@@ -117,8 +127,27 @@ package protocol AccessoryInUse: Sendable {
   func request(
     _ code: UInt8, payload: [UInt8], write: Bool
   ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8])
+  /// Its files, for transfers with these rules. Throws `unsupported` when it has none.
+  func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles
+  /// Whether a transfer waits for an accessory that is gone and resumes itself, as a service does.
+  var resumesTransfers: Bool { get }
+  /// The accessory at the end of a transfer, during which it may have been gone.
+  func device(after transfer: any FileTransfer) -> ToldDevice
   /// Ends the use. A service keeps the accessory open.
   func close() async
+}
+
+/// What a transfer of a file does when the accessory is gone, where it is the transfer that waits.
+package struct TransferRules: Sendable {
+  /// How long the accessory is waited for.
+  package var patience: Duration
+  /// Called when the accessory is gone and is waited for.
+  package var interrupted: @Sendable () -> Void
+
+  /// Rules; the default waits for nothing.
+  package init(patience: Duration = .zero, interrupted: @escaping @Sendable () -> Void = {}) {
+    (self.patience, self.interrupted) = (patience, interrupted)
+  }
 }
 
 /// An accessory's status, with its identity.

@@ -58,6 +58,14 @@ struct HeldAccessory: FoundAccessory {
     return try await calls.descriptions()
   }
 
+  func possibleCommands() async throws(AccessoryError) -> [(driver: String, commands: [CommandDescription])] {
+    [try await commands()]
+  }
+
+  func check(_ ability: DriverAbility) {}
+  func checkWrites(_ calls: [CommandCall], isAsked: Bool) {}
+  func checkBytes(isAsked: Bool) {}
+
   func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview {
     try checkDriver()
     let preview = try await self.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
@@ -142,6 +150,13 @@ struct HeldAccessoryInUse: AccessoryInUse {
   ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8]) {
     let (device, payload) = try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)
     return (ToldDevice(device), payload)
+  }
+
+  func files(_ transfers: TransferRules) -> any AccessoryFiles { ServiceFiles(accessory: shared, transfers: transfers) }
+  var resumesTransfers: Bool { true }
+
+  func device(after transfer: any FileTransfer) -> ToldDevice {
+    (transfer as? any ServiceTransfer)?.device.map { ToldDevice($0) } ?? device
   }
 
   /// The connection ends with this value. Events that are still followed have connections of their own.

@@ -10,6 +10,7 @@ import AccessoryLink
 /// An accessory that no service has open, and that this program opens.
 struct OwnAccessory: FoundAccessory {
   var opener: DeviceOpener
+  let kinds: KnownKinds
   let host: any OpeningHost
 
   var device: ToldDevice { ToldDevice(opener.device) }
@@ -28,9 +29,24 @@ struct OwnAccessory: FoundAccessory {
   }
 
   func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
-    guard let driver = opener.driver else { throw opener.withoutDriver }
+    guard let driver = opener.driver else {
+      try await checkDriver()
+      throw opener.withoutDriver
+    }
     return (driver.name, driver.commands)
   }
+
+  func possibleCommands() -> [(driver: String, commands: [CommandDescription])] {
+    (opener.driver.map { [$0] } ?? kinds.library().drivers).map { ($0.name, $0.commands) }
+  }
+
+  func check(_ ability: DriverAbility) throws(AccessoryError) { try opener.driver?.check(ability, label: label) }
+
+  func checkWrites(_ calls: [CommandCall], isAsked: Bool) throws(AccessoryError) {
+    try opener.writeRules.check(calls, isAsked: isAsked)
+  }
+
+  func checkBytes(isAsked: Bool) throws(AccessoryError) { try opener.writeRules.checkBytes(isAsked: isAsked) }
 
   func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview {
     try await checkDriver()
@@ -80,7 +96,7 @@ struct OwnAccessory: FoundAccessory {
 
   private func contact(needing ability: DriverAbility? = nil) async throws(AccessoryError) -> OwnAccessoryInUse {
     try await checkDriver()
-    if let ability { try opener.driver?.check(ability, label: label) }
+    if let ability { try check(ability) }
     try opener.checkUnit()
     let session = try await unguardedSession()
     let accessory = try await host.answer(of: label) { () async throws(AccessoryError) in
@@ -180,6 +196,10 @@ struct OwnAccessoryInUse: AccessoryInUse {
     }
     return (device, payload)
   }
+
+  func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles { try accessory.requireFiles() }
+  var resumesTransfers: Bool { false }
+  func device(after transfer: any FileTransfer) -> ToldDevice { device }
 
   func close() async { await accessory.close() }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -16,17 +17,12 @@ struct OpenModule {
   static func with<Result: Sendable>(
     _ text: String?, _ line: LineOptions, _ body: (OpenModule) async throws -> Result
   ) async throws -> Result {
-    if let held = try await HeldDevice.find(text, line) {
-      throw AccessoryError(
-        .busy,
-        "the service at \(held.socketPath) has \(held.name): detach it first with bridge-cli attach --end \(held.name)"
-      )
-    }
-    let target = try await OpenedAccessory.find(text, line)
-    if let driver = target.driver, !driver.hasRadio { throw noModule(target.label) }
-    return try await OpenedAccessory.with(target) { opened in
+    let found = try await Door.find(text, line)
+    try found.checkIsFree()
+    if let driver = found.driver, !driver.hasRadio { throw noModule(found.label) }
+    return try await found.with { opened in
       guard let radio = opened.accessory.radio else { throw noModule(opened.accessory.label) }
-      return try await body(OpenModule(device: opened.device, radio: radio))
+      return try await body(OpenModule(device: opened.device.device, radio: radio))
     }
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryBridge
-import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryLink
@@ -15,19 +14,11 @@ struct DryRun {
   private let refusal: String?
   private let driver: String
 
-  /// A dry run for a device that a service holds. The service sends nothing, and opens nothing for it.
-  init(_ calls: [CommandCall], on held: HeldDevice, write: Bool) async throws {
-    try held.requireDriver()
-    let preview = try await held.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
+  /// A dry run. Nothing is sent, and nothing is opened for it.
+  init(_ calls: [CommandCall], on found: any FoundAccessory, write: Bool) async throws {
+    let preview = try await found.preview(calls, write: write)
     (device, frames, refusal) = (DeviceDocument(preview.device), preview.frames, preview.refusal)
-    driver = held.accessory.driver ?? ""
-  }
-
-  /// A dry run for a device that this process would open.
-  init(_ calls: [CommandCall], of driver: Driver, on target: Target, write: Bool) throws {
-    (device, frames) = (DeviceDocument(target.device), try driver.preview(of: calls, unit: target.device.unit))
-    refusal = target.opener.writeRules.refusal(of: calls, isAsked: write)?.message
-    self.driver = driver.name
+    driver = found.driverName ?? ""
   }
 
   func show(_ output: OutputOptions) {

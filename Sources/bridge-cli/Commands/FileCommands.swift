@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
@@ -24,19 +25,15 @@ protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 }
 
 extension FileCommand {
-  /// Runs `body` with the accessory's files, which the service reaches or this process opens, and closes them, also
-  /// when `body` throws. An absent accessory is waited for as `--wait` says, unless `waits` is false.
+  /// Runs `body` with the accessory's files, and closes them, also when `body` throws. An absent accessory is waited for as
+  /// `--wait` says, unless `waits` is false.
   func withFiles<Result: Sendable>(
-    waits: Bool = true, _ body: (any ReachableFiles) async throws -> Result
+    waits: Bool = true, _ transfers: TransferRules = .init(), _ body: (ReachableFiles) async throws -> Result
   ) async throws -> Result {
     var line = line
     if !waits { line.wait = nil }
-    if let held = try await HeldDevice.find(device, line) {
-      try held.requireDriver()
-      return try await body(held)
-    }
-    return try await OpenedAccessory.with(device, line, needing: .files) { opened in
-      try await body(OpenFiles(opened: opened, files: try opened.accessory.requireFiles()))
+    return try await Door.find(device, line).with(needing: .files) { opened in
+      try await body(ReachableFiles(opened: opened, files: try opened.files(transfers)))
     }
   }
 }
@@ -63,7 +60,7 @@ struct Ls: FileCommand {
 
   func run() async throws {
     try await withFiles { files in
-      let entries = try await files.entries(of: path)
+      let entries = try await files.files.entries(of: path)
       if output.json {
         return Output.json(
           FolderDocument(device: files.document, path: path, entries: entries.map { .init($0) }))
@@ -100,7 +97,7 @@ struct Rm: FileCommand {
 
   func run() async throws {
     try await withFiles { files in
-      try await files.remove(path)
+      try await files.files.remove(path)
       if output.json { Output.json(FolderChangeDocument(event: .removed, device: files.document, path: path)) }
     }
   }
@@ -125,7 +122,7 @@ struct Mkdir: FileCommand {
 
   func run() async throws {
     try await withFiles { files in
-      try await files.makeFolder(path)
+      try await files.files.makeFolder(path)
       if output.json { Output.json(FolderChangeDocument(event: .made, device: files.document, path: path)) }
     }
   }

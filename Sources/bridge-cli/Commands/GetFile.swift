@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
@@ -17,47 +18,43 @@ struct TransferOptions: ParsableArguments {
     transform: TimeArgument.read)
   var patience: TimeArgument?
 
-  /// Transfers a file and shows the progress. The service transfers it with `held` where a service holds the accessory;
-  /// otherwise the transfer that `make` creates does. When the accessory is unplugged meanwhile, it is opened again as
-  /// soon as it is back, and the transfer is resumed.
+  /// Transfers a file with the transfer that `make` creates, and shows the progress. When the accessory is unplugged
+  /// meanwhile, it is opened again as soon as it is back, and the transfer is resumed.
   func carry(
-    _ command: some FileCommand, held: (HeldDevice, TransferWatcher) async throws -> TransferReport,
-    make: (any AccessoryFiles) throws -> any FileTransfer
+    _ command: some FileCommand, make: (any AccessoryFiles) throws -> any FileTransfer
   ) async throws -> TransferReport {
-    let watcher = TransferWatcher(
-      device: command.device, patience: patience?.duration ?? .seconds(10),
-      bar: ProgressBar(json: command.output.json))
+    let watcher = TransferWatcher(device: command.device, bar: ProgressBar(json: command.output.json))
     defer { watcher.bar.clear() }
-    if let device = try await HeldDevice.find(command.device, command.line) {
-      try device.requireDriver()
-      return try await held(device, watcher)
-    }
+    let rules = TransferRules(patience: patience?.duration ?? .seconds(10)) { watcher.interrupted() }
     var begun: (any FileTransfer)?
     var policy = RetryPolicy()
     var arrivals: ArrivalWatcher?
     defer { arrivals?.end() }
     var (deadline, tries): (MonotonicTime?, Int) = (nil, 0)
+    var resumesItself = false
     while true {
       let failure: any Error
       do {
         // `--wait` applies until the accessory was open once; after that `--patience` limits the wait.
-        return try await command.withFiles(waits: deadline == nil && begun == nil) { files in
-          guard let open = files as? OpenFiles else {
+        return try await command.withFiles(waits: deadline == nil && begun == nil, rules) { files in
+          resumesItself = files.opened.resumesTransfers
+          guard begun == nil || !resumesItself else {
             throw AccessoryError(.busy, "a service has opened the accessory: try again")
           }
           (deadline, tries) = (nil, 0)
-          policy = open.opened.profile?.policies.reconnect ?? RetryPolicy()
-          var transfer = try begun ?? make(open.files)
-          defer { begun = transfer }
-          try await transfer.run(on: open.opened.accessory) { watcher.bar.show($0, $1) }
+          policy = files.opened.profile?.policies.reconnect ?? RetryPolicy()
+          var transfer = try begun ?? make(files.files)
+          defer { if !resumesItself { begun = transfer } }
+          try await transfer.run(on: files.opened.accessory) { watcher.bar.show($0, $1) }
           return TransferReport(
-            device: open.document, resumptions: transfer.resumptions, md5: transfer.md5, crc32: transfer.crc32)
+            device: DeviceDocument(files.opened.device(after: transfer)), resumptions: transfer.resumptions,
+            md5: transfer.md5, crc32: transfer.crc32)
         }
       } catch { failure = error }
       // An accessory that was never open isn't waited for.
       let isGone = (failure as? AccessoryError)?.kind == .disconnected
       let patience = patience?.duration ?? policy.patience
-      guard isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
+      guard !resumesItself, isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
       let now = IOThread.shared.now
       if deadline == nil { watcher.interrupted() }
       let end = deadline ?? now + patience
@@ -118,9 +115,7 @@ struct GetFile: FileCommand {
       throw AccessoryError(.misconfigured, "\(place) exists: choose another path, or use --force")
     }
     let content = MemoryFile()
-    let report = try await transfer.carry(self) { held, watcher in
-      try await held.get(path, into: content, watcher)
-    } make: { files in
+    let report = try await transfer.carry(self) { files in
       try files.makeGetTransfer(path, limit: LocalFile.limit, into: content)
     }
     let bytes = content.bytes

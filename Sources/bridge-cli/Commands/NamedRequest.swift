@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
@@ -73,35 +74,19 @@ struct NamedRequest {
   }
 
   func run(_ request: CommandSending) async throws {
-    let (isAnswered, output) = (request.isAnswered, request.output)
-    if let held = try await HeldDevice.find(device, request.line) {
-      let calls = try calls(of: try await held.commands().commands, held.label ?? held.name)
-      if request.dryRun { return try await DryRun(calls, on: held, write: request.write).show(output) }
-      let (device, replies) = try await Self.usage {
-        try await held.perform(calls, isAnswered: isAnswered, write: request.write)
-      }
-      return Self.show(replies, DeviceDocument(device), output, isAnswered: isAnswered)
-    }
-    try await run(request, on: try await OpenedAccessory.find(device, request.line))
+    try await run(request, on: try await Door.find(device, request.line))
   }
 
-  /// Sends the commands to a device that no service holds.
-  func run(_ request: CommandSending, on target: Target) async throws {
-    let (isAnswered, output) = (request.isAnswered, request.output)
-    if let driver = target.driver {
-      // Checked before the device is opened, since opening resets some boards.
-      let calls = try calls(of: driver.commands, target.label)
-      if request.dryRun { return try DryRun(calls, of: driver, on: target, write: request.write).show(output) }
-      try target.opener.writeRules.check(calls, isAsked: request.write)
-    }
-    try await OpenedAccessory.with(target) { opened in
-      let calls = try calls(of: opened.driver.commands, opened.accessory.label)
-      let replies = try await Self.usage {
-        try await OpenedAccessory.answer(of: opened.accessory.label) {
-          try await opened.accessory.asking(toWrite: request.write).perform(calls, isAnswered: isAnswered)
-        }
+  /// Sends the commands to an accessory.
+  func run(_ request: CommandSending, on found: any FoundAccessory) async throws {
+    let calls = try calls(of: try await found.commands().commands, found.label)
+    if request.dryRun { return try await DryRun(calls, on: found, write: request.write).show(request.output) }
+    try found.checkWrites(calls, isAsked: request.write)
+    try await found.with { opened in
+      let (device, replies) = try await Self.usage {
+        try await opened.perform(calls, isAnswered: request.isAnswered, write: request.write)
       }
-      Self.show(replies, DeviceDocument(opened.device), output, isAnswered: isAnswered)
+      Self.show(replies, DeviceDocument(device), request.output, isAnswered: request.isAnswered)
     }
   }
 
@@ -140,25 +125,21 @@ struct NamedRequest {
 /// Prints all commands with their arguments and units.
 enum CommandList {
   static func show(_ device: String?, _ line: LineOptions, _ output: OutputOptions) async throws {
-    if let device, let held = try await HeldDevice.find(device, line) {
-      let (driver, commands) = try await held.commands()
-      return show(driver, commands, output)
-    }
-    let drivers: [Driver]
+    var lists: [(driver: String, commands: [CommandDescription])]?
     if let device {
-      drivers = (try await OpenedAccessory.find(device, line)).driver.map { [$0] } ?? KnownDrivers.library.drivers
+      lists = try await Door.find(device, line).possibleCommands()
     } else if let file = line.driver, KnownDrivers.isFile(file) {
-      drivers = [Driver(try await KnownDrivers.described(inFile: file).description)]
+      let driver = Driver(try await KnownDrivers.described(inFile: file).description)
+      lists = [(driver.name, driver.commands)]
     } else if let name = line.driver, let driver = KnownDrivers.library.driver(named: name) {
-      drivers = [driver]
-    } else if let held = try? await HeldDevice.find(nil, line), let (driver, commands) = try? await held.commands() {
-      return show(driver, commands, output)
+      lists = [(driver.name, driver.commands)]
     } else {
+      lists = try? await Door.find(nil, line).possibleCommands()
       // `--wait` has run out, or the user has interrupted.
-      try AccessoryWait.checkInterruption()
-      drivers = (try? await OpenedAccessory.find(nil, line).driver).map { [$0] } ?? KnownDrivers.library.drivers
+      if lists == nil { try AccessoryWait.checkInterruption() }
     }
-    for driver in drivers { show(driver.name, driver.commands, output) }
+    let all = lists ?? KnownDrivers.library.drivers.map { ($0.name, $0.commands) }
+    for (driver, commands) in all { show(driver, commands, output) }
   }
 
   private static func show(_ driver: String, _ commands: [CommandDescription], _ output: OutputOptions) {

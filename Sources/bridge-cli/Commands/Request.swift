@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryControl
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryProtocols
@@ -117,39 +117,22 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     if list { return try await CommandList.show(words.first, line, output) }
     if let named = NamedRequest(words, driver: line.driver) { return try await named.run(sending) }
     let parts = try parts()
-    if let held = try await HeldDevice.find(parts.device, line) {
-      try held.requireDriver()
-      if parts.mayBeAName {
-        let (driver, commands) = try await held.commands()
-        if let named = named(parts, driver, commands) { return try await named.run(sending) }
-      }
-      if dryRun { return try await named(parts, held.accessory.driver, held.label ?? held.name).run(sending) }
-      let command = "0x" + Hexadecimal.string([parts.command.rawValue])
-      let reply = try await usage {
+    let found = try await Door.find(parts.device, line)
+    if parts.mayBeAName || dryRun {
+      try await found.checkDriver()
+      let (driver, commands) = try await found.commands()
+      if let named = named(parts, driver, commands) { return try await named.run(sending, on: found) }
+      if dryRun { return try await named(parts, driver, found.label).run(sending, on: found) }
+    }
+    try found.checkBytes(isAsked: write)
+    try await Self.hinting { try found.check(.requests) }
+    try await found.with { opened in
+      let (device, reply) = try await usage {
         try await Self.hinting {
-          try await held.calls.request(command, payload: parts.payload, write: write)
+          try await opened.request(parts.command.rawValue, payload: parts.payload, write: write)
         }
       }
-      return show(reply.payload, parts, DeviceDocument(reply.device), driver: held.accessory.driver)
-    }
-    let target = try await OpenedAccessory.find(parts.device, line)
-    if let driver = target.driver, let named = named(parts, driver.name, driver.commands) {
-      return try await named.run(sending, on: target)
-    }
-    if dryRun { return try await named(parts, target.driver?.name, target.label).run(sending, on: target) }
-    // Checked before the device is opened, since opening resets some boards.
-    try target.opener.writeRules.checkBytes(isAsked: write)
-    try await Self.hinting { try target.driver?.check(.requests, label: target.label) }
-    try await OpenedAccessory.with(target) { opened in
-      let reply = try await usage {
-        try await Self.hinting {
-          try await OpenedAccessory.answer(of: opened.accessory.label) {
-            try await opened.accessory.asking(toWrite: write).request(
-              parts.command.rawValue, payload: parts.payload)
-          }
-        }
-      }
-      show(reply, parts, DeviceDocument(opened.device), driver: opened.driver.name)
+      show(reply, parts, DeviceDocument(device), driver: found.driverName)
     }
   }
 

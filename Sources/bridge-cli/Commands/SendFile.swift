@@ -39,9 +39,7 @@ struct SendFile: FileCommand {
   func run() async throws {
     let content = try await DiskFile.open(file)
     let path = path ?? String(file.split(separator: "/").last ?? "")
-    let report = try await transfer.carry(self) { held, watcher in
-      try await held.send(content, to: path, as: kind, watcher)
-    } make: { files in
+    let report = try await transfer.carry(self) { files in
       try files.makeSendTransfer(content, to: path, as: kind)
     }
     // An accessory without a checksum command takes only small files, so the file's MD5 is computed here.

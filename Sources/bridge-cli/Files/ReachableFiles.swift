@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import CommandOutput
 
-/// The files of an accessory that this process has open, or that a service holds.
-protocol ReachableFiles: Sendable {
-  /// The accessory.
-  var document: DeviceDocument { get }
-  func entries(of folder: String) async throws -> [FileEntry]
-  func makeFolder(_ path: String) async throws
-  func remove(_ path: String) async throws
-}
-
-/// The files of an accessory that this process has open.
-struct OpenFiles: ReachableFiles {
-  let opened: OpenedAccessory
+/// The files of an accessory that is in use.
+struct ReachableFiles: Sendable {
+  let opened: any AccessoryInUse
   let files: any AccessoryFiles
 
   var document: DeviceDocument { DeviceDocument(opened.device) }
-  func entries(of folder: String) async throws -> [FileEntry] { try await files.entries(of: folder) }
-  func makeFolder(_ path: String) async throws { try await files.makeFolder(path) }
-  func remove(_ path: String) async throws { try await files.remove(path) }
 }
 
 /// The result of a transfer.
@@ -38,8 +27,6 @@ struct TransferReport: Sendable {
 struct TransferWatcher: Sendable {
   /// The accessory's name as the user typed it.
   let device: String
-  /// How long an accessory that is gone is waited for.
-  let patience: Duration
   let bar: ProgressBar
 
   /// The accessory is gone and is waited for.
