@@ -113,7 +113,7 @@ import Testing
       for device in devices { source.send(.removed(device)) }
     }
     source.send(.added(StormSource.device("LAST")))
-    try await eventually("only the last one") { await service.isOpeningOnly("LAST") }
+    try await eventually("only the last one", within: .seconds(90)) { await service.isOpeningOnly("LAST") }
     await service.close()
   }
 }

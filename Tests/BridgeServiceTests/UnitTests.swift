@@ -225,5 +225,5 @@ import Testing
 
 extension BridgeService {
   /// Whether somebody is told of events.
-  var hasSubscribers: Bool { events.hasSubscribers }
+  var hasSubscribers: Bool { clients.events.hasSubscribers }
 }

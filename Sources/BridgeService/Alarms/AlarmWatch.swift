@@ -104,7 +104,7 @@ final class AlarmWatch {
       case .cleared:
         service.log.notice("\(name): alarm cleared: \(SafeText.escape(alarm.name, limit: 200))\(value)")
       }
-      service.events.tell(
+      service.clients.events.tell(
         Bridge.Event(
           .alarm, time: BridgeService.wallClock, device: one.device, alarm: alarm,
           state: Bridge.AlarmState(one.news.change)))

@@ -26,6 +26,7 @@ final class AttachmentRoster {
     }
   }
 
+  private var lastKey = 0
   private var entries: [Int: Entry] = [:]
   /// The keys in the order of arrival, in which they increase.
   private var keys: [Int] = []
@@ -40,6 +41,12 @@ final class AttachmentRoster {
   private var taps: [ObjectIdentifier: Int] = [:]
 
   // MARK: - Changes
+
+  /// The key of the next attachment: they increase in the order of arrival.
+  func nextKey() -> Int {
+    lastKey += 1
+    return lastKey
+  }
 
   func add(_ attachment: Attachment) {
     entries[attachment.key] = Entry(attachment)

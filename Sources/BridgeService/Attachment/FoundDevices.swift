@@ -5,9 +5,12 @@ import AccessoryDiscovery
 
 /// The devices that the sources report, and what clients want of devices that aren't attached. Used on the service's actor only.
 struct FoundDevices {
+  let searches = UnitSearches()
   var sources: [any DeviceSource] = []
   /// The tasks that follow the sources.
   var watching: [Task<Void, Never>] = []
+  /// The timer after which the log says how many accessories are attached.
+  var scanTimer: TimerToken?
   /// The paths of devices that are attached as soon as a source reports them.
   var expectations = Expectations()
   /// The devices that a client has detached. An entry is removed when the device is unplugged.
@@ -16,6 +19,12 @@ struct FoundDevices {
   private var present: [DeviceAddress: [(number: Int, device: Device)]] = [:]
   private var nextNumber = 0
   private(set) var count = 0
+
+  /// Ends following the sources.
+  func end(_ clock: any TimerClock) {
+    for task in watching { task.cancel() }
+    if let scanTimer { clock.cancel(scanTimer) }
+  }
 
   /// The present devices in the order of arrival.
   var all: [Device] { present.values.joined().sorted { $0.number < $1.number }.map(\.device) }

@@ -90,12 +90,12 @@ final class UnitSearches {
       var failure: AccessoryError?
       do throws(AccessoryError) {
         try await opener.search(numbers) { unit in
-          await service.enter { $0.searches.found(unit, address, key, on: $0) }
+          await service.enter { $0.found.searches.found(unit, address, key, on: $0) }
         }
       } catch {
         failure = error
       }
-      await service.enter { [failure] in $0.searches.ended(address, key, failure, on: $0) }
+      await service.enter { [failure] in $0.found.searches.ended(address, key, failure, on: $0) }
     }
   }
 
@@ -137,7 +137,7 @@ final class UnitSearches {
 
   private func wait(_ address: DeviceAddress, _ time: Duration, on service: isolated BridgeService) {
     searches[address]?.timer = service.clock.schedule(at: service.clock.now + time) { [weak service] in
-      service?.post { $0.searches.next(address, on: $0) }
+      service?.post { $0.found.searches.next(address, on: $0) }
     }
   }
 }

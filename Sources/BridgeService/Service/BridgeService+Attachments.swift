@@ -26,10 +26,10 @@ extension BridgeService {
       problem.map {
         AttachmentMachine(refused: $0, policies: policies, isUnit: isUnit, now: clock.now)
       } ?? AttachmentMachine(policies: policies, isUnit: isUnit, now: clock.now)
-    nextKey += 1
     let driver = drivers.driver(for: device, profile)
     let attachment = Attachment(
-      key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
+      key: attachments.nextKey(), device: device, profile: profile, driver: driver, isByHand: isByHand,
+      chosenProfile: chosenProfile,
       protocolStrings: protocolStrings(driver, profile), machine: machine, taps: taps(for: device))
     attachment.closing = closing
     noteWrites(of: attachment)
@@ -55,12 +55,12 @@ extension BridgeService {
 
   /// The hub for a line's traffic, which all accessories on the line share.
   func taps(for device: Device) -> TapHub {
-    attachments.units(onLineOf: device).first?.taps ?? searches.taps(for: device) ?? TapHub(clock: clock)
+    attachments.units(onLineOf: device).first?.taps ?? found.searches.taps(for: device) ?? TapHub(clock: clock)
   }
 
   /// Whether an attachment or a search still uses the hub.
   func isUsed(_ taps: TapHub) -> Bool {
-    attachments.uses(taps) || searches.uses(taps)
+    attachments.uses(taps) || found.searches.uses(taps)
   }
 
   /// The protocol strings that programs for ExternalAccessory ask for: those of the profile, or of the profile with the
@@ -198,7 +198,7 @@ extension BridgeService {
     _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
     status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Read<AccessoryValue>]? = nil
   ) {
-    events.tell(
+    clients.events.tell(
       Bridge.Event(
         name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
         status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values))

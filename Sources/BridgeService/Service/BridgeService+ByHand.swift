@@ -60,8 +60,8 @@ extension BridgeService {
   private func hold(all line: Device, _ profile: Profile, _ chosen: Profile?) async -> [Attachment] {
     let devices: [Device]
     if profile.units == .scan {
-      _ = searches.accessories(on: line, profile, isByHand: true, chosen: chosen?.name, on: self)
-      devices = await searches.finish(at: profile.choosingTransport(line).address, on: self)
+      _ = found.searches.accessories(on: line, profile, isByHand: true, chosen: chosen?.name, on: self)
+      devices = await found.searches.finish(at: profile.choosingTransport(line).address, on: self)
     } else {
       devices = profile.accessories(on: line)
     }
@@ -200,7 +200,7 @@ extension BridgeService {
     }
     // Detaching all units of a line also ends the search on it.
     var asking: [Task<Void, Never>] = []
-    if let line = held.first?.device.line, held.count > 1 { asking = searches.end(line, on: self) }
+    if let line = held.first?.device.line, held.count > 1 { asking = found.searches.end(line, on: self) }
     checkIdle()
     for closing in held.map(\.closing) + asking { await closing?.value }
     let target = held[0].target

@@ -18,11 +18,11 @@ extension BridgeService: BridgeHandler {
     let limits = configuration.clientLimits
     return Bridge.GetService.Reply(
       product: configuration.information.product, version: configuration.information.version,
-      process: Int(getpid()), started: started.wallClock,
-      uptime_ms: age(started.clock),
+      process: Int(getpid()), started: context.started.wallClock,
+      uptime_ms: age(context.started.clock),
       socket: configuration.socket, accessories: attachments.count,
       attached: attachments.count(.attached) + attachments.count(.lent),
-      clients: clientCount,
+      clients: clients.count,
       limits: Bridge.ServiceLimits(
         accessories: Self.deviceLimit, attached: configuration.maximumAttached, clients: limits.clients,
         clients_of_one_user: limits.clientsOfOneUser), readings_socket: configuration.readingsSocket)

@@ -27,7 +27,7 @@ extension BridgeService {
       }
     }
     if let timeout = configuration.scanTimeout {
-      scanTimer = clock.schedule(at: clock.now + timeout) { [weak self] in self?.post { $0.scanned() } }
+      found.scanTimer = clock.schedule(at: clock.now + timeout) { [weak self] in self?.post { $0.scanned() } }
     }
     log.info("looking for accessories")
     checkIdle()
@@ -60,8 +60,8 @@ extension BridgeService {
     case .changed(let device, let old):
       found.replace(old, by: device)
       let held = attachments.held(on: old)
-      let isSearched = searches.contains(old)
-      searches.end(old, on: self)
+      let isSearched = found.searches.contains(old)
+      found.searches.end(old, on: self)
       for attachment in held { change(attachment, to: device.onLine(unit: attachment.device.unit)) }
       if held.isEmpty || isSearched { appeared(device) }
     }
@@ -77,7 +77,7 @@ extension BridgeService {
   func accessories(on line: Device, _ profile: Profile?) -> [Device] {
     guard let profile else { return [line] }
     guard profile.units == .scan else { return profile.accessories(on: line) }
-    return searches.accessories(on: line, profile, isByHand: false, on: self)
+    return found.searches.accessories(on: line, profile, isByHand: false, on: self)
   }
 
   private func appeared(accessory device: Device) {
@@ -142,7 +142,7 @@ extension BridgeService {
   }
 
   private func disappeared(_ device: Device) {
-    searches.end(device, on: self)
+    found.searches.end(device, on: self)
     for attachment in attachments.held(on: device) {
       log.debug("\(attachment.name) was removed from \(SafeText.escape(device.address.description))")
       let gone = AccessoryError.disconnected(attachment.target.place)

@@ -67,8 +67,8 @@ extension BridgeService {
     // A random name, so that no other client can supply bytes for this transfer.
     let name = String(UInt64.random(in: .min ... .max), radix: 16)
     let file = SuppliedFile(count: call.size_bytes, crc32: crc32, name: name, answers: answers, clock: clock)
-    supplies[name] = file
-    defer { supplies[name] = nil }
+    clients.supplies[name] = file
+    defer { clients.supplies[name] = nil }
     let (held, transfer) = try await carry(call.device, patience: call.patience_ms, caller) {
       accessory throws(AccessoryError) in
       try accessory.requireFiles().makeSendTransfer(
@@ -88,7 +88,7 @@ extension BridgeService {
   package func supplyFile(
     _ call: Bridge.SupplyFile, from caller: Caller
   ) async throws(CallError) -> Bridge.SupplyFile.Reply {
-    guard let file = supplies[call.transfer] else { throw .invalidParameter("transfer") }
+    guard let file = clients.supplies[call.transfer] else { throw .invalidParameter("transfer") }
     try file.supply(call.bytes ?? [], at: call.offset)
     return Bridge.SupplyFile.Reply()
   }
@@ -142,9 +142,9 @@ extension BridgeService {
   ) async throws(CallError) -> (Attachment, OpenAccessory) {
     while true {
       // Subscribed before looking, so that no event is missed.
-      let (key, stream) = events.subscribe()
-      defer { events.unsubscribe(key) }
-      let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.events.unsubscribe(key) } }
+      let (key, stream) = clients.events.subscribe()
+      defer { clients.events.unsubscribe(key) }
+      let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.clients.events.unsubscribe(key) } }
       defer { clock.cancel(timer) }
       let found = attachments.known(as: id).first {
         $0.machine.state == .attached && ($0.key, $0.generation) != old

@@ -89,19 +89,6 @@ extension BridgeService {
       await open.close()
     }
   }
-
-  /// Runs a task that the service waits for before it ends.
-  @discardableResult
-  func run(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    nextKey += 1
-    let key = nextKey
-    let task = Task {
-      await body()
-      self.closings[key] = nil
-    }
-    closings[key] = task
-    return task
-  }
 }
 
 extension AccessoryError {

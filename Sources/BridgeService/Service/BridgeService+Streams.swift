@@ -17,10 +17,10 @@ extension BridgeService {
   ) async throws(CallError) {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let id = wanted?.device.id
-    let (key, stream) = events.subscribe(values: call.values == true, alarms: call.alarms == true)
+    let (key, stream) = clients.events.subscribe(values: call.values == true, alarms: call.alarms == true)
     // Taken before anything is sent: whatever changes from now on is an event.
     let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
-    defer { events.unsubscribe(key) }
+    defer { clients.events.unsubscribe(key) }
     for attachment in attachments.ordered where attachment.isTold {
       guard wanted == nil || wanted === attachment else { continue }
       try await answers.send(
@@ -116,7 +116,7 @@ extension BridgeService {
     for one in lent { close(one) }
     do throws(AccessoryError) {
       for one in lent { await one.closing?.value }
-      if attachment.device.unit != nil { await searches.pause(attachment.device.line, on: self) }
+      if attachment.device.unit != nil { await found.searches.pause(attachment.device.line, on: self) }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
       // By frames, each frame is checked before it is sent.

@@ -47,7 +47,7 @@ extension BridgeService {
     let names = attachment.readings.note(values, origin, at: clock.bootTime)
     history.record(values, of: attachment, on: self)
     alarms.judge(attachment, on: self)
-    guard events.wantsValues else { return }
+    guard clients.events.wantsValues else { return }
     attachment.readings.tell(names, now: clock.now)
     tellValues(attachment)
   }

@@ -11,67 +11,40 @@ import Logging
 ///
 /// All decisions are made on one dispatch queue. Nothing on it blocks, and no accessory's bytes pass through it.
 package actor BridgeService {
-  nonisolated let executor = DispatchExecutor(label: "accessory.service")
-  nonisolated let io: IOThread
-  nonisolated let clock: any TimerClock
-  nonisolated let configuration: ServiceConfiguration
-  nonisolated let hooks: ServiceHooks
-  let log: Logger
+  nonisolated let context: ServiceContext
   var profiles: ProfileStore
-  nonisolated let drivers: DriverLibrary
   let attachments = AttachmentRoster()
-  var nextKey = 0
-  var events: EventHub
   var found = FoundDevices()
-  let searches = UnitSearches()
-  var clientCount = 0
-  /// The start of the service: on the clock that also counts the machine's sleep, and in seconds since 1970, UTC.
-  nonisolated let started: (clock: MonotonicTime, wallClock: Double)
-  var idleTimer: TimerToken?
-  var scanTimer: TimerToken?
-  var lastStatus = ""
-  var statusIsDue = false
-  var isClosing = false
+  var clients: ServiceClients
   var permissions: Permissions
   let alarms: AlarmWatch
-  /// Files that clients supply, by the names of the transfers.
-  var supplies: [String: SuppliedFile] = [:]
   let endpoints = SharedEndpoints()
   /// What was read of the accessories, over time.
   let history: HistoryRecorder
-  /// Finishes when the service was idle for `exitIdle`.
-  package nonisolated let idle: AsyncStream<Void>
-  let idleContinuation: AsyncStream<Void>.Continuation
+  let life = ServiceLife()
 
   /// The greatest number of devices that are known at the same time.
   static let deviceLimit = ReplyLimits.devices
 
   /// The service's dispatch queue, which runs this actor.
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
 
   /// A service that applies `profiles`, with the drivers in `drivers`.
   package init(
     _ configuration: ServiceConfiguration, profiles: ProfileStore, drivers: DriverLibrary = .builtIn, log: Logger,
     hooks: ServiceHooks = ServiceHooks(), io: IOThread = .shared, clock: (any TimerClock)? = nil
   ) {
-    self.drivers = drivers
-    self.configuration = configuration
+    context = ServiceContext(configuration, drivers, log, hooks, io, clock ?? io)
+    self.profiles = profiles
+    clients = ServiceClients(events: EventHub(onEvent: hooks.onEvent))
     permissions = Permissions(configuration.commandRules)
     alarms = AlarmWatch(configuration.alarmRules)
-    self.profiles = profiles
-    self.log = log
-    self.hooks = hooks
-    events = EventHub(onEvent: hooks.onEvent)
-    self.io = io
-    self.clock = clock ?? io
-    started = (self.clock.bootTime, configuration.wallClock())
     history = HistoryRecorder(
-      HistoryKeeper(uptime: self.clock.bootTime, wall: started.wallClock, boot: configuration.boot))
-    (idle, idleContinuation) = AsyncStream<Void>.makeStream()
+      HistoryKeeper(uptime: context.started.clock, wall: context.started.wallClock, boot: configuration.boot))
   }
 
   nonisolated func post(_ body: @escaping @Sendable (isolated BridgeService) -> Void) {
-    executor.post { self.assumeIsolated(body) }
+    context.executor.post { self.assumeIsolated(body) }
   }
 
   /// Runs `body` on the service's queue. Returns when it has run.
@@ -80,30 +53,50 @@ package actor BridgeService {
   /// Returns when the service's queue has run a job, which proves to a watchdog that the queue works.
   package func proveLife() async {}
 
+  // MARK: - What it has to do
+
+  /// Sets the number of clients.
+  package nonisolated func noteClients(_ count: Int) {
+    post { service in
+      service.clients.count = count
+      service.checkIdle()
+    }
+  }
+
+  /// To be called when the service may have something to do, or nothing more to do.
+  func checkIdle() { life.check(on: self) }
+
+  /// Finishes when the service was idle for `exitIdle`.
+  package nonisolated var idle: AsyncStream<Void> { context.idle.stream }
+
+  /// Whether the service has work, including devices that the sources haven't reported yet; asked before the service
+  /// ends.
+  package func hasWork() async -> Bool { await life.hasWork(on: self) }
+
+  /// Runs a task that the service waits for before it ends.
+  @discardableResult
+  func run(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> { life.run(on: self, body) }
+
   // MARK: - The end
+
+  /// Whether the service ends.
+  var isClosing: Bool { life.isClosing }
 
   /// Detaches everything. Returns when all devices are closed.
   package func close() async {
-    if !isClosing {
-      isClosing = true
-      for task in found.watching { task.cancel() }
-      for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
+    if life.beginEnd(on: self) {
+      found.end(clock)
       alarms.end(on: self)
-      searches.end(on: self)
+      found.searches.end(on: self)
       for attachment in attachments.ordered { release(attachment) }
       endpoints.renew(on: self)
-      events.end()
-      idleContinuation.finish()
+      clients.events.end()
+      context.idle.continuation.finish()
     }
     await endpoints.finish(on: self)
-    while let task = closings.first?.value {
-      await task.value
-    }
+    await life.finishTasks(on: self)
     await history.finish(on: self)
   }
-
-  /// The tasks that open or close devices.
-  var closings: [Int: Task<Void, Never>] = [:]
 
   static func text(_ duration: Duration) -> String {
     let milliseconds = duration.inNanoseconds / 1_000_000
