@@ -158,14 +158,14 @@ import Testing
 extension BridgeService {
   /// Whether what is asked when it is attached is answered.
   fileprivate func hasBegunPolls(_ id: String) -> Bool {
-    attachments.ordered.contains { $0.device.id == id && $0.callCount == 0 } && hasReadings(id)
+    attachments.ordered.contains { $0.device.id == id && $0.use.callCount == 0 } && hasReadings(id)
   }
 
   fileprivate func hasScheduledPoll(_ id: String) -> Bool {
-    attachments.ordered.contains { $0.device.id == id && $0.pollTimer != nil }
+    attachments.ordered.contains { $0.device.id == id && $0.contact.pollTimer.deadline != nil }
   }
 
   fileprivate func isAsleep(_ id: String) -> Bool {
-    attachments.ordered.contains { $0.device.id == id && $0.polls.isAsleep }
+    attachments.ordered.contains { $0.device.id == id && $0.readings.polls.isAsleep }
   }
 }

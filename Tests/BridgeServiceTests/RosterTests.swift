@@ -26,8 +26,13 @@ import Testing
       ? AttachmentMachine(refused: AccessoryError(.busy, "full"), policies: AttachmentPolicies(), now: now)
       : AttachmentMachine(policies: AttachmentPolicies(), now: now)
     return Attachment(
-      key: key, device: device, profile: key.isMultiple(of: 2) ? .af1 : nil, driver: nil, isByHand: false,
-      chosenProfile: nil, protocolStrings: [], machine: machine, taps: TapHub(clock: clock))
+      key: key, claim(device, key.isMultiple(of: 2) ? .af1 : nil), alarmKey: device.id, machine,
+      taps: TapHub(clock: clock))
+  }
+
+  private static func claim(_ device: Device, _ profile: Profile?) -> AttachmentClaim {
+    AttachmentClaim(
+      device: device, profile: profile, driver: nil, isByHand: false, chosenProfile: nil, protocolStrings: [])
   }
 
   /// A device of few, so that places and identities meet: terminals, some of which have a USB node and a serial number, and
@@ -59,11 +64,11 @@ import Testing
         (1, let old?) where all.count > 20:
         roster.remove(old)
         all.removeAll { $0 === old }
-      case (2, let old?): old.device = Self.device(&generator)
+      case (2, let old?): old.claim.device = Self.device(&generator)
       case (3, let old?): _ = old.machine.unplugged(.disconnected("x"), now: now)
       case (4, let old?): _ = old.machine.plugged(now: now)
       case (5, let old?): _ = old.machine.openingFailed(AccessoryError(.badData, "x"), now: now)
-      case (6, let old?): old.profile = old.profile == nil ? .af1 : nil
+      case (6, let old?): old.claim = Self.claim(old.device, old.profile == nil ? .af1 : nil)
       default:
         let made = Self.attachment(step, Self.device(&generator), isRefused: Bool.random(using: &generator))
         roster.add(made)
@@ -95,7 +100,7 @@ import Testing
     #expect(roster.firstRefused { $0.profile == nil }?.key == waiting.first { $0.profile == nil }?.key)
     guard let one = all.last else { return }
     #expect(keys(roster.others(onLineOf: one)) == keys(all.filter { $0 !== one && $0.sharesLine(with: one) }))
-    #expect(roster.uses(one.taps) && roster.contains(one))
+    #expect(roster.uses(one.contact.taps) && roster.contains(one))
   }
 
   /// Thousands that are plugged in beyond the limit, and pulled out, leave nothing behind, and one that comes after them is attached.

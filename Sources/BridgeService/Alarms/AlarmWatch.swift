@@ -11,7 +11,7 @@ final class AlarmWatch {
   /// The rules from the configuration and the command line.
   private var rules: AlarmRules
   private var book = AlarmBook(limit: BridgeService.deviceLimit)
-  private(set) var timer: (deadline: MonotonicTime, token: TimerToken)?
+  private(set) var timer = DeadlineTimer()
 
   init(_ rules: AlarmRules) { self.rules = rules }
 
@@ -121,24 +121,20 @@ final class AlarmWatch {
   }
 
   private func schedule(at deadline: MonotonicTime, on service: isolated BridgeService) {
-    if let timer {
-      guard deadline < timer.deadline else { return }
-      service.clock.cancel(timer.token)
-    }
-    let token = service.clock.schedule(at: deadline) { [weak service] in
+    if let earlier = timer.deadline, earlier <= deadline { return }
+    timer.set(deadline, on: service.clock) { [weak service] in
       service?.post { $0.alarms.timePassed(deadline, on: $0) }
     }
-    timer = (deadline, token)
   }
 
   private func timePassed(_ deadline: MonotonicTime, on service: isolated BridgeService) {
-    guard timer?.deadline == deadline, !service.isClosing else { return }
-    timer = nil
+    guard timer.deadline == deadline, !service.isClosing else { return }
+    timer.ended()
     tell(book.timePassed(now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
     if let next = book.deadline { schedule(at: next, on: service) }
     service.checkIdle()
   }
 
   /// Ends the timer, because the service ends.
-  func end(on service: isolated BridgeService) { if let timer { service.clock.cancel(timer.token) } }
+  func end(on service: isolated BridgeService) { timer.cancel(on: service.clock) }
 }

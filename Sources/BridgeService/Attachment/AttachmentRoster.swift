@@ -52,7 +52,7 @@ final class AttachmentRoster {
     entries[attachment.key] = Entry(attachment)
     Self.insert(attachment.key, into: &keys)
     alarmKeys[attachment.alarmKey, default: 0] += 1
-    taps[ObjectIdentifier(attachment.taps), default: 0] += 1
+    taps[ObjectIdentifier(attachment.contact.taps), default: 0] += 1
     list(attachment.key)
     attachment.roster = self
   }
@@ -63,7 +63,7 @@ final class AttachmentRoster {
     attachment.roster = nil
     Self.remove(attachment.key, from: &keys)
     Self.take(attachment.alarmKey, from: &alarmKeys)
-    Self.take(ObjectIdentifier(attachment.taps), from: &taps)
+    Self.take(ObjectIdentifier(attachment.contact.taps), from: &taps)
   }
 
   /// Lists an attachment anew, because its device or its profile has changed.

@@ -31,6 +31,8 @@ struct Readings: Sendable {
   var freshness = Freshness()
   /// When the accessory itself told a part last; see `Accessory.toldTime`.
   var toldTime: @Sendable (AccessoryPoll.Part) -> MonotonicTime? = { _ in nil }
+  /// The schedule of the polls.
+  var polls = PollSchedule()
   /// The changed values that are to be reported, and when.
   private var news = ValueNews()
 

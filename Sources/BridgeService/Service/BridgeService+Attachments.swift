@@ -26,14 +26,9 @@ extension BridgeService {
       problem.map {
         AttachmentMachine(refused: $0, policies: policies, isUnit: isUnit, now: clock.now)
       } ?? AttachmentMachine(policies: policies, isUnit: isUnit, now: clock.now)
-    let driver = drivers.driver(for: device, profile)
     let attachment = Attachment(
-      key: attachments.nextKey(), device: device, profile: profile, driver: driver, isByHand: isByHand,
-      chosenProfile: chosenProfile,
-      protocolStrings: protocolStrings(driver, profile), machine: machine, taps: taps(for: device))
-    attachment.closing = closing
-    noteWrites(of: attachment)
-    attachment.alarmKey = alarmKey(for: device)
+      key: attachments.nextKey(), claim(device, profile, isByHand: isByHand, chosenProfile: chosenProfile),
+      alarmKey: alarmKey(for: device), machine, taps: taps(for: device), after: closing)
     attachments.add(attachment)
     alarms.watch(attachment, on: self)
     if let problem {
@@ -55,7 +50,7 @@ extension BridgeService {
 
   /// The hub for a line's traffic, which all accessories on the line share.
   func taps(for device: Device) -> TapHub {
-    attachments.units(onLineOf: device).first?.taps ?? found.searches.taps(for: device) ?? TapHub(clock: clock)
+    attachments.units(onLineOf: device).first?.contact.taps ?? found.searches.taps(for: device) ?? TapHub(clock: clock)
   }
 
   /// Whether an attachment or a search still uses the hub.
@@ -63,10 +58,17 @@ extension BridgeService {
     attachments.uses(taps) || found.searches.uses(taps)
   }
 
-  /// The protocol strings that programs for ExternalAccessory ask for: those of the profile, or of the profile with the
-  /// driver's name.
-  func protocolStrings(_ driver: Driver?, _ profile: Profile?) -> [String] {
-    (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
+  /// What a device is attached as.
+  func claim(_ device: Device, _ profile: Profile?, isByHand: Bool, chosenProfile: String?) -> AttachmentClaim {
+    let driver = drivers.driver(for: device, profile)
+    // The protocol strings are those of the profile, or of the profile with the driver's name.
+    let described = profile ?? driver.flatMap { profiles.profile(named: $0.name) }
+    var claim = AttachmentClaim(
+      device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
+      protocolStrings: described?.protocolStrings ?? [])
+    let rules = opener(for: claim).writeRules
+    claim.writes = rules.hasWrites ? rules.allowsWrites ? .allowed : .refused : nil
+    return claim
   }
 
   /// The error if the limit of attached accessories is reached.
@@ -92,29 +94,14 @@ extension BridgeService {
     close(attachment)
     attachment.lending.revoke()
     attachment.sharing?.end(nil)
-    if !isUsed(attachment.taps) { attachment.taps.end() }
-    cancelTimers(attachment)
+    if !isUsed(attachment.contact.taps) { attachment.contact.taps.end() }
+    attachment.timer.cancel(on: clock)
     tellGone(attachment, .closed(attachment.target.place))
     attachment.changed()
     if admitting {
       alarms.drop(attachment, isAway: isAway, on: self)
       admitRefused()
     }
-  }
-
-  private func cancelTimers(_ attachment: Attachment) {
-    if let timer = attachment.timer { clock.cancel(timer.token) }
-    attachment.timer = nil
-    cancelTimersOfContact(attachment)
-  }
-
-  /// Cancels the timers that are needed only while the accessory is attached.
-  func cancelTimersOfContact(_ attachment: Attachment) {
-    for token in [attachment.pollTimer?.token, attachment.idleTimer, attachment.valuesTimer].compactMap({ $0 }) {
-      clock.cancel(token)
-    }
-    (attachment.pollTimer, attachment.idleTimer, attachment.valuesTimer) = (nil, nil, nil)
-    attachment.readings.forgetNews()
   }
 
   /// Opens devices that were refused, as far as the limit allows now.
@@ -176,19 +163,14 @@ extension BridgeService {
   /// Sets the timer for the state machine's deadline.
   private func schedule(_ attachment: Attachment) {
     let deadline = !attachments.contains(attachment) ? nil : attachment.machine.deadline
-    guard attachment.timer?.deadline != deadline else { return }
-    if let timer = attachment.timer { clock.cancel(timer.token) }
-    attachment.timer = nil
-    guard let deadline else { return }
     let key = attachment.key
-    let token = clock.schedule(at: deadline) { [weak self] in
+    attachment.timer.set(deadline, on: clock) { [weak self] in
       self?.post { service in
-        guard let attachment = service.attachments[key], attachment.timer?.deadline == deadline else { return }
-        attachment.timer = nil
+        guard let attachment = service.attachments[key], attachment.timer.deadline == deadline else { return }
+        attachment.timer.ended()
         service.perform(attachment.machine.timePassed(now: service.clock.now), on: attachment)
       }
     }
-    attachment.timer = (deadline, token)
   }
 
   // MARK: - Events
@@ -205,9 +187,9 @@ extension BridgeService {
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {
-    if attachment.isTold { tell(.disconnected, attachment, problem: error) }
+    if attachment.contact.isTold { tell(.disconnected, attachment, problem: error) }
     history.interrupt(attachment.device.id)
-    attachment.isTold = false
+    attachment.contact.isTold = false
     // A unit that doesn't answer counts as gone, but its line is still there, so the line stays shared.
     if attachment.device.unit == nil || !attachment.machine.isPresent { attachment.sharing?.end(error) }
   }

@@ -202,7 +202,7 @@ extension BridgeService {
     var asking: [Task<Void, Never>] = []
     if let line = held.first?.device.line, held.count > 1 { asking = found.searches.end(line, on: self) }
     checkIdle()
-    for closing in held.map(\.closing) + asking { await closing?.value }
+    for closing in held.map(\.contact.closing) + asking { await closing?.value }
     let target = held[0].target
     return Bridge.Detach.Reply(device: Bridge.Device(held.count > 1 ? target.line : target))
   }

@@ -102,10 +102,4 @@ extension BridgeService {
       throw CallError(error, device: attachment.device.id)
     }
   }
-
-  /// Stores the permission of writes, which only another profile changes.
-  func noteWrites(of attachment: Attachment) {
-    let rules = opener(for: attachment).writeRules
-    attachment.writes = rules.hasWrites ? rules.allowsWrites ? .allowed : .refused : nil
-  }
 }

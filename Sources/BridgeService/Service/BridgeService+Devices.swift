@@ -109,26 +109,23 @@ extension BridgeService {
     let profile = profile(of: attachment, as: device)
     if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
     // The device is opened again when the borrower returns it.
-    attachment.device = device
-    attachment.profile = profile
-    attachment.driver = drivers.driver(for: device, profile)
-    attachment.protocolStrings = protocolStrings(attachment.driver, profile)
-    noteWrites(of: attachment)
+    attachment.claim = claim(
+      device, profile, isByHand: attachment.claim.isByHand, chosenProfile: attachment.claim.chosenProfile)
   }
 
   /// Replaces an attachment whose device's profile or identity has changed.
   func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
     release(attachment, admitting: false)
     let successor = attach(
-      device, profile, isByHand: attachment.isByHand, chosenProfile: attachment.chosenProfile,
-      after: attachment.closing)
-    attachment.successor = successor
+      device, profile, isByHand: attachment.claim.isByHand, chosenProfile: attachment.claim.chosenProfile,
+      after: attachment.contact.closing)
+    attachment.replace(by: successor)
     if successor.alarmKey != attachment.alarmKey { alarms.drop(attachment, isAway: false, on: self) }
   }
 
   /// The profile that a client chose, or the one that claims the device.
   func profile(of attachment: Attachment, as device: Device) -> Profile? {
-    attachment.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: device)
+    attachment.claim.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: device)
   }
 
   /// Attaches a device as soon as a source reports it, even if no profile claims it.
@@ -151,13 +148,13 @@ extension BridgeService {
   }
 
   private func returned(_ attachment: Attachment, as device: Device) {
-    attachment.device = device
+    attachment.claim.device = device
     perform(attachment.machine.plugged(now: clock.now), on: attachment)
   }
 
   private func change(_ attachment: Attachment, to device: Device) {
     let address = attachment.target.address
-    attachment.device = device
+    attachment.claim.device = device
     guard attachment.target.address != address else { return }
     // The device's default transport has changed: its terminal has appeared or disappeared.
     log.info("\(attachment.name) is now at \(SafeText.escape(attachment.target.address.description))")

@@ -9,36 +9,40 @@ import AccessoryIO
 
 extension BridgeService {
   func open(_ attachment: Attachment) {
-    attachment.generation += 1
-    let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
+    let key = attachment.key
     let opener = opener(for: attachment)
     // A device that profiles of different protocols match isn't opened.
     let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
     // The number of a closed pseudo-terminal is reused at once, so the path may belong to another device.
     let (known, sources) = (attachment.device.line, found.sources)
     let isTold = known.source == .simulator && found.contains(known)
-    let mustLook = generation > 1 && isTold
-    attachment.opening = run {
-      await closing?.value
-      do throws(AccessoryError) {
-        if let conflict { throw conflict }
-        if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
-        let open = try await OpenAccessory.open(opener)
-        await self.opened(key, generation, open)
-      } catch {
-        await self.openingFailed(key, generation, error)
+    attachment.contact.begin { generation, closing in
+      let mustLook = generation > 1 && isTold
+      return run {
+        await closing?.value
+        do throws(AccessoryError) {
+          if let conflict { throw conflict }
+          if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
+          let open = try await OpenAccessory.open(opener)
+          await self.opened(key, generation, open)
+        } catch {
+          await self.openingFailed(key, generation, error)
+        }
       }
     }
   }
 
   /// How the attachment's device is opened. Its traffic goes to the attachment's taps.
   func opener(for attachment: Attachment) -> DeviceOpener {
-    var opener = DeviceOpener(attachment.target, profile: attachment.profile, isChosen: true, drivers: drivers)
-    opener.driver = attachment.driver
-    if attachment.chosenProfile != nil || attachment.profile == nil {
-      opener.claims = profiles.claiming(attachment.device)
-    }
-    opener.tap = attachment.taps
+    var opener = opener(for: attachment.claim)
+    opener.tap = attachment.contact.taps
+    return opener
+  }
+
+  func opener(for claim: AttachmentClaim) -> DeviceOpener {
+    var opener = DeviceOpener(claim.target, profile: claim.profile, isChosen: true, drivers: drivers)
+    opener.driver = claim.driver
+    if claim.chosenProfile != nil || claim.profile == nil { opener.claims = profiles.claiming(claim.device) }
     (opener.io, opener.clock) = (io, clock)
     return opener
   }
@@ -58,7 +62,7 @@ extension BridgeService {
     guard !isClosing, let attachment = attachments[key], attachment.generation == generation else {
       return await open.close()
     }
-    attachment.open = open
+    attachment.contact.opened(open)
     perform(attachment.machine.opened(now: clock.now), on: attachment)
   }
 
@@ -69,25 +73,8 @@ extension BridgeService {
 
   /// Closes the device, also while it is being opened; the next opening waits for that.
   func close(_ attachment: Attachment) {
-    attachment.generation += 1
-    cancelTimersOfContact(attachment)
-    attachment.listening?.cancel()
-    attachment.listening = nil
-    guard let open = attachment.open else {
-      if let opening = attachment.opening {
-        // The opening finds that its generation is over, and closes the device.
-        opening.cancel()
-        attachment.closing = opening
-      }
-      attachment.opening = nil
-      return
-    }
-    (attachment.open, attachment.opening) = (nil, nil)
-    let before = attachment.closing
-    attachment.closing = run {
-      await before?.value
-      await open.close()
-    }
+    attachment.readings.forgetNews()
+    attachment.contact.close(clock) { run($0) }
   }
 }
 

@@ -18,7 +18,7 @@ extension BridgeService {
       return
     }
     let profile = attachment.profile
-    attachment.polls = PollSchedule(
+    attachment.readings.polls = PollSchedule(
       driver.polls, letsSleep: profile?.polls.letsSleep ?? false, interval: { interval(of: $0, profile) },
       now: clock.now)
     schedulePoll(attachment)
@@ -26,22 +26,17 @@ extension BridgeService {
 
   /// Sets the timer for the next poll.
   private func schedulePoll(_ attachment: Attachment) {
-    let deadline = attachment.open == nil ? nil : attachment.polls.deadline
-    guard attachment.pollTimer?.deadline != deadline else { return }
-    if let timer = attachment.pollTimer { clock.cancel(timer.token) }
-    attachment.pollTimer = nil
-    guard let deadline else { return }
+    let deadline = attachment.open == nil ? nil : attachment.readings.polls.deadline
     let (key, generation) = (attachment.key, attachment.generation)
-    let token = clock.schedule(at: deadline) { [weak self] in self?.post { $0.poll(key, generation) } }
-    attachment.pollTimer = (deadline, token)
+    attachment.contact.pollTimer.set(deadline, on: clock) { [weak self] in self?.post { $0.poll(key, generation) } }
   }
 
   private func poll(_ key: Int, _ generation: Int) {
     guard let attachment = attachments[key], attachment.generation == generation,
       let accessory = attachment.open?.accessory
     else { return }
-    attachment.pollTimer = nil
-    guard let poll = attachment.polls.take(now: clock.now) else { return schedulePoll(attachment) }
+    attachment.contact.pollTimer.ended()
+    guard let poll = attachment.readings.polls.take(now: clock.now) else { return schedulePoll(attachment) }
     run { await self.make(poll, accessory, key, generation) }
   }
 
@@ -58,16 +53,16 @@ extension BridgeService {
     guard let attachment = attachments[key], attachment.generation == generation else { return }
     switch answer {
     case .success(let news):
-      attachment.polls.ended(nil, now: clock.now)
+      attachment.readings.polls.ended(nil, now: clock.now)
       alarms.heard(attachment, on: self)
       for one in news { note(polled: one, attachment) }
     case .failure(let error):
       log.debug(
         "\(attachment.name) doesn't answer the poll \(poll.name): \(SafeText.escape(error.message, limit: 300))")
-      attachment.polls.ended(error, now: clock.now)
-      if attachment.polls.isAsleep {
+      attachment.readings.polls.ended(error, now: clock.now)
+      if attachment.readings.polls.isAsleep {
         log.info("\(attachment.name) seems to sleep: it is polled again when it has sent something")
-      } else if attachment.device.unit != nil, attachment.polls.silences >= Self.silencesOfUnit {
+      } else if attachment.device.unit != nil, attachment.readings.polls.silences >= Self.silencesOfUnit {
         // The line and its other units are still there. Only this unit counts as gone; it is tried with growing pauses.
         return perform(attachment.machine.ended(error, now: clock.now), on: attachment)
       }
@@ -89,8 +84,8 @@ extension BridgeService {
 
   /// The accessory has sent something, so it isn't asleep.
   func showedLife(_ attachment: Attachment) {
-    guard attachment.polls.isAsleep else { return }
-    attachment.polls.showedLife(now: clock.now)
+    guard attachment.readings.polls.isAsleep else { return }
+    attachment.readings.polls.showedLife(now: clock.now)
     schedulePoll(attachment)
   }
 }

@@ -17,16 +17,16 @@ extension BridgeService {
     for attachment in attachments.ordered where attachment.machine.state != .lent {
       let profile = profile(of: attachment, as: attachment.device)
       let isUnclaimed =
-        profile == nil && !attachment.isByHand
+        profile == nil && !attachment.claim.isByHand
         && profiles.conflict(for: attachment.device, label: attachment.name) == nil
       // The profile no longer lists this unit, or it now lists several where there was one.
-      if let profile, !attachment.isByHand, !profile.hasAccessory(attachment.device.unit) {
+      if let profile, !attachment.claim.isByHand, !profile.hasAccessory(attachment.device.unit) {
         log.notice("\(attachment.name): its profile now names other units")
         release(attachment)
         continue
       }
       guard profile != attachment.profile || isUnclaimed else { continue }
-      if profile == nil && !attachment.isByHand {
+      if profile == nil && !attachment.claim.isByHand {
         log.notice("\(attachment.name): no profile matches it any longer")
         release(attachment)
       } else {

@@ -12,13 +12,13 @@ extension BridgeService {
     let how = open.accessory == nil ? " without a driver: only its bytes can be used" : ""
     log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.address.description))\(how)")
     let (key, generation) = (attachment.key, attachment.generation)
-    attachment.listening = open.follow { news in
+    attachment.contact.listening = open.follow { news in
       await self.heard(key, generation, news)
     } ended: { error in
       await self.ended(key, generation, error)
     }
-    if !attachment.isTold { tell(.connected, attachment) }
-    attachment.isTold = true
+    if !attachment.contact.isTold { tell(.connected, attachment) }
+    attachment.contact.isTold = true
     alarms.heard(attachment, on: self)
     let profile = attachment.profile
     attachment.readings.freshness = Freshness(attachment.driver) { interval(of: $0, profile) }
@@ -88,12 +88,12 @@ extension BridgeService {
   /// Restarts the timer after which an idle accessory is closed.
   func noteWork(_ attachment: Attachment) {
     guard let limit = configuration.policies(attachment.profile).idleClose else { return }
-    if let token = attachment.idleTimer { clock.cancel(token) }
+    attachment.contact.idleTimer.cancel(on: clock)
     let (key, generation) = (attachment.key, attachment.generation)
-    attachment.idleTimer = clock.schedule(at: clock.now + limit) { [weak self] in
+    attachment.contact.idleTimer.set(clock.now + limit, on: clock) { [weak self] in
       self?.post { service in
         guard let attachment = service.attachments[key], attachment.generation == generation else { return }
-        guard attachment.callCount == 0, !service.isHeard(attachment) else { return service.noteWork(attachment) }
+        guard attachment.use.callCount == 0, !service.isHeard(attachment) else { return service.noteWork(attachment) }
         service.log.info(
           "\(attachment.name) was not used for \(Self.text(limit)) and is closed until it is needed (idle_close)")
         service.perform(attachment.machine.rest(), on: attachment)

@@ -195,7 +195,7 @@ extension BridgeService {
 
   func sharing(of attachment: Attachment) -> Sharing {
     if let sharing = attachment.sharing { return sharing }
-    let sharing = Sharing(taps: attachment.taps, io: io)
+    let sharing = Sharing(taps: attachment.contact.taps, io: io)
     attachment.sharing = sharing
     return sharing
   }
@@ -222,7 +222,7 @@ extension BridgeService {
     await hub.attach(feed) { _ in }
     // The device may be gone by now. Then the other feeds were ended before this one was added.
     let isThere =
-      attachments.contains(attachment) && (attachment.isTold || attachment.machine.state == .lent)
+      attachments.contains(attachment) && (attachment.contact.isTold || attachment.machine.state == .lent)
     if !isThere { feed.end(nil) }
     return feed
   }

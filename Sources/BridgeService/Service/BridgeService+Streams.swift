@@ -21,7 +21,7 @@ extension BridgeService {
     // Taken before anything is sent: whatever changes from now on is an event.
     let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
     defer { clients.events.unsubscribe(key) }
-    for attachment in attachments.ordered where attachment.isTold {
+    for attachment in attachments.ordered where attachment.contact.isTold {
       guard wanted == nil || wanted === attachment else { continue }
       try await answers.send(
         Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
@@ -42,7 +42,7 @@ extension BridgeService {
     _ call: Bridge.Trace, from caller: Caller, _ answers: ReplySender<Bridge.TracePiece>
   ) async throws(CallError) {
     let attachment = try find(call.device, asLine: true)
-    let (listener, stop) = attachment.taps.listen()
+    let (listener, stop) = attachment.contact.taps.listen()
     defer { stop() }
     try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
     // Each send waits until the client has read. Meanwhile the listener buffers the traffic; beyond its limit, bytes
@@ -91,7 +91,7 @@ extension BridgeService {
   ) async throws(CallError) -> (session: AccessorySession, keys: [Int]) {
     if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
     let others = attachments.others(onLineOf: attachment)
-    guard attachment.transferCount == 0 else {
+    guard attachment.use.transferCount == 0 else {
       let message = "a file transfer with \(attachment.target.address) is running"
       throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
     }
@@ -115,7 +115,7 @@ extension BridgeService {
     let keys = lent.map(\.key)
     for one in lent { close(one) }
     do throws(AccessoryError) {
-      for one in lent { await one.closing?.value }
+      for one in lent { await one.contact.closing?.value }
       if attachment.device.unit != nil { await found.searches.pause(attachment.device.line, on: self) }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
@@ -143,7 +143,7 @@ extension BridgeService {
     let key = attachment.key
     let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.attachments[key]?.changed() } }
     defer { clock.cancel(timer) }
-    while attachment.callCount > 0, clock.now < end, !Task.isCancelled, !isClosing { await wait(attachment) }
+    while attachment.use.callCount > 0, clock.now < end, !Task.isCancelled, !isClosing { await wait(attachment) }
   }
 
   /// The loan is over. With `error` nil the client has returned the accessory, and contact is made again; otherwise the

@@ -59,12 +59,14 @@ extension BridgeService {
       for entry in entries { values.append(measured(entry, attachment)) }
       tell(.values, attachment, values: values)
     }
-    guard let deadline = attachment.readings.newsDeadline, attachment.valuesTimer == nil else { return }
+    guard let deadline = attachment.readings.newsDeadline, attachment.contact.valuesTimer.deadline == nil else {
+      return
+    }
     let (key, generation) = (attachment.key, attachment.generation)
-    attachment.valuesTimer = clock.schedule(at: deadline) { [weak self] in
+    attachment.contact.valuesTimer.set(deadline, on: clock) { [weak self] in
       self?.post { service in
         guard let attachment = service.attachments[key], attachment.generation == generation else { return }
-        attachment.valuesTimer = nil
+        attachment.contact.valuesTimer.ended()
         service.tellValues(attachment)
       }
     }

@@ -49,7 +49,7 @@ final class SharedEndpoints {
       guard let sharing = profile.sharing else { continue }
       await open(ProfileEndpoints(profile.name, sharing, io: service.io), on: service)
     }
-    for attachment in service.attachments.ordered where attachment.isTold { offer(attachment, on: service) }
+    for attachment in service.attachments.ordered where attachment.contact.isTold { offer(attachment, on: service) }
   }
 
   private func open(_ made: ProfileEndpoints, on service: isolated BridgeService) async {

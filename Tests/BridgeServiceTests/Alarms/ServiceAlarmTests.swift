@@ -181,5 +181,5 @@ import Testing
 }
 
 extension BridgeService {
-  fileprivate var hasAlarmTimer: Bool { alarms.timer != nil }
+  fileprivate var hasAlarmTimer: Bool { alarms.timer.deadline != nil }
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+
+/// What is attached, and as what.
+struct AttachmentClaim {
+  /// The device as its source last reported it, with its default transport.
+  var device: Device
+  let profile: Profile?
+  /// Nil where clients speak the protocol themselves.
+  let driver: Driver?
+  /// Whether a client asked for the attachment. Otherwise a profile matched the device.
+  let isByHand: Bool
+  /// The name of the profile that a client chose. It applies even where another profile matches.
+  let chosenProfile: String?
+  /// The protocol strings that programs written for ExternalAccessory ask for.
+  let protocolStrings: [String]
+  /// Whether writes are allowed; nil where the protocol has no writes. Only another profile changes it.
+  var writes: Bridge.Writes?
+
+  /// The device, with the transport that the profile prefers.
+  var target: Device { profile?.choosingTransport(device) ?? device }
+}
