@@ -11,18 +11,15 @@ enum DescribedPart {
   static let status = "status."
   static let identity = "identity."
 
-  /// The names after "battery." that are part of a `BatteryReading`; all others are values.
-  static let batteryNames: Set<String> = [
-    "percent", "voltage", "current", "temperature", "temperatures", "cells", "remaining", "full", "cycles", "health",
-    "charging", "level", "time_to_empty", "time_to_full", "faults", "warnings",
-  ]
-  static let statusNames: Set<String> = ["state", "fault", "progress"]
   static let identityNames: Set<String> = ["manufacturer", "name", "model", "serial", "firmware", "hardware"]
 
+  /// What the vocabulary has no name for is a value.
   static func isBattery(_ name: String) -> Bool {
-    name.hasPrefix("battery.temperature.") || isPart(name, battery, batteryNames)
+    name.hasPrefix(battery) && Vocabulary.battery(described: name.dropFirst(battery.count)) != nil
   }
-  static func isStatus(_ name: String) -> Bool { isPart(name, status, statusNames) }
+  static func isStatus(_ name: String) -> Bool {
+    name.hasPrefix(status) && Vocabulary.statusNames.contains(name.dropFirst(status.count))
+  }
   static func isIdentity(_ name: String) -> Bool { isPart(name, identity, identityNames) }
   /// Whether the name belongs to none of these.
   @Sendable static func isValue(_ name: String) -> Bool { !isBattery(name) && !isStatus(name) && !isIdentity(name) }
@@ -48,53 +45,32 @@ extension BatteryReading {
 
   /// Stores a value. Returns its field, or nil when the value is unknown or impossible.
   fileprivate mutating func take(_ value: DescribedValue) -> Field? {
-    let number = value.value.asNumber
-    switch value.name.dropFirst(DescribedPart.battery.count) {
-    case "percent": return set(.percent, number, 1)
-    case "health": return set(.health, number, 1)
-    case "cycles": return set(.cycles, number, 1)
-    case "voltage": return set(.voltage, number, value.thousandths("V", "mV"))
-    case "current": return set(.current, number, value.thousandths("A", "mA"))
-    case "remaining": return set(.remainingCapacity, number, value.thousandths("Ah", "mAh"))
-    case "full": return set(.fullCapacity, number, value.thousandths("Ah", "mAh"))
-    case "time_to_empty": return set(.timeToEmpty, number, value.secondsFactor)
-    case "time_to_full": return set(.timeToFull, number, value.secondsFactor)
-    case "charging":
-      guard case .text(let word) = value.value, let charge = Charge(rawValue: word) else { return nil }
-      self.charge = charge
-      return .charge
-    case "level":
-      guard case .text(let word) = value.value, let level = Level(rawValue: word) else { return nil }
-      self.level = level
-      return .level
-    case "cells":
-      guard case .list(let list) = value.value else { return nil }
-      cellMillivolts = list.map { Self.scaled($0.asNumber, value.thousandths("V", "mV")) }
-      return .cells
-    case "temperatures":
-      guard case .list(let list) = value.value else { return nil }
-      temperatures += list.map { Temperature(Self.scaled($0.asNumber, 1_000)) }
-      return .temperatures
-    case "temperature":
-      temperatures.append(Temperature(Self.scaled(number, 1_000)))
-      return .temperatures
-    case "faults":
-      faults = value.words
-      return .faults
-    case "warnings":
-      warnings = value.words
-      return .warnings
-    default:
-      let name = value.name.dropFirst("battery.temperature.".count)
-      temperatures.append(Temperature(Self.scaled(number, 1_000), name: String(name)))
-      return .temperatures
+    guard let described = Vocabulary.battery(described: value.name.dropFirst(DescribedPart.battery.count)) else {
+      return nil
     }
-  }
-
-  private mutating func set(_ field: Field, _ number: Double?, _ factor: Double) -> Field? {
-    guard let number = Self.scaled(number, factor) else { return nil }
-    self[field] = number
-    return self[field] == nil ? nil : field
+    let (field, term) = (described.field, described.term)
+    switch term.form {
+    case .number(let measure, let get, _):
+      guard let number = Self.scaled(value.value.asNumber, measure.factor(from: value.unit)) else { return nil }
+      term.set(number, in: &self)
+      return get(self) == nil ? nil : field
+    case .word(let words, _, let set):
+      guard case .text(let word) = value.value, words.contains(word) else { return nil }
+      set(&self, word)
+    case .list(let measure, _, _, let get, let set):
+      let factor = measure.factor(from: value.unit)
+      let elements: [ReadingElement]
+      if described.isElement {
+        elements = [ReadingElement(Self.scaled(value.value.asNumber, factor), name: described.elementName)]
+      } else {
+        guard case .list(let list) = value.value else { return nil }
+        elements = list.map { ReadingElement(Self.scaled($0.asNumber, factor)) }
+      }
+      // Elements of one list may come by several names.
+      set(&self, get(self) + elements)
+    case .names(_, let set): set(&self, value.words)
+    }
+    return field
   }
 
   /// The number multiplied by the factor and rounded; nil when the result doesn't fit.
@@ -112,8 +88,7 @@ extension DecodedMessage {
         var reading = BatteryReading()
         guard let field = reading.take(value) else { return true }
         guard case .list(let list) = value.value else { return false }
-        let bounded = reading.bounded
-        let taken = field == .cells ? bounded.cellMillivolts : bounded.temperatures.map(\.millidegrees)
+        let taken = field.term.elements(in: reading.bounded).map(\.count)
         return zip(list, taken).contains { $0 != .nothing && $1 == nil }
       }
       guard value.name == "status.state" else { return false }
@@ -123,18 +98,6 @@ extension DecodedMessage {
 }
 
 extension DescribedValue {
-  /// The factor that converts the value to thousandths, by its unit. A value without a unit is in the larger unit.
-  fileprivate func thousandths(_ whole: String, _ thousandth: String) -> Double { unit == thousandth ? 1 : 1_000 }
-
-  fileprivate var secondsFactor: Double {
-    switch unit {
-    case "min": 60
-    case "h": 3_600
-    case "ms": 0.001
-    default: 1
-    }
-  }
-
   /// The words of a list; nil when the value is unknown.
   fileprivate var words: [String]? {
     switch value {

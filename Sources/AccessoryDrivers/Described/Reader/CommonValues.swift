@@ -15,23 +15,29 @@ enum CommonValues {
     case words([String])
   }
 
-  private static let kinds: [(name: String, kind: Kind)] = [
-    ("battery.percent", .number(["%"])), ("battery.voltage", .number(["V"])), ("battery.current", .number(["A"])),
-    ("battery.power", .number(["W"])), ("battery.temperature", .number(["°C"])),
-    ("battery.temperatures", .numbers("°C")), ("battery.cells", .numbers("V")),
-    ("battery.remaining", .number(["Ah"])), ("battery.full", .number(["Ah"])),
-    ("battery.cycles", .count), ("battery.health", .number(["%"])),
-    ("battery.charging", .words(["charging", "discharging", "not_charging", "full"])),
-    ("battery.level", .words(["critical", "low", "normal", "high", "full"])),
-    ("battery.time_to_empty", .number(["s", "min", "h"])), ("battery.time_to_full", .number(["s", "min", "h"])),
-    ("battery.faults", .flags), ("battery.warnings", .flags),
-    ("status.state", .words(["idle", "busy", "paused", "fault"])), ("status.fault", .count),
-    ("status.progress", .number(["%"])),
-    ("identity.manufacturer", .text), ("identity.name", .text), ("identity.model", .text), ("identity.serial", .text),
-    ("identity.firmware", .text), ("identity.hardware", .text), ("identity.production_date", .text),
-  ]
+  private static let kinds: [(name: String, kind: Kind)] =
+    Vocabulary.shown.flatMap { kinds($0, "battery.") } + [("battery.power", .number(["W"]))]
+    + Vocabulary.status.flatMap { kinds($0, "status.") }
+    + ["manufacturer", "name", "model", "serial", "firmware", "hardware", "production_date"].map {
+      ("identity." + $0, .text)
+    }
 
-  /// The names, in the order of Documentation/describing.md.
+  /// The names of a row of the vocabulary in descriptions.
+  private static func kinds<Reading>(_ term: ReadingTerm<Reading>, _ part: String) -> [(name: String, kind: Kind)] {
+    guard let described = term.described else { return [] }
+    let units = described.units.map(\.rawValue)
+    let name = part + described.name
+    switch term.form {
+    case .number: return [(name, units.isEmpty ? .count : .number(units))]
+    case .word(let words, _, _): return [(name, .words(words))]
+    case .list:
+      let list: (name: String, kind: Kind) = (name, .numbers(units[0]))
+      return [list] + (described.element.map { [(part + $0, .number(units))] } ?? [])
+    case .names: return [(name, .flags)]
+    }
+  }
+
+  /// The names.
   static let names = kinds.map(\.name)
 
   /// Whether a name has the prefix of a common name, but isn't one.
