@@ -281,5 +281,5 @@ import Testing
 
 extension SharingHub {
   /// Whether a client isn't read, as the device has no room.
-  fileprivate func isWaiting(_ id: HubClient.ID) -> Bool { parts.clients[id]?.isWaitingForDevice == true }
+  fileprivate func isWaiting(_ id: HubClient.ID) -> Bool { parts.clients[id]?.intake.isWaitingForDevice == true }
 }

@@ -297,7 +297,7 @@ import Testing
     await setup.attach()
     func welcome(_ name: String, _ limit: EndpointLimit) async -> MemoryTransport {
       let client = MemoryTransport(label: name)
-      await setup.hub.welcome(client, name: name, kind: .local, at: limit)
+      await setup.hub.run { $0.clients.welcome(client, name: name, kind: .local, at: limit) }
       return client
     }
     let two = EndpointLimit(maximum: 2)

@@ -100,6 +100,7 @@ struct LineHub {
 extension SharingHub {
   /// What the parts of the hub know of the line.
   var lineState: LineStateWatch { parts.line.lineState }
+  func urgent(_ id: HubClient.ID) { parts.telnet.urgent(id) }
   var scriptCount: Int { parts.resets.scriptCount }
   var detector: LineResetDetector? { parts.resets.detector }
 }

@@ -25,7 +25,7 @@ public struct NetworkEndpoint: SharingEndpoint {
       at: host, port: port, networks: networks, endsWithInput: false, io: hub.io,
       onRefused: { hub.report(.refused("tcp:\($0)", reason: "its address is not allowed")) },
       onConnect: { client in
-        hub.enter { _ = $0.welcome(client, name: client.label, kind: .network, at: limit) }
+        hub.onThread { $0.clients.welcome(client, name: client.label, kind: .network, at: limit) }
       })
     return NetworkEndpoint(port: place.port, listener: listener)
   }
@@ -52,9 +52,9 @@ public struct RFC2217Endpoint: SharingEndpoint {
       at: host, port: port, scheme: .rfc2217, networks: networks, endsWithInput: true, io: hub.io,
       onRefused: { hub.report(.refused("rfc2217:\($0)", reason: "its address is not allowed")) },
       onConnect: { client in
-        hub.enter { hub in
-          guard let id = hub.welcome(client, name: client.label, kind: .rfc2217, at: limit) else { return }
-          watchUrgent(client, of: id, for: hub)
+        hub.onThread { parts in
+          guard let id = parts.clients.welcome(client, name: client.label, kind: .rfc2217, at: limit) else { return }
+          watchUrgent(client, of: id, for: parts.hub)
         }
       })
     return RFC2217Endpoint(port: place.port, listener: listener)
@@ -62,7 +62,7 @@ public struct RFC2217Endpoint: SharingEndpoint {
 
   /// A function of its own: Swift 6.2's compiler crashes on one closure with an isolated parameter within another.
   private static func watchUrgent(_ client: DescriptorTransport, of id: HubClient.ID, for hub: SharingHub) {
-    client.enter { $0.watchUrgent { [weak hub] in hub?.enter { $0.urgent(id) } } }
+    client.enter { $0.watchUrgent { [weak hub] in hub?.onThread { $0.telnet.urgent(id) } } }
   }
 
   /// Accepts no more clients.
@@ -85,7 +85,7 @@ public struct UnixEndpoint: SharingEndpoint {
     let label = DeviceAddress.unix(path).description
     let listener = try await ConnectionListener.listen(unix: path, mode: mode, endsWithInput: false, io: hub.io) {
       client in
-      hub.enter { _ = $0.welcome(client, name: label, kind: .local, at: limit) }
+      hub.onThread { $0.clients.welcome(client, name: label, kind: .local, at: limit) }
     }
     return UnixEndpoint(listener: listener)
   }

@@ -3,19 +3,41 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A pseudo-terminal with a link to it, which other programs open like the device's serial port.
+/// A link to pseudo-terminals, which other programs open like the device's serial port.
+///
+/// Each program that opens the link gets a terminal of its own: what one leaves unread doesn't reach the next one. The kernel keeps unread
+/// bytes in a terminal, and reports too late that a program has opened it for them to be discarded. So a terminal gets no bytes
+/// before a program has opened it and the link leads to another one. When the program has closed it, it is emptied, and the link may lead
+/// to it again.
 ///
 /// Where the device has a serial line, the settings that programs make on the terminal are passed on to it. DTR, RTS
 /// and breaks aren't passed on: a pseudo-terminal has no modem lines, and the kernel doesn't report a break.
 public actor TerminalEndpoint: SharingEndpoint {
+  private struct Opened {
+    let id: HubClient.ID
+    let path: String
+    let transport: DescriptorTransport
+    let use: TerminalUse
+  }
+
   /// The path of the link.
   public nonisolated let label: String
   private let mode: UInt16?
   private let hub: SharingHub
-  private var opened: (terminal: PseudoTerminal, link: TerminalLink, id: HubClient.ID)?
+  private let limit = EndpointLimit()
+  /// The link; nil while there is no terminal.
+  private var link: TerminalLink?
+  /// All terminals. The link leads to the first one while no program has that open.
+  private var terminals: [Opened] = []
   private var isOver = false
   private var follower: Task<Void, Never>?
+  /// Yields when a program has opened a terminal or the last one has closed it, when the hub has closed a terminal, and when the device
+  /// has come or gone.
+  private let changes: AsyncStream<Void>.Continuation
   private let onTrouble: @Sendable (AccessoryError) -> Void
+
+  /// The most terminals. Programs that open the link while all of them are open share the last one.
+  private static let most = 64
 
   /// Creates a terminal and a link to it at `path`. `mode` are the permission bits of the terminal's node; nil keeps
   /// the system's. When the device is unplugged, the terminal is hung up, and another one is created when the device is
@@ -26,105 +48,147 @@ public actor TerminalEndpoint: SharingEndpoint {
   public static func open(
     at path: String, mode: UInt16? = nil, for hub: SharingHub, onTrouble: @escaping @Sendable (AccessoryError) -> Void
   ) async throws(AccessoryError) -> TerminalEndpoint {
-    let endpoint = TerminalEndpoint(path, mode, hub, onTrouble)
-    try await endpoint.plugIn()
-    await endpoint.follow()
+    let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let endpoint = TerminalEndpoint(path, mode, hub, continuation, onTrouble)
+    do throws(AccessoryError) {
+      try await endpoint.arrange()
+    } catch {
+      await endpoint.unplug()
+      throw error
+    }
+    await endpoint.follow(changes)
     return endpoint
   }
 
   private init(
-    _ path: String, _ mode: UInt16?, _ hub: SharingHub, _ onTrouble: @escaping @Sendable (AccessoryError) -> Void
+    _ path: String, _ mode: UInt16?, _ hub: SharingHub, _ changes: AsyncStream<Void>.Continuation,
+    _ onTrouble: @escaping @Sendable (AccessoryError) -> Void
   ) {
-    (label, self.mode, self.hub, self.onTrouble) = (path, mode, hub, onTrouble)
+    (label, self.mode, self.hub, self.changes, self.onTrouble) = (path, mode, hub, changes, onTrouble)
   }
 
-  /// The path of the terminal's node; nil while there is no terminal.
-  public var node: String? { opened?.terminal.path }
+  /// The path of the node to which the link leads; nil while there is no terminal.
+  public var node: String? { link?.target }
 
-  private func plugIn() async throws(AccessoryError) {
-    let hub = hub
-    let use = TerminalUse(hub)
-    let terminal = try await PseudoTerminal.open(mode: mode, io: hub.io) { use.change($0) }
-    let link: TerminalLink
-    do throws(AccessoryError) {
-      link = try TerminalLink(label, to: terminal.path)
-    } catch {
-      terminal.transport.beginClose()
-      throw error
-    }
-    let id = await hub.join(terminal.transport, name: label, kind: .terminal(terminal), isListening: false) {
-      [weak self] in
-      Task { await self?.lost(terminal.path) }
-    }
-    await use.begin(id)
-    opened = (terminal, link, id)
-    if isOver { await unplug() }
-  }
-
-  /// The hub has closed a terminal whose program was too slow: another one takes its place.
-  private func lost(_ path: String) async {
-    guard opened?.terminal.path == path, !isOver else { return }
-    await unplug()
-    let hasDevice = await hub.hasDevice
-    if hasDevice || hub.rules.unplug == .keep { await change(true) }
-  }
-
-  private func unplug() async {
-    guard let (terminal, link, id) = opened else { return }
-    opened = nil
-    link.remove()
-    await hub.dismiss(id, "it was closed")
-    await terminal.transport.close()
-  }
-
-  /// Unless the rules keep the terminal, removes it when the device goes, and creates another one when the device comes back.
-  private func follow() async {
-    let (changes, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .unbounded)
-    guard hub.rules.unplug == .hangUp else { return }
-    await hub.watchDevice { continuation.yield($0) }
+  private func follow(_ all: AsyncStream<Void>) async {
+    await hub.watchDevice { [changes] _ in changes.yield() }
     follower = Task { [weak self] in
-      for await isThere in changes { await self?.change(isThere) }
+      for await _ in all { await self?.changed() }
     }
   }
 
-  private func change(_ isThere: Bool) async {
-    guard isThere else { return await unplug() }
-    guard opened == nil, !isOver else { return }
+  private func changed() async {
+    guard !isOver else { return }
+    if await hub.isUnplugged { return await unplug() }
     do throws(AccessoryError) {
-      try await plugIn()
+      try await arrange()
     } catch {
       onTrouble(error)
     }
   }
 
-  /// Hangs the terminal up and removes the link.
+  // MARK: - Terminals
+
+  /// Has the link lead to an empty terminal, passes bytes to the terminals that programs have open, and keeps one more in store.
+  private func arrange() async throws(AccessoryError) {
+    let there = await hub.clients(at: limit)
+    await close { !there.contains($0.id) || $0.use.isSpoilt }
+    var failure: AccessoryError?
+    do throws(AccessoryError) {
+      try await offerEmpty()
+    } catch {
+      failure = error
+    }
+    for terminal in terminals where terminal.use.isUsed { await hub.hold(terminal.id, false) }
+    if let failure { throw failure }
+    let spare = terminals.filter { !$0.use.isUsed && $0.path != link?.target }
+    if spare.isEmpty, terminals.count < Self.most { try await add() }
+    for terminal in spare.dropFirst() { await close { $0.use === terminal.use } }
+  }
+
+  private func offerEmpty() async throws(AccessoryError) {
+    if terminals.allSatisfy(\.use.isUsed), terminals.count < Self.most { try await add() }
+    guard let next = terminals.first(where: { !$0.use.isUsed }), next.path != link?.target else { return }
+    if link == nil { link = try TerminalLink(label, to: next.path) } else { try link?.lead(to: next.path) }
+  }
+
+  private func add() async throws(AccessoryError) {
+    let (hub, changes) = (hub, changes)
+    let use = TerminalUse(hub)
+    let pseudo = try await PseudoTerminal.open(mode: mode, io: hub.io) {
+      use.change($0)
+      changes.yield()
+    }
+    let id = await hub.join(
+      pseudo.transport, name: label, kind: .terminal(pseudo), isListening: false, endpoint: limit.id
+    ) { changes.yield() }
+    await use.begin(id)
+    terminals.append(Opened(id: id, path: pseudo.path, transport: pseudo.transport, use: use))
+  }
+
+  /// Closes these terminals.
+  private func close(_ isMeant: (Opened) -> Bool) async {
+    let old = terminals.filter(isMeant)
+    terminals.removeAll(where: isMeant)
+    for terminal in old {
+      if link?.target == terminal.path { removeLink() }
+      await hub.dismiss(terminal.id, "it was closed")
+      await terminal.transport.close()
+    }
+  }
+
+  private func removeLink() {
+    link?.remove()
+    link = nil
+  }
+
+  private func unplug() async {
+    removeLink()
+    await close { _ in true }
+  }
+
+  /// Hangs the terminals up and removes the link.
   public func close() async {
     isOver = true
-    follower?.cancel()
+    changes.finish()
+    await follower?.value
     await unplug()
   }
 }
 
-/// Reports to the hub when a program opens the terminal, and when the last program closes it.
+/// Reports to the hub when a program opens a terminal, and when the last program closes it.
 private final class TerminalUse: Sendable {
+  private struct State {
+    var id: HubClient.ID?
+    var isUsed = false
+    var isSpoilt = false
+  }
+
   private let hub: SharingHub
-  private let state = Locked<(id: HubClient.ID?, isUsed: Bool)>((nil, false))
+  private let state = Locked(State())
 
   init(_ hub: SharingHub) { self.hub = hub }
 
-  /// Called on the I/O thread.
+  /// Whether a program has the terminal open.
+  var isUsed: Bool { state.withLock { $0.isUsed } }
+  /// Whether the next program would get bytes that were meant for the one before, since they are still to be written to the terminal.
+  var isSpoilt: Bool { state.withLock { $0.isSpoilt && !$0.isUsed } }
+
+  /// Called on the I/O thread, when the terminal is emptied if no program has it open any more.
   func change(_ isUsed: Bool) {
     let id = state.withLock { state in
       state.isUsed = isUsed
       return state.id
     }
-    if let id { hub.enter { $0.setListening(id, isUsed) } }
+    guard let id else { return }
+    let isEmpty = hub.enter { $0.terminal(id, isUsed: isUsed) }
+    if !isUsed, !isEmpty { state.withLock { $0.isSpoilt = true } }
   }
 
   /// Sets the number of the terminal as a client of the hub. A change that came before is applied now. This runs in the hub's
   /// isolation, so later changes are applied after it.
   func begin(_ id: HubClient.ID) async {
-    await hub.setListening(id) { [self] in
+    await hub.begin(id) { [self] in
       state.withLock { state in
         state.id = id
         return state.isUsed
@@ -134,7 +198,25 @@ private final class TerminalUse: Sendable {
 }
 
 extension SharingHub {
-  fileprivate func setListening(_ id: HubClient.ID, _ isListening: @Sendable () -> Bool) {
-    setListening(id, isListening())
+  /// Whether the terminals are hung up: until the device is back, or for good.
+  fileprivate var isUnplugged: Bool {
+    parts.clients.isClosed || rules.unplug == .hangUp && parts.device.hasHadDevice && !hasDevice
+  }
+
+  /// The clients of an endpoint that aren't leaving.
+  fileprivate func clients(at endpoint: EndpointLimit) -> Set<HubClient.ID> {
+    Set(parts.clients.all.values.lazy.filter { $0.endpoint == endpoint.id && !$0.isLeaving }.map(\.id))
+  }
+
+  fileprivate func begin(_ id: HubClient.ID, isUsed: @Sendable () -> Bool) {
+    hold(id, true)
+    setListening(id, isUsed())
+  }
+
+  /// A program has opened a terminal, or the last one has closed it. Returns whether nothing is still to be written to it.
+  fileprivate func terminal(_ id: HubClient.ID, isUsed: Bool) -> Bool {
+    setListening(id, isUsed)
+    if !isUsed { hold(id, true) }
+    return parts.clients[id].map { $0.transport.output.queuedCount == 0 } ?? true
   }
 }

@@ -12,6 +12,10 @@ struct Backlog {
   private var pieces: Deque<Piece> = []
   /// The number of queued bytes.
   private(set) var count = 0
+  /// Whether the client misses bytes, and that was reported.
+  var isSkipping = false
+  /// Whether the bytes wait even if the client takes them, because other programs could still open its terminal.
+  var isHeld = false
 
   /// Small pieces are joined up to this size in bytes, so that a device that sends single bytes doesn't cost a piece
   /// for each.

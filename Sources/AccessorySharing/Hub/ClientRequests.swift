@@ -21,18 +21,19 @@ final class ClientRequests: HubPart {
     // A telnet client that doesn't read its replies gets no further request carried out. While it has suspended the data, its request
     // to resume must still be read.
     let limit = rules.bufferSize * (client.telnet?.isSuspended == true ? 2 : 1)
-    while client.telnet == nil || client.backlog.count < limit, !client.isBusy, !client.isWaitingForDevice,
+    while client.telnet == nil || client.backlog.count < limit, !client.intake.isBusy,
+      !client.intake.isWaitingForDevice,
       !client.isLeaving, clients[client.id] != nil
     {
-      if let action = client.actions.first {
+      if let action = client.intake.actions.first {
         guard perform(action, of: client) else { return }
-        if !client.actions.isEmpty { client.actions.removeFirst() }
+        if !client.intake.actions.isEmpty { client.intake.actions.removeFirst() }
         continue
       }
-      guard !client.hasInputEnded else { return }
-      switch client.transport.input.take(into: &client.buffer) {
+      guard !client.intake.hasInputEnded else { return }
+      switch client.transport.input.take(into: &client.intake.buffer) {
       case .nothing: return
-      case .bytes: take(client.buffer, of: client)
+      case .bytes: take(client.intake.buffer, of: client)
       case .end(let error): inputEnded(client, error)
       }
     }
@@ -42,12 +43,12 @@ final class ClientRequests: HubPart {
 
   /// Converts received bytes to requests.
   private func take(_ bytes: [UInt8], of client: HubClient) {
-    guard var guardian = client.guardian else { return interpret(bytes, of: client) }
+    guard var guardian = client.intake.guardian else { return interpret(bytes, of: client) }
     let verdict = guardian.take(bytes)
-    client.guardian = guardian
+    client.intake.guardian = guardian
     switch verdict {
     case .pass(let all):
-      client.guardian = nil
+      client.intake.guardian = nil
       interpret(all, of: client)
     case .refuse:
       report(.refused(client.name, reason: "it began as a web browser does"))
@@ -63,12 +64,12 @@ final class ClientRequests: HubPart {
   private func interpret(_ bytes: [UInt8], of client: HubClient) {
     guard client.telnet == nil else { return telnet.take(bytes, of: client) }
     terminals.look(at: client)
-    client.actions.append(.send(bytes))
+    client.intake.actions.append(.send(bytes))
   }
 
   private func passHeld(_ client: HubClient) {
-    guard let held = client.guardian?.giveUp(), !held.isEmpty else { return }
-    client.guardian = nil
+    guard let held = client.intake.guardian?.giveUp(), !held.isEmpty else { return }
+    client.intake.guardian = nil
     interpret(held, of: client)
     work(client)
   }
@@ -85,12 +86,12 @@ final class ClientRequests: HubPart {
       let attached = device.attached
       if let attached, attached.isReady, let frames = attached.frames {
         // The router continues the client when it has decoded bytes.
-        if !frames.take(bytes, from: client) { client.isWaitingForDevice = true }
+        if !frames.take(bytes, from: client) { client.intake.isWaitingForDevice = true }
         return true
       }
       // While other clients wait for the device, this client goes to the end of their queue.
       if let attached, attached.isReady, waiting.isEmpty, attached.offer(bytes, now: clock.now) { return true }
-      client.isWaitingForDevice = true
+      client.intake.isWaitingForDevice = true
       waiting.append(client.id)
       return false
     case .line(let request):
@@ -136,9 +137,9 @@ final class ClientRequests: HubPart {
     while device.attached === attached, attached.isReady, let id = waiting.first {
       // What a client sent before a device came that takes no bytes is discarded by `work`.
       let client = clients[id]
-      if writers != .none, case .send(let bytes)? = client?.actions.first {
+      if writers != .none, case .send(let bytes)? = client?.intake.actions.first {
         guard attached.offer(bytes, now: clock.now) else { return }
-        client?.actions.removeFirst()
+        client?.intake.actions.removeFirst()
       }
       waiting.removeFirst()
       if let client { resume(client) }
@@ -147,13 +148,13 @@ final class ClientRequests: HubPart {
 
   /// Continues a client that has waited for the device.
   func resume(_ client: HubClient) {
-    client.isWaitingForDevice = false
+    client.intake.isWaitingForDevice = false
     work(client)
   }
 
   /// Continues a client that has waited for the router to decode its bytes.
   func routerHasRoom(for client: HubClient) {
-    if client.isWaitingForDevice, !waiting.contains(client.id) { resume(client) }
+    if client.intake.isWaitingForDevice, !waiting.contains(client.id) { resume(client) }
   }
 
   /// The program that had a terminal open has closed it: the requests of the next one don't wait for the router to decode its bytes.
@@ -167,7 +168,7 @@ final class ClientRequests: HubPart {
 
   /// Drops the requests of a client that is leaving.
   func drop(_ client: HubClient) {
-    client.actions.removeAll()
+    client.intake.actions.removeAll()
     waiting.removeAll { $0 == client.id }
     if writer == client.id { writer = nil }
   }
@@ -176,7 +177,7 @@ final class ClientRequests: HubPart {
 
   /// The client sends no more. It stays connected until it is unlikely to receive more replies; see `SharingRules.linger`.
   private func inputEnded(_ client: HubClient, _ error: AccessoryError?) {
-    client.hasInputEnded = true
+    client.intake.hasInputEnded = true
     guard error == nil else { return clients.remove(client) }
     if writer == client.id { writer = nil }
     passHeld(client)

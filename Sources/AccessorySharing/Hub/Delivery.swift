@@ -27,7 +27,7 @@ final class Delivery: HubPart {
 
   /// Sends bytes to a client. With `isData` false they are a reply, which is queued even if the buffer is full.
   func pass(_ bytes: [UInt8], to client: HubClient, isData: Bool = true) {
-    if client.backlog.isEmpty, client.telnet?.isSuspended != true {
+    if client.backlog.isEmpty, client.telnet?.isSuspended != true, !client.backlog.isHeld {
       switch client.transport.output.offer(bytes) {
       case .accepted, .closed: return
       case .full: break
@@ -42,13 +42,13 @@ final class Delivery: HubPart {
 
   /// Sends the backlog when the client's transport has room again.
   func hasSpace(_ client: HubClient) {
-    guard client.telnet?.isSuspended != true || client.isLeaving else { return }
+    guard client.telnet?.isSuspended != true || client.isLeaving, !client.backlog.isHeld else { return }
     while let piece = client.backlog.first {
       guard client.transport.output.offer(piece) == .accepted else { break }
       client.backlog.removeFirst()
     }
     if client.backlog.isEmpty {
-      client.isSkipping = false
+      client.backlog.isSkipping = false
       if client.isLeaving { clients.remove(client) }
     }
     if client.telnet != nil { requests.work(client) }
@@ -90,8 +90,8 @@ final class Delivery: HubPart {
   }
 
   private func noteSkipping(_ client: HubClient) {
-    if !client.isSkipping { report(.skipping(client.name)) }
-    client.isSkipping = true
+    if !client.backlog.isSkipping { report(.skipping(client.name)) }
+    client.backlog.isSkipping = true
   }
 
   /// The most bytes that wait for all clients together.

@@ -139,7 +139,7 @@ final class DeviceSide: HubPart {
     for watcher in watchers { watcher(false) }
     line.closed()
     for client in clients.all.values.sorted(by: { $0.id < $1.id }) {
-      client.isWaitingForDevice = false
+      client.intake.isWaitingForDevice = false
       if rules.unplug == .hangUp {
         clients.dismiss(client, error == nil ? nil : "the device is gone")
       } else {

@@ -14,63 +14,80 @@ final class HubClient {
   /// The client's name for people: "tcp:127.0.0.1:40312".
   let name: String
   let transport: any Transport
-  /// The kind of the client's connection.
-  let kind: HubClientKind
-
   /// Whether the client may send frames that may change something in the accessory, where the hub's routing allows them.
   let allowsWrites: Bool
+  /// The `id` of the limit of the client's endpoint, where it has one.
+  let endpoint: Int?
+  /// Called when the client is removed.
+  let onLeave: (@Sendable () -> Void)?
+  /// What the client has sent.
+  var intake = ClientIntake()
   /// Bytes that wait for the client.
   var backlog = Backlog()
-  /// The client's requests that weren't carried out yet, in order.
-  var actions: Deque<ClientAction> = []
-  /// Whether a request is being carried out; the next ones wait.
-  var isBusy = false
-  /// Whether the device's queue had no room for the client's bytes.
-  var isWaitingForDevice = false
   /// Whether the device's bytes are sent to the client. False for a terminal that no program has open.
-  var isListening = true
+  var isListening: Bool
   /// Whether the client's connection was reported by `joined`, so that its end is reported by `left`.
-  var isReported = false
-  /// Whether the client sends no more.
-  var hasInputEnded = false
-  /// When it is looked up next whether a client that has ended its input is still there.
-  var nextLook = MonotonicTime(nanoseconds: .min)
+  var isReported: Bool
   /// Whether the client is being disconnected; it is removed when its backlog is sent.
   var isLeaving = false
   /// Whether the client's bytes were refused, and that was reported.
   var isRefusalReported = false
   /// Why the client's last frame was refused.
   var refusal: String?
-  /// Whether the client misses bytes, and that was reported.
-  var isSkipping = false
-  /// The buffer for received bytes, which is reused.
-  var buffer: [UInt8] = []
   /// The telnet state of an RFC 2217 client.
   var telnet: TelnetClient?
+  /// The terminal that is the client.
+  var terminal: TerminalClient?
+
+  init(
+    _ id: ID, name: String, _ transport: any Transport, kind: HubClientKind, isListening: Bool, allowsWrites: Bool,
+    endpoint: Int?, onLeave: (@Sendable () -> Void)?
+  ) {
+    (self.id, self.name, self.transport, self.allowsWrites) = (id, name, transport, allowsWrites)
+    (self.isListening, isReported, self.endpoint, self.onLeave) = (isListening, isListening, endpoint, onLeave)
+    switch kind {
+    case .network: intake.guardian = RequestLineGuard()
+    case .rfc2217:
+      intake.guardian = RequestLineGuard()
+      telnet = TelnetClient()
+    case .terminal(let pseudo): terminal = TerminalClient(pseudo: pseudo)
+    case .local: break
+    }
+  }
+
+  /// Whether this is another terminal of the endpoint that has the terminal `other`.
+  func isTerminal(besides other: HubClient) -> Bool {
+    terminal != nil && other.terminal != nil && id != other.id && endpoint != nil && endpoint == other.endpoint
+  }
+}
+
+/// What a client has sent, and how far it was carried out.
+struct ClientIntake {
+  /// The buffer for received bytes, which is reused.
+  var buffer: [UInt8] = []
+  /// Checks the first bytes for a web browser's request; nil after that.
+  var guardian: RequestLineGuard?
+  /// The client's requests that weren't carried out yet, in order.
+  var actions: Deque<ClientAction> = []
+  /// Whether a request is being carried out; the next ones wait.
+  var isBusy = false
+  /// Whether the device's queue had no room for the client's bytes.
+  var isWaitingForDevice = false
+  /// Counts the client's requests to the line, so that a timeout applies to its own request only.
+  var ticket = 0
+  /// Whether the client sends no more.
+  var hasInputEnded = false
+  /// When it is looked up next whether a client that has ended its input is still there.
+  var nextLook = MonotonicTime(nanoseconds: .min)
+}
+
+/// A pseudo-terminal that is a client.
+struct TerminalClient {
+  let pseudo: PseudoTerminal
   /// The terminal's settings when they were last read.
   var settings: LineStatus?
   /// Whether a timer is set to read the terminal's settings.
-  var isWatchingSettings = false
-  /// Counts the client's requests to the line, so that a timeout applies to its own request only.
-  var ticket = 0
-  /// The `id` of the limit of the client's endpoint, where it has one.
-  var endpoint: Int?
-  /// Called when the client is removed.
-  var onLeave: (@Sendable () -> Void)?
-  /// Checks the first bytes for a web browser's request; nil after that.
-  var guardian: RequestLineGuard?
-
-  init(_ id: ID, name: String, _ transport: any Transport, kind: HubClientKind, allowsWrites: Bool) {
-    (self.id, self.name, self.transport, self.kind) = (id, name, transport, kind)
-    self.allowsWrites = allowsWrites
-    switch kind {
-    case .network: guardian = RequestLineGuard()
-    case .rfc2217:
-      guardian = RequestLineGuard()
-      telnet = TelnetClient()
-    case .local, .terminal: break
-    }
-  }
+  var isWatched = false
 }
 
 /// The kind of a client's connection.

@@ -23,7 +23,7 @@ final class HubClients: HubPart {
 
   func join(
     _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true, allowsWrites: Bool = true,
-    onLeave: (@Sendable () -> Void)? = nil
+    endpoint: Int? = nil, onLeave: (@Sendable () -> Void)? = nil
   ) -> HubClient.ID {
     let id = nextID
     nextID += 1
@@ -31,10 +31,9 @@ final class HubClients: HubPart {
       transport.beginClose()
       return id
     }
-    let client = HubClient(id, name: name, transport, kind: kind, allowsWrites: allowsWrites)
-    client.isListening = isListening
-    client.isReported = isListening
-    client.onLeave = onLeave
+    let client = HubClient(
+      id, name: name, transport, kind: kind, isListening: isListening, allowsWrites: allowsWrites, endpoint: endpoint,
+      onLeave: onLeave)
     all[id] = client
     frames?.add(id)
     if client.isReported { report(.joined(name)) }
@@ -49,6 +48,9 @@ final class HubClients: HubPart {
     return id
   }
 
+  /// Adds a client of an endpoint. With `newestWins` it replaces the connected one; otherwise it is refused when the
+  /// limit is reached. Returns the client's number, or nil if it was refused.
+  @discardableResult
   func welcome(_ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit) -> HubClient
     .ID?
   {
@@ -60,9 +62,7 @@ final class HubClients: HubPart {
       report(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
       return nil
     }
-    let id = join(transport, name: name, kind: kind)
-    all[id]?.endpoint = endpoint.id
-    return id
+    return join(transport, name: name, kind: kind, endpoint: endpoint.id)
   }
 
   /// Disconnects a client of the address that has the most, if the newcomer's has clearly fewer.
@@ -85,7 +85,7 @@ final class HubClients: HubPart {
       terminals.watch(client)
       return device.drain()
     }
-    line.left(by: id)
+    leaveLine(client)
     client.backlog.removeAll()
     if let frames {
       frames.forget(id)
@@ -104,7 +104,7 @@ final class HubClients: HubPart {
     guard let client = all[id] else { return }
     client.backlog.removeAll()
     requests.work(client)
-    if frames != nil || client.hasInputEnded { remove(client) }
+    if frames != nil || client.intake.hasInputEnded { remove(client) }
     device.drain()
   }
 
@@ -112,10 +112,11 @@ final class HubClients: HubPart {
   /// socket. Of a TCP connection it doesn't, but the other end can be looked up if it is on this machine.
   /// It is looked up less and less often, since each look reads the list of all connections.
   func dismissIfGone(_ client: HubClient, since end: MonotonicTime) {
-    guard frames != nil, client.nextLook <= clock.now, let transport = client.transport as? DescriptorTransport else {
+    guard frames != nil, client.intake.nextLook <= clock.now, let transport = client.transport as? DescriptorTransport
+    else {
       return
     }
-    client.nextLook = clock.now + (clock.now - end)
+    client.intake.nextLook = clock.now + (clock.now - end)
     Task(executorPreference: hub.io) { [weak hub = hub, id = client.id] in
       guard await transport.hasLocalPeerLeft() else { return }
       await hub?.run { if let client = $0.clients[id] { $0.clients.remove(client) } }
@@ -135,7 +136,21 @@ final class HubClients: HubPart {
   private func release(_ client: HubClient) {
     requests.drop(client)
     frames?.forget(client.id)
-    line.left(by: client.id)
+    leaveLine(client)
+  }
+
+  /// A client no longer uses the line. The terminals of an endpoint use it as one.
+  private func leaveLine(_ client: HubClient) {
+    let heir = client.terminal.flatMap { _ in all.values.first { $0.isListening && $0.isTerminal(besides: client) } }
+    line.left(by: client.id, heir: heir?.id)
+  }
+
+  /// Holds the device's bytes and replies back from the terminal that is this client. What waits is sent when a program has it open and
+  /// `isHeld` is false.
+  func hold(_ id: HubClient.ID, _ isHeld: Bool) {
+    guard let client = all[id], isHeld || client.isListening else { return }
+    client.backlog.isHeld = isHeld
+    delivery.hasSpace(client)
   }
 
   func remove(_ client: HubClient) {

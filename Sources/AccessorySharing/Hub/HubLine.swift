@@ -33,9 +33,9 @@ final class HubLine: HubPart {
 
   /// Carries out a client's request to the line. The client's next requests wait until this one has ended and `message` was answered.
   func begin(_ request: LineRequest, of client: HubClient, answering message: COMPortMessage? = nil) {
-    client.isBusy = true
-    client.ticket += 1
-    let (id, ticket, name) = (client.id, client.ticket, client.name)
+    client.intake.isBusy = true
+    client.intake.ticket += 1
+    let (id, ticket, name) = (client.id, client.intake.ticket, client.name)
     users.insert(id)
     let timer = after(Self.answerLimit) { $0.line.finish(id, ticket, message) }
     enqueue { parts in
@@ -46,10 +46,10 @@ final class HubLine: HubPart {
   }
 
   private func finish(_ id: HubClient.ID, _ ticket: Int, _ message: COMPortMessage?) {
-    guard let client = clients[id], client.ticket == ticket, client.isBusy else { return }
+    guard let client = clients[id], client.intake.ticket == ticket, client.intake.isBusy else { return }
     // An answer that comes after the time limit is not given a second time.
-    client.ticket += 1
-    client.isBusy = false
+    client.intake.ticket += 1
+    client.intake.isBusy = false
     if let message { telnet.reply(telnet.answer(to: message, of: client), to: client) }
     requests.work(client)
   }
@@ -162,10 +162,13 @@ final class HubLine: HubPart {
   /// A client uses the line, whose original state is restored when it has left.
   func isUsed(by id: HubClient.ID) { users.insert(id) }
 
-  /// A client has left, or no longer uses the line. After the last one the line's original state is restored.
-  func left(by id: HubClient.ID) {
+  /// A client has left, or no longer uses the line, which `heir` uses in its place. After the last one the line's original state is
+  /// restored.
+  func left(by id: HubClient.ID, heir: HubClient.ID?) {
     resets.left(by: id)
-    guard users.remove(id) != nil, users.isEmpty else { return }
+    guard users.remove(id) != nil else { return }
+    if let heir { users.insert(heir) }
+    guard users.isEmpty else { return }
     enqueue { await $0.line.restore() }
   }
 

@@ -82,7 +82,7 @@ final class HubResets: HubPart {
     waiting = []
     for id in all {
       guard let client = clients[id] else { continue }
-      client.isBusy = false
+      client.intake.isBusy = false
       requests.work(client)
     }
   }
@@ -90,7 +90,7 @@ final class HubResets: HubPart {
   /// Makes a client's bytes wait until the scripts have ended. Returns false when no script runs.
   func delay(_ client: HubClient) -> Bool {
     guard scriptCount > 0 else { return false }
-    client.isBusy = true
+    client.intake.isBusy = true
     waiting.append(client.id)
     return true
   }

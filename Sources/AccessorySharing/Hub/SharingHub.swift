@@ -138,19 +138,11 @@ public actor SharingHub: IOActor {
   @discardableResult
   func join(
     _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true, allowsWrites: Bool = true,
-    onLeave: (@Sendable () -> Void)? = nil
+    endpoint: Int? = nil, onLeave: (@Sendable () -> Void)? = nil
   ) -> HubClient.ID {
     parts.clients.join(
-      transport, name: name, kind: kind, isListening: isListening, allowsWrites: allowsWrites, onLeave: onLeave)
-  }
-
-  /// Adds a client of an endpoint. With `newestWins` it replaces the connected one; otherwise it is refused when the
-  /// limit is reached. Returns the client's number, or nil if it was refused.
-  @discardableResult
-  func welcome(_ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit) -> HubClient
-    .ID?
-  {
-    parts.clients.welcome(transport, name: name, kind: kind, at: endpoint)
+      transport, name: name, kind: kind, isListening: isListening, allowsWrites: allowsWrites, endpoint: endpoint,
+      onLeave: onLeave)
   }
 
   /// Starts or stops sending the device's bytes to a client. Stopping drops the client's backlog, and the client is no
@@ -162,8 +154,8 @@ public actor SharingHub: IOActor {
     if let client = parts.clients[id] { parts.clients.dismiss(client, reason) }
   }
 
-  /// Urgent data has arrived from a client; see `TelnetServer`.
-  func urgent(_ id: HubClient.ID) { parts.telnet.urgent(id) }
+  /// Holds the device's bytes and replies back from a terminal, or sends them from now on.
+  func hold(_ id: HubClient.ID, _ isHeld: Bool) { parts.clients.hold(id, isHeld) }
 
   /// Adds a client of this machine with the name `name`, and returns when the client is gone. A hub without a device closes the
   /// connection at once. When the task is cancelled, the client is disconnected. By frames and without `allowsWrites`, its frames

@@ -17,9 +17,9 @@ final class TelnetServer: HubPart {
     client.telnet?.decoder.decode(bytes, into: &events)
     for event in events {
       switch event {
-      case .data(let data): if client.telnet?.isDiscarding != true { client.actions.append(.send(data)) }
+      case .data(let data): if client.telnet?.isDiscarding != true { client.intake.actions.append(.send(data)) }
       case .option(let verb, let option): negotiate(verb, option, client)
-      case .command(.lineBreak): client.actions.append(.line(.pulse))
+      case .command(.lineBreak): client.intake.actions.append(.line(.pulse))
       case .command(.areYouThere): send(Self.presence, to: client)
       // Ends the discarding that urgent data has started. Without urgent data a data mark has no effect.
       case .command(.dataMark): client.telnet?.isDiscarding = false
@@ -34,7 +34,7 @@ final class TelnetServer: HubPart {
         case .resume:
           client.telnet?.isSuspended = false
           if clients[client.id] != nil { delivery.hasSpace(client) }
-        default: client.actions.append(.port(message))
+        default: client.intake.actions.append(.port(message))
         }
       }
     }
@@ -98,7 +98,7 @@ final class TelnetServer: HubPart {
   func urgent(_ id: HubClient.ID) {
     guard let client = clients[id], client.telnet != nil, client.telnet?.isDiscarding == false else { return }
     client.telnet?.isDiscarding = true
-    client.actions.removeAll { if case .send = $0 { true } else { false } }
+    client.intake.actions.removeAll { if case .send = $0 { true } else { false } }
   }
 
   func reply(_ message: COMPortMessage, to client: HubClient) { send(message.bytes(fromServer: true), to: client) }
