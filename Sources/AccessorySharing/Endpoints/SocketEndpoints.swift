@@ -54,15 +54,11 @@ public struct RFC2217Endpoint: SharingEndpoint {
       onConnect: { client in
         hub.onThread { parts in
           guard let id = parts.clients.welcome(client, name: client.label, kind: .rfc2217, at: limit) else { return }
-          watchUrgent(client, of: id, for: parts.hub)
+          let urgent = parts.hub.handler { $0.telnet.urgent(id) }
+          client.enter { $0.watchUrgent(urgent) }
         }
       })
     return RFC2217Endpoint(port: place.port, listener: listener)
-  }
-
-  /// A function of its own: Swift 6.2's compiler crashes on one closure with an isolated parameter within another.
-  private static func watchUrgent(_ client: DescriptorTransport, of id: HubClient.ID, for hub: SharingHub) {
-    client.enter { $0.watchUrgent { [weak hub] in hub?.onThread { $0.telnet.urgent(id) } } }
   }
 
   /// Accepts no more clients.

@@ -188,7 +188,8 @@ final class FrameSharing: HubPart {
 
   private func answered(_ number: Int, _ isWaiting: Bool) {
     guard let client = client(number), let end = asked.removeValue(forKey: client.id) else { return }
-    if isWaiting { requests.lingerAgain(client.id, since: end) } else { clients.dismiss(client, nil) }
+    guard isWaiting else { return clients.dismiss(client, nil) }
+    requests.linger(client.id, since: end, until: clock.now + rules.linger)
   }
 
   /// Continues the requests of clients whose bytes were decoded.

@@ -124,9 +124,9 @@ final class ClientRequests: HubPart {
   // MARK: - Turns
 
   /// The device's queue has room again. The waiting clients get one turn each, in the order in which they began to wait.
-  func deviceHasSpace(_ attached: AttachedDevice) {
+  func deviceHasSpace(_ transport: any Transport) {
+    guard let attached = device.attached(transport), attached.isReady else { return }
     guard let frames = attached.frames else { return takeTurns(attached) }
-    guard attached.isReady else { return }
     frames.sendPending()
     let all = waiting
     waiting = []
@@ -134,7 +134,7 @@ final class ClientRequests: HubPart {
   }
 
   private func takeTurns(_ attached: AttachedDevice) {
-    while device.attached === attached, attached.isReady, let id = waiting.first {
+    while device.attached === attached, let id = waiting.first {
       // What a client sent before a device came that takes no bytes is discarded by `work`.
       let client = clients[id]
       if writers != .none, case .send(let bytes)? = client?.intake.actions.first {
@@ -197,11 +197,7 @@ final class ClientRequests: HubPart {
     frames.dismissUnlessWaiting(client, since: end)
   }
 
-  func lingerAgain(_ id: HubClient.ID, since end: MonotonicTime) {
-    linger(id, since: end, until: clock.now + rules.linger)
-  }
-
-  private func linger(_ id: HubClient.ID, since end: MonotonicTime, until due: MonotonicTime) {
+  func linger(_ id: HubClient.ID, since end: MonotonicTime, until due: MonotonicTime) {
     at(due) { $0.requests.linger(id, since: end) }
   }
 }

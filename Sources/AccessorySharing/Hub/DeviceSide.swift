@@ -76,23 +76,19 @@ final class DeviceSide: HubPart {
       new.frames = FrameSharing(routing, of: new, parts)
       for id in clients.all.keys.sorted() { new.frames?.add(id) }
     }
-    transport.output.onSpace(hub.handler { $0.device.hasSpace(transport) })
+    transport.output.onSpace(hub.handler { $0.requests.deviceHasSpace(transport) })
     let onClosed = hub.handler { $0.device.wasClosed(transport) }
     transport.output.onClosed { _ in onClosed() }
     transport.input.onReadableOnIOThread(hub.handler { if $0.device.attached(transport) != nil { $0.device.drain() } })
     for watcher in watchers { watcher(true) }
     if let control = transport.line { line.opened(transport, control) } else { new.isReady = true }
-    hasSpace(transport)
+    requests.deviceHasSpace(transport)
   }
 
   /// The device's line is set: bytes may be sent to it.
   func becomeReady(_ device: AttachedDevice) {
     device.isReady = true
-    hasSpace(device.transport)
-  }
-
-  private func hasSpace(_ transport: any Transport) {
-    if let device = attached(transport) { requests.deviceHasSpace(device) }
+    requests.deviceHasSpace(device.transport)
   }
 
   private func wasClosed(_ transport: any Transport) {
