@@ -89,7 +89,7 @@ public actor TerminalEndpoint: SharingEndpoint {
 
   // MARK: - Terminals
 
-  /// Has the link lead to an empty terminal, passes bytes to the terminals that programs have open, and keeps one more in store.
+  /// Has the link lead to an empty terminal, and passes bytes to the terminals that programs have open.
   private func arrange() async throws(AccessoryError) {
     let there = await hub.clients(at: limit)
     await close { !there.contains($0.id) || $0.use.isSpoilt }
@@ -101,9 +101,10 @@ public actor TerminalEndpoint: SharingEndpoint {
     }
     for terminal in terminals where terminal.use.isUsed { await hub.hold(terminal.id, false) }
     if let failure { throw failure }
-    let spare = terminals.filter { !$0.use.isUsed && $0.path != link?.target }
-    if spare.isEmpty, terminals.count < Self.most { try await add() }
-    for terminal in spare.dropFirst() { await close { $0.use === terminal.use } }
+    // The next one is there before the first program comes. Others that programs have needed at the same time stay until nobody is there.
+    if terminals.count < 2 { try await add() }
+    guard !terminals.contains(where: \.use.isUsed) else { return }
+    for terminal in terminals.dropFirst(2) { await close { $0.use === terminal.use } }
   }
 
   private func offerEmpty() async throws(AccessoryError) {
