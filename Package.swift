@@ -189,7 +189,7 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryTesting", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
+        "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/TestSupport"),

@@ -295,7 +295,7 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
     try await withThrowingTaskGroup(of: Void.self) { group in
       for seed in 0..<40 {
         group.addTask {
-          var random = Random(seed: UInt64(seed))
+          var random = SeededGenerator(seed: UInt64(seed))
           let pieces = [
             wait, list, "{", "\0", #"{"method":"accessorybridge.Bridge.Open","upgrade":true}"#, "\u{1}", "[[[",
           ]

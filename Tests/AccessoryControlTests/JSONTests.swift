@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import TestSupport
 import Testing
 
 @Suite("JSON") struct JSONTests {
@@ -75,7 +76,7 @@ import Testing
       #"{"more":true,"parameters":{"a":[[],{},[null,false,"\ud834\udd1e"]]},"method":""}"#,
     ].map { Array($0.utf8) }
     let pieces = ["\"", "\\", "{", "}", "[", "]", ",", ":", "\\u", "\\ud800", "1e9", "-", "\u{0}", "null", "é"]
-    var random = Random(seed: 7)
+    var random = SeededGenerator(seed: 7)
     var readable = 0
     for _ in 0..<20_000 {
       var bytes = seeds[Int(random.next() % 2)]
@@ -96,20 +97,5 @@ import Testing
       _ = try? value.decoded(as: Bridge.Request.self)
     }
     #expect(readable > 100, "most of what was read was no JSON at all: \(readable)")
-  }
-}
-
-/// Numbers that are the same in each run.
-struct Random: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

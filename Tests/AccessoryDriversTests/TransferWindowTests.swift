@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -151,7 +152,7 @@ import Testing
 
   /// Whatever is lost of pieces and answers: all bytes arrive, in order, and never more are under way than may be.
   @Test(arguments: 1...200) func anyLosses(seed: UInt64) throws {
-    var random = Random(state: seed)
+    var random = SeededGenerator(seed: seed)
     let size = Int.random(in: 0...200, using: &random)
     var window = TransferWindow(
       size: size, from: 0, pieceSize: Int.random(in: 1...20, using: &random),
@@ -181,14 +182,5 @@ import Testing
       }
     }
     #expect(arrived == size)
-  }
-}
-
-private struct Random: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state ^ (state >> 29)
   }
 }

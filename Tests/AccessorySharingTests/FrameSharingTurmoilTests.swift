@@ -13,14 +13,6 @@ import Testing
 /// A hub that shares by frames while clients join, ask and leave and the device is unplugged, as a seed has it. Each reply reaches the
 /// client that asked, in order and once, and nothing is lost but what an unplug or a client's own leaving ends.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct FrameSharingTurmoilTests {
-  private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return (state >> 33) ^ (state << 31)
-    }
-  }
-
   private final class Client {
     let name: UInt8
     let id: Int
@@ -52,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: 1...12) func nothingIsLostOrMisdelivered(seed: UInt64) async throws {
-    var dice = Dice(state: seed)
+    var dice = SeededGenerator(seed: seed)
     var rules = SharingRules()
     rules.unplug = .keep
     let hub = SharingHub(rules, io: .shared, clock: ManualClock())
@@ -126,7 +118,7 @@ import Testing
   }
 
   /// Sends some requests, cut into pieces anywhere.
-  private func send(from client: Client, _ dice: inout Dice) {
+  private func send(from client: Client, _ dice: inout SeededGenerator) {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 1...40, using: &dice) {
       let filling = [UInt8](repeating: client.name, count: Int.random(in: 0...200, using: &dice))

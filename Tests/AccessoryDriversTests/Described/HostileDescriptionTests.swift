@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test func anyBytes() {
-    var random = SplitMix(state: 3)
+    var random = SeededGenerator(seed: 3)
     for count in [0, 1, 100, 65_536, 65_537] {
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       #expect(throws: ProfileProblems.self) { try DescriptionReader.read(bytes, file: "f") }
@@ -103,7 +104,7 @@ import Testing
 
   /// The shipped descriptions, damaged in all ways.
   @Test(arguments: BuiltInDescriptions.texts.keys.sorted()) func damagedTexts(name: String) throws {
-    var random = SplitMix(state: UInt64(name.utf8.count))
+    var random = SeededGenerator(seed: UInt64(name.utf8.count))
     let original = Array(try #require(BuiltInDescriptions.texts[name]).utf8)
     let pieces = [
       "&a ", "*a", "!!x ", "[", "{", "\"", "\t", "\n  ", ": ", "9999999999", "-", "\u{85}", "..", "0x", "{}", "[]",
@@ -153,18 +154,5 @@ import Testing
       BuiltInDescriptionTests.root + "/Tests/Fuzz/Corpus/ExchangeDescription/\(name)", limit: 4_096)
     let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     #expect(DescriptionSample.mistakes(text) == [])
-  }
-
-  /// The same numbers at every run (splitmix64).
-  private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
   }
 }

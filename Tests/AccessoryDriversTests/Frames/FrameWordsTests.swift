@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
+import TestSupport
 import Testing
 
 /// What a family's reader says of bytes: a line for each find, "> title | summary" or "< …", with "noise N" between.
@@ -375,14 +376,6 @@ private struct Talk {
 
 /// Whatever passes, a reader goes on, keeps little, and says nothing that a terminal would act on.
 @Suite struct HostileFrameTests {
-  private struct Chance: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ state >> 29
-    }
-  }
-
   /// Pieces of the families' own frames, so that not all is refused at the first byte.
   private static let seeds: [[UInt8]] =
     [
@@ -402,7 +395,7 @@ private struct Talk {
   @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"]) func anythingMayPass(name: String) throws {
     let driver = try #require(DriverLibrary.builtIn.driver(named: name))
     for seed in 1...10 as ClosedRange<UInt64> {
-      var chance = Chance(state: seed &* 0x9E37_79B9_7F4A_7C15)
+      var chance = SeededGenerator(seed: seed)
       var talk = Talk(driver)
       var total = 0
       for _ in 0..<150 {

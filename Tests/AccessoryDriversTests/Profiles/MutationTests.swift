@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -7,7 +8,7 @@ import Testing
 /// Texts that were damaged in all ways: each is read or refused, with a place within it, and nothing traps.
 @Suite struct MutationTests {
   @Test func damagedTexts() {
-    var random = SplitMix(state: 7)
+    var random = SeededGenerator(seed: 7)
     let original = Array(ProfileReaderTests.whole.utf8)
     let pieces = [
       "&a ", "*a", "!!x ", "<<: ", "---\n", "[", "{", "\"", "\t", "\n  ", ": ", "9999999999", "-", "\u{85}",
@@ -41,18 +42,5 @@ import Testing
     }
     // Damage in a description or a serial number is none.
     #expect(outcomes.read > 50 && outcomes.refused > 1_000, "\(outcomes)")
-  }
-
-  /// The same numbers at every run (splitmix64).
-  private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
   }
 }

@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryIO
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -153,14 +154,7 @@ import Testing
 
   /// Whatever is in a profile, what udev reads has the same keys, and fits what the profile fits.
   @Test func nothingIsInjectedAndNothingIsLost() throws {
-    struct Seeded: RandomNumberGenerator {
-      var state: UInt64 = 20_260_801
-      mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
-      }
-    }
-    var generator = Seeded()
+    var generator = SeededGenerator(seed: 20_260_801)
     var fitting = 0
     for _ in 0..<3_000 {
       let pattern = TextPattern(text(&generator, 1...9))

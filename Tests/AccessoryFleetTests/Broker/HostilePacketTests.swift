@@ -101,7 +101,7 @@ import Testing
     try await inParallel(0..<Self.width) { worker in
       var round: UInt64 = 0
       while ContinuousClock.now < end {
-        var numbers = Seeded(seed &* 1_000_003 &+ round &* 17 &+ UInt64(worker))
+        var numbers = SeededGenerator(seed: seed &* 1_000_003 &+ round &* 17 &+ UInt64(worker))
         let bytes = RandomPackets.connection(&numbers)
         let words = [
           ["list", "--timeout", "1s"], ["battery", "X", "--timeout", "1s"],
@@ -146,13 +146,13 @@ import Testing
 
 /// What a broker might send to a client on one connection: mostly packets that are nearly right.
 private enum RandomPackets {
-  static func connection(_ numbers: inout Seeded) -> [UInt8] {
+  static func connection(_ numbers: inout SeededGenerator) -> [UInt8] {
     var bytes = Bool.random(using: &numbers) || Bool.random(using: &numbers) ? HostileBroker.accepts : []
     for _ in 0..<Int.random(in: 1...40, using: &numbers) { bytes += packet(&numbers) }
     return bytes
   }
 
-  private static func packet(_ numbers: inout Seeded) -> [UInt8] {
+  private static func packet(_ numbers: inout SeededGenerator) -> [UInt8] {
     let type = UInt8.random(in: 1...15, using: &numbers)
     let flags: UInt8 = Bool.random(using: &numbers) ? [0, 0, 2][Int(numbers.next() % 3)] : UInt8(numbers.next() & 0x0F)
     var body: [UInt8]
@@ -180,9 +180,9 @@ private enum RandomPackets {
     return header + body
   }
 
-  private static func number(_ numbers: inout Seeded) -> [UInt8] { [0, UInt8(numbers.next() % 12)] }
+  private static func number(_ numbers: inout SeededGenerator) -> [UInt8] { [0, UInt8(numbers.next() % 12)] }
 
-  private static func noise(_ numbers: inout Seeded) -> [UInt8] {
+  private static func noise(_ numbers: inout SeededGenerator) -> [UInt8] {
     (0..<Int(numbers.next() % 24)).map { _ in
       Bool.random(using: &numbers) ? UInt8(numbers.next() & 3) : UInt8(numbers.next() & 255)
     }

@@ -11,16 +11,8 @@ import Testing
 /// twice, wrongly, not at all. Whatever happens, the accessory gets whole frames alone, no client gets another's reply, and
 /// what waits is bounded.
 @Suite struct RoutingTurmoilTests {
-  private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return (state >> 33) ^ (state << 31)
-    }
-  }
-
   @Test(arguments: 1...20) func af1(seed: UInt64) throws {
-    var dice = Dice(state: seed)
+    var dice = SeededGenerator(seed: seed)
     var harness = RoutingHarness(.af1(label: "gadget"), clients: [])
     var clients: [Int] = []
     var nextClient = 1
@@ -59,7 +51,7 @@ import Testing
   }
 
   /// What a client sends: a request, perhaps damaged or in part; or noise.
-  private func made(_ client: Int, _ step: Int, _ dice: inout Dice) -> [UInt8] {
+  private func made(_ client: Int, _ step: Int, _ dice: inout SeededGenerator) -> [UInt8] {
     let number = UInt16.random(in: 0..<8, using: &dice)
     let commands: [AF1Command] = [.echo, .hello, AF1Command(rawValue: 0x41)]
     let command = commands.randomElement(using: &dice) ?? .echo
@@ -76,7 +68,7 @@ import Testing
     return bytes
   }
 
-  private func answered(_ header: AF1Header, _ payload: [UInt8], _ dice: inout Dice) -> [UInt8] {
+  private func answered(_ header: AF1Header, _ payload: [UInt8], _ dice: inout SeededGenerator) -> [UInt8] {
     if header.command == .hello {
       var reply: [UInt8] = []
       AF1HelloReply(bootID: 7, largestPayload: 256, window: 3).encode(into: &reply)
@@ -106,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: 1...10) func described(seed: UInt64) throws {
-    var dice = Dice(state: seed)
+    var dice = SeededGenerator(seed: seed)
     var harness = RoutingHarness(
       try #require(try .described(Samples.jbd, label: "bms", allowsWrites: seed.isMultiple(of: 2))))
     let requests: [[UInt8]] = [
