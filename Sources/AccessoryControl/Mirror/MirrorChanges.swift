@@ -18,7 +18,11 @@ package struct MirrorChanges: AsyncSequence, Sendable {
 
   let mirror: ServiceMirror
   let id: UInt64
-  let signals: AsyncStream<Void>
+  /// Yields when there are changes, for a consumer that takes them by `take`.
+  package let signals: AsyncStream<Void>
+
+  /// The changes since they were taken last, at once; perhaps none.
+  package func take() async -> MirrorChange { await mirror.takeChange(of: id) }
 
   /// Begins to take changes.
   package func makeAsyncIterator() -> Iterator {

@@ -20,8 +20,6 @@ package struct MirrorState: Sendable {
     var records: [Bridge.Accessory] = []
     var ids: Set<UInt64> = []
     var byteCount = 0
-    /// Those that the service has reported since it was begun to be followed.
-    var reported: Set<UInt64> = []
     var hasTooMany = false
   }
 
@@ -90,18 +88,19 @@ package struct MirrorState: Sendable {
   /// The service answers, and begins to report its accessories.
   package mutating func begin(service path: String) {
     services[path, default: Service()].isExpected = true
-    services[path]?.reported = []
-    for id in services[path]?.ids ?? [] where entries[id]?.accessory.alarms.isEmpty == false {
-      change(id) { $0.alarms = [] }
-    }
+    forgetReports(of: path)
   }
 
   /// The service answers no more. What it has told becomes stale with it.
   package mutating func lose(service path: String) {
     services[path]?.isUp = false
+    forgetReports(of: path)
+  }
+
+  private mutating func forgetReports(of path: String) {
     for id in services[path]?.ids ?? [] {
       // A service that starts anew has no alarms of an earlier one.
-      change(id) { $0.alarms = [] }
+      change(id) { ($0.isReported, $0.alarms) = (false, []) }
     }
   }
 
@@ -143,13 +142,26 @@ package struct MirrorState: Sendable {
 
   // MARK: - Events
 
+  /// Whether a reading in an event isn't the one that is known. True for other events.
+  package func isNews(_ event: BridgeEvent, from service: String) -> Bool {
+    switch event {
+    case .battery(let device, let battery): self[device.place, service]?.battery != battery
+    case .status(let device, let status): self[device.place, service]?.status != status
+    case .values(let device, let values):
+      self[device.place, service].map { known in
+        values.contains { known.values[$0.name]?.value != $0.bounded }
+      } ?? true
+    default: true
+    }
+  }
+
   /// Takes an event. Returns the device when an accessory was connected, whose readings are to be asked for.
   package mutating func take(_ event: BridgeEvent, from service: String, now: MonotonicTime) -> Bridge.Device? {
     switch event {
     case .ready:
       note(service: service, isUp: true)
-      for id in services[service]?.ids ?? [] where services[service]?.reported.contains(id) == false {
-        guard let accessory = entries[id]?.accessory, accessory.isConnected else { continue }
+      for id in services[service]?.ids ?? [] {
+        guard let accessory = entries[id]?.accessory, accessory.isConnected, !accessory.isReported else { continue }
         disconnect(accessory.device.place, service, Self.left)
       }
     case .present(let device), .connected(let device): return connect(device, service) ? device : nil
@@ -227,7 +239,6 @@ package struct MirrorState: Sendable {
       places[place] = id
     }
     change(id) { $0.connect(device) }
-    services[service]?.reported.insert(id)
     return true
   }
 

@@ -12,6 +12,8 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var device: Bridge.Device
   /// Whether the service has the accessory open, or has lent it to a client.
   package var isConnected = true
+  /// Whether the service has reported it since it was found, or found again.
+  package var isReported = true
   /// Why it isn't connected; nil while it is.
   package var problem: AccessoryError?
   /// The service's record of the accessory, of the last list; nil until there was one, and after a disconnect.
@@ -24,12 +26,14 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var values = ValuesReading()
   /// When battery and status were read or reported last.
   package var batteryTime, statusTime: MonotonicTime?
-  /// The commands that the service permits; empty unless the mirror asks for them.
-  package var commands: [Bridge.Command] = []
+  /// The commands that the service permits; nil unless the mirror has asked for them.
+  package var commands: [Bridge.Command]?
   /// The raised alarms, of a mirror with alarms.
   package var alarms: [Bridge.Alarm] = []
-  /// Whether the readings after the accessory was connected have been asked for.
+  /// Whether there are readings after the accessory was connected, or it has none.
   package var isRead = false
+  /// Whether the questions after the accessory was connected have been answered.
+  package var isAsked = false
   /// Whether the service says that readings are older than they should be.
   package var isStale = false
   /// When the oldest of the regular readings was made; nil before the first one.
@@ -85,7 +89,9 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     for alarm in alarms {
       count += alarm.name.utf8.count + alarm.rule.utf8.count + (alarm.value?.utf8.count ?? 0) + 4 * Self.overhead
     }
-    for command in commands { count += command.name.utf8.count + (8 + 8 * command.arguments.count) * Self.overhead }
+    for command in commands ?? [] {
+      count += command.name.utf8.count + (8 + 8 * command.arguments.count) * Self.overhead
+    }
     if let record {
       let texts = [record.holder, record.problem?.message, record.profile, record.driver] + (record.protocols ?? [])
       count += texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) + Self.overhead }
@@ -120,18 +126,12 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   }
 
   mutating func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
-    let place = alarms.firstIndex { $0.name == alarm.name }
-    switch (state, place) {
-    case (.raised, let place?): alarms[place] = alarm
-    case (.raised, nil): if alarms.count < AlarmRule.countLimit { alarms.append(alarm) }
-    case (.cleared, let place?): alarms.remove(at: place)
-    case (.cleared, nil): break
-    }
+    alarms.take(alarm, state)
   }
 
   /// Takes the service's record, which says how old the readings are.
   mutating func take(_ record: Bridge.Accessory, at now: MonotonicTime) {
-    (isConnected, problem) = (true, nil)
+    (isConnected, isReported, problem) = (true, true, nil)
     (self.record, driver, profile) = (record, record.driver, record.profile)
     isStale = record.stale == true
     alarms = record.alarms ?? []
@@ -150,12 +150,13 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     if let commands = answers.commands { self.commands = commands }
     if answers.hasReadings { readTime = readTime ?? now }
     readingFailureCount += answers.failureCount
-    isRead = answers.hasReadings || answers.failureCount == 0
+    isRead = isRead || answers.hasReadings || answers.failureCount == 0
+    isAsked = true
   }
 
   /// The accessory is connected, perhaps again: no readings from before are valid. Alarms stay: the service clears them.
   mutating func connect(_ device: Bridge.Device) {
-    (self.device, isConnected, problem) = (device, true, nil)
+    (self.device, isConnected, isReported, problem) = (device, true, true, nil)
     forgetReadings()
   }
 
@@ -171,7 +172,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   private mutating func forgetReadings() {
     (battery, status, values) = (nil, nil, ValuesReading())
     (batteryTime, statusTime, readTime, staleTime) = (nil, nil, nil, nil)
-    (isRead, isStale, record, commands) = (false, false, nil, [])
+    (isRead, isAsked, isStale, record, commands) = (false, false, false, nil, nil)
   }
 }
 
@@ -189,4 +190,17 @@ package struct MirrorAnswers: Sendable {
   package init() {}
 
   var hasReadings: Bool { status != nil || battery != nil || values != nil }
+}
+
+extension [Bridge.Alarm] {
+  /// An alarm was raised or cleared.
+  package mutating func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
+    let place = firstIndex { $0.name == alarm.name }
+    switch (state, place) {
+    case (.raised, let place?): self[place] = alarm
+    case (.raised, nil): if count < AlarmRule.countLimit { append(alarm) }
+    case (.cleared, let place?): remove(at: place)
+    case (.cleared, nil): break
+    }
+  }
 }

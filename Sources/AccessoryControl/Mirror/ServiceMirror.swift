@@ -45,9 +45,9 @@ package actor ServiceMirror {
 
   /// What a view gets told in addition, in the order in which it happens.
   package struct Hooks: Sendable {
-    /// What the follower of a service has learned; after the mirror has taken it. The service's events are taken no
-    /// faster than this returns.
-    package var happened: @Sendable (_ path: String, ServiceFollower.Event) async -> Void = { _, _ in }
+    /// What the follower of a service has learned, after the mirror has taken it, and whether that was news: a reading
+    /// may be reported again. The service's events are taken no faster than this returns.
+    package var happened: @Sendable (ServiceFollower.Event, _ isNews: Bool) async -> Void = { _, _ in }
     /// Called once for each new reason why a service can't be followed.
     package var trouble: @Sendable (AccessoryError) -> Void = { _ in }
 
@@ -81,6 +81,8 @@ package actor ServiceMirror {
   private static let readers = 4
   /// Lists take at most this part of the time: one in ten.
   private static let listShare = 10
+  /// The shortest pause between lists.
+  private static let collecting = Duration.milliseconds(100)
   /// The longest pause between lists, and the shortest between looks for stale readings.
   private static let (listPause, freshnessPause) = (Duration.seconds(10), Duration.seconds(1))
 
@@ -95,8 +97,8 @@ package actor ServiceMirror {
   /// What is known now.
   package var snapshot: MirrorSnapshot { state.snapshot }
 
-  /// The connected accessory at this place of a service.
-  package func accessory(at place: String, of service: String) -> MirroredAccessory? { state[place, service] }
+  /// Whether the service decides at its socket which commands are permitted; false while it is away.
+  package func permitsCommands(of path: String) -> Bool { links[path]?.permitsCommands ?? false }
 
   /// What is known now, after the services were asked which accessories are there and whether readings are stale.
   ///
@@ -165,14 +167,24 @@ package actor ServiceMirror {
       replyTimeout: Self.readingPatience, clock: clock)
     var told: AccessoryError?
     await follower.run { event in
-      await self.take(event, of: service.path)
-      if case .ended(let error) = event, told != error {
+      await self.take(event, of: service.path, hooks)
+      switch event {
+      case .begun: told = nil
+      case .ended(let error) where told != error:
         told = error
         hooks.trouble(error)
+      case .event, .ended: break
       }
-      await hooks.happened(service.path, event)
     }
     lose(service.path)
+  }
+
+  /// Takes what a follower of a service has learned.
+  package func take(_ event: ServiceFollower.Event, of path: String, _ hooks: Hooks = Hooks()) async {
+    var isNews = true
+    if case .event(let event) = event { isNews = state.isNews(event, from: path) }
+    await take(event, of: path)
+    await hooks.happened(event, isNews)
   }
 
   private func take(_ event: ServiceFollower.Event, of path: String) async {
@@ -218,7 +230,7 @@ package actor ServiceMirror {
   private func readLists(_ path: String, _ generation: UInt64) async {
     while !Task.isCancelled, let link = links[path], link.generation == generation, link.wantsList {
       if let (time, took) = link.lastList {
-        let pause = min(took * Self.listShare, Self.listPause) - (clock.now - time)
+        let pause = min(max(took * Self.listShare, Self.collecting), Self.listPause) - (clock.now - time)
         if pause > .zero { await clock.sleep(for: pause) }
         guard !Task.isCancelled, links[path]?.generation == generation else { return }
       }
@@ -269,7 +281,11 @@ package actor ServiceMirror {
 
   /// Asks an accessory that was connected for its readings, when it is its turn.
   private func readSoon(_ device: Bridge.Device, _ path: String) {
-    guard interests.contains(.readings), let link = links[path] else { return }
+    guard interests.contains(.readings) else { return }
+    guard let link = links[path] else {
+      // Of a service that can't be called only the events are known.
+      return state.take(MirrorAnswers(), of: device, from: path, now: clock.now)
+    }
     guard links[path]!.unread.insert(device.place).inserted else { return }
     links[path]!.queue.append(device.place)
     guard link.readerCount < Self.readers else { return }
@@ -296,12 +312,13 @@ package actor ServiceMirror {
         guard !Task.isCancelled, links[path]?.generation == generation else { break }
         state.take(answers, of: device, from: path, now: clock.now)
         publish()
-        // Only now the service knows until when they are fresh.
-        if interests.contains(.freshness) { listSoon(path) }
       }
       client.close()
     }
-    if links[path]?.generation == generation { links[path]?.readerCount -= 1 }
+    guard links[path]?.generation == generation else { return }
+    links[path]?.readerCount -= 1
+    // Only now the service knows until when they are fresh.
+    if interests.contains(.freshness) { listSoon(path) }
   }
 
   // MARK: - Once

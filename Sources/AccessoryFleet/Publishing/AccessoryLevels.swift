@@ -3,32 +3,43 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The levels in topics of a service's accessories, by their places. No two accessories have the same one.
+/// The levels in topics of the mirror's accessories, by their numbers in the mirror. No two accessories have the same one.
 struct AccessoryLevels: Sendable {
-  private var levels: [String: TopicLevel] = [:]
-  /// The levels that accessories have.
-  private(set) var taken: Set<TopicLevel> = []
+  private var levels: [UInt64: TopicLevel] = [:]
+  private var places: [String: UInt64] = [:]
+  private var placeOf: [UInt64: String] = [:]
+  private var taken: Set<TopicLevel> = []
+
+  /// The level of the accessory with this number; nil where it has none.
+  subscript(id: UInt64) -> TopicLevel? { levels[id] }
 
   /// The level of the accessory at this place; nil where there is none.
-  subscript(place: String) -> TopicLevel? { levels[place] }
+  subscript(place: String) -> TopicLevel? { places[place].flatMap { levels[$0] } }
+
+  /// Whether an accessory has this level.
+  func contains(_ level: TopicLevel) -> Bool { taken.contains(level) }
 
   /// The level that an accessory has, or would get: that of its id, unless another accessory has it.
-  func level(of device: Bridge.Device) -> TopicLevel {
-    if let known = levels[device.place] { return known }
-    let plain = TopicLevel(naming: device.id)
-    return taken.contains(plain) ? TopicLevel(naming: device.id, at: device.place) : plain
+  func level(of accessory: MirroredAccessory) -> TopicLevel {
+    if let known = levels[accessory.id] { return known }
+    let (id, place) = (accessory.device.id, accessory.device.place)
+    let plain = TopicLevel(naming: id)
+    return taken.contains(plain) ? TopicLevel(naming: id, at: place) : plain
   }
 
-  /// Gives an accessory its level.
-  mutating func add(_ device: Bridge.Device) {
-    let level = level(of: device)
-    levels[device.place] = level
+  /// Gives an accessory its level, and notes its place.
+  mutating func add(_ accessory: MirroredAccessory) {
+    let level = level(of: accessory)
+    if let old = placeOf[accessory.id], old != accessory.device.place { places[old] = nil }
+    (levels[accessory.id], placeOf[accessory.id]) = (level, accessory.device.place)
+    places[accessory.device.place] = accessory.id
     taken.insert(level)
   }
 
-  /// Takes the level away from the accessory at this place, and returns it.
-  mutating func remove(_ place: String) -> TopicLevel? {
-    guard let level = levels.removeValue(forKey: place) else { return nil }
+  /// Takes the level away from the accessory, and returns it.
+  mutating func remove(_ id: UInt64) -> TopicLevel? {
+    guard let level = levels.removeValue(forKey: id) else { return nil }
+    if let place = placeOf.removeValue(forKey: id), places[place] == id { places[place] = nil }
     taken.remove(level)
     return level
   }

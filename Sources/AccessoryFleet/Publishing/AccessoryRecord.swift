@@ -5,6 +5,25 @@ import AccessoryCore
 
 /// What the publisher knows of an accessory, and the messages that say it.
 struct AccessoryRecord: Sendable {
+  /// What of an accessory is to be published.
+  struct Dirt: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let availability = Dirt(rawValue: 1)
+    static let state = Dirt(rawValue: 2)
+    static let values = Dirt(rawValue: 4)
+    static let discovery = Dirt(rawValue: 8)
+    static let all: Dirt = [.availability, .state, .values, .discovery]
+  }
+
+  /// What the broker has kept for an accessory from earlier.
+  struct Found: Sendable {
+    var state: FleetState?
+    var values: FleetValues?
+    var isOnline = false
+    var components: [String: String] = [:]
+    var topics: Set<String> = []
+  }
+
   /// Its level in topics.
   let level: TopicLevel
   /// Its path and unit, which is unique among the service's accessories.
@@ -16,6 +35,10 @@ struct AccessoryRecord: Sendable {
   var facts: DiscoveryFacts
   /// When it was seen last, in seconds since 1970; nil while it is attached.
   var goneSince: Double?
+  /// The commands that the mirror knew last.
+  private var permitted: [Bridge.Command]?
+  /// Whether its discovery was marked to be published since it was connected.
+  private var isAnnounced = false
   /// The components of its last discovery message, here or in an earlier life of this process.
   var components: [String: String] = [:]
 
@@ -50,11 +73,89 @@ struct AccessoryRecord: Sendable {
     return isNew
   }
 
-  /// Notes whether the readings are stale; returns whether that is new.
-  mutating func takeFreshness(_ isStale: Bool, at time: Double) -> Bool {
-    guard state.connected, state.stale != isStale else { return false }
-    (state.stale, state.time) = (isStale, time)
-    return true
+  /// Takes what the mirror knows of the accessory, and returns what is to be published. `mirrorTime` is the time of the
+  /// mirror's clock, `now` the same moment in seconds since 1970. Alarms are taken when all that are raised are known.
+  mutating func take(
+    _ accessory: MirroredAccessory, hasAllAlarms: Bool, at now: Double, mirrorTime: MonotonicTime
+  ) -> Dirt {
+    let before = self
+    func wallClock(_ time: MonotonicTime?) -> Double? { time.map { now - max(.zero, mirrorTime - $0) / .seconds(1) } }
+    if accessory.isConnected {
+      (place, goneSince) = (accessory.device.place, nil)
+      (state.device, state.connected, state.problem) = (accessory.device, true, nil)
+      state.held = accessory.record ?? state.held
+      if let identity = accessory.identity { state.identity = Bridge.Identity(identity) }
+      if let status = accessory.status {
+        (state.status, state.statusTime) = (Bridge.Status(status), wallClock(accessory.statusTime))
+      }
+      if let battery = accessory.battery {
+        (state.battery, state.batteryTime) = (Bridge.Battery(battery), wallClock(accessory.batteryTime))
+      }
+      state.stale = accessory.isStale
+      if let commands = accessory.commands, commands != permitted {
+        (permitted, facts.commands) = (commands, commands)
+      }
+    } else if state.connected {
+      (state.connected, state.held, goneSince, isAnnounced) = (false, nil, now, false)
+      state.problem = FleetProblem(accessory.problem ?? .disconnected(accessory.device.path))
+    }
+    if hasAllAlarms {
+      // The service may be too old for alarms.
+      let knowsNone = accessory.record.map { $0.alarms == nil } ?? (state.alarms == nil && accessory.alarms.isEmpty)
+      state.alarms = knowsNone ? nil : accessory.alarms
+    } else {
+      // The record has those that are raised now; the state has those that were published.
+      state.alarms = before.state.alarms
+    }
+    let hasNewValues = take(accessory.values, at: now, mirrorTime: mirrorTime)
+    facts.take(state)
+    var dirt: Dirt = hasNewValues ? [.values] : []
+    if state.connected != before.state.connected || goneSince != before.goneSince {
+      dirt.formUnion([.availability, .state])
+    }
+    if state.isNews(after: before.state) { dirt.insert(.state) }
+    // What Home Assistant is told depends on the readings.
+    if facts != before.facts || accessory.isAsked && !isAnnounced { dirt.insert(.discovery) }
+    if accessory.isAsked { isAnnounced = true }
+    if dirt.contains(.state) { state.time = now }
+    return dirt
+  }
+
+  /// Adds values; returns whether there is something new.
+  private mutating func take(_ reading: ValuesReading, at now: Double, mirrorTime: MonotonicTime) -> Bool {
+    var new: [Bridge.MeasuredValue] = []
+    for entry in reading.entries {
+      let time = now - max(.zero, mirrorTime - entry.time) / .seconds(1)
+      let value = Bridge.MeasuredValue(entry.value)
+      guard values[value.name] != value else {
+        valueTimes[value.name] = max(time, valueTimes[value.name] ?? time)
+        continue
+      }
+      new.append(value)
+    }
+    return new.isEmpty ? false : take(new, at: now)
+  }
+
+  /// The accessory is gone, with this problem. Returns what is to be published.
+  mutating func leave(_ error: AccessoryError, at now: Double) -> Dirt {
+    guard state.connected else { return [] }
+    (state.connected, state.time, state.held) = (false, now, nil)
+    state.problem = FleetProblem(error)
+    (goneSince, isAnnounced) = (now, false)
+    return [.availability, .state]
+  }
+
+  /// Adds what the broker has kept, where nothing newer is known: readings of earlier, and which entities Home Assistant has.
+  mutating func take(_ kept: Found) {
+    if components.isEmpty { components = kept.components }
+    if let old = kept.state {
+      facts.take(old)
+      if state.identity == nil { state.identity = old.identity }
+      if state.status == nil { (state.status, state.statusTime) = (old.status, old.statusTime) }
+      if state.battery == nil { (state.battery, state.batteryTime) = (old.battery, old.batteryTime) }
+      facts.take(state)
+    }
+    if let old = kept.values, values.isEmpty { _ = take(old.values, at: old.time) }
   }
 
   // MARK: - Messages
@@ -86,5 +187,20 @@ struct AccessoryRecord: Sendable {
     var all = [topics.availability(of: level), topics.state(of: level), topics.values(of: level)]
     if let discoveryPrefix { all.insert(DiscoveryTopic.topic(discoveryPrefix, topics.gateway, level), at: 0) }
     return all
+  }
+}
+
+extension FleetState {
+  /// Whether something else than times has changed.
+  fileprivate func isNews(after old: FleetState) -> Bool {
+    func plain(_ state: FleetState) -> FleetState {
+      var state = state
+      (state.time, state.statusTime, state.batteryTime) = (0, nil, nil)
+      state.held?.readings_age_ms = nil
+      state.held?.fresh_ms = nil
+      state.held?.next_try_ms = nil
+      return state
+    }
+    return plain(self) != plain(old)
   }
 }

@@ -26,12 +26,13 @@ extension FleetPublisher {
     // An old connection's will may come after our own word.
     await mqtt.subscribe(topics.availability)
     // What the broker has kept is looked at once; afterwards this process knows what is there.
-    if !hasLooked {
-      found = [:]
-      pendingFilters = Set(lookFilters)
+    if !broker.hasLooked {
+      records.beginLooking()
+      broker.look(for: lookFilters)
       for filter in lookFilters { await mqtt.subscribe(filter) }
     } else {
-      for level in records.keys { mark(level, .all) }
+      records.markAll()
+      flushSoon()
     }
     // Also a command that isn't permitted is answered, so all are read.
     await mqtt.subscribe(topics.allCommands)
@@ -45,12 +46,12 @@ extension FleetPublisher {
 
   /// Soon after the last subscription was accepted, what the broker has kept has arrived.
   func settle() {
-    looking?.cancel()
-    looking = Task { [clock] in
+    work.looking?.cancel()
+    work.looking = Task { [clock] in
       await clock.sleep(for: Self.settling)
       guard !Task.isCancelled else { return }
-      hasLooked = true
-      if !seesWhatIsKept, !loggedRefusals.contains(topics.ofItself) {
+      broker.looked()
+      if broker.hides(topics.ofItself) {
         log.warning(
           """
           The broker doesn't give this gateway its own retained messages for a subscription with wildcards. RabbitMQ never does. Home \
@@ -65,38 +66,16 @@ extension FleetPublisher {
 
   /// Compares what the broker has kept with the service's accessories, when both are known, or when the service is away.
   func lookIsDone() async {
-    guard hasLooked, isSynchronized || isServiceAway else {
-      // Those that are known already needn't wait for the others.
-      for level in records.keys { mark(level, .all) }
+    // Those that are known already needn't wait for the others.
+    guard broker.hasLooked else {
+      records.markAll()
       return
     }
-    for (level, kept) in found.sorted(by: { $0.key < $1.key }) {
-      if var record = records[level] {
-        record.take(kept)
-        records[level] = record
-        continue
-      }
-      guard let state = kept.state, records.count < Self.recordLimit else {
-        // Nothing says what it was, so it can't be shown as gone.
-        await remove(level, kept.topics)
-        continue
-      }
-      var record = AccessoryRecord(level, kept: state)
-      record.take(kept)
-      record.state.connected = false
-      record.goneSince = state.time
-      record.state.alarms = state.alarms.map { _ in raisedAlarms.alarms(of: level) }
-      if kept.isOnline || state.connected {
-        record.state.problem = FleetProblem(AccessoryError(.disconnected, "the service doesn't have it"))
-        record.state.time = Self.now
-      }
-      records[level] = record
-    }
-    found = [:]
-    for level in records.keys { mark(level, .all) }
+    for (level, topics) in records.compare(at: Self.now) { await remove(level, topics) }
+    flushSoon()
     // Those that were found may have gone before the others.
-    forgetting?.cancel()
-    forgetting = nil
+    work.forgetting?.cancel()
+    work.forgetting = nil
     scheduleForgetting()
   }
 
@@ -119,7 +98,7 @@ extension FleetPublisher {
       return
     }
     switch FleetTopic(message.topic) {
-    case .gateway(settings.gateway, .info)?: seesWhatIsKept = seesWhatIsKept || message.isRetained
+    case .gateway(settings.gateway, .info)?: broker.sawOwn(isRetained: message.isRetained)
     case .accessory(settings.gateway, let level, let part)?:
       // One that isn't kept is our own: the broker sends it back.
       guard message.isRetained, !message.payload.isEmpty else { return }
@@ -139,28 +118,26 @@ extension FleetPublisher {
   /// Somebody else has said that this gateway is offline: an old connection's will, or another publisher of its name. Two of
   /// these must not answer each other without end.
   private func sayOnline() {
-    guard correcting == nil else { return }
-    correcting = Task { [clock] in
-      if !onlineLimit.admit(now: clock.now) { await clock.sleep(for: .seconds(5)) }
-      correcting = nil
-      guard !Task.isCancelled, isConnected else { return }
+    guard work.correcting == nil else { return }
+    work.correcting = Task { [clock] in
+      if !broker.onlineLimit.admit(now: clock.now) { await clock.sleep(for: .seconds(5)) }
+      work.correcting = nil
+      guard !Task.isCancelled, broker.isConnected else { return }
       await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
     }
   }
 
-  private func note(_ level: TopicLevel, _ message: MQTTMessage, _ body: (inout FoundAccessory) -> Void) {
-    guard !hasLooked, found[level] != nil || found.count < Self.recordLimit else { return }
-    body(&found[level, default: FoundAccessory()])
-    found[level]?.topics.insert(message.topic)
+  private func note(_ level: TopicLevel, _ message: MQTTMessage, _ body: (inout AccessoryRecord.Found) -> Void) {
+    if !broker.hasLooked { records.note(message.topic, of: level, body) }
   }
 
   /// Home Assistant forgets what isn't kept when it restarts. All gateways hear of it at once, so each waits a little.
   private func homeAssistantStarted() {
-    guard republishing == nil || republishing?.isCancelled == true else { return }
-    republishing = Task { [clock] in
+    guard work.republishing == nil || work.republishing?.isCancelled == true else { return }
+    work.republishing = Task { [clock] in
       await clock.sleep(for: .seconds(.random(in: 0...5)))
-      republishing = nil
-      guard !Task.isCancelled, isConnected else { return }
+      work.republishing = nil
+      guard !Task.isCancelled, broker.isConnected else { return }
       log.info("Home Assistant has started: everything is published again")
       let info = GatewayInfo(settings.gateway, host: settings.host, version: settings.version, at: Self.now)
       await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
@@ -168,41 +145,36 @@ extension FleetPublisher {
         let message = DiscoveryMessage(gateway: info, prefix: prefix)
         await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
       }
-      for level in records.keys { mark(level, .all) }
+      records.markAll()
+      flushSoon()
     }
   }
 
   // MARK: - Publishing
 
-  /// Something of an accessory is to be published soon.
-  func mark(_ level: TopicLevel, _ what: Dirt) {
-    dirty[level, default: []].formUnion(what)
-    flushSoon()
-  }
-
-  private func flushSoon() {
-    guard isConnected, hasLooked, flushing == nil, !dirty.isEmpty else { return }
-    flushing = Task { [clock] in
+  /// What has been marked is published soon.
+  func flushSoon() {
+    guard broker.isConnected, broker.hasLooked, work.flushing == nil, records.isDirty else { return }
+    work.flushing = Task { [clock] in
       await clock.sleep(for: Self.collecting)
       if !Task.isCancelled { await flush() }
-      flushing = nil
+      work.flushing = nil
       if !Task.isCancelled { flushSoon() }
     }
   }
 
   private func flush() async {
-    guard isConnected, hasLooked else { return }
+    guard broker.isConnected, broker.hasLooked else { return }
     // Only as much is taken out as the broker takes: the latest is published anyway, and the memory is bounded.
-    for level in dirty.keys.sorted() {
+    for level in records.dirtyLevels {
       guard await mqtt.waiting < Self.waitingLimit else { break }
-      guard let what = dirty.removeValue(forKey: level), var record = records[level] else { continue }
+      guard let (what, record) = records.takeDirt(of: level) else { continue }
       var messages: [MQTTMessage] = []
       if what.contains(.discovery), let prefix = settings.discoveryPrefix {
         let message = DiscoveryMessage(record.facts, level, of: topics, version: settings.version, prefix: prefix)
         messages.append(
           MQTTMessage(message.topic, message.bytes(replacing: record.components), isRetained: true))
-        record.components = message.components
-        records[level] = record
+        records.note(components: message.components, of: level)
       }
       if what.contains(.state) { messages.append(record.stateMessage(topics, isRetained: settings.retainsStates)) }
       if what.contains(.values) {
@@ -223,18 +195,15 @@ extension FleetPublisher {
   /// Removes those that have been gone for long, and does so again when the next one is due.
   func scheduleForgetting() {
     // While the service is away, nobody knows which are there. Whoever goes now is due after those that went before.
-    guard isSynchronized, forgetting == nil, let next = records.values.compactMap(\.goneSince).min() else { return }
+    guard records.isSynchronized, work.forgetting == nil, let next = records.firstGone else { return }
     let limit = settings.forgetAfter / .seconds(1)
-    forgetting = Task { [clock] in
+    work.forgetting = Task { [clock] in
       await clock.sleep(for: .seconds(min(max(next + limit - Self.now, 0), 30 * 86_400)))
       guard !Task.isCancelled else { return }
-      forgetting = nil
-      guard isSynchronized else { return }
-      for (level, record) in records.sorted(by: { $0.key < $1.key }) {
-        guard let since = record.goneSince, Self.now - since >= limit else { continue }
+      work.forgetting = nil
+      guard records.isSynchronized else { return }
+      for level in records.forget(after: limit, at: Self.now) {
         log.notice("\(level) has been gone for long: it is removed from the broker")
-        records[level] = nil
-        dirty[level] = nil
         await remove(
           level, Set(AccessoryRecord.keptTopics(level, topics, discoveryPrefix: settings.discoveryPrefix)))
       }
@@ -249,20 +218,5 @@ extension FleetPublisher {
     for topic in kept.sorted(by: { ($0 != discovery ? 1 : 0, $0) < ($1 != discovery ? 1 : 0, $1) }) {
       await mqtt.publish(MQTTMessage(topic, [], isRetained: true))
     }
-  }
-}
-
-extension AccessoryRecord {
-  /// Adds what the broker has kept, where nothing newer is known: readings of earlier, and which entities Home Assistant has.
-  mutating func take(_ kept: FleetPublisher.FoundAccessory) {
-    if components.isEmpty { components = kept.components }
-    if let old = kept.state {
-      facts.take(old)
-      if state.identity == nil { state.identity = old.identity }
-      if state.status == nil { (state.status, state.statusTime) = (old.status, old.statusTime) }
-      if state.battery == nil { (state.battery, state.batteryTime) = (old.battery, old.batteryTime) }
-      facts.take(state)
-    }
-    if let old = kept.values, values.isEmpty { _ = take(old.values, at: old.time) }
   }
 }

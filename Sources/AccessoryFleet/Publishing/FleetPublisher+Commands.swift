@@ -7,22 +7,13 @@ import AccessoryCore
 // one again.
 
 extension FleetPublisher {
-  /// The commands that wait for one accessory, and the task that performs them one after another.
-  struct CommandQueue: Sendable {
-    var worker: Task<Void, Never>
-    var waiting: [@Sendable () async -> Void] = []
-  }
-
-  /// The most commands that wait for one accessory.
-  private static let queueLimit = 8
-
   /// A message on a topic `set`. Every one is answered, unless the broker had kept it or it is for an accessory that was never here.
   func command(_ name: TopicLevel, for level: TopicLevel, _ message: MQTTMessage) async {
     // A kept command would be performed again at every start.
     guard !message.isRetained, let record = records[level] else { return }
     let id = FleetCall.id(of: message.payload)
     do throws(AccessoryError) {
-      guard commandLimit.admit(now: clock.now) else {
+      guard commands.admit(now: clock.now) else {
         throw AccessoryError(.busy, "too many commands come from the broker: try again in a second")
       }
       guard record.state.connected, let service else {
@@ -30,35 +21,22 @@ extension FleetPublisher {
       }
       // The commands may have been read at a socket that decides about them, before the service was found again at one that
       // permits all.
-      guard permitsCommands else {
+      guard await mirror.permitsCommands(of: Self.place) else {
         throw AccessoryError(
           .permissionDenied,
           "the service at \(service.socketPath) permits no commands: only its socket for readings does")
       }
       let device = service.device(record.place, label: record.state.device.id)
-      try enqueue(level) { [self] in await perform(name, message.payload, id, level, device) }
+      let first: CommandQueues.Work = { [self] in await perform(name, message.payload, id, level, device) }
+      try commands.add(first, for: level) { Task { await performAll(level, first) } }
     } catch {
       await answer(.init(.failure(error), id: id, at: Self.now), name, level)
     }
   }
 
-  private func enqueue(_ level: TopicLevel, _ work: @escaping @Sendable () async -> Void) throws(AccessoryError) {
-    guard commandQueues[level] != nil else {
-      commandQueues[level] = CommandQueue(worker: Task { await performAll(level, work) })
-      return
-    }
-    guard commandQueues[level]!.waiting.count < Self.queueLimit else {
-      throw AccessoryError(.busy, "too many commands wait for \(level): try again later")
-    }
-    commandQueues[level]!.waiting.append(work)
-  }
-
-  private func performAll(_ level: TopicLevel, _ first: @escaping @Sendable () async -> Void) async {
+  private func performAll(_ level: TopicLevel, _ first: CommandQueues.Work) async {
     await first()
-    while !Task.isCancelled, let queue = commandQueues[level], !queue.waiting.isEmpty {
-      await commandQueues[level]!.waiting.removeFirst()()
-    }
-    commandQueues[level] = nil
+    while let next = commands.next(of: level) { await next() }
   }
 
   private func perform(
@@ -82,10 +60,8 @@ extension FleetPublisher {
     func known() -> Bridge.Command? { records[level]?.facts.commands.first { TopicLevel(naming: $0.name) == name } }
     if let command = known() { return command }
     let commands = try await device.commands().commands
-    if let record = records[level], record.facts.commands != commands {
-      records[level]?.facts.commands = commands
-      mark(level, .discovery)
-    }
+    records.note(commands, of: level)
+    flushSoon()
     guard let command = commands.first(where: { TopicLevel(naming: $0.name) == name }) else {
       throw AccessoryError(
         .permissionDenied,

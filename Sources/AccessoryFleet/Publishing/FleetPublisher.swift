@@ -6,105 +6,70 @@ import AccessoryIO
 import Glibc
 import Logging
 
-/// Publishes the accessories of this machine's service on a broker, until its task is cancelled.
+/// Publishes the accessories of this machine's service on a broker, until its task is cancelled: a view of the mirror.
 ///
 /// What is to be on the broker is computed from `records`, so it doesn't matter how long the broker was away: after every
 /// connect the latest states are published, and after Home Assistant has started.
 package actor FleetPublisher {
   let settings: PublisherSettings
-  let topics: FleetTopics
   let mqtt: MQTTClient
   let clock: any TimerClock
   let log: Logger
-
-  /// The accessories by their levels, also those that are gone and not forgotten.
-  var records: [TopicLevel: AccessoryRecord] = [:]
-  /// The levels of the service's accessories, by their places.
-  var levels = AccessoryLevels()
-  /// The service's connection for calls; nil while the service is away.
+  let mirror: ServiceMirror
+  /// What is to be on the broker.
+  var records = PublishedRecords()
+  var broker = BrokerState()
+  /// Commands that come from the broker, and the service's connection for them; nil while the service is away.
+  var commands = CommandQueues()
   var service: BridgeClient?
-  var permitsCommands = false
-  var raisedAlarms = RaisedAlarms()
-  /// Whether all accessories of the service are known.
-  var isSynchronized = false
-  /// Whether the service has been away for longer than a restart takes.
-  var isServiceAway = false
-  /// Whether the broker has accepted this client, and whether what it has kept from earlier is known.
-  var isConnected = false
-  var hasLooked = false
-  /// What the broker has kept for accessories, by level; while it is looked at.
-  var found: [TopicLevel: FoundAccessory] = [:]
-  /// Whether the broker has sent back what this gateway had it keep.
-  var seesWhatIsKept = false
-  var pendingFilters: Set<String> = []
-  var dirty: [TopicLevel: Dirt] = [:]
-  var flushing: Task<Void, Never>?
-  var forgetting: Task<Void, Never>?
-  var republishing: Task<Void, Never>?
-  var losing: Task<Void, Never>?
-  var correcting: Task<Void, Never>?
-  var looking: Task<Void, Never>?
-  var checking: Task<Void, Never>?
-  /// The accessories about which the service is to be asked, the task that does so, and when it may ask for all records again.
-  var unread: Set<TopicLevel> = []
-  var reading: Task<Void, Never>?
-  var lastList = MonotonicTime.now
-  var listPause: Duration?
-  var commandLimit = RateLimit(atOnce: 20, perSecond: 5)
-  var commandQueues: [TopicLevel: CommandQueue] = [:]
-  var onlineLimit = RateLimit(atOnce: 3, perSecond: 0.2)
-  var loggedRefusals: Set<String> = []
-  var lastServiceError = ""
-  private var lastBrokerError = ""
+  var work = PublisherWork()
 
-  /// What of an accessory is to be published.
-  struct Dirt: OptionSet, Sendable {
-    let rawValue: UInt8
-    static let availability = Dirt(rawValue: 1)
-    static let state = Dirt(rawValue: 2)
-    static let values = Dirt(rawValue: 4)
-    static let discovery = Dirt(rawValue: 8)
-    static let all: Dirt = [.availability, .state, .values, .discovery]
+  /// What the publisher does later, or over and over.
+  struct PublisherWork: Sendable {
+    var flushing, forgetting, republishing, losing, correcting, looking, pulling: Task<Void, Never>?
+
+    func cancel() {
+      for task in [flushing, forgetting, republishing, losing, correcting, looking] { task?.cancel() }
+    }
   }
 
-  /// What the broker has kept for an accessory from earlier.
-  struct FoundAccessory: Sendable {
-    var state: FleetState?
-    var values: FleetValues?
-    var isOnline = false
-    var components: [String: String] = [:]
-    var topics: Set<String> = []
-  }
-
-  /// The most accessories that are known at one time: those of a service, and as many that are gone.
-  static let recordLimit = 2 * ReplyLimits.devices
+  var topics: FleetTopics { settings.topics }
 
   /// A publisher of `mqtt`, whose will must be `settings.will`.
   package init(
     _ settings: PublisherSettings, mqtt: MQTTClient, clock: any TimerClock = IOThread.shared, log: Logger
   ) {
     (self.settings, self.mqtt, self.clock, self.log) = (settings, mqtt, clock, log)
-    topics = settings.topics
+    mirror = ServiceMirror([.values, .alarms, .readings, .commands, .lists, .freshness], clock: clock)
   }
 
   /// Publishes until the task is cancelled; then says that the gateway is offline, and leaves the broker.
   package func run() async {
-    let feed = ServiceFeed(sockets: settings.sockets, clock: clock)
-    await run { body in await feed.follow(body) }
+    let service = ServiceMirror.Service(Self.place, sockets: settings.sockets)
+    await run { mirror, hooks in await mirror.run([service], hooks) }
   }
 
-  /// The same, with events that `follow` passes to the function that it is given, until its task is cancelled.
+  /// The same, with a mirror that `follow` fills, until its task is cancelled.
   package func run(
-    following follow: @escaping @Sendable (@Sendable (FeedEvent) async -> Void) async -> Void
+    following follow: @escaping @Sendable (ServiceMirror, ServiceMirror.Hooks) async -> Void
   ) async {
-    let following = Task { await follow { event in await self.take(event) } }
+    let changes = await mirror.changes()
+    var hooks = ServiceMirror.Hooks()
+    hooks.happened = { event, isNews in await self.take(event, isNews: isNews, changes) }
+    hooks.trouble = { [log] error in log.warning("\(error.message)") }
+    let following = Task { [mirror, hooks] in await follow(mirror, hooks) }
+    let viewing = Task { for await _ in changes.signals { await self.pull(changes) } }
     await mqtt.start()
     while !Task.isCancelled, let event = await mqtt.next() { await take(event) }
     following.cancel()
-    for task in [flushing, forgetting, republishing, losing, looking, correcting, reading] { task?.cancel() }
-    for queue in commandQueues.values { queue.worker.cancel() }
+    viewing.cancel()
+    work.cancel()
+    commands.cancel()
     await mqtt.stop(after: settings.will)
   }
+
+  /// The service's name in the mirror: it may be at one of several sockets.
+  package static let place = "service"
 
   // MARK: - The broker
 
@@ -112,34 +77,25 @@ package actor FleetPublisher {
     switch event {
     case .connected:
       log.notice("connected with the broker")
-      lastBrokerError = ""
-      loggedRefusals = []
-      isConnected = true
+      broker.connected()
       await connected()
     case .disconnected(let error, let retry):
-      isConnected = false
-      looking?.cancel()
-      republishing?.cancel()
+      work.looking?.cancel()
+      work.republishing?.cancel()
       let seconds = Double(retry.inMilliseconds) / 1_000
-      if error.message != lastBrokerError { log.warning("\(error.message); the next try is in \(seconds) s") }
-      lastBrokerError = error.message
+      if broker.disconnected(error) { log.warning("\(error.message); the next try is in \(seconds) s") }
       // What the broker has kept can't be read, and would end each connection: others may have put it there.
-      guard error.kind == .badData, !hasLooked else { return }
+      guard error.kind == .badData, !broker.hasLooked else { return }
       log.warning("what the broker has kept for this gateway isn't looked at: accessories of earlier may stay there")
-      hasLooked = true
+      broker.looked()
       await lookIsDone()
     case .message(let message): await received(message)
-    case .keepalive: checkFreshness()
-    case .subscribed(let filter):
-      pendingFilters.remove(filter)
-      if pendingFilters.isEmpty, !hasLooked { settle() }
+    // Services of before don't say when readings become stale.
+    case .keepalive: Task { _ = await mirror.refreshed() }
+    case .subscribed(let filter): if broker.answered(filter) { settle() }
     case .refused(let topic, let error):
-      // An ACL refuses each message of a topic.
-      if loggedRefusals.count < 256, loggedRefusals.insert(topic).inserted {
-        log.warning("\(SafeText.escape(topic, limit: 300)): \(error.message)")
-      }
-      pendingFilters.remove(topic)
-      if pendingFilters.isEmpty, !hasLooked { settle() }
+      if broker.refused(topic) { log.warning("\(SafeText.escape(topic, limit: 300)): \(error.message)") }
+      if broker.answered(topic) { settle() }
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 
 /// What a publisher publishes, and where it gets it.
@@ -20,6 +21,15 @@ package struct PublisherSettings: Sendable {
   /// Settings for a gateway.
   package init(gateway: TopicLevel, host: String, version: String, sockets: [String]) {
     (self.gateway, self.host, self.version, self.sockets) = (gateway, host, version, sockets)
+  }
+
+  /// The sockets to look for a service at: in each place first the socket for readings, then the other one, which services of
+  /// older versions have alone.
+  package static func usualSockets() -> [String] {
+    let (readings, others) = (ServicePlace.allReadings(), ServicePlace.all())
+    return (0..<max(readings.count, others.count)).flatMap { index in
+      readings.dropFirst(index).prefix(1) + others.dropFirst(index).prefix(1)
+    }
   }
 
   /// The topics of the gateway.

@@ -41,36 +41,3 @@ enum FleetAlarms {
     return alarms
   }
 }
-
-/// The raised alarms that a publisher knows of its service's accessories. The service reports those that are raised already
-/// before it says that all are known; until then they are collected here, and afterwards they replace what was known before.
-struct RaisedAlarms: Sendable {
-  private var collected: [TopicLevel: [Bridge.Alarm]] = [:]
-
-  /// Forgets what was collected: a service begins to report.
-  mutating func begin() { collected = [:] }
-
-  /// Collects an alarm that is raised already.
-  mutating func note(_ level: TopicLevel, _ alarm: Bridge.Alarm) {
-    guard collected[level] != nil || collected.count < FleetPublisher.recordLimit else { return }
-    collected[level] = Self.alarms(collected[level] ?? [], alarm, .raised)
-  }
-
-  /// The alarms that were collected for an accessory.
-  func alarms(of level: TopicLevel) -> [Bridge.Alarm] { collected[level] ?? [] }
-
-  /// These alarms after one was raised or cleared.
-  static func alarms(
-    _ alarms: [Bridge.Alarm], _ alarm: Bridge.Alarm, _ state: Bridge.AlarmState
-  ) -> [Bridge.Alarm] {
-    var alarms = alarms
-    let place = alarms.firstIndex { $0.name == alarm.name }
-    switch (state, place) {
-    case (.raised, let place?): alarms[place] = alarm
-    case (.raised, nil): if alarms.count < AlarmRule.countLimit { alarms.append(alarm) }
-    case (.cleared, let place?): alarms.remove(at: place)
-    case (.cleared, nil): break
-    }
-    return alarms
-  }
-}

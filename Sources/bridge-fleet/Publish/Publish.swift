@@ -86,7 +86,7 @@ struct Publish: AsyncParsableCommand, JSONCommand {
     defer { ServiceLog.finish() }
     let name =
       try gateway.map { text throws(AccessoryError) in try GatewayName.read(text) } ?? GatewayName.ofThisMachine()
-    let sockets = socket.map { [$0] } ?? ServiceFeed.usualSockets()
+    let sockets = socket.map { [$0] } ?? PublisherSettings.usualSockets()
     guard !sockets.isEmpty else {
       throw AccessoryError(.misconfigured, "there is no socket to look for a service at: name it with --socket")
     }

@@ -194,6 +194,6 @@ extension WithBroker {
 extension FleetPublisher {
   /// Adds a command to those of an accessory.
   fileprivate func know(_ command: Bridge.Command, of level: TopicLevel) {
-    records[level]?.facts.commands = [command]
+    records.note([command], of: level)
   }
 }

@@ -63,8 +63,12 @@ extension WithBroker {
       try await with { scene in
         let count = 2_000
         let publisher = try publisher(scene)
-        let (stream, events) = AsyncStream<FeedEvent>.makeStream()
-        let running = Task { await publisher.run { body in for await event in stream { await body(event) } } }
+        let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream()
+        let running = Task {
+          await publisher.run { mirror, hooks in
+            for await event in stream { await mirror.take(event, of: FleetPublisher.place, hooks) }
+          }
+        }
         for number in 0..<count { events.yield(.event(.present(Self.device(number)))) }
         events.yield(.event(.ready))
         // Three for each accessory, and those of the gateway.
@@ -84,8 +88,12 @@ extension WithBroker {
     @Test func unchangedReadings() async throws {
       try await with { scene in
         let publisher = try publisher(scene)
-        let (stream, events) = AsyncStream<FeedEvent>.makeStream()
-        let running = Task { await publisher.run { body in for await event in stream { await body(event) } } }
+        let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream()
+        let running = Task {
+          await publisher.run { mirror, hooks in
+            for await event in stream { await mirror.take(event, of: FleetPublisher.place, hooks) }
+          }
+        }
         let device = Self.device(1)
         var reading = BatteryReading(percent: 57, level: .normal, millivolts: 3_700, milliamperes: -120)
         func report() {
