@@ -10,7 +10,7 @@ import Logging
 final class LoadedGateway: Sendable {
   let name: TopicLevel
   private let devices: [Bridge.Device]
-  private let events: AsyncStream<FeedEvent>.Continuation
+  private let events: AsyncStream<ServiceFollower.Event>.Continuation
   private let work: Task<Void, Never>
 
   /// Begins to publish. `machine` is the identity that a machine has in /etc/machine-id.
@@ -21,11 +21,13 @@ final class LoadedGateway: Sendable {
     settings.forgetAfter = .seconds(86_400)
     var connection = MQTTSettings(broker, clientID: "load-\(number)")
     connection.will = settings.will
-    let (stream, events) = AsyncStream<FeedEvent>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
+    let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
     let publisher = FleetPublisher(
       settings, mqtt: MQTTClient(connection), log: Logger(label: "load") { _ in SwiftLogNoOpLogHandler() })
     work = Task {
-      await publisher.run { body in for await event in stream { await body(event) } }
+      await publisher.run { mirror, hooks in
+        for await event in stream { await mirror.take(event, of: FleetPublisher.place, hooks) }
+      }
     }
     (self.name, self.events) = (name, events)
     devices = (0..<accessories).map { index in
