@@ -51,6 +51,16 @@ struct FleetSession: Sendable {
     return (try wanted(await loaded()), isComplete)
   }
 
+  /// What may be wrong where the broker told of no accessory: some brokers keep messages and don't give them to who doesn't know their
+  /// topics.
+  var emptiness: String {
+    let whose = options.gateway.map { " of a gateway \(SafeText.escape($0))" } ?? ""
+    return
+      "\(broker) tells of no accessory\(whose). Either none is published (bridge-fleet publish does that), or the broker gives "
+      + "subscriptions with wildcards nothing that it has kept, as RabbitMQ: then name an accessory with its gateway, as in "
+      + "bridge-fleet battery GATEWAY:ID"
+  }
+
   private func loaded() async -> [FleetAccessory] {
     let fleet = await reader.fleet
     let dropped = fleet.dropped
@@ -83,15 +93,17 @@ struct FleetSession: Sendable {
         throw UsageError(
           "there are \(found.count) accessories: name one, as in \(found[0].key); bridge-fleet list shows all")
       }
-      guard let one = found.first else { throw AccessoryError(.notFound, "\(broker) has no accessory") }
+      guard let one = found.first else { throw AccessoryError(.notFound, emptiness) }
       return one
     }
     let name = FleetName(text, gateway: options.gateway)
     // Most names are whole, and then only the topics of this accessory are needed.
     try await load(FleetScope(gateway: options.gateway, accessories: name.levels, named: name.gateways, needed))
     var found = name.matches(among: await loaded())
+    var isSilent = false
     if found.isEmpty {
-      found = name.matches(among: try await all().accessories)
+      let all = try await all().accessories
+      (found, isSilent) = (name.matches(among: all), all.isEmpty)
       if found.count == 1, !parts.isEmpty {
         try await load(FleetScope(gateway: found[0].key.gateway.text, accessories: [found[0].key.accessory], needed))
         found = name.matches(among: await loaded())
@@ -103,8 +115,8 @@ struct FleetSession: Sendable {
         "\(SafeText.escape(text)) can be \(found.count) accessories: \(names)\(found.count > 10 ? " …" : "")")
     }
     guard let one = found.first else {
-      throw AccessoryError(
-        .notFound, "there is no accessory \(SafeText.escape(text)) on \(broker): bridge-fleet list shows all")
+      let advice = isSilent ? emptiness : "bridge-fleet list shows all"
+      throw AccessoryError(.notFound, "there is no accessory \(SafeText.escape(text)) on \(broker): \(advice)")
     }
     return one
   }

@@ -22,15 +22,14 @@ struct List: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let (accessories, isComplete) = try await FleetSession.with(fleet) { try await $0.all() }
+    let (found, emptiness) = try await FleetSession.with(fleet) {
+      (try await $0.all(), $0.emptiness)
+    }
+    let (accessories, isComplete) = found
     if output.json {
       return Output.json(FleetListDocument(accessories.map { $0.document($0.device) }, isComplete: isComplete))
     }
-    guard !accessories.isEmpty else {
-      return Output.note(
-        "No accessory found. A gateway publishes its own with: bridge-fleet publish. If one does, look at its log: some brokers, such as "
-          + "RabbitMQ, don't send what they have kept.")
-    }
+    guard !accessories.isEmpty else { return Output.note(emptiness) }
     let hasAlarms = accessories.contains { $0.state.alarms?.isEmpty == false }
     var table = Table(
       ["GATEWAY", "ID", "NAME", "MODEL", "DRIVER", "BATTERY", "STATE", "PROFILE"] + (hasAlarms ? ["ALARM"] : []),

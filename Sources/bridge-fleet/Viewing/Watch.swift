@@ -34,7 +34,9 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     Interruption.endWithOutput()
     try await FleetSession.with(fleet, follows: true) { session in
       var shown: [FleetStore.Key: Shown] = [:]
-      for one in try await session.all().accessories { update(one.key, one, isOnline: one.isOnline, &shown[one.key]) }
+      let accessories = try await session.all().accessories
+      if accessories.isEmpty { Output.note(session.emptiness) }
+      for one in accessories { update(one.key, one, isOnline: one.isOnline, &shown[one.key]) }
       try await session.follow { news, fleet in
         let keys: Set<FleetStore.Key>
         switch news {

@@ -30,7 +30,16 @@ extension WithBroker {
         .end()
       #expect(battery.status == 0 && battery.outputText.contains("57 %"), "\(battery.outputText) \(battery.errorText)")
       let list = try await machine.start("bridge-fleet", ["list", "--broker", broker.address]).end()
-      #expect(list.status == 0 && list.errorText.contains("RabbitMQ"), "\(list.errorText)")
+      #expect(list.status == 0 && list.errorText.contains("tells of no accessory"), "\(list.errorText)")
+      #expect(list.errorText.contains("RabbitMQ: then name an accessory with its gateway"), "\(list.errorText)")
+      for arguments in [["battery", "SIM0001"], ["battery"]] {
+        let ended = try await machine.start("bridge-fleet", arguments + ["--broker", broker.address]).end()
+        #expect(ended.status == EX_NOINPUT && ended.errorText.contains("as RabbitMQ"), "\(ended.errorText)")
+      }
+      let watch = try machine.start("bridge-fleet", ["watch", "--broker", broker.address])
+      _ = try await watch.transcript.wait { $0.status != nil || $0.errorText.contains("as RabbitMQ") }
+      watch.signal(SIGINT)
+      #expect(try await watch.end().errorText.contains("as RabbitMQ"))
       publisher.signal(SIGTERM)
       #expect(try await publisher.end().status == 0)
     }
