@@ -33,6 +33,8 @@ extension ProtocolDescription.Argument {
       let word = defaultValue.flatMap { number in words.first { $0.value == number }?.key }
       return .init(name, .choice(words.keys.sorted()), defaultValue: word.map { .text($0) })
     }
+    // A raw number is in the unit only where it isn't scaled.
+    let unit = offset == 0 && scale == .one ? unit : nil
     return .init(name, .whole(range), unit: unit, defaultValue: defaultValue.map { .whole($0) })
   }
 

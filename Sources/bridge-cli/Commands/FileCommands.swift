@@ -20,11 +20,27 @@ struct FileGroup: AsyncParsableCommand {
 
 /// A command on an accessory's files.
 protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
-  /// The accessory's name as the user typed it.
-  var device: String { get }
+  var target: FileTarget { get }
+}
+
+/// What all commands on files take: the accessory, and how it is opened.
+struct FileTarget: ParsableArguments {
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
+  var device: String
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
+  @OptionGroup var output: OutputOptions
 }
 
 extension FileCommand {
+  /// The accessory's name as the user typed it.
+  var device: String { target.device }
+  var transport: TransportOptions { target.transport }
+  var serial: SerialOptions { target.serial }
+  var waiting: WaitOptions { target.waiting }
+  var output: OutputOptions { target.output }
+
   /// Runs `body` with the accessory's files, and closes them, also when `body` throws. An absent accessory is waited for as
   /// `--wait` says, unless `waits` is false.
   func withFiles<Result: Sendable>(
@@ -50,12 +66,7 @@ struct Ls: FileCommand {
         bridge-cli file ls EV3 ../prjs/tst --json | jq -r '.entries[].name'
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
-  var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var target: FileTarget
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path = "./"
 
   func run() async throws {
@@ -87,12 +98,7 @@ struct Rm: FileCommand {
         bridge-cli file rm EV3 ../prjs/tst/tst.rbf
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
-  var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var target: FileTarget
   @Argument(help: "The file or folder.", completion: CompletionWords.nothing) var path: String
 
   func run() async throws {
@@ -112,12 +118,7 @@ struct Mkdir: FileCommand {
         bridge-cli file mkdir EV3 ../prjs/tst
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
-  var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var target: FileTarget
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path: String
 
   func run() async throws {

@@ -93,12 +93,7 @@ struct GetFile: FileCommand {
         bridge-cli file get EV3 ../prjs/tst/log.rtf ./log.txt --force
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
-  var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var target: FileTarget
   @Argument(help: "The path of the file on the accessory.", completion: CompletionWords.nothing) var path: String
   @Argument(help: "Where to save it; default: here, under its own name.", completion: .file()) var file: String?
   @Flag(help: "Replace an existing file.") var force = false

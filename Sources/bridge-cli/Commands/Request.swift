@@ -7,7 +7,7 @@ import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
 
-struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
+struct Request: SendingCommand {
   static let configuration = CommandConfiguration(
     commandName: "request",
     abstract: "Sends commands to an accessory, and prints the replies.",
@@ -40,14 +40,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   var list = false
   @Flag(help: "Don't wait until the commands are done.")
   var noReply = false
-  @Flag(help: "Allow what changes the accessory, if its profile allows it too.")
-  var write = false
-  @Flag(help: "Show the bytes that would be sent; send nothing.")
-  var dryRun = false
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: SendingOptions
 
   /// The parsed words of AF1's short form.
   struct Parts: Equatable {
@@ -110,7 +103,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private var sending: CommandSending {
-    CommandSending(line: line, write: write, dryRun: dryRun, isAnswered: !noReply, output: output)
+    sending(isAnswered: !noReply)
   }
 
   func run() async throws {
@@ -118,18 +111,18 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     if let named = NamedRequest(words, driver: line.driver) { return try await named.run(sending) }
     let parts = try parts()
     let found = try await Door.find(parts.device, line)
-    if parts.mayBeAName || dryRun {
+    if parts.mayBeAName || options.dryRun {
       try await found.checkDriver()
       let (driver, commands) = try await found.commands()
       if let named = named(parts, driver, commands) { return try await named.run(sending, on: found) }
-      if dryRun { return try await named(parts, driver, found.label).run(sending, on: found) }
+      if options.dryRun { return try await named(parts, driver, found.label).run(sending, on: found) }
     }
-    try found.checkBytes(isAsked: write)
+    try found.checkBytes(isAsked: options.write)
     try await Self.hinting { try found.check(.requests) }
     try await found.with { opened in
       let (device, reply) = try await usage {
         try await Self.hinting {
-          try await opened.request(parts.command.rawValue, payload: parts.payload, write: write)
+          try await opened.request(parts.command.rawValue, payload: parts.payload, write: options.write)
         }
       }
       show(reply, parts, DeviceDocument(device), driver: found.driverName)

@@ -20,12 +20,7 @@ struct SendFile: FileCommand {
         bridge-cli file send EV3 tst.rbf ../prjs/tst/tst.rbf
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
-  var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var target: FileTarget
   @Argument(help: "The file on this machine.", completion: .file()) var file: String
   @Argument(help: "The path or name of the file on the accessory.", completion: CompletionWords.nothing) var path:
     String?

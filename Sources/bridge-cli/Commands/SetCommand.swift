@@ -4,7 +4,7 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-struct SetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
+struct SetCommand: SendingCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Sets values in an accessory.",
@@ -22,14 +22,7 @@ struct SetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     help: ArgumentHelp("The accessory (where there are several), and NAME=VALUE.", valueName: "word"),
     completion: CompletionWords.devices)
   var words: [String]
-  @Flag(help: "Allow what changes the accessory, if its profile allows it too.")
-  var write = false
-  @Flag(help: "Show the bytes that would be sent; send nothing.")
-  var dryRun = false
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
-  @OptionGroup var waiting: WaitOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: SendingOptions
 
   private var device: String? { words.first.flatMap { $0.contains("=") ? nil : $0 } }
 
@@ -46,8 +39,7 @@ struct SetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   func run() async throws {
-    try await NamedRequest(settings: try settings(), of: device)
-      .run(CommandSending(line: line, write: write, dryRun: dryRun, output: output))
+    try await NamedRequest(settings: try settings(), of: device).run(sending())
   }
 }
 
@@ -61,4 +53,34 @@ struct CommandSending {
   /// Whether replies are awaited.
   var isAnswered = true
   let output: OutputOptions
+}
+
+/// A command that sends commands to an accessory.
+protocol SendingCommand: AsyncParsableCommand, JSONCommand, LineCommand {
+  var options: SendingOptions { get }
+}
+
+/// What the commands that send commands take: the permission to write, and how the accessory is opened.
+struct SendingOptions: ParsableArguments {
+  @Flag(help: "Allow what changes the accessory, if its profile allows it too.")
+  var write = false
+  @Flag(help: "Show the bytes that would be sent; send nothing.")
+  var dryRun = false
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
+  @OptionGroup var output: OutputOptions
+}
+
+extension SendingCommand {
+  var transport: TransportOptions { options.transport }
+  var serial: SerialOptions { options.serial }
+  var waiting: WaitOptions { options.waiting }
+  var output: OutputOptions { options.output }
+
+  /// How the commands are sent.
+  func sending(isAnswered: Bool = true) -> CommandSending {
+    CommandSending(
+      line: line, write: options.write, dryRun: options.dryRun, isAnswered: isAnswered, output: output)
+  }
 }

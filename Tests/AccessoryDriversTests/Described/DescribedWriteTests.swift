@@ -58,6 +58,17 @@ import Testing
     #expect(all.filter { !$0.hasWrites }.map(\.name) == ["framed", "ev3", "hm10", "bluno", "hm1x"])
   }
 
+  /// An argument is typed as it is sent. Its unit stands beside it only where that is the number in this unit.
+  @Test(arguments: ["", ", scale: 0.1", ", offset: 2"]) func anArgumentIsTypedAsItIsSent(scaling: String) throws {
+    let text = Self.text.replacing("default: 1}", with: "default: 1, unit: s\(scaling)}")
+    let driver = Driver(try Self.description(text))
+    #expect(
+      driver.commands.last?.arguments
+        == [.init("seconds", .whole(1...9), unit: scaling.isEmpty ? "s" : nil, defaultValue: .whole(1))])
+    let call = try CommandCall("cut", ["seconds": "7"], of: driver.commands)
+    #expect(try driver.preview(of: [call]) == [Array("cut 7\n".utf8)])
+  }
+
   @Test func thePreviewIsWhatIsSent() async throws {
     let description = try Self.description()
     let driver = Driver(description)

@@ -63,7 +63,8 @@ extension ProtocolDescription {
     public var range: ClosedRange<Int>
     /// How the argument is encoded in the request; nil for decimal text.
     public var format: NumberFormat?
-    /// What is added to the raw number before scaling. A person types (raw + offset) · scale.
+    /// What is added to the raw number before scaling. The value that the argument sets is (raw + offset) · scale; a person types the
+    /// raw number.
     public var offset = 0
     /// The factor by which the sum of raw number and `offset` is multiplied.
     public var scale = Scale.one
