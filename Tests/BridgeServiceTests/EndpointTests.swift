@@ -145,15 +145,18 @@ import Testing
     }
   }
 
-  /// Without the profile's word nobody's bytes reach what they may change something in.
+  /// Without the profile's word nobody's bytes reach what they may change something in; programs read what it says.
   @Test func withoutPermission() async throws {
     try await with(Self.profile { ($0.socket, $0.asksToWrite) = ("pack", false) }) { harness, pack, folder in
       let announced = try plugIn(harness, pack)
-      try await harness.said("P1 is not shared: ")
+      try await harness.said("P1 is shared for reading only: ")
       let program = try await client(folder + "/pack")
       program.send("cut\n")
+      try await harness.said("may not write")
       _ = try await harness.client().call(Bridge.Perform(commands: [.init("read")]))
       try await pack.expect("read\n")
+      _ = pack.terminal.transport.output.offer(Array("told".utf8))
+      try await program.expect("told")
       await program.transport.close()
       announced.remove()
     }

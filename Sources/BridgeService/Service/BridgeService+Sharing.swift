@@ -214,12 +214,16 @@ extension BridgeService {
   /// Attaches a feed of an attachment's line to a hub as its device. The feed ends when the device is gone. If the hub has no writers,
   /// the feed gets all bytes from the device; otherwise only the bytes that arrive while the line is lent.
   @discardableResult
-  func connect(_ hub: SharingHub, to attachment: Attachment, line: SharedLineControl?) async -> ShareFeed {
+  func connect(
+    _ hub: SharingHub, to attachment: Attachment, line: SharedLineControl?, isReadOnly: Bool = false
+  ) async -> ShareFeed {
     let feed = ShareFeed(
       label: attachment.target.address.description, timing: line?.timing ?? .instant, line: line,
-      hearsAlways: hub.rules.writers == .none)
+      hearsAlways: isReadOnly || hub.rules.writers == .none)
     await sharing(of: attachment).line.add(feed)
-    await hub.attach(feed) { _ in }
+    var shared = SharedDevice(feed)
+    shared.isReadOnly = isReadOnly
+    await hub.attach(shared) { _ in }
     // The device may be gone by now. Then the other feeds were ended before this one was added.
     let isThere =
       attachments.contains(attachment) && (attachment.contact.isTold || attachment.machine.state == .lent)

@@ -115,12 +115,14 @@ final class SharedEndpoints {
       return changed(name, on: service)
     }
     release(places, on: service)
-    if places.sharing.writers != .none,
+    places.isReadOnly = places.sharing.writers == .none
+    if !places.isReadOnly,
       let refusal = service.opener(for: attachment).writeRules.refusalOfBytes(
         isAsked: places.sharing.asksToWrite,
         asking: "its share must say write: true, or writers: none if programs are only to read")
     {
-      return service.log.error("\(attachment.name) is not shared: \(refusal.message)")
+      places.isReadOnly = true
+      service.log.warning("\(attachment.name) is shared for reading only: \(refusal.message)")
     }
     let feed = ShareFeed(
       label: attachment.target.address.description, timing: .instant, line: nil, hearsAlways: true)
@@ -141,7 +143,7 @@ final class SharedEndpoints {
       line?.use(lent)
       if lent != nil { await hub.lineWasReopened() }
     }
-    places.feed = await service.connect(hub, to: attachment, line: line)
+    places.feed = await service.connect(hub, to: attachment, line: line, isReadOnly: places.isReadOnly)
     changed(places.profile, on: service)
   }
 
@@ -181,7 +183,7 @@ final class SharedEndpoints {
       if places.feed != nil { release(places, on: service) }
       return
     }
-    guard places.sharing.writers != .none else {
+    guard !places.isReadOnly else {
       // An accessory that was closed because it was idle sends nothing, so it is opened for the readers.
       if places.listeners > 0 { service.perform(attachment.machine.wake(now: service.clock.now), on: attachment) }
       return
