@@ -43,6 +43,15 @@ package protocol FoundAccessory: Sendable {
   func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview
   /// Everything that is known about it and its line, also where no driver is known for it.
   func info() async throws(AccessoryError) -> AccessoryInfo
+  /// Opens its line, or has it lent, for settings and modem lines: no bytes are sent, not even the driver's greeting.
+  func lineSession() async throws(AccessoryError) -> AccessorySession
+  /// Opens it for a person at a console. `awaiting` is called with a text for people on what is about to be done. Throws
+  /// `permissionDenied` where `write` is true and the profile doesn't allow writes.
+  func bytes(write: Bool, awaiting: (String) -> Void) async throws(AccessoryError) -> OpenedBytes
+  /// Opens it for the clients of a bridge; see `SharedBytes`.
+  func share(_ plan: SharePlan) async throws(AccessoryError) -> SharedBytes
+  /// The driver by whose frames it can be shared, as far as this program can tell its frames apart; nil for none.
+  var framesDriver: Driver? { get }
   /// Makes contact. `ability` is what it is used for: an accessory that never has it isn't opened, because that resets some
   /// boards. Throws `misconfigured` when no driver is known, `unsupported`, and the errors of opening and making contact.
   func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse

@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryLink
 
 /// An accessory that a service has open, or is going to open.
 struct HeldAccessory: FoundAccessory {
@@ -77,6 +78,25 @@ struct HeldAccessory: FoundAccessory {
     return AccessoryInfo(
       device: ToldDevice(reply.accessory.device), line: reply.line, toldDetails: reply.protocol,
       identity: reply.identity?.reading, held: reply.accessory)
+  }
+
+  func lineSession() async throws(AccessoryError) -> AccessorySession {
+    AccessorySession(try await calls.open(write: false).transport)
+  }
+
+  func bytes(write: Bool, awaiting: (String) -> Void) async throws(AccessoryError) -> OpenedBytes {
+    if !write, let refusal = await writeRules().refusalOfBytes(isAsked: false) {
+      awaiting("listening to what \(label) says to the service at \(entry.socketPath)")
+      return OpenedBytes(
+        device: device, received: ReceivedBytes(try await calls.trace()), session: nil, servicePath: entry.socketPath,
+        refusal: refusal)
+    }
+    awaiting("waiting for the service at \(entry.socketPath) to lend \(label)")
+    let (device, transport) = try await calls.open(write: entry.asks(toWrite: write))
+    let session = AccessorySession(transport)
+    return OpenedBytes(
+      device: ToldDevice(device), received: ReceivedBytes(session), session: session, servicePath: entry.socketPath,
+      refusal: nil)
   }
 
   func open(needing ability: DriverAbility?) throws(AccessoryError) -> any AccessoryInUse {

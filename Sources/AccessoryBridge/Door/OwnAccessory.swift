@@ -108,6 +108,21 @@ struct OwnAccessory: FoundAccessory {
 
   // MARK: - Sessions
 
+  func lineSession() async throws(AccessoryError) -> AccessorySession { try await unguardedSession() }
+
+  func bytes(write: Bool, awaiting: (String) -> Void) async throws(AccessoryError) -> OpenedBytes {
+    let pause = settleTime.map { ", which takes \($0) to settle" } ?? ""
+    awaiting("opening \(label)\(pause)")
+    var opener = opener
+    opener.asksToWrite = write
+    let refusal = write ? nil : opener.writeRules.refusalOfBytes(isAsked: false)
+    let session = try await opened { () async throws(AccessoryError) in
+      refusal == nil ? try await opener.greetedSession() : try await opener.unguardedSession()
+    }
+    return OpenedBytes(
+      device: device, received: ReceivedBytes(session), session: session, servicePath: nil, refusal: refusal)
+  }
+
   /// Opens the device without the driver's greeting: to listen, or before the driver makes contact.
   func unguardedSession() async throws(AccessoryError) -> AccessorySession {
     try await opened { () async throws(AccessoryError) in try await opener.unguardedSession() }

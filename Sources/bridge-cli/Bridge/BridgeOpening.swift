@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -45,11 +46,7 @@ struct BridgeOpening: Sendable {
   func checkPermission() async throws {
     guard write else { return }
     do {
-      if let held = try await HeldDevice.findNow(text, line, asLine: true) {
-        try await held.writeRules().checkBytes(isAsked: true)
-      } else {
-        try await OpenedAccessory.find(text, line, asLine: true).opener.writeRules.checkBytes(isAsked: true)
-      }
+      try await Door.findNow(text, line, asLine: true).writeRules().checkBytes(isAsked: true)
     } catch let error where Self.mayPass(error) {}
   }
 
@@ -57,94 +54,39 @@ struct BridgeOpening: Sendable {
   /// errors of finding and opening it, `permissionDenied` when the user asks for writes that aren't allowed, and
   /// `misconfigured` when the user chose frames and the protocol is unknown or can't be routed.
   func open() async throws -> Opened {
-    if let held = try await HeldDevice.find(text, line, asLine: true) {
-      var opened = try await borrow(held)
-      // The service says the profile's name. Its contents are those of the profile that this program finds by that name.
-      opened.device.resets = resets(of: await KnownProfiles.store.profile(named: held.accessory.profile ?? ""))
-      return opened
-    }
-    let target = try await OpenedAccessory.find(text, line, asLine: true)
-    var opener = target.opener
-    opener.asksToWrite = write
-    opener.tap = await recorder?.nextTap()
-    let document = DeviceDocument(target.device)
-    let rules = opener.writeRules
-    guard let driver = try framesDriver(opener.driver, label: target.label, rules), let routing = driver.routing else {
-      let advice = isReadOnly || write ? nil : rules.adviceForBytes(isAsked: false)
-      let onlyReads = isReadOnly || advice != nil
-      let transport = onlyReads ? try await opener.unguardedTransport() : try await opener.transport()
-      await recorder?.opened(silence: transport.timing.silence, driver: target.driver?.name)
-      var device = SharedDevice(transport)
-      (device.resets, device.isReadOnly) = (resets(of: opener.profile), onlyReads)
-      return Opened(device: device, name: target.label, document: document, advice: advice)
-    }
-    let allowsWrites = try allowsWrites(rules, driver)
-    let transport = try await opener.unguardedTransport()
-    await recorder?.opened(silence: transport.timing.silence, driver: driver.name)
-    do {
-      var device = SharedDevice(transport, routing: try routing(transport, opener.profile, allowsWrites))
-      device.resets = resets(of: opener.profile)
-      if transport.peer != nil {
-        // An EV3 on the network expects a greeting at the start of each connection.
-        let session = AccessorySession(transport)
-        device.session = session
-        try await driver.greet(over: session)
-      }
-      return Opened(device: device, name: target.label, document: document)
-    } catch {
-      transport.beginClose()
-      throw error
-    }
+    let found = try await Door.find(text, line, asLine: true)
+    let rules = await found.writeRules()
+    let driver = try framesDriver(found.framesDriver, label: found.label, rules)
+    let advice = driver != nil || isReadOnly || write ? nil : rules.adviceForBytes(isAsked: false)
+    let onlyReads = driver == nil && (isReadOnly || advice != nil)
+    let name = found.driverName
+    let shared = try await found.share(
+      SharePlan(frames: driver, onlyReads: onlyReads, write: write, tap: await recorder?.nextTap()) { silence in
+        await recorder?.opened(silence: silence, driver: name)
+      })
+    var device = SharedDevice(shared.transport, routing: shared.routing)
+    (device.session, device.isReadOnly) = (shared.session, onlyReads)
+    device.resets = resets(of: await found.profile())
+    return Opened(
+      device: device, name: found.label, document: DeviceDocument(found.device, held: found.service?.accessory),
+      advice: advice)
   }
 
   private func resets(of profile: Profile?) -> [LineReset] {
     usesProfileReset ? profile?.reset?.resets ?? [] : []
   }
 
-  private func borrow(_ held: HeldDevice) async throws -> Opened {
-    let known = held.accessory.driver.flatMap { KnownDrivers.library.driver(named: $0) }
-    // If the service reaches a Modbus accessory by a network, this program can't know how its frames are encoded there.
-    let hasKnownFrames = known?.units == nil || !held.name.hasPrefix("tcp:")
-    let driver = try framesDriver(hasKnownFrames ? known : nil, label: held.label ?? held.name)
-    let isAsked = write && held.accessory.writes != nil
-    let advice = driver == nil && !isReadOnly && !write ? await held.writeRules().adviceForBytes(isAsked: false) : nil
-    var transport: any Transport
-    // The service shares the accessory with its other clients, if it is new enough to have the call `Share`, with frames. Otherwise
-    // this program borrows the accessory, and the service lends it only to a client that may send every frame.
-    var allowsWrites = held.accessory.writes == nil || isAsked
-    if let shared = try await held.calls.share(
-      isReadOnly || advice != nil ? .read : .write, by: driver == nil ? .bytes : .frames, write: isAsked)
-    {
-      transport = shared.transport
-    } else {
-      transport = try await held.calls.open(write: isAsked).transport
-      allowsWrites = true
-    }
-    if let recorder { transport = TappedTransport(transport, tap: await recorder.nextTap()) }
-    await recorder?.opened(silence: held.silence, driver: held.accessory.driver)
-    let document = DeviceDocument(held.accessory.device, held: held.accessory)
-    do {
-      let routing = try driver?.routing?(transport, nil, allowsWrites)
-      var device = SharedDevice(transport, routing: routing)
-      device.isReadOnly = advice != nil
-      return Opened(device: device, name: held.label ?? held.name, document: document, advice: advice)
-    } catch {
-      transport.beginClose()
-      throw error
-    }
-  }
-
   /// The driver whose frames are shared; nil when bytes are shared. Throws `misconfigured` when the user chose frames and
   /// the driver can't match replies with requests.
   private func framesDriver(
-    _ driver: Driver?, label: String, _ rules: WriteRules? = nil
+    _ driver: Driver?, label: String, _ rules: WriteRules
   ) throws(AccessoryError) -> Driver? {
     switch unit {
     case .bytes?: return nil
     case nil:
       guard !isReadOnly, let driver, driver.routing != nil else { return nil }
       // The frames of another protocol than the device's own are bytes.
-      if let rules, !write, rules.hasWrites, !rules.names(driver.name) { return nil }
+      if !write, rules.hasWrites, !rules.names(driver.name) { return nil }
       return driver
     case .frames?:
       if let driver, driver.routing != nil { return driver }
@@ -154,14 +96,6 @@ struct BridgeOpening: Sendable {
         "\(label) can't be shared by frames, because \(reason ?? "its protocol isn't known"): use --by bytes"
           + (driver == nil ? ", or name the protocol with --driver" : ""))
     }
-  }
-
-  /// Whether clients' frames may be writes. Throws `permissionDenied` if the user asks for writes that the profile doesn't
-  /// allow, or if frames of another protocol than the device's own are to be sent to a device with writes.
-  private func allowsWrites(_ rules: WriteRules, _ driver: Driver) throws(AccessoryError) -> Bool {
-    guard rules.hasWrites else { return true }
-    if write || !rules.names(driver.name) { try rules.checkBytes(isAsked: write) }
-    return write
   }
 
   /// Whether an error of opening may go away without action by the user.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
@@ -38,17 +39,15 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     let given = try await reset?.resets()
-    if let held = try await HeldDevice.find(device.text, line, asLine: true) {
-      let profile = await KnownProfiles.store.profile(named: held.accessory.profile ?? "")
-      let chosen = try choose(given ?? profile?.reset?.resets ?? [], of: held.label ?? held.name)
-      let session = AccessorySession(try await held.calls.open(write: false).transport)
-      try await run(chosen, on: session, of: held.label ?? held.name)
-      return show(chosen, DeviceDocument(held.accessory.device), held.accessory.device.id)
+    let found = try await Door.find(device.text, line, asLine: true)
+    let chosen: LineReset
+    if let given {
+      chosen = try choose(given, of: found.label)
+    } else {
+      chosen = try choose(await found.profile()?.reset?.resets ?? [], of: found.label)
     }
-    let target = try await OpenedAccessory.find(device.text, line, asLine: true)
-    let chosen = try choose(given ?? target.profile?.reset?.resets ?? [], of: target.label)
-    try await run(chosen, on: try await target.unguardedSession(), of: target.label)
-    show(chosen, DeviceDocument(target.device), target.device.id)
+    try await run(chosen, on: try await found.lineSession(), of: found.label)
+    show(chosen, DeviceDocument(found.device), found.device.id)
   }
 
   /// The sequence that the user names; without a name the one that restarts the board.

@@ -68,6 +68,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
       func document(_ values: [Bridge.MeasuredValue]) -> ValuesDocument {
         ValuesDocument(DeviceDocument(followed.told.device), values, missing: followed.told.missing)
       }
+      followed.told.noteAge(followed.opened.service)
       try shown.show(followed.told.value, isComplete: !watch, document: document)
       if let poll {
         while true {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryControl
+import AccessoryBridge
 import AccessoryCore
-import AccessoryIO
-import AccessoryLink
 
 /// Receives what an accessory sends, one piece at a time: the next piece is taken after `takeNext`.
 struct ConsoleListener: Sendable {
@@ -18,7 +16,7 @@ struct ConsoleListener: Sendable {
   ) {
     let (stream, shown) = AsyncStream<Void>.makeStream()
     self.shown = shown
-    task = Task { gone(await listen(opening.source, arrived, stream)) }
+    task = Task { gone(await listen(opening.received, arrived, stream)) }
   }
 
   /// To be called when the last piece was shown.
@@ -28,24 +26,13 @@ struct ConsoleListener: Sendable {
 }
 
 private func listen(
-  _ source: ConsoleConnection.Source, _ arrived: @Sendable ([UInt8]) -> Void, _ shown: AsyncStream<Void>
+  _ received: ReceivedBytes, _ arrived: @Sendable ([UInt8]) -> Void, _ shown: AsyncStream<Void>
 ) async -> AccessoryError? {
   var shown = shown.makeAsyncIterator()
   do throws(AccessoryError) {
-    switch source {
-    case .session(let session):
-      for try await bytes in session.input {
-        arrived(bytes)
-        _ = await shown.next()
-      }
-    case .trace(let pieces):
-      for try await piece in pieces {
-        guard piece.direction == ByteDirection.fromDevice.rawValue, let bytes = piece.bytes, !bytes.isEmpty else {
-          continue
-        }
-        arrived(bytes)
-        _ = await shown.next()
-      }
+    for try await bytes in received {
+      arrived(bytes)
+      _ = await shown.next()
     }
     return nil
   } catch {

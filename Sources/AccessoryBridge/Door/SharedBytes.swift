@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+/// How an accessory is opened for the clients of a bridge.
+package struct SharePlan: Sendable {
+  /// The driver by whose frames it is shared; nil for bytes.
+  package var frames: Driver?
+  /// Whether nothing that clients send reaches the accessory.
+  package var onlyReads: Bool
+  /// Whether the user asks for permission to change something in the accessory.
+  package var write: Bool
+  /// Gets a copy of every byte; nil for nobody.
+  package var tap: (any TransportTap)?
+  /// Called when the accessory is open, before any byte passes, with the pause after which a frame is given up.
+  package var opened: @Sendable (Duration) async -> Void
+
+  /// A plan.
+  package init(
+    frames: Driver?, onlyReads: Bool, write: Bool, tap: (any TransportTap)?,
+    opened: @escaping @Sendable (Duration) async -> Void
+  ) {
+    (self.frames, self.onlyReads, self.write, self.tap, self.opened) = (frames, onlyReads, write, tap, opened)
+  }
+}
+
+/// An accessory that is open for the clients of a bridge.
+package struct SharedBytes: Sendable {
+  /// Its bytes.
+  package let transport: any Transport
+  /// How its frames are told apart; nil if it is shared by bytes.
+  package var routing: FrameRouting?
+  /// The session by which it was greeted; nil if it needed no greeting.
+  package var session: AccessorySession?
+}
+
+extension HeldAccessory {
+  /// If the service reaches a Modbus accessory by a network, this program can't know how its frames are encoded there.
+  var framesDriver: Driver? {
+    let driver = driverName.flatMap { kinds.library().driver(named: $0) }
+    return driver?.units == nil || !entry.accessory.device.place.hasPrefix("tcp:") ? driver : nil
+  }
+
+  /// The service shares the accessory with its other clients, if it is new enough to have the call `Share`, with frames.
+  /// Otherwise this program borrows the accessory, and the service lends it only to a client that may send every frame.
+  func share(_ plan: SharePlan) async throws(AccessoryError) -> SharedBytes {
+    let write = entry.asks(toWrite: plan.write)
+    var allowsWrites = entry.accessory.writes == nil || write
+    var transport: any Transport
+    if let shared = try await calls.share(
+      plan.onlyReads ? .read : .write, by: plan.frames == nil ? .bytes : .frames, write: write)
+    {
+      transport = shared.transport
+    } else {
+      transport = try await calls.open(write: write).transport
+      allowsWrites = true
+    }
+    if let tap = plan.tap { transport = TappedTransport(transport, tap: tap) }
+    // The service doesn't report the line's speed here, so this is the value for a transport without a baud rate. It is
+    // right for all but the slowest lines.
+    await plan.opened(LineTiming.instant.silence)
+    do throws(AccessoryError) {
+      return SharedBytes(transport: transport, routing: try plan.frames?.routing?(transport, nil, allowsWrites))
+    } catch {
+      transport.beginClose()
+      throw error
+    }
+  }
+}
+
+extension OwnAccessory {
+  var framesDriver: Driver? { opener.driver }
+
+  func share(_ plan: SharePlan) async throws(AccessoryError) -> SharedBytes {
+    var opener = opener
+    (opener.asksToWrite, opener.tap) = (plan.write, plan.tap)
+    guard let driver = plan.frames, let routing = driver.routing else {
+      let transport = plan.onlyReads ? try await opener.unguardedTransport() : try await opener.transport()
+      await plan.opened(transport.timing.silence)
+      return SharedBytes(transport: transport)
+    }
+    let allowsWrites = try allowsWrites(plan, driver)
+    let transport = try await opener.unguardedTransport()
+    await plan.opened(transport.timing.silence)
+    let failure: AccessoryError
+    do throws(AccessoryError) {
+      var shared = SharedBytes(
+        transport: transport, routing: try routing(transport, opener.profile, allowsWrites))
+      if transport.peer != nil {
+        // An EV3 on the network expects a greeting at the start of each connection.
+        let session = AccessorySession(transport)
+        shared.session = session
+        try await driver.greet(over: session)
+      }
+      return shared
+    } catch {
+      failure = error
+    }
+    transport.beginClose()
+    throw failure
+  }
+
+  /// Whether clients' frames may be writes. Throws `permissionDenied` if the user asks for writes that the profile doesn't
+  /// allow, or if frames of another protocol than the device's own are to be sent to a device with writes.
+  private func allowsWrites(_ plan: SharePlan, _ driver: Driver) throws(AccessoryError) -> Bool {
+    let rules = opener.writeRules
+    guard rules.hasWrites else { return true }
+    if plan.write || !rules.names(driver.name) { try rules.checkBytes(isAsked: plan.write) }
+    return plan.write
+  }
+}
