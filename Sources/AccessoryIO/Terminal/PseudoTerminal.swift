@@ -77,7 +77,7 @@ private struct Pair: Sendable {
       // The kernel begins with software flow control, which would swallow bytes of 0x11 and 0x13.
       settings.flowControl = .none
       try settings.apply(to: terminal)
-      let end = SlaveEnd(terminal, master, settings)
+      let end = SlaveEnd(terminal, settings)
       // Since this process keeps the slave end open, an exclusive mode that a killed program had set would stay on. So
       // the watcher turns it off.
       let changes: FileWatcher.Changes =
@@ -114,16 +114,14 @@ private struct Pair: Sendable {
 
   func release() {
     watcher.stop()
-    terminal.close()
     SystemCall.close(master)
+    terminal.close()
   }
 }
 
 /// The slave end, while it is open. Only `isUnused` may block.
 private final class SlaveEnd: Sendable {
   private let descriptor: FileDescriptor
-  /// The master end, which is closed after this one.
-  private let master: FileDescriptor
   private let original: Locked<LineSettings>
   private let isOpen = Locked(true)
   private let openingCount = Atomic<Int>(0)
@@ -132,8 +130,8 @@ private final class SlaveEnd: Sendable {
   var openings: Int { openingCount.load(ordering: .relaxed) }
   func noteOpening() { openingCount.add(1, ordering: .relaxed) }
 
-  init(_ descriptor: FileDescriptor, _ master: FileDescriptor, _ original: LineSettings) {
-    (self.descriptor, self.master) = (descriptor, master)
+  init(_ descriptor: FileDescriptor, _ original: LineSettings) {
+    self.descriptor = descriptor
     self.original = Locked(original)
   }
 
@@ -152,8 +150,6 @@ private final class SlaveEnd: Sendable {
   /// Discards bytes that weren't read, and restores the first settings.
   func reset() {
     whileOpen {
-      // The slave's own buffer is refilled from the one between the two ends, which only the master end can flush.
-      try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCOFLUSH), on: master)
       try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor)
       try? original.withLock { $0 }.apply(to: descriptor)
     }
