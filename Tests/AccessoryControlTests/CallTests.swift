@@ -77,10 +77,15 @@ import Testing
     let values = try await client.call(
       Bridge.Perform(commands: [.init("turn", ["speed": "a\u{1b}"]), .init("b")])
     ).replies.map(\.values)
-    #expect(values.count == 2 && values[0].map(\.kind) == Bridge.Value.Kind.allCases)
-    #expect(values[0][1].number == 0.18 && values[0][2].text == "a\u{1b}" && values[0][3].list?.count == 1)
+    #expect(
+      values == [
+        [
+          .whole(-1), .number(0.18), .text("a\u{1b}"), .list([.nothing]), .bytes([0x00, 0xFF]), .flag(true), .nothing,
+        ],
+        [.whole(-1), .number(0.18), .text("a\u{1b}"), .list([.nothing]), .bytes([0x00, 0xFF]), .flag(true), .nothing],
+      ])
     let commands = try await client.call(Bridge.GetCommands()).commands
-    #expect(commands.first?.arguments.first?.minimum == -100 && commands.first?.results.first?.unit == "°")
+    #expect(commands.first?.arguments.first?.kind == .whole(-100...100) && commands.first?.results.first?.unit == "°")
     let peer = try #require(sample.bridge.seen.value.callers.last)
     #expect(peer.process == getpid() && peer.user == geteuid() && peer.groups.contains(getegid()))
     await sample.server.close()

@@ -32,7 +32,7 @@ import Testing
       #expect(status.identity.serialNumber == "A1")
       let info = try await client.call(Bridge.GetInfo(device: "A"))
       #expect(info.line?.baud == 115_200)
-      #expect(info.protocol?.name == "AF1" && info.protocol?.boot_id?.utf8.count == 8)
+      #expect(info.protocol?.name == "AF1" && info.protocol?.bootID != nil)
       #expect(info.identity?.serialNumber == "A1")
       let echo = try await client.call(Bridge.Request(command: "echo", payload: [1, 2, 3]))
       #expect(echo.reply.payload == [1, 2, 3])

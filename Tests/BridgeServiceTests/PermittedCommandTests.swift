@@ -72,9 +72,9 @@ import Testing
   @Test func whatTheConfigurationNames() async throws {
     try await Self.with([Self.cut]) { harness, reader, pack in
       let listed = try await reader.call(Bridge.GetCommands(device: "P1")).commands
-      #expect(listed.map(\.name) == ["cut"] && listed.first?.write == true)
+      #expect(listed.map(\.name) == ["cut"] && listed.first?.isWrite == true)
       let seconds = try #require(listed.first?.arguments.first)
-      #expect((seconds.minimum, seconds.maximum, seconds.standard) == (1, 3, "1"))
+      #expect(seconds.kind == .whole(1...3) && seconds.defaultValue == .whole(1))
       // The others, and others among permitted ones.
       #expect(await failure(reader, "read")?.kind == .permissionDenied)
       #expect(await failure(reader, "cut", "read")?.kind == .permissionDenied)

@@ -165,7 +165,7 @@ import Testing
   @Test func commandsAreMarked() async throws {
     try await Self.with(allowsWrites: true) { harness, client, _ in
       let told = try await client.call(Bridge.GetCommands()).commands
-      #expect(told.map(\.write) == [nil, true])
+      #expect(told.map(\.isWrite) == [false, true])
       let (_, commands) = try await BridgeClient.connect(to: harness.path).device("P1").descriptions()
       #expect(commands.map(\.isWrite) == [false, true])
       try await harness.simulate("A1")

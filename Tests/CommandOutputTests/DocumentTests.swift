@@ -136,7 +136,7 @@ import Testing
     let line = Bridge.Line(
       baud: 9_600, data_bits: 8, stop_bits: 1, parity: "none", flow_control: "none", lowers_lines_on_close: true,
       modem_lines: ["dtr": true, "cts": false])
-    let details = Bridge.ProtocolDetails(name: "AF1", boot_id: "0000002a", largest_payload_bytes: 256, window: 4)
+    let details = ProtocolDetails(name: "AF1", bootID: 42, largestPayload: 256, window: 4)
     #expect(
       DocumentText.line(
         InfoDocument(bare, line: line, protocol: details, identity: AccessoryIdentity(manufacturer: "Acme")))
@@ -184,15 +184,15 @@ import Testing
   /// What not every reader of JSON holds exactly is text.
   @Test func largeNumbers() {
     let most = 1 << 53
-    for number in [most, -most] { #expect(DocumentText.line(ValueDocument(.whole(number))) == "\(number)") }
+    for number in [most, -most] { #expect(DocumentText.line(PlainValue.whole(number)) == "\(number)") }
     for number in [most + 1, -most - 1, .max, .min] {
-      #expect(DocumentText.line(ValueDocument(.whole(number))) == "\"\(number)\"")
+      #expect(DocumentText.line(PlainValue.whole(number)) == "\"\(number)\"")
     }
   }
 
   @Test func numbersThatAreNone() {
     #expect(DocumentText.line([Double.nan]) == nil)
-    #expect(DocumentText.line([ValueDocument(.number(.infinity))]) == nil)
+    #expect(DocumentText.line([PlainValue.number(.infinity)]) == nil)
   }
 
   /// The JSON Schema has a document of each kind, by the word that is printed.

@@ -22,7 +22,7 @@ import Testing
     }
     // What `print` shows, for Swift programs.
     if term.isInLine { #expect(reading.description != BatteryReading().description) }
-    let json = try #require(DocumentText.line(BatteryFields(reading)))
+    let json = try #require(DocumentText.line(reading))
     #expect(json.contains("\"\(term.key)\":") && !json.contains("\"\(term.key)\":null"))
   }
 
@@ -31,7 +31,7 @@ import Testing
     var status = AccessoryStatus()
     term.fill(&status)
     #expect(StatusView.facts(status).contains { $0.0 == term.label })
-    let json = try #require(DocumentText.line(StatusFields(status)))
+    let json = try #require(DocumentText.line(status))
     #expect(json.contains("\"\(term.key)\":") && !json.contains("\"\(term.key)\":null"))
   }
 

@@ -176,7 +176,7 @@ private let methods: [(answer: String, read: @Sendable ([UInt8]) -> Void)] = [
   ),
   (
     #"{"device":\#(device),"entries":[{"name":"n","kind":"file","size_bytes":3}]}"#,
-    { read($0, Bridge.ListFolder.self) { precondition($0.entries.allSatisfy { $0.size_bytes ?? 0 >= 0 }) } }
+    { read($0, Bridge.ListFolder.self) { precondition($0.entries.allSatisfy { $0.size ?? 0 >= 0 }) } }
   ),
   (
     #"{"device":\#(device),"driver":"d","commands":[{"name":"n","summary":"s","results":[],"arguments":"#
@@ -184,7 +184,7 @@ private let methods: [(answer: String, read: @Sendable ([UInt8]) -> Void)] = [
     {
       read($0, Bridge.GetCommands.self) {
         for argument in $0.commands.flatMap(\.arguments) {
-          if let minimum = argument.minimum, let maximum = argument.maximum { _ = minimum...maximum }
+          _ = argument.kind.shortForm
         }
       }
     }

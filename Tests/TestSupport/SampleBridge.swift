@@ -93,7 +93,7 @@ package final class SampleBridge: BridgeHandler {
       line: Bridge.Line(
         baud: 115_200, data_bits: 8, stop_bits: 1, parity: "none", flow_control: "none", lowers_lines_on_close: true,
         modem_lines: ["dtr": true], low_latency: false),
-      protocol: Bridge.ProtocolDetails(name: "AF1", boot_id: "0x1", largest_payload_bytes: 256, window: 4),
+      protocol: ProtocolDetails(name: "AF1", bootID: 1, largestPayload: 256, window: 4),
       identity: Self.identity)
   }
 
@@ -147,29 +147,18 @@ package final class SampleBridge: BridgeHandler {
     _ call: Bridge.GetCommands, from caller: Caller
   ) async throws(CallError) -> Bridge.GetCommands.Reply {
     try check(call.device, caller)
-    var argument = Bridge.CommandArgument(name: "speed", kind: .whole)
-    (argument.minimum, argument.maximum, argument.unit, argument.standard) = (-100, 100, "%", "0")
-    let command = Bridge.Command(
-      name: "turn", summary: "Turns", arguments: [argument], results: [Bridge.CommandResult(name: "angle", unit: "°")])
+    let argument = CommandDescription.Argument("speed", .whole(-100...100), unit: "%", defaultValue: .whole(0))
+    let command = CommandDescription("turn", "Turns", [argument], results: [.init("angle", unit: "°")])
     return Bridge.GetCommands.Reply(device: Self.device, driver: "sample", commands: [command])
   }
 
   /// Answers each command with a value of every kind.
   package func perform(_ call: Bridge.Perform, from caller: Caller) async throws(CallError) -> Bridge.Perform.Reply {
     try check(call.device, caller)
-    let values = Bridge.Value.Kind.allCases.map { kind in
-      var value = Bridge.Value(kind: kind)
-      switch kind {
-      case .whole: value.whole = -1
-      case .number: value.number = 0.18
-      case .text: value.text = call.commands.first?.arguments?["speed"]
-      case .list: value.list = [Bridge.Value(kind: .nothing)]
-      case .bytes: value.bytes_hex = "00ff"
-      case .flag: value.flag = true
-      case .nothing: break
-      }
-      return value
-    }
+    let text = call.commands.first?.arguments?["speed"] ?? ""
+    let values: [PlainValue] = [
+      .whole(-1), .number(0.18), .text(text), .list([.nothing]), .bytes([0x00, 0xFF]), .flag(true), .nothing,
+    ]
     return Bridge.Perform.Reply(
       device: Self.device, replies: call.commands.map { Bridge.CommandReply(command: $0.name, values: values) })
   }
@@ -180,7 +169,7 @@ package final class SampleBridge: BridgeHandler {
     try check(call.device, caller)
     return Bridge.ListFolder.Reply(
       device: Self.device,
-      entries: [.init(name: call.path, kind: .file, size_bytes: 3, md5: "x"), .init(name: "f", kind: .folder)])
+      entries: [.init(call.path, .file, size: 3, md5: "x"), .init("f", .folder)])
   }
 
   package func makeFolder(

@@ -183,9 +183,7 @@ package struct AccessoryInfo: Sendable {
   package let device: ToldDevice
   /// The settings and modem lines of its serial line; nil where there is none.
   package var line: Bridge.Line?
-  /// The details of its protocol, in a service's words.
-  package var toldDetails: Bridge.ProtocolDetails?
-  /// The details of its protocol, where this program has made contact.
+  /// The details of its protocol, where contact was made.
   package var details: ProtocolDetails?
   /// What the accessory says it is; nil where it wasn't asked.
   package var identity: AccessoryIdentity?

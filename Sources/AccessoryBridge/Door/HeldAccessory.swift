@@ -76,7 +76,7 @@ struct HeldAccessory: FoundAccessory {
   func info() async throws(AccessoryError) -> AccessoryInfo {
     let reply = try await calls.info()
     return AccessoryInfo(
-      device: ToldDevice(reply.accessory.device), line: reply.line, toldDetails: reply.protocol,
+      device: ToldDevice(reply.accessory.device), line: reply.line, details: reply.protocol,
       identity: reply.identity?.reading, held: reply.accessory)
   }
 

@@ -10,9 +10,7 @@ extension BridgeDevice {
   /// The accessory's commands, and the driver's name.
   package func descriptions() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
     let reply = try await commands()
-    let commands = reply.commands.compactMap { CommandDescription($0) }
-    guard commands.count == reply.commands.count else { throw invalidReplyError }
-    return (reply.driver, commands)
+    return (reply.driver, reply.commands)
   }
 
   /// Carries out commands. Returns the device and the replies.
@@ -20,13 +18,7 @@ extension BridgeDevice {
     _ calls: [CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> (device: Bridge.Device, replies: [CommandReply]) {
     let reply = try await perform(calls.map { Bridge.CommandCall($0) }, isAnswered: isAnswered, write: write)
-    var replies: [CommandReply] = []
-    for (call, answer) in zip(calls, reply.replies) {
-      let values = answer.values.compactMap { CommandValue($0) }
-      guard values.count == answer.values.count else { throw invalidReplyError }
-      replies.append(CommandReply(call.command, values))
-    }
-    return (reply.device, replies)
+    return (reply.device, zip(calls, reply.replies).map { CommandReply($0.command, $1.values) })
   }
 }
 

@@ -61,7 +61,7 @@ public final class ServiceAccessory: Accessory {
     // The service may still be making contact.
     return try await attempt { () throws(AccessoryError) in
       ServiceAccessory(
-        calls, news, try await calls.info().protocol.map { ProtocolDetails($0) },
+        calls, news, try await calls.info().protocol,
         write: held.asks(toWrite: writes))
     } onFailure: { _ in
       news.close()

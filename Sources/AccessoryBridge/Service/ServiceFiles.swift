@@ -11,7 +11,6 @@ struct ServiceFiles: AccessoryFiles {
 
   func entries(of folder: String) async throws(AccessoryError) -> [FileEntry] {
     try await accessory.checked { () throws(AccessoryError) in try await accessory.calls.entries(of: folder) }
-      .map { FileEntry($0) }
   }
 
   func makeFolder(_ path: String) async throws(AccessoryError) {

@@ -34,23 +34,6 @@ extension Bridge {
     }
   }
 
-  package struct ProtocolDetails: Codable, Sendable, Hashable {
-    package var name: String
-    package var boot_id: String?
-    package var largest_payload_bytes, window: Int
-    package var unreadable_fields: Int?
-
-    package init(
-      name: String, boot_id: String? = nil, largest_payload_bytes: Int, window: Int, unreadable_fields: Int? = nil
-    ) {
-      self.unreadable_fields = unreadable_fields
-      self.name = name
-      self.boot_id = boot_id
-      self.largest_payload_bytes = largest_payload_bytes
-      self.window = window
-    }
-  }
-
   package struct Problem: Codable, Sendable, Hashable {
     package var kind, message: String
 

@@ -72,11 +72,6 @@ extension Bridge.GetInfo.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try accessory.check()
     try line?.check()
-    if let details = `protocol` {
-      try ReplyLimits.check(counts: [
-        "largest_payload_bytes": details.largest_payload_bytes, "window": details.window,
-      ])
-    }
   }
 }
 
@@ -130,28 +125,12 @@ extension Bridge.Request.Reply: CheckedReply {
 extension Bridge.GetCommands.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
-    for command in commands {
-      for argument in command.arguments {
-        try ReplyLimits.check(argument.limit, ReplyLimits.count, "limit")
-        if let minimum = argument.minimum, let maximum = argument.maximum, minimum > maximum {
-          throw ReplyNumberError("minimum", minimum)
-        }
-      }
-    }
-  }
-}
-
-extension Bridge.Value {
-  fileprivate func check() throws(ReplyNumberError) {
-    if let number, !number.isFinite { throw ReplyNumberError("number", number) }
-    for value in list ?? [] { try value.check() }
   }
 }
 
 extension Bridge.Perform.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
-    for reply in replies { for value in reply.values { try value.check() } }
   }
 }
 
@@ -160,7 +139,6 @@ extension Bridge.Perform.Reply: CheckedReply {
 extension Bridge.ListFolder.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
-    for entry in entries { try ReplyLimits.check(entry.size_bytes, ReplyLimits.count, "size_bytes") }
   }
 }
 

@@ -1,51 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 // Named commands.
 
 extension Bridge {
-  package struct CommandArgument: Codable, Sendable, Hashable {
-    package enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
-      case whole, choice, choices, text, bytes, flag
-    }
-
-    package var name: String
-    package var kind: Kind
-    package var minimum, maximum: Int?
-    package var words: [String]?
-    package var limit: Int?
-    package var unit, standard: String?
-
-    package init(name: String, kind: Kind) {
-      self.name = name
-      self.kind = kind
-    }
-  }
-
-  package struct CommandResult: Codable, Sendable, Hashable {
-    package var name: String
-    package var unit: String?
-
-    package init(name: String, unit: String? = nil) {
-      self.name = name
-      self.unit = unit
-    }
-  }
-
-  package struct Command: Codable, Sendable, Hashable {
-    package var name, summary: String
-    package var arguments: [CommandArgument]
-    package var results: [CommandResult]
-    /// True for a command that changes something in the accessory; otherwise left out.
-    package var write: Bool?
-
-    package init(name: String, summary: String, arguments: [CommandArgument] = [], results: [CommandResult] = []) {
-      self.name = name
-      self.summary = summary
-      self.arguments = arguments
-      self.results = results
-    }
-  }
-
   package struct CommandCall: Codable, Sendable, Hashable {
     package var name: String
     package var arguments: [String: String]?
@@ -56,27 +15,11 @@ extension Bridge {
     }
   }
 
-  package struct Value: Codable, Sendable, Hashable {
-    package enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
-      case whole, number, text, list, bytes, flag, nothing
-    }
-
-    package var kind: Kind
-    package var whole: Int?
-    package var number: Double?
-    package var text: String?
-    package var list: [Value]?
-    package var bytes_hex: String?
-    package var flag: Bool?
-
-    package init(kind: Kind) { self.kind = kind }
-  }
-
   package struct CommandReply: Codable, Sendable, Hashable {
     package var command: String
-    package var values: [Value]
+    package var values: [PlainValue]
 
-    package init(command: String, values: [Value]) {
+    package init(command: String, values: [PlainValue]) {
       self.command = command
       self.values = values
     }
@@ -88,9 +31,9 @@ extension Bridge {
     package struct Reply: Codable, Sendable, Hashable {
       package var device: Device
       package var driver: String
-      package var commands: [Command]
+      package var commands: [CommandDescription]
 
-      package init(device: Device, driver: String, commands: [Command]) {
+      package init(device: Device, driver: String, commands: [CommandDescription]) {
         self.device = device
         self.driver = driver
         self.commands = commands

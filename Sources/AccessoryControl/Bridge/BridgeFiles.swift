@@ -5,32 +5,14 @@ import AccessoryCore
 // Files on accessories.
 
 extension Bridge {
-  package struct FolderEntry: Codable, Sendable, Hashable {
-    package enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
-      case file, folder
-    }
-
-    package var name: String
-    package var kind: Kind
-    package var size_bytes: Int?
-    package var md5: String?
-
-    package init(name: String, kind: Kind, size_bytes: Int? = nil, md5: String? = nil) {
-      self.name = name
-      self.kind = kind
-      self.size_bytes = size_bytes
-      self.md5 = md5
-    }
-  }
-
   package struct ListFolder: ControlMethod {
     package static let method = "accessorybridge.Bridge.ListFolder"
 
     package struct Reply: Codable, Sendable, Hashable {
       package var device: Device
-      package var entries: [FolderEntry]
+      package var entries: [FileEntry]
 
-      package init(device: Device, entries: [FolderEntry]) {
+      package init(device: Device, entries: [FileEntry]) {
         self.device = device
         self.entries = entries
       }

@@ -8,6 +8,10 @@ extension Bridge {
   package typealias Battery = BatteryReading
   package typealias Status = AccessoryStatus
   package typealias Identity = AccessoryIdentity
+  package typealias ProtocolDetails = AccessoryCore.ProtocolDetails
+  package typealias Command = CommandDescription
+  package typealias CommandArgument = CommandDescription.Argument
+  package typealias FolderEntry = FileEntry
   package typealias MeasuredValue = Read<AccessoryValue>
 }
 

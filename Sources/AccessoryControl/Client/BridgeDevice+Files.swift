@@ -6,7 +6,7 @@ import AccessoryCore
 
 extension BridgeDevice {
   /// The entries of a folder.
-  package func entries(of folder: String) async throws(AccessoryError) -> [Bridge.FolderEntry] {
+  package func entries(of folder: String) async throws(AccessoryError) -> [FileEntry] {
     try await call(Bridge.ListFolder(device: path, path: folder)).entries
   }
 

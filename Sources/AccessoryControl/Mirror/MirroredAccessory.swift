@@ -27,7 +27,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// When battery and status were read or reported last.
   package var batteryTime, statusTime: MonotonicTime?
   /// The commands that the service permits; nil unless the mirror has asked for them.
-  package var commands: [Bridge.Command]?
+  package var commands: [CommandDescription]?
   /// The raised alarms, of a mirror with alarms.
   package var alarms: [Bridge.Alarm] = []
   /// Whether there are readings after the accessory was connected, or it has none.
@@ -183,7 +183,7 @@ package struct MirrorAnswers: Sendable {
   package var status: (AccessoryStatus, age: Int?)?
   package var battery: (BatteryReading, age: Int?)?
   package var values: [AccessoryValue]?
-  package var commands: [Bridge.Command]?
+  package var commands: [CommandDescription]?
   /// The number of questions that failed, and not because the accessory has no such readings.
   package var failureCount = 0
 

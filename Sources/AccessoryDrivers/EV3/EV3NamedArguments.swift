@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryProtocols
 
 // The arguments of a brick's commands: their descriptions, and their values in a call.

@@ -67,31 +67,6 @@ public enum FileKind: String, Sendable, Hashable, CaseIterable {
   case other
 }
 
-/// An entry of a folder.
-public struct FileEntry: Sendable, Hashable {
-  /// Whether an entry is a file or a folder.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case file, folder
-  }
-
-  /// The name, as the accessory reports it, not escaped.
-  public var name: String
-  /// Whether it is a file or a folder.
-  public var kind: Kind
-  /// The size of a file in bytes, if it is known.
-  public var size: Int?
-  /// The MD5 of a file in hexadecimal, if it is known.
-  public var md5: String?
-
-  /// An entry with these properties.
-  public init(_ name: String, _ kind: Kind, size: Int? = nil, md5: String? = nil) {
-    self.name = name
-    self.kind = kind
-    self.size = size
-    self.md5 = md5
-  }
-}
-
 /// Called with the progress of a transfer: bytes done, and bytes in total.
 public typealias FileProgress = @Sendable (_ done: Int, _ total: Int) -> Void
 

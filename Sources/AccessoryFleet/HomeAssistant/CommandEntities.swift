@@ -13,9 +13,9 @@ enum CommandEntities {
   }
 
   /// Nil for a command that Home Assistant can't ask for: one with several arguments that must be given.
-  private static func entity(_ command: Bridge.Command, _ key: String) -> Entity? {
+  private static func entity(_ command: CommandDescription, _ key: String) -> Entity? {
     let name = HomeAssistantText.title(command.name)
-    let required = command.arguments.filter { $0.standard == nil }
+    let required = command.arguments.filter { $0.defaultValue == nil }
     guard required.count <= 1 else { return nil }
     // A command with one argument is set to a value, also where that has a default.
     guard let argument = required.first ?? (command.arguments.count == 1 ? command.arguments[0] : nil) else {
@@ -23,20 +23,21 @@ enum CommandEntities {
       return command.name == "identify" ? button.with("device_class", "identify") : button
     }
     switch argument.kind {
-    case .whole:
-      guard let minimum = argument.minimum, let maximum = argument.maximum, minimum < maximum else { return nil }
+    case .whole(let range):
+      let (minimum, maximum) = (range.lowerBound, range.upperBound)
+      guard minimum < maximum else { return nil }
       // Home Assistant sends whole numbers without a point. Beyond this it can't tell all whole numbers apart.
       guard (-(1 << 53)...(1 << 53)).contains(minimum), (-(1 << 53)...(1 << 53)).contains(maximum) else { return nil }
       return Entity(.number, key, name: name).with("min", .int(minimum)).with("max", .int(maximum)).with(
         "step", .int(1)
       )
       .with("mode", "box").with("unit_of_measurement", argument.unit.map(HomeAssistantText.name))
-    case .choice:
-      return select(key, name, argument.words ?? [])
+    case .choice(let words):
+      return select(key, name, words)
     case .flag:
       return select(key, name, ["yes", "no"])
-    case .text:
-      return Entity(.text, key, name: name).with("max", .int(max(1, min(argument.limit ?? longestText, longestText))))
+    case .text(let limit):
+      return Entity(.text, key, name: name).with("max", .int(max(1, min(limit, longestText))))
     case .choices, .bytes: return nil
     }
   }

@@ -33,7 +33,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
   /// The values that were known once, by their names.
   private(set) var values: [String: Value] = [:]
   /// The commands that Home Assistant may send.
-  package var commands: [Bridge.Command] = []
+  package var commands: [CommandDescription] = []
 
   /// The most elements of a list, such as temperatures, that have an entity each.
   private static let elementLimit = 16

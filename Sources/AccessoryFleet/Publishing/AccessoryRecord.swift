@@ -36,7 +36,7 @@ struct AccessoryRecord: Sendable {
   /// When it was seen last, in seconds since 1970; nil while it is attached.
   var goneSince: Double?
   /// The commands that the mirror knew last.
-  private var permitted: [Bridge.Command]?
+  private var permitted: [CommandDescription]?
   /// Whether its discovery was marked to be published since it was connected.
   private var isAnnounced = false
   /// The components of its last discovery message, here or in an earlier life of this process.

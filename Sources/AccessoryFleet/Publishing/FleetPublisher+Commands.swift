@@ -56,8 +56,8 @@ extension FleetPublisher {
   /// read a new configuration.
   private func permitted(
     _ name: TopicLevel, _ level: TopicLevel, _ device: BridgeDevice
-  ) async throws(AccessoryError) -> Bridge.Command {
-    func known() -> Bridge.Command? { records[level]?.facts.commands.first { TopicLevel(naming: $0.name) == name } }
+  ) async throws(AccessoryError) -> CommandDescription {
+    func known() -> CommandDescription? { records[level]?.facts.commands.first { TopicLevel(naming: $0.name) == name } }
     if let command = known() { return command }
     let commands = try await device.commands().commands
     records.note(commands, of: level)

@@ -101,7 +101,7 @@ struct PublishedRecords: Sendable {
   }
 
   /// Notes the commands that the service permits for an accessory.
-  mutating func note(_ commands: [Bridge.Command], of level: TopicLevel) {
+  mutating func note(_ commands: [CommandDescription], of level: TopicLevel) {
     guard let record = records[level], record.facts.commands != commands else { return }
     records[level]?.facts.commands = commands
     mark(level, .discovery)

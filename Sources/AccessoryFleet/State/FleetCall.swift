@@ -31,7 +31,7 @@ package struct FleetCall: Sendable, Hashable {
   }
 
   /// Reads a message for `command`. Throws `misconfigured` when it has another form, or an argument that the command doesn't take.
-  package init(_ bytes: [UInt8], for command: Bridge.Command) throws(AccessoryError) {
+  package init(_ bytes: [UInt8], for command: CommandDescription) throws(AccessoryError) {
     do throws(FleetDocumentError) {
       try self.init(reading: bytes, command)
     } catch {
@@ -46,7 +46,7 @@ package struct FleetCall: Sendable, Hashable {
     return try? fields.text("id", limit: idBytes)
   }
 
-  private init(reading bytes: [UInt8], _ command: Bridge.Command) throws(FleetDocumentError) {
+  private init(reading bytes: [UInt8], _ command: CommandDescription) throws(FleetDocumentError) {
     guard bytes.count <= FleetLimits.callBytes else {
       throw FleetDocumentError("the message has more than \(FleetLimits.callBytes) bytes")
     }
@@ -67,7 +67,7 @@ package struct FleetCall: Sendable, Hashable {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw FleetDocumentError("the message is not UTF-8")
     }
-    let required = command.arguments.filter { $0.standard == nil }
+    let required = command.arguments.filter { $0.defaultValue == nil }
     guard let argument = required.count == 1 ? required[0] : command.arguments.count == 1 ? command.arguments[0] : nil
     else {
       throw FleetDocumentError(
@@ -105,7 +105,7 @@ package struct FleetCall: Sendable, Hashable {
 
   /// Throws `misconfigured` for arguments that the command doesn't take. The service checks them again; here the publisher
   /// can refuse them without asking it.
-  private static func check(_ arguments: [String: String], of command: Bridge.Command) throws(AccessoryError) {
+  private static func check(_ arguments: [String: String], of command: CommandDescription) throws(AccessoryError) {
     let name = SafeText.escape(command.name)
     func wrong(_ problem: String) -> AccessoryError { AccessoryError(.misconfigured, "\(name): \(problem)") }
     for argument in arguments.keys.sorted() where !command.arguments.contains(where: { $0.name == argument }) {
@@ -113,50 +113,14 @@ package struct FleetCall: Sendable, Hashable {
     }
     for argument in command.arguments {
       guard let text = arguments[argument.name] else {
-        if argument.standard == nil { throw wrong("the argument \(SafeText.escape(argument.name)) is missing") }
+        if argument.defaultValue == nil { throw wrong("the argument \(SafeText.escape(argument.name)) is missing") }
         continue
       }
-      guard argument.takes(text) else {
-        throw wrong("\(SafeText.escape(argument.name)) can't be \(SafeText.escape(text)): it is \(argument.form)")
+      guard argument.kind.value(text) != nil else {
+        throw wrong(
+          "\(SafeText.escape(argument.name)) can't be \(SafeText.escape(text)): it is \(SafeText.escape(argument.kind.form, limit: FleetLimits.textBytes))"
+        )
       }
     }
-  }
-}
-
-extension Bridge.CommandArgument {
-  /// Whether the argument may have this text.
-  func takes(_ text: String) -> Bool {
-    func isWord(_ text: some StringProtocol) -> Bool {
-      (words ?? []).contains { $0.lowercased() == text.lowercased() }
-    }
-    // A configuration may list what is allowed for an argument of any kind.
-    if let words, !words.isEmpty, kind != .choices { return isWord(text) }
-    switch kind {
-    case .whole:
-      guard let number = Int(text) else { return false }
-      return (minimum.map { number >= $0 } ?? true) && (maximum.map { number <= $0 } ?? true)
-    case .choice: return false
-    case .choices: return text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { isWord($0) }
-    case .text: return text.utf8.count <= limit ?? .max
-    case .bytes: return Hexadecimal.bytes(text).map { $0.count <= limit ?? .max } ?? false
-    case .flag: return text == "yes" || text == "no"
-    }
-  }
-
-  /// What the argument may be, for people.
-  fileprivate var form: String {
-    if let words, !words.isEmpty, kind != .choices { return "one of \(list)" }
-    return switch kind {
-    case .whole: "a whole number from \(minimum.map { "\($0)" } ?? "…") to \(maximum.map { "\($0)" } ?? "…")"
-    case .choice: "one of \(list)"
-    case .choices: "some of \(list), separated by commas"
-    case .text: "a text of at most \(limit ?? 0) bytes"
-    case .bytes: "at most \(limit ?? 0) bytes, in hexadecimal digits"
-    case .flag: "yes or no"
-    }
-  }
-
-  private var list: String {
-    (words ?? []).prefix(FleetLimits.arguments).map { SafeText.escape($0) }.joined(separator: ", ")
   }
 }

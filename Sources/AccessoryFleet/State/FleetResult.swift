@@ -45,10 +45,10 @@ package struct FleetResult: Sendable, Hashable {
   }
 
   /// The answer to a command that the service has performed.
-  package init(_ reply: Bridge.Perform.Reply, to command: Bridge.Command, id: String?, at time: Double) {
+  package init(_ reply: Bridge.Perform.Reply, to command: CommandDescription, id: String?, at time: Double) {
     let replies = reply.replies.map { reply in
       Reply(
-        reply.command, zip(command.results, reply.values).map { Value($0.name, unit: $0.unit, PlainValue(of: $1)) })
+        reply.command, zip(command.results, reply.values).map { Value($0.name, unit: $0.unit, $1) })
     }
     self.init(.success(replies), id: id, at: time)
   }
@@ -66,7 +66,7 @@ package struct FleetResult: Sendable, Hashable {
             "command": .string(reply.command),
             "values": .array(
               reply.values.map { value in
-                .object(["name": .string(value.name), "unit": .text(value.unit), "value": value.value.json])
+                .object(["name": .string(value.name), "unit": .text(value.unit), "value": .of(WithNulls(value.value))])
               }),
           ])
         })
@@ -114,34 +114,6 @@ extension FleetResult.Value {
 }
 
 extension PlainValue {
-  /// The value that a service has sent. One of an unknown form is nothing.
-  init(of value: Bridge.Value) {
-    switch value.kind {
-    case .whole: self = value.whole.map { .whole($0) } ?? .nothing
-    case .number: self = value.number.map { .number($0) } ?? .nothing
-    case .text: self = value.text.map { .text($0) } ?? .nothing
-    case .list: self = .list((value.list ?? []).map { PlainValue(of: $0) })
-    case .bytes: self = value.bytes_hex.flatMap { Hexadecimal.bytes($0) }.map { .bytes($0) } ?? .nothing
-    case .flag: self = value.flag.map { .flag($0) } ?? .nothing
-    case .nothing: self = .nothing
-    }
-  }
-
-  /// The whole numbers that every JSON parser reads exactly; others are texts.
-  private static let exact = -(1 << 53)...(1 << 53)
-
-  var json: JSON {
-    switch self {
-    case .whole(let number): Self.exact.contains(number) ? .int(number) : .string("\(number)")
-    case .number(let number): .number(number)
-    case .text(let text): .string(text)
-    case .list(let values): .array(values.map(\.json))
-    case .bytes(let bytes): .object(["hex": .string(Hexadecimal.string(bytes))])
-    case .flag(let flag): .bool(flag)
-    case .nothing: .null
-    }
-  }
-
   /// Reads a value. The depth of lists is bounded by that of JSON, and their length by that of the document.
   init(_ json: JSON) throws(FleetDocumentError) {
     switch json {

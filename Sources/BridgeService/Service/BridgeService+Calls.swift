@@ -54,7 +54,7 @@ extension BridgeService: BridgeHandler {
     } catch {
       throw CallError(error, device: held.device.id)
     }
-    let details = open.accessory?.protocolDetails.map(Bridge.ProtocolDetails.init)
+    let details = open.accessory?.protocolDetails
     let identity = open.accessory == nil ? nil : try await identity(call.device)
     return Bridge.GetInfo.Reply(
       accessory: facts(held), line: line, protocol: details, identity: identity)

@@ -21,7 +21,7 @@ extension BridgeService {
       case .readings: permissions.rules.listed(driver.commands, of: attachment.subject)
       }
     return Bridge.GetCommands.Reply(
-      device: Bridge.Device(attachment.target), driver: driver.name, commands: commands.map(Bridge.Command.init))
+      device: Bridge.Device(attachment.target), driver: driver.name, commands: commands)
   }
 
   package func perform(
@@ -54,7 +54,8 @@ extension BridgeService {
         }
       }
       return Bridge.Perform.Reply(
-        device: Bridge.Device(held.target), replies: isAnswered ? replies.map(Bridge.CommandReply.init) : [])
+        device: Bridge.Device(held.target),
+        replies: isAnswered ? replies.map { .init(command: $0.command.name, values: $0.values) } : [])
     } catch {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
       throw error

@@ -14,7 +14,7 @@ extension BridgeService {
       try await accessory.requireFiles().entries(of: call.path)
     }
     return Bridge.ListFolder.Reply(
-      device: Bridge.Device(held.target), entries: entries.map(Bridge.FolderEntry.init))
+      device: Bridge.Device(held.target), entries: entries)
   }
 
   package func makeFolder(

@@ -9,7 +9,7 @@ package struct RequestDocument: Encodable {
     let hex: String
     let size_bytes: Int
     /// The decoded fields by name; null where the payload can't be decoded.
-    let fields: OrNull<[String: ValueDocument]>
+    let fields: OrNull<[String: PlainValue]>
   }
 
   let schema = DocumentSchema.name
@@ -29,7 +29,7 @@ package struct RequestDocument: Encodable {
     command_byte = byte
     reply = Reply(
       hex: Hexadecimal.string(payload), size_bytes: payload.count,
-      fields: OrNull(fields?.mapValues { ValueDocument($0) }))
+      fields: OrNull(fields))
   }
 }
 
@@ -43,7 +43,7 @@ package struct AnswersDocument: Encodable {
   struct Value: Encodable {
     let name: String
     let unit: OrNull<String>
-    let value: ValueDocument
+    let value: PlainValue
   }
 
   let schema = DocumentSchema.name
@@ -57,34 +57,7 @@ package struct AnswersDocument: Encodable {
     replies = answers.map { answer in
       Reply(
         command: answer.command,
-        values: answer.values.map { Value(name: $0.name, unit: OrNull($0.unit), value: ValueDocument($0.value)) })
-    }
-  }
-}
-
-/// A value, as a part of other documents.
-package struct ValueDocument: Encodable {
-  private let value: PlainValue
-
-  /// The document of a value.
-  package init(_ value: PlainValue) { self.value = value }
-
-  /// The whole numbers that every JSON parser reads exactly.
-  private static let exact = -(1 << 53)...(1 << 53)
-
-  /// Writes the bare value. Bytes are written as a `BytesDocument`; a whole number beyond ±2⁵³ is written as text,
-  /// since some parsers would round it.
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch value {
-    case .whole(let number) where !Self.exact.contains(number): try container.encode(String(number))
-    case .whole(let number): try container.encode(number)
-    case .number(let number): try container.encode(number)
-    case .text(let text): try container.encode(text)
-    case .list(let values): try container.encode(values.map { ValueDocument($0) })
-    case .bytes(let bytes): try container.encode(BytesDocument(bytes))
-    case .flag(let isSet): try container.encode(isSet)
-    case .nothing: try container.encodeNil()
+        values: answer.values.map { Value(name: $0.name, unit: OrNull($0.unit), value: $0.value) })
     }
   }
 }

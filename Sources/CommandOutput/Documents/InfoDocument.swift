@@ -5,22 +5,6 @@ import AccessoryCore
 
 /// The facts about a device, its line and its protocol.
 package struct InfoDocument: Encodable {
-  struct ProtocolDetails: Encodable {
-    let name: String
-    let boot_id: OrNull<String>
-    let largest_payload_bytes: Int
-    let window: Int
-    let unreadable_fields: OrNull<Int>
-
-    init(_ details: Bridge.ProtocolDetails) {
-      name = details.name
-      boot_id = OrNull(details.boot_id)
-      largest_payload_bytes = details.largest_payload_bytes
-      window = details.window
-      unreadable_fields = OrNull(details.unreadable_fields)
-    }
-  }
-
   let schema = DocumentSchema.name
   let document = DocumentKind.information
   let device: DeviceDocument
@@ -30,12 +14,12 @@ package struct InfoDocument: Encodable {
 
   /// The facts; nil for unknown ones, such as the line of a device that was not opened.
   package init(
-    _ device: DeviceDocument, line: Bridge.Line? = nil, protocol details: Bridge.ProtocolDetails? = nil,
+    _ device: DeviceDocument, line: Bridge.Line? = nil, protocol details: ProtocolDetails? = nil,
     identity: AccessoryIdentity? = nil
   ) {
     self.device = device
     self.line = OrNull(line.map(LineDocument.init))
-    `protocol` = OrNull(details.map(ProtocolDetails.init))
+    `protocol` = OrNull(details)
     self.identity = OrNull(identity)
   }
 }

@@ -74,7 +74,7 @@ struct Ls: FileCommand {
       let entries = try await files.files.entries(of: path)
       if output.json {
         return Output.json(
-          FolderDocument(device: files.document, path: path, entries: entries.map { .init($0) }))
+          FolderDocument(device: files.document, path: path, entries: entries))
       }
       for entry in entries {
         let name = SafeText.escape(entry.name)

@@ -53,12 +53,12 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
       DeviceDocument(info.device, held: info.held),
       DeviceView.facts(info.device.device, driver: info.held.map(\.driver) ?? found.driverName)
         + (info.held.map(HeldView.facts) ?? []),
-      info.line, info.toldDetails ?? info.details.map(Bridge.ProtocolDetails.init), info.identity)
+      info.line, info.details, info.identity)
     if let reason = info.withoutDriver { Output.note(SafeText.escape(reason.message, limit: 1_000)) }
   }
 
   private func show(
-    _ device: DeviceDocument, _ rows: [(String, String)], _ line: Bridge.Line?, _ details: Bridge.ProtocolDetails?,
+    _ device: DeviceDocument, _ rows: [(String, String)], _ line: Bridge.Line?, _ details: ProtocolDetails?,
     _ identity: AccessoryIdentity?
   ) {
     if output.json {
@@ -69,15 +69,15 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
       rows += [
         (
           "Protocol",
-          "\(SafeText.escape(details.name)), payloads up to \(details.largest_payload_bytes) bytes, "
+          "\(SafeText.escape(details.name)), payloads up to \(details.largestPayload) bytes, "
             + "window \(details.window)"
         )
       ]
-      if let count = details.unreadable_fields {
-        rows.append(("Unreadable", Amount.of(count, "field")))
+      if let count = details.unreadableFields {
+        rows.append(("Unreadable", Amount.of(Int(clamping: count), "field")))
       } else {
         rows.append(
-          ("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't support HELLO)"))
+          ("Boot id", details.bootID.map { Hexadecimal.string($0) } ?? "- (the accessory doesn't support HELLO)"))
       }
     }
     Table.facts(rows + (identity.map(StatusView.facts) ?? []), columns: Output.columns).forEach(Output.line)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDrivers
 import CommandOutput
 
@@ -9,17 +10,12 @@ struct CommandListDocument: Encodable {
     struct Argument: Encodable {
       let name, form: String
       let unit: OrNull<String>
-      let standard: OrNull<ValueDocument>
-    }
-
-    struct Result: Encodable {
-      let name: String
-      let unit: OrNull<String>
+      let standard: OrNull<PlainValue>
     }
 
     let name, summary: String
     let arguments: [Argument]
-    let results: [Result]
+    let results: [CommandDescription.Result]
     /// Whether the command changes something in the accessory.
     let write: Bool
   }
@@ -37,8 +33,8 @@ struct CommandListDocument: Encodable {
         arguments: command.arguments.map {
           .init(
             name: $0.name, form: $0.kind.shortForm, unit: OrNull($0.unit),
-            standard: OrNull($0.defaultValue.map { ValueDocument($0) }))
-        }, results: command.results.map { .init(name: $0.name, unit: OrNull($0.unit)) }, write: command.isWrite)
+            standard: OrNull($0.defaultValue))
+        }, results: command.results, write: command.isWrite)
     }
   }
 }

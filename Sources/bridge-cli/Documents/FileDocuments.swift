@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryDrivers
+import AccessoryCore
 import CommandOutput
 
 /// The entries of a folder on an accessory.
 struct FolderDocument: Encodable {
-  struct Entry: Encodable {
-    let kind, name: String
-    let size_bytes: OrNull<Int>
-    let md5: OrNull<String>
-
-    init(_ entry: FileEntry) {
-      name = entry.name
-      kind = entry.kind.rawValue
-      (size_bytes, md5) = (OrNull(entry.size), OrNull(entry.md5))
-    }
-  }
-
   let schema = DocumentSchema.name
   let document = DocumentKind.folder
   let device: DeviceDocument
   let path: String
-  let entries: [Entry]
+  let entries: [FileEntry]
 }
 
 /// A folder that was made on an accessory, or an entry that was removed.

@@ -26,7 +26,7 @@ struct TraceDocument: Encodable {
   private(set) var lost_bytes = OrNull<Int>(nil)
   /// The protocol's name, and the decoded fields of the frame.
   private(set) var `protocol` = OrNull<String>(nil)
-  private(set) var fields = OrNull<[String: ValueDocument]>(nil)
+  private(set) var fields = OrNull<[String: PlainValue]>(nil)
 
   /// An entry of a trace that began at `began`, in seconds since 1970, UTC.
   init(_ entry: TraceEntry, began: Double?) {
@@ -59,7 +59,7 @@ struct TraceDocument: Encodable {
       payload = OrNull(isWhole ? BytesDocument(words.payload) : nil)
       frame = OrNull(isWhole ? BytesDocument(words.bytes) : nil)
       fields = OrNull(
-        Dictionary(words.fields.map { ($0.name, ValueDocument($0.value)) }, uniquingKeysWith: { $1 }))
+        Dictionary(words.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }))
     }
   }
 

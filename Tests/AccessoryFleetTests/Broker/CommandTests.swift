@@ -181,7 +181,7 @@ extension WithBroker {
         let running = Task { await publisher.run() }
         try await scene.isUp(gateway)
         // As it was at the socket for readings of an earlier service.
-        await publisher.know(Bridge.Command(name: "battery", summary: ""), of: TopicLevel(level: "SIM0001")!)
+        await publisher.know(CommandDescription("battery", ""), of: TopicLevel(level: "SIM0001")!)
         await onlooker.publish(gateway.topic("SIM0001/battery/set"), "")
         try await onlooker.wait(gateway.topic("SIM0001/battery/result"), "permission_denied")
         running.cancel()
@@ -193,7 +193,7 @@ extension WithBroker {
 
 extension FleetPublisher {
   /// Adds a command to those of an accessory.
-  fileprivate func know(_ command: Bridge.Command, of level: TopicLevel) {
+  fileprivate func know(_ command: CommandDescription, of level: TopicLevel) {
     records.note([command], of: level)
   }
 }

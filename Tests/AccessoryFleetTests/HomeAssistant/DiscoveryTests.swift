@@ -43,12 +43,10 @@ struct DiscoveryTests {
   @Test
   func commands() throws {
     var facts = try KnownKind("framed").facts
-    var name = Bridge.Command(name: "rename", summary: "Renames it")
-    name.arguments = [CallTests.argument("name", .text, limit: 1_000)]
-    var lamp = Bridge.Command(name: "lamp", summary: "Switches the lamp")
-    lamp.arguments = [CallTests.argument("on", .flag)]
+    let name = CommandDescription("rename", "Renames it", [.init("name", .text(1_000))])
+    let lamp = CommandDescription("lamp", "Switches the lamp", [.init("on", .flag)])
     facts.commands = [
-      .init(name: "identify", summary: "Blinks"), CallTests.beep, CallTests.volume, CallTests.light, CallTests.move,
+      .init("identify", "Blinks"), CallTests.beep, CallTests.volume, CallTests.light, CallTests.move,
       name, lamp,
     ]
     let message = Self.message(facts)

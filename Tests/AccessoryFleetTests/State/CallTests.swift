@@ -8,29 +8,18 @@ import Testing
 
 /// Commands that arrive from a broker, and their answers.
 struct CallTests {
-  static func argument(
-    _ name: String, _ kind: Bridge.CommandArgument.Kind, _ range: ClosedRange<Int>? = nil, words: [String]? = nil,
-    limit: Int? = nil, unit: String? = nil, standard: String? = nil
-  ) -> Bridge.CommandArgument {
-    var argument = Bridge.CommandArgument(name: name, kind: kind)
-    (argument.minimum, argument.maximum) = (range?.lowerBound, range?.upperBound)
-    (argument.words, argument.limit, argument.unit, argument.standard) = (words, limit, unit, standard)
-    return argument
-  }
-
-  static let volume = Bridge.Command(
-    name: "set-volume", summary: "Sets the volume",
-    arguments: [argument("volume", .whole, 0...100, unit: "%"), argument("ramp", .flag, standard: "no")])
-  static let beep = Bridge.Command(name: "beep", summary: "Beeps")
-  static let light = Bridge.Command(
-    name: "light", summary: "Sets the light", arguments: [argument("color", .choice, words: ["red", "Green"])])
-  static let move = Bridge.Command(
-    name: "move", summary: "Moves",
-    arguments: [
-      argument("x", .whole, -5...5), argument("y", .whole, -5...5), argument("data", .bytes, limit: 2, standard: ""),
+  static let volume = CommandDescription(
+    "set-volume", "Sets the volume",
+    [.init("volume", .whole(0...100), unit: "%"), .init("ramp", .flag, defaultValue: .flag(false))])
+  static let beep = CommandDescription("beep", "Beeps")
+  static let light = CommandDescription("light", "Sets the light", [.init("color", .choice(["red", "Green"]))])
+  static let move = CommandDescription(
+    "move", "Moves",
+    [
+      .init("x", .whole(-5...5)), .init("y", .whole(-5...5)), .init("data", .bytes(2), defaultValue: .bytes([])),
     ])
 
-  private func call(_ text: String, _ command: Bridge.Command) throws -> FleetCall {
+  private func call(_ text: String, _ command: CommandDescription) throws -> FleetCall {
     try FleetCall(Array(text.utf8), for: command)
   }
 
@@ -66,8 +55,8 @@ struct CallTests {
       ("{\"arguments\":{\"x\":1,\"y\":1,\"data\":\"zz\"}}", move),
       ("{\"id\":\"" + String(repeating: "i", count: 65) + "\"}", beep),
       ("{\"id\":5}", beep),
-    ] as [(String, Bridge.Command)])
-  func wrong(text: String, command: Bridge.Command) {
+    ] as [(String, CommandDescription)])
+  func wrong(text: String, command: CommandDescription) {
     let error = #expect(throws: AccessoryError.self) { try FleetCall(Array(text.utf8), for: command) }
     #expect(error?.kind == .misconfigured)
   }
@@ -111,11 +100,10 @@ struct CallTests {
   @Test
   func service() throws {
     var command = Self.beep
-    command.results = [.init(name: "tacho", unit: "°")]
-    var value = Bridge.Value(kind: .whole)
-    value.whole = 90
+    command.results = [.init("tacho", unit: "°")]
     let reply = Bridge.Perform.Reply(
-      device: Bridge.Device(id: "a", path: "/dev/a", source: "udev"), replies: [.init(command: "beep", values: [value])]
+      device: Bridge.Device(id: "a", path: "/dev/a", source: "udev"),
+      replies: [.init(command: "beep", values: [.whole(90)])]
     )
     let result = FleetResult(reply, to: command, id: "1", at: 2)
     #expect(result.outcome == .success([.init("beep", [.init("tacho", unit: "°", .whole(90))])]))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// A command as the user types it: a name, and arguments as `name=value`.
 public struct CommandDescription: Sendable, Hashable {
   /// The command's name.
@@ -13,7 +11,7 @@ public struct CommandDescription: Sendable, Hashable {
   /// The values that come back.
   public var results: [Result]
   /// Whether the command can change something that must not change by mistake, such as the settings of a battery or the
-  /// output of an inverter. Such a command needs [two permissions](WriteRules).
+  /// output of an inverter. Such a command needs two permissions.
   public var isWrite: Bool
 
   /// A command with these properties.
@@ -64,7 +62,7 @@ public struct CommandDescription: Sendable, Hashable {
   }
 
   /// A value that a command returns.
-  public struct Result: Sendable, Hashable {
+  public struct Result: Codable, Sendable, Hashable {
     /// The value's name.
     public var name: String
     /// The unit of a number.
@@ -80,56 +78,3 @@ public struct CommandDescription: Sendable, Hashable {
 
 /// The value of an argument or a result.
 public typealias CommandValue = PlainValue
-
-/// A command with valid arguments.
-public struct CommandCall: Sendable, Hashable {
-  /// The command to carry out.
-  public let command: CommandDescription
-  /// The arguments by name, including defaults of those that were left out.
-  public let values: [String: CommandValue]
-  /// Whether the call may change something in the accessory. Drivers refuse a write without this.
-  public private(set) var isPermitted = false
-
-  /// A call that may not change anything.
-  init(command: CommandDescription, values: [String: CommandValue]) { (self.command, self.values) = (command, values) }
-
-  /// The same call, allowed to change something. Accessories from `DeviceOpener` that were opened for writing do this themselves.
-  /// Call it only if you open a driver's own type, and have made sure in another way that the change is wanted.
-  public func permitted() -> CommandCall {
-    var call = self
-    call.isPermitted = true
-    return call
-  }
-
-  /// The whole number of an argument; 0 when there is none.
-  public func whole(_ name: String) -> Int { if case .whole(let value)? = values[name] { value } else { 0 } }
-
-  /// The text of an argument, or its chosen word; "" when there is none.
-  public func text(_ name: String) -> String { if case .text(let value)? = values[name] { value } else { "" } }
-
-  /// The chosen words of an argument.
-  public func words(_ name: String) -> [String] {
-    guard case .list(let list)? = values[name] else { return [] }
-    return list.compactMap { if case .text(let word) = $0 { word } else { nil } }
-  }
-
-  /// The bytes of an argument.
-  public func bytes(_ name: String) -> [UInt8] { if case .bytes(let value)? = values[name] { value } else { [] } }
-
-  /// Whether an argument is yes.
-  public func flag(_ name: String) -> Bool { values[name] == .flag(true) }
-}
-
-/// The reply to a command. It has one value for each of the command's results, or none if replies weren't awaited.
-public struct CommandReply: Sendable, Hashable {
-  /// The command that was carried out.
-  public var command: CommandDescription
-  /// The values that came back.
-  public var values: [CommandValue]
-
-  /// A reply to this command.
-  public init(_ command: CommandDescription, _ values: [CommandValue] = []) {
-    self.command = command
-    self.values = values
-  }
-}

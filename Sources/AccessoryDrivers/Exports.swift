@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// These were declared here before they moved to AccessoryCore.
+
+@_exported import struct AccessoryCore.CommandDescription
+@_exported import struct AccessoryCore.FileEntry
+@_exported import struct AccessoryCore.ProtocolDetails
