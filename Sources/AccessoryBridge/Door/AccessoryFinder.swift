@@ -47,10 +47,7 @@ package struct AccessoryFinder: Sendable {
 
   /// The accessory that the name means, if a service has it open or is going to open it.
   package func held(_ name: DeviceName) async throws -> (any FoundAccessory)? {
-    let entry = try await ServiceEntry.find(name, at: services, asLine: isLine, replyTimeout: listTimeout) {
-      try await devices(name, false)
-    }
-    guard let entry else { return nil }
+    guard let entry = try await entry(name, asLine: isLine) else { return nil }
     guard !hasSettings else {
       let place = entry.accessory.device.place
       throw AccessoryError(
@@ -59,6 +56,16 @@ package struct AccessoryFinder: Sendable {
           + "bridge-cli attach --end \(place)")
     }
     return held(entry, label: name.label(of: entry.accessory.device.place))
+  }
+
+  /// The record of the accessory that the name means, in the service that has it open; with `all`, also in one that has
+  /// given it up.
+  package func entry(
+    _ name: DeviceName, all isAll: Bool = false, asLine isLine: Bool = false
+  ) async throws -> ServiceEntry? {
+    try await ServiceEntry.find(name, at: services, all: isAll, asLine: isLine, replyTimeout: listTimeout) {
+      try await devices(name, false)
+    }
   }
 
   /// The accessory that the name means, for this program to open, whether or not a service has it open.

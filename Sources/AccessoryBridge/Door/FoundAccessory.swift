@@ -52,6 +52,8 @@ package protocol FoundAccessory: Sendable {
   func share(_ plan: SharePlan) async throws(AccessoryError) -> SharedBytes
   /// The driver by whose frames it can be shared, as far as this program can tell its frames apart; nil for none.
   var framesDriver: Driver? { get }
+  /// Opens it for a trace, or has the service that has it open trace it.
+  func trace(_ plan: TracePlan) async throws(AccessoryError) -> any AccessoryTrace
   /// Makes contact. `ability` is what it is used for: an accessory that never has it isn't opened, because that resets some
   /// boards. Throws `misconfigured` when no driver is known, `unsupported`, and the errors of opening and making contact.
   func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse

@@ -61,8 +61,8 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       AlarmOutput.show(device, alarm, state, json: json)
     }
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
-    try await following.run { name, line in
-      try await FollowedReading.open(try await Door.find(name, line), needing: .battery) { opened in
+    try await following.run { found in
+      try await FollowedReading.open(found, needing: .battery) { opened in
         guard watch else { return (try await opened.battery(), nil) }
         let (told, events) = try await opened.battery(
           following: WantedEvents(values: watcher.wantsValues, alarms: true))

@@ -58,8 +58,8 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     if watch { Interruption.endWithOutput() }
     let shown = ShownValues(json: output.json, names: names, plain: plain)
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
-    try await following.run { name, line in
-      try await FollowedReading.open(try await Door.find(name, line), needing: .values) { opened in
+    try await following.run { found in
+      try await FollowedReading.open(found, needing: .values) { opened in
         guard watch, poll == nil else { return (try await opened.values(), nil) }
         let (told, events) = try await opened.valuesAndEvents()
         return (told, events)

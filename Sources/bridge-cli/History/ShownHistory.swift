@@ -88,8 +88,8 @@ struct ShownHistory {
       }
     }
     // A service looks at no files, so it doesn't know a link or a relative path.
-    if let name, missing?.kind == .notFound, let held = try? await HeldDevice.find(name, all: true) {
-      return try await held.calls.history(wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
+    if let name, missing?.kind == .notFound, let held = try? await Door.finder().entry(DeviceName(name), all: true) {
+      return try await held.calls(label: nil).history(wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
     }
     throw missing ?? refusal
       ?? AccessoryError(

@@ -153,12 +153,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   }
 
   private func checkIsFree(_ device: Device) async throws {
-    if let held = try await HeldDevice.find(port, asLine: true) {
-      throw AccessoryError(
-        .busy,
-        "the service at \(held.socketPath) has \(held.name) open: detach it first: bridge-cli attach --end \(held.name)"
-      )
-    }
+    try await Door.finder(asLine: true).held(DeviceName(port))?.checkIsFree()
     let access = await SetupQueue(label: "access").run {
       PortAccess(device.address, isSimulated: device.source == .simulator)
     }

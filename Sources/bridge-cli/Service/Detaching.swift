@@ -25,10 +25,11 @@ struct Detaching {
   /// The accessory to detach, or a line with all accessories on it.
   private func find() async throws -> BridgeDevice? {
     do {
-      return try await HeldDevice.find(name, all: true)?.calls
+      guard let held = try await Door.finder().entry(DeviceName(name), all: true) else { return nil }
+      return held.calls(label: nil)
     } catch let error as ResolutionError where error.unitsOfALine != nil {
-      guard let held = try await HeldDevice.find(name, all: true, asLine: true) else { return nil }
-      return held.calls.client.device(held.accessory.device.path, label: name)
+      guard let held = try await Door.finder().entry(DeviceName(name), all: true, asLine: true) else { return nil }
+      return held.client.device(held.accessory.device.path, label: name)
     }
   }
 }

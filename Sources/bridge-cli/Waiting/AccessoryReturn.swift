@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryDrivers
 import AccessoryIO
@@ -42,10 +43,10 @@ enum AccessoryReturn {
     _ name: String, _ line: LineOptions, asLine isLine: Bool, to servicePath: String
   ) async -> Bool {
     guard (try? await BridgeClient.connect(to: servicePath)) != nil,
-      (try? await HeldDevice.findNow(name, line, asLine: isLine)) == nil
+      let found = try? await Door.findNow(name, line, asLine: isLine)
     else {
       return false
     }
-    return (try? await OpenedAccessory.find(name, line, asLine: isLine)) != nil
+    return found.service == nil
   }
 }

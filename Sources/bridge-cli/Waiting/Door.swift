@@ -31,17 +31,17 @@ enum Door {
   }
 
   /// What finds accessories, with the options of the command line.
-  static func finder(_ line: LineOptions, asLine isLine: Bool = false) -> AccessoryFinder {
+  static func finder(_ line: LineOptions? = nil, asLine isLine: Bool = false) -> AccessoryFinder {
     var finder = AccessoryFinder(
-      services: ServicePlace.all(), kinds: kinds, host: CommandHost(wait: line.wait)
+      services: ServicePlace.all(), kinds: kinds, host: CommandHost(wait: line?.wait)
     ) { name, areLines in
       try await KnownDevices.devices(for: name, lines: areLines)
     } opener: { device, name in
       try await opener(device, name, line)
     }
     finder.isLine = isLine
-    finder.opensLines = line.driver != nil
-    finder.hasSettings = line.saysSomething
+    finder.opensLines = line?.driver != nil
+    finder.hasSettings = line?.saysSomething == true
     return finder
   }
 
@@ -55,10 +55,11 @@ enum Door {
 
   /// How this command opens a device: as its profile says, with the user's options in place of the profile's settings.
   private static func opener(
-    _ found: Device, _ name: DeviceName, _ line: LineOptions
+    _ found: Device, _ name: DeviceName, _ line: LineOptions?
   ) async throws -> DeviceOpener {
     try await NumberedTerminals.check(found)
-    let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
+    let profile = try await KnownProfiles.profile(for: found, driver: line?.driver)
+    guard let line else { return DeviceOpener(found, profile: profile, drivers: KnownDrivers.library) }
     let device = try line.transport.choose(found, label: name.label(of: found.place))
     var opener = DeviceOpener(
       device, profile: profile, isChosen: name.choosesTransport(of: found) || line.transport.wanted != nil,

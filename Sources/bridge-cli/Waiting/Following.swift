@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
@@ -25,12 +26,12 @@ struct Following {
   let once: Bool
   let json: Bool
 
-  /// Opens the accessory with `open` and calls `follow`, again each time it comes back. `follow` throws `disconnected`
+  /// Finds the accessory, opens it with `open` and calls `follow`, again each time it comes back. `follow` throws `disconnected`
   /// when the accessory is unplugged.
   func run<Opened: Followed>(
-    open: (String?, LineOptions) async throws -> Opened, follow: (Opened) async throws -> Void
+    open: (any FoundAccessory) async throws -> Opened, follow: (Opened) async throws -> Void
   ) async throws {
-    var opened = try await open(name, line)
+    var opened = try await open(try await Door.find(name, line, asLine: isLine))
     var isBack = false
     while true {
       // When the accessory was opened last.
@@ -65,7 +66,7 @@ struct Following {
   }
 
   private func back<Opened: Followed>(
-    _ opened: Opened, _ open: (String?, LineOptions) async throws -> Opened
+    _ opened: Opened, _ open: (any FoundAccessory) async throws -> Opened
   ) async -> Opened? {
     var line = line
     line.wait = nil
@@ -79,11 +80,10 @@ struct Following {
       let message = (error as? AccessoryError)?.message ?? "\(error)"
       Output.note("\(SafeText.escape(opened.device.id)) can't be opened yet: \(SafeText.escape(message, limit: 500))")
     } open: { name in
+      let found = try await Door.findNow(name, line, asLine: isLine)
       // A service may have the accessory and wait for it, too.
-      if let held = try await HeldDevice.findNow(name, line, asLine: isLine), !held.isThere {
-        throw AccessoryError.disconnected(held.name)
-      }
-      return try await open(name, line)
+      guard found.isThere(isNamed: true) else { throw AccessoryError.disconnected(found.device.device.place) }
+      return try await open(found)
     }
   }
 
