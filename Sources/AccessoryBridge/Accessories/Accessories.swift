@@ -106,11 +106,7 @@ public struct Accessories: Sendable {
   /// Throws `notFound`; `misconfigured` when several accessories match, or no driver is known for it; `busy` when
   /// another program has it open; and the errors of opening it and making contact.
   public func open(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> any Accessory {
-    try await opening(name) { held throws(AccessoryError) in
-      try await ServiceAccessory.open(held, label: name ?? held.device.id, writes: writes)
-    } here: { device throws(AccessoryError) in
-      try await opener(for: device, name, writes).accessory()
-    }
+    try await opening(name) { found throws(AccessoryError) in try await found.accessory(writes: writes) }
   }
 
   /// Opens an accessory that `list` or `changes` has returned. See `open(_:writes:)` for names.
@@ -125,52 +121,17 @@ public struct Accessories: Sendable {
   /// harmless, it is opened only with `writes`, and if its profile allows them.
   public func openSession(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> AccessorySession
   {
-    try await opening(name) { held throws(AccessoryError) in
-      let calls = held.calls(label: name ?? held.device.id)
-      return AccessorySession(try await calls.open(write: held.asks(toWrite: writes)).transport)
-    } here: { device throws(AccessoryError) in
-      try await opener(for: device, name, writes).greetedSession()
-    }
+    try await opening(name) { found throws(AccessoryError) in try await found.session(writes: writes) }
   }
 
-  /// How this program opens a device. A name of its node selects that node, whatever transport the profile prefers.
-  /// Throws `misconfigured` when profiles of different protocols match the device equally well.
-  private func opener(for device: Device, _ text: String?, _ writes: Bool) throws(AccessoryError) -> DeviceOpener {
-    if let conflict = profiles.conflict(for: device, label: text ?? device.place) { throw conflict }
-    let name = DeviceName(text)
-    var opener = DeviceOpener(
-      device, profile: profiles.profile(for: device), isChosen: name.choosesTransport(of: device), drivers: drivers)
-    opener.asksToWrite = writes
-    opener.label = name.label(of: opener.label)
-    return opener
-  }
-
-  /// Opens an accessory through a service if one has it open, or else in this program.
+  /// Finds an accessory and opens it.
   private func opening<Opened>(
-    _ name: String?, held: (ServiceEntry) async throws(AccessoryError) -> Opened,
-    here: (Device) async throws(AccessoryError) -> Opened
+    _ text: String?, _ open: (any FoundAccessory) async throws(AccessoryError) -> Opened
   ) async throws(AccessoryError) -> Opened {
-    let name = DeviceName(name)
-    if let found = try await find(name) { return try await held(found) }
-    let known = try await devices(for: name)
-    let device: Device
-    do throws(ResolutionError) {
-      device = try name.device(among: known)
-    } catch {
-      throw AccessoryError(error)
-    }
-    let failure: AccessoryError
-    do throws(AccessoryError) { return try await here(device) } catch { failure = error }
-    // A service that looks for new accessories may have opened it meanwhile.
-    guard failure.kind == .busy, let found = try? await find(name) else { throw failure }
-    return try await held(found)
-  }
-
-  private func find(_ name: DeviceName) async throws(AccessoryError) -> ServiceEntry? {
+    let (name, finder) = (DeviceName(text), finder)
+    let found: any FoundAccessory
     do {
-      return try await ServiceEntry.find(name, at: services, replyTimeout: Self.listTimeout) {
-        try await devices(for: name)
-      }
+      found = try await finder.find(name)
     } catch let error as ResolutionError {
       throw AccessoryError(error)
     } catch let error as AccessoryError {
@@ -178,11 +139,35 @@ public struct Accessories: Sendable {
     } catch {
       throw AccessoryError(.ioFailure, "\(error)")
     }
+    let failure: AccessoryError
+    do throws(AccessoryError) { return try await open(found) } catch { failure = error }
+    // A service that looks for new accessories may have opened it meanwhile.
+    guard failure.kind == .busy, found.service == nil, let held = try? await finder.held(name) else { throw failure }
+    return try await open(held)
   }
 
-  /// The devices that `name` may name.
-  private func devices(for name: DeviceName) async throws(AccessoryError) -> [Device] {
-    try await name.devices(of: sources).flatMap(profiles.accessories)
+  /// What finds the accessories of these sources and services.
+  private var finder: AccessoryFinder {
+    let (sources, profiles, drivers) = (sources, profiles, drivers)
+    let kinds = KnownKinds {
+      drivers
+    } driver: { name in
+      drivers.driver(named: name)
+    } profile: { name in
+      profiles.profile(named: name)
+    }
+    var finder = AccessoryFinder(services: services, kinds: kinds, host: SilentHost()) { name, _ in
+      try await name.devices(of: sources).flatMap(profiles.accessories)
+    } opener: { device, name in
+      if let conflict = profiles.conflict(for: device, label: name.text ?? device.place) { throw conflict }
+      var opener = DeviceOpener(
+        device, profile: profiles.profile(for: device), isChosen: name.choosesTransport(of: device), drivers: drivers)
+      opener.label = name.label(of: opener.label)
+      return opener
+    }
+    finder.listTimeout = Self.listTimeout
+    finder.heldLabel = { name, entry in name.text ?? entry.device.id }
+    return finder
   }
 }
 

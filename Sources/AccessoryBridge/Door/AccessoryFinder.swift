@@ -24,6 +24,8 @@ package struct AccessoryFinder: Sendable {
   package var opensLines = false
   /// Whether the user asks for other settings than the profile's. A service doesn't open a line differently.
   package var hasSettings = false
+  /// The name in messages of an accessory that a service has open.
+  package var heldLabel: @Sendable (DeviceName, ServiceEntry) -> String = { $0.label(of: $1.accessory.device.place) }
   /// The program.
   package var host: any OpeningHost
 
@@ -55,7 +57,7 @@ package struct AccessoryFinder: Sendable {
         "the service at \(entry.socketPath) has \(place) open with its profile: to open it differently, detach it first: "
           + "bridge-cli attach --end \(place)")
     }
-    return held(entry, label: name.label(of: entry.accessory.device.place))
+    return held(entry, label: heldLabel(name, entry))
   }
 
   /// The record of the accessory that the name means, in the service that has it open; with `all`, also in one that has

@@ -54,6 +54,11 @@ package protocol FoundAccessory: Sendable {
   var framesDriver: Driver? { get }
   /// Opens it for a trace, or has the service that has it open trace it.
   func trace(_ plan: TracePlan) async throws(AccessoryError) -> any AccessoryTrace
+  /// Makes contact, for a program that uses it for long: it is told when the accessory goes. With `writes`, commands that
+  /// change something in it are carried out if its profile allows them as well.
+  func accessory(writes: Bool) async throws(AccessoryError) -> any Accessory
+  /// Opens it as two byte streams, after the exchange that must precede its protocol.
+  func session(writes: Bool) async throws(AccessoryError) -> AccessorySession
   /// Makes contact. `ability` is what it is used for: an accessory that never has it isn't opened, because that resets some
   /// boards. Throws `misconfigured` when no driver is known, `unsupported`, and the errors of opening and making contact.
   func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse

@@ -80,6 +80,14 @@ struct HeldAccessory: FoundAccessory {
       identity: reply.identity?.reading, held: reply.accessory)
   }
 
+  func accessory(writes: Bool) async throws(AccessoryError) -> any Accessory {
+    try await ServiceAccessory.open(entry, label: label, writes: writes)
+  }
+
+  func session(writes: Bool) async throws(AccessoryError) -> AccessorySession {
+    AccessorySession(try await calls.open(write: entry.asks(toWrite: writes)).transport)
+  }
+
   func lineSession() async throws(AccessoryError) -> AccessorySession {
     AccessorySession(try await calls.open(write: false).transport)
   }

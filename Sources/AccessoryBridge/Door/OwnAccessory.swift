@@ -108,13 +108,26 @@ struct OwnAccessory: FoundAccessory {
 
   // MARK: - Sessions
 
+  func accessory(writes: Bool) async throws(AccessoryError) -> any Accessory {
+    try await asking(toWrite: writes).accessory()
+  }
+
+  func session(writes: Bool) async throws(AccessoryError) -> AccessorySession {
+    try await asking(toWrite: writes).greetedSession()
+  }
+
+  private func asking(toWrite isAsked: Bool) -> DeviceOpener {
+    var opener = opener
+    opener.asksToWrite = isAsked
+    return opener
+  }
+
   func lineSession() async throws(AccessoryError) -> AccessorySession { try await unguardedSession() }
 
   func bytes(write: Bool, awaiting: (String) -> Void) async throws(AccessoryError) -> OpenedBytes {
     let pause = settleTime.map { ", which takes \($0) to settle" } ?? ""
     awaiting("opening \(label)\(pause)")
-    var opener = opener
-    opener.asksToWrite = write
+    let opener = asking(toWrite: write)
     let refusal = write ? nil : opener.writeRules.refusalOfBytes(isAsked: false)
     let session = try await opened { () async throws(AccessoryError) in
       refusal == nil ? try await opener.greetedSession() : try await opener.unguardedSession()

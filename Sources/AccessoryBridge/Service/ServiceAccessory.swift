@@ -109,10 +109,13 @@ public final class ServiceAccessory: Accessory {
   private static func age(_ milliseconds: Int?) -> Duration { .milliseconds(milliseconds ?? 0) }
 
   /// Requests all other measurements. Throws `unsupported` also when the service is too old to report values.
-  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+  public func values() async throws(AccessoryError) -> [AccessoryValue] { try await readValues().value }
+
+  /// Requests all other measurements, with the age of the oldest one.
+  public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.values() }
     shortfall.withLock { $0 = reply.missing }
-    return reply.values.map(\.reading)
+    return Read(reply.values.map(\.value), age: reply.values.compactMap(\.age).max() ?? .zero)
   }
 
   /// What the last reading lacks; nil where nothing is missing, and from a service that is too old to say it.
