@@ -2,11 +2,12 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryProtocols
 import Glibc
 
-// Calls with one reply.
+// The calls that read: with one reply, and events and traces with several.
 
 extension BridgeService: BridgeHandler {
   /// The product and the version of the service.
@@ -162,6 +163,37 @@ extension BridgeService: BridgeHandler {
     }
   }
 
+  package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
+    let attachment = try find(call.device)
+    if attachment.machine.state == .lent {
+      guard let values = attachment.readings.values else { throw attachment.lending.refusal(attachment) }
+      return remembered(values, of: attachment)
+    }
+    do throws(CallError) {
+      let (held, (values, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.values(), accessory.missing)
+      }
+      note(values, .asked, held)
+      return Bridge.GetValues.Reply(
+        device: Bridge.Device(held.target),
+        values: (held.readings.values?.values ?? []).map { Read($0) }, missing: missing)
+    } catch {
+      // An accessory that reports values by itself may have no request for them: the last values are returned.
+      guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
+        let values = held.readings.values
+      else {
+        throw error
+      }
+      return remembered(values, of: held)
+    }
+  }
+
+  /// The last values with their ages.
+  private func remembered(_ values: ValuesReading, of attachment: Attachment) -> Bridge.GetValues.Reply {
+    Bridge.GetValues.Reply(
+      device: Bridge.Device(attachment.target), values: values.entries.map { measured($0, attachment) })
+  }
+
   // MARK: - History
 
   package func history(_ call: Bridge.GetHistory, from caller: Caller) async throws(CallError)
@@ -191,6 +223,52 @@ extension BridgeService: BridgeHandler {
   @concurrent private static func series(_ extract: HistoryExtract?, _ names: [String]?) async -> [Bridge.Series] {
     (extract?.series(names) ?? []).map { Bridge.Series($0) }
   }
+
+  // MARK: - Events
+
+  package func subscribe(
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>
+  ) async throws(CallError) {
+    let wanted = try call.device.map { text throws(CallError) in try find(text) }
+    let id = wanted?.device.id
+    let (key, stream) = clients.events.subscribe(values: call.values == true, alarms: call.alarms == true)
+    // Taken before anything is sent: whatever changes from now on is an event.
+    let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
+    defer { clients.events.unsubscribe(key) }
+    for attachment in attachments.ordered where attachment.contact.isTold {
+      guard wanted == nil || wanted === attachment else { continue }
+      try await answers.send(
+        Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
+    }
+    for event in raised { try await answers.send(event) }
+    try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
+    // By identity, so that the device is followed when it comes back as another attachment.
+    for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
+    if Task.isCancelled || isClosing { return }
+    throw CallError(
+      AccessoryError(.busy, "this client did not read its events in time, and too many are waiting"),
+      device: call.device)
+  }
+
+  // MARK: - Traces
+
+  package func trace(
+    _ call: Bridge.Trace, from caller: Caller, _ answers: ReplySender<Bridge.TracePiece>
+  ) async throws(CallError) {
+    let attachment = try find(call.device, asLine: true)
+    let (listener, stop) = attachment.contact.taps.listen()
+    defer { stop() }
+    try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
+    // Each send waits until the client has read. Meanwhile the listener buffers the traffic; beyond its limit, bytes
+    // are dropped and counted.
+    for await _ in listener.signals {
+      for piece in listener.take() { try await answers.sendWhenRead(Bridge.TracePiece(piece)) }
+    }
+    let lost = listener.takeLoss()
+    if lost > 0 { try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now, lostBytes: lost))) }
+    if Task.isCancelled || isClosing { return }
+    throw CallError(.disconnected(attachment.target.address.description), device: attachment.device.id)
+  }
 }
 
 extension AF1Command {
@@ -205,5 +283,20 @@ extension AF1Command {
     } else {
       return nil
     }
+  }
+}
+
+extension TapHub.Piece {
+  /// A piece without bytes.
+  fileprivate init(_ time: MonotonicTime, lostBytes: Int = 0) {
+    self.init(time: time, direction: .toDevice, bytes: [], lostBytes: lostBytes)
+  }
+}
+
+extension Bridge.TracePiece {
+  fileprivate init(_ piece: TapHub.Piece) {
+    self.init(
+      time: Double(piece.time.nanoseconds) / 1e9, direction: piece.direction, bytes: piece.bytes,
+      lost_bytes: piece.lostBytes == 0 ? nil : piece.lostBytes)
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
+
 /// The service's clients, and what they have open beside their loans. Used on the service's actor only.
 struct ServiceClients {
   var count = 0
@@ -7,4 +9,71 @@ struct ServiceClients {
   var events: EventHub
   /// Files that they supply, by the names of the transfers.
   var supplies: [String: SuppliedFile] = [:]
+}
+
+/// Distributes events to subscribers. Used on the service's actor only.
+struct EventHub {
+  /// An event. All subscribers' queues share the same object.
+  final class Entry: Sendable {
+    let event: Bridge.Event
+
+    init(_ event: Bridge.Event) { self.event = event }
+  }
+
+  private struct Subscriber {
+    let continuation: AsyncStream<Entry>.Continuation
+    let wantsValues: Bool
+    let wantsAlarms: Bool
+
+    func wants(_ event: Bridge.EventName) -> Bool {
+      switch event {
+      case .values: wantsValues
+      case .alarm: wantsAlarms
+      default: true
+      }
+    }
+  }
+
+  /// Gets all events before the subscribers do; nil for no receiver.
+  private let onEvent: (@Sendable (Bridge.Event) -> Void)?
+  private var subscribers: [Int: Subscriber] = [:]
+  private var next = 0
+
+  /// The limit of a subscriber's queue. A subscriber that falls further behind is disconnected.
+  private static let limit = 4_096
+
+  init(onEvent: (@Sendable (Bridge.Event) -> Void)? = nil) { self.onEvent = onEvent }
+
+  /// Whether a receiver or a subscriber wants values.
+  var wantsValues: Bool { onEvent != nil || subscribers.values.contains { $0.wantsValues } }
+
+  /// Whether there is a subscriber.
+  var hasSubscribers: Bool { !subscribers.isEmpty }
+
+  /// Adds a subscriber. Values and alarms are sent only to subscribers that ask for them, since older clients don't know
+  /// these events.
+  mutating func subscribe(values wantsValues: Bool = false, alarms wantsAlarms: Bool = false) -> (
+    key: Int, events: AsyncStream<Entry>
+  ) {
+    let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
+    next += 1
+    subscribers[next] = Subscriber(continuation: continuation, wantsValues: wantsValues, wantsAlarms: wantsAlarms)
+    return (next, stream)
+  }
+
+  mutating func unsubscribe(_ key: Int) { subscribers.removeValue(forKey: key)?.continuation.finish() }
+
+  mutating func tell(_ event: Bridge.Event) {
+    onEvent?(event)
+    let entry = Entry(event)
+    for (key, subscriber) in subscribers where subscriber.wants(event.event) {
+      if case .enqueued = subscriber.continuation.yield(entry) { continue }
+      unsubscribe(key)
+    }
+  }
+
+  mutating func end() {
+    for subscriber in subscribers.values { subscriber.continuation.finish() }
+    subscribers = [:]
+  }
 }

@@ -2,62 +2,13 @@
 
 import AccessoryControl
 import AccessoryCore
-import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-// Calls with several replies: events, traces and loans.
+// Loans of an accessory's line to a client, and a borrower's requests to the serial line.
 
 extension BridgeService {
-  // MARK: - Events
-
-  package func subscribe(
-    _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>
-  ) async throws(CallError) {
-    let wanted = try call.device.map { text throws(CallError) in try find(text) }
-    let id = wanted?.device.id
-    let (key, stream) = clients.events.subscribe(values: call.values == true, alarms: call.alarms == true)
-    // Taken before anything is sent: whatever changes from now on is an event.
-    let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
-    defer { clients.events.unsubscribe(key) }
-    for attachment in attachments.ordered where attachment.contact.isTold {
-      guard wanted == nil || wanted === attachment else { continue }
-      try await answers.send(
-        Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
-    }
-    for event in raised { try await answers.send(event) }
-    try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
-    // By identity, so that the device is followed when it comes back as another attachment.
-    for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
-    if Task.isCancelled || isClosing { return }
-    throw CallError(
-      AccessoryError(.busy, "this client did not read its events in time, and too many are waiting"),
-      device: call.device)
-  }
-
-  // MARK: - Traces
-
-  package func trace(
-    _ call: Bridge.Trace, from caller: Caller, _ answers: ReplySender<Bridge.TracePiece>
-  ) async throws(CallError) {
-    let attachment = try find(call.device, asLine: true)
-    let (listener, stop) = attachment.contact.taps.listen()
-    defer { stop() }
-    try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
-    // Each send waits until the client has read. Meanwhile the listener buffers the traffic; beyond its limit, bytes
-    // are dropped and counted.
-    for await _ in listener.signals {
-      for piece in listener.take() { try await answers.sendWhenRead(Bridge.TracePiece(piece)) }
-    }
-    let lost = listener.takeLoss()
-    if lost > 0 { try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now, lostBytes: lost))) }
-    if Task.isCancelled || isClosing { return }
-    throw CallError(.disconnected(attachment.target.address.description), device: attachment.device.id)
-  }
-
-  // MARK: - Loans
-
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     var attachment = try find(call.device, asLine: true)
     let isAsked = call.write == true
@@ -155,19 +106,21 @@ extension BridgeService {
       perform(attachment.machine.returned(error, now: clock.now), on: attachment)
     }
   }
-}
 
-extension TapHub.Piece {
-  /// A piece without bytes.
-  fileprivate init(_ time: MonotonicTime, lostBytes: Int = 0) {
-    self.init(time: time, direction: .toDevice, bytes: [], lostBytes: lostBytes)
-  }
-}
-
-extension Bridge.TracePiece {
-  fileprivate init(_ piece: TapHub.Piece) {
-    self.init(
-      time: Double(piece.time.nanoseconds) / 1e9, direction: piece.direction, bytes: piece.bytes,
-      lost_bytes: piece.lostBytes == 0 ? nil : piece.lostBytes)
+  package func onLine<Method: LineMethod>(
+    _ call: Method, from caller: Caller
+  ) async throws(CallError) -> Method.Reply {
+    for attachment in attachments.ordered {
+      guard let loan = attachment.lending.loan(meantBy: call.loan, from: caller) else { continue }
+      let device = attachment.device.id
+      do throws(AccessoryError) {
+        return try await loan.withLine(at: attachment.target.address.description) { line throws(AccessoryError) in
+          try await call.perform(on: line)
+        }
+      } catch {
+        throw CallError(error, device: device)
+      }
+    }
+    throw CallError(AccessoryError(.notFound, "this loan of the line has ended, or belongs to another client"))
   }
 }
