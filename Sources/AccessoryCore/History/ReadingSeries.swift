@@ -45,6 +45,11 @@ public struct ReadingSeries: Sendable, Hashable {
   /// The names of the series of a battery.
   public static let batteryNames = Vocabulary.kept.compactMap(\.series)
 
+  /// The published key of the battery's quantity in a series: "voltage_mv" for "battery.voltage"; nil for a series of a value.
+  package static func key(of name: String) -> String? { Vocabulary.kept.first { $0.series == name }?.key }
+  /// The name of the series of a battery's quantity that is published by this key.
+  package static func name(ofKey key: String) -> String? { Vocabulary.kept.first { $0.key == key }?.series }
+
   /// "battery.percent", "battery.voltage", "battery.current", "battery.temperature", or the name of a value.
   public var name: String
   /// The symbol of the unit; nil where there is none.

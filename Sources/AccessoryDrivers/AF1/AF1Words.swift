@@ -92,8 +92,8 @@ enum AF1Words {
         (
           "\($0.level)" + ($0.percent.map { ", \($0) %" } ?? "") + ($0.millivolts.map { ", \($0) mV" } ?? "")
             + ($0.charge == .unknown ? "" : ", \($0.charge)"),
-          [.init("level", FrameField.word($0.level))] + ($0.percent.map { [.init("percent", $0)] } ?? [])
-            + ($0.millivolts.map { [.init("millivolts", $0)] } ?? []) + [.init("charge", FrameField.word($0.charge))]
+          [.init("level", FrameField.word($0.level))] + FrameField.battery(.percent, $0.percent)
+            + FrameField.battery(.voltage, $0.millivolts) + [.init("charge", FrameField.word($0.charge))]
         )
       }
     case (.transferBegin, true):

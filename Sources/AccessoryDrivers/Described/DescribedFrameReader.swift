@@ -105,7 +105,7 @@ struct DescribedWords: Sendable {
         let unit = value.unit.map { " \($0)" } ?? ""
         return "\(value.name) \(Self.shown(value.value))\(unit)"
       }.joined(separator: ", "),
-      fields: decoded.values.map { FrameField($0.name, $0.value) })
+      fields: decoded.values.map { FrameField($0.name, $0.value) } + FrameField.battery(decoded.values))
     words.isRefusal = described.isRefusal
     return words
   }

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryLink
+import AccessoryProtocols
 
 // Helpers for all types that describe frames in words.
 
@@ -44,6 +45,26 @@ extension [FrameRead] {
 extension FrameField {
   init(_ name: String, _ number: some BinaryInteger) { self.init(name, .whole(Int(clamping: number))) }
   init(_ name: String, _ text: String) { self.init(name, .text(text)) }
+
+  /// A number of a battery in its published unit: by the name of the vocabulary, and by the one that traces had before; nothing
+  /// where it isn't known.
+  static func battery(_ field: BatteryReading.Field, _ count: (some BinaryInteger)?) -> [FrameField] {
+    guard let count else { return [] }
+    return [field.term.key, field.term.trace].compactMap { $0.map { FrameField($0, count) } }
+  }
+
+  /// The numbers of a battery among described values, by the names and in the units of the vocabulary.
+  static func battery(_ values: [DescribedValue]) -> [FrameField] {
+    values.compactMap { value in
+      guard value.name.hasPrefix(DescribedPart.battery),
+        let term = Vocabulary.battery(described: value.name.dropFirst(DescribedPart.battery.count))?.term,
+        case .number(let measure, _, _) = term.form, let number = value.value.asNumber,
+        let count = Int(exactly: (number * measure.factor(from: value.unit)).rounded()), measure.range.contains(count),
+        !values.contains(where: { $0.name == term.key })
+      else { return nil }
+      return FrameField(term.key, count)
+    }
+  }
 
   /// A Swift identifier in snake case: "notInitialized" becomes "not_initialized".
   static func word(_ word: some Any) -> PlainValue {

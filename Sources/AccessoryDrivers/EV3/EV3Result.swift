@@ -103,14 +103,16 @@ struct EV3Result: Sendable, Hashable {
         fields[place].value = .list([fields[place].value, result.value])
       }
     }
-    for (name, subcode, factor) in [("percent", UInt8(18), 1.0), ("millivolts", 1, 1_000), ("milliamperes", 2, -1_000)]
-    {
+    let battery: [(BatteryReading.Field, subcode: UInt8, factor: Double)] = [
+      (.percent, 18, 1), (.voltage, 1, 1_000), (.current, 2, -1_000),
+    ]
+    for (field, subcode, factor) in battery {
       let result = results.last { $0.operation.opcode == 0x81 && $0.operation.subcode == subcode }
       switch result?.value {
-      case .whole(let number)?: fields.append(FrameField(name, number))
+      case .whole(let number)?: fields += FrameField.battery(field, number)
       // 1000 V or A and more is no valid value of a battery.
       case .number(let number)? where abs(number) < 1_000:
-        fields.append(FrameField(name, Int((number * factor).rounded())))
+        fields += FrameField.battery(field, Int((number * factor).rounded()))
       default: break
       }
     }

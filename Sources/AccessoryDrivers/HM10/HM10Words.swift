@@ -144,7 +144,7 @@ enum HM10Words {
   }
 
   private static func battery(_ percent: Int) -> (String, [FrameField]) {
-    ("battery \(percent) %", [.init("percent", percent)])
+    ("battery \(percent) %", FrameField.battery(.percent, percent))
   }
 
   private static func value(

@@ -53,8 +53,8 @@ enum MAVLinkWords {
         info.name.isEmpty ? nil : FrameWords.quoted(info.name),
       ])
       words.fields += [FrameField("battery", info.id)]
-      words.add("full_mah", info.fullMilliampereHours)
-      words.add("cycles", info.cycles)
+      words.fields += FrameField.battery(.fullCapacity, info.fullMilliampereHours)
+      words.fields += FrameField.battery(.cycles, info.cycles)
     case .autopilotVersion(let version):
       words.summary = list([
         version.firmware.map { "firmware \($0)" }, version.board == 0 ? nil : "board \(version.board)",
@@ -99,9 +99,8 @@ enum MAVLinkWords {
       system.centiamperes.map { "\(-10 * Int($0)) mA" }, system.load.map { "load \($0) ‰" },
       system.unhealthySensors.isEmpty ? nil : "unhealthy: \(system.unhealthySensors.joined(separator: ", "))",
     ])
-    words.add("percent", system.percent)
-    words.add("millivolts", system.millivolts)
-    words.add("milliamperes", system.centiamperes.map { -10 * Int($0) })
+    words.fields += FrameField.battery(.percent, system.percent) + FrameField.battery(.voltage, system.millivolts)
+    words.fields += FrameField.battery(.current, system.centiamperes.map { -10 * Int($0) })
     words.add("load_permille", system.load)
     words.fields.append(FrameField("unhealthy", .list(system.unhealthySensors.map { .text($0) })))
   }
@@ -113,9 +112,8 @@ enum MAVLinkWords {
       status.faultWords.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") },
     ])
     words.fields.append(FrameField("battery", status.id))
-    words.add("percent", status.percent)
-    words.add("millivolts", status.millivolts)
-    words.add("milliamperes", status.centiamperes.map { -10 * Int($0) })
+    words.fields += FrameField.battery(.percent, status.percent) + FrameField.battery(.voltage, status.millivolts)
+    words.fields += FrameField.battery(.current, status.centiamperes.map { -10 * Int($0) })
     words.fields.append(
       FrameField("cells_mv", .list(status.cells.map { $0.map { .whole(Int($0)) } ?? .nothing })))
     if let faults = status.faultWords { words.fields.append(FrameField("faults", .list(faults.map { .text($0) }))) }

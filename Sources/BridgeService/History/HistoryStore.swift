@@ -93,9 +93,11 @@ struct HistoryExtract: Sendable {
   /// What is added to each time for what the wall clock calls it.
   let offset: Double
 
-  /// The series of these names, nil for all.
+  /// The series of these names, nil for all. A battery's may also be asked for by its published key, such as `voltage_mv`, unless
+  /// a value has that name.
   func series(_ names: [String]?) -> [ReadingSeries] {
-    let names = names.map { Set($0) }
+    let known = Set(accessory.series.map(\.name))
+    let names = names.map { Set($0.map { known.contains($0) ? $0 : ReadingSeries.name(ofKey: $0) ?? $0 }) }
     return accessory.series.filter { names?.contains($0.name) ?? true }.map {
       ReadingSeries(name: $0.name, unit: $0.unit, points: $0.points(since: since, offset: offset))
     }

@@ -11,6 +11,8 @@ package struct HistoryDocument: Encodable {
 
   struct Series: Encodable {
     let name: String
+    /// The key of the battery's field in other documents; null for a value.
+    let field: OrNull<String>
     let unit: OrNull<String>
     let points: [Point]
   }
@@ -33,7 +35,7 @@ package struct HistoryDocument: Encodable {
     self.seconds = seconds
     self.series = series.map { one in
       Series(
-        name: one.name, unit: OrNull(one.unit),
+        name: one.name, field: OrNull(ReadingSeries.key(of: one.name)), unit: OrNull(one.unit),
         points: one.points.map {
           Point(
             time: $0.time, span_s: $0.span, mean: OrNull($0.mean), least: OrNull($0.least),

@@ -43,7 +43,9 @@ struct ShownHistory {
     var series = all
     if case .values = wanted { series = all.filter { !ReadingSeries.batteryNames.contains($0.name) } }
     if case .named(let names) = wanted,
-      let missing = names.first(where: { name in !series.contains { $0.name == name } })
+      let missing = names.first(where: { name in
+        !series.contains { $0.name == name || ReadingSeries.key(of: $0.name) == name }
+      })
     {
       let known = all.map { SafeText.escape($0.name) }.joined(separator: ", ")
       throw UsageError("there is no history of \(missing): there is one of \(known.isEmpty ? "nothing" : known)")

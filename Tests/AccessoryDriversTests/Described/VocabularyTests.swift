@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryLink
 import AccessoryProtocols
 import TestSupport
 import Testing
@@ -38,6 +39,17 @@ import Testing
       let factor = try #require(term.measure?.factor(from: unit.rawValue))
       #expect(factor != term.measure?.factor(from: value.unit), "\(unit)")
     }
+  }
+
+  /// Traces have the published names and units beside the description's.
+  @Test(arguments: Vocabulary.battery.indices) func fieldsOfTraces(_ index: Int) throws {
+    let term = Vocabulary.battery[index]
+    let fields = FrameField.battery([try #require(sample(term, "battery."))])
+    guard case .number = term.form else { return #expect(fields.isEmpty) }
+    #expect(fields == [FrameField(term.key, term.sample)])
+    let own = try #require(BatteryReading.Field(rawValue: term.key))
+    #expect(FrameField.battery(own, 7).map(\.name) == [term.key] + [term.trace].compactMap { $0 })
+    #expect(FrameField.battery(own, nil as Int?).isEmpty)
   }
 
   @Test func elementsOfAList() {

@@ -66,6 +66,7 @@ private struct Talk {
     talk.host("0F F0 11 03 01 00 00 00 26 00")
     talk.device("0F F0 12 03 01 00 05 00 33 31 02 39 80 0E 02 74 44 79 A0")
     #expect(talk.field("percent") == .whole(57) && talk.field("millivolts") == .whole(3712))
+    #expect(talk.field("voltage_mv") == .whole(3712))
     #expect(talk.field("level") == .text("normal") && talk.field("charge") == .text("discharging"))
     talk.device("0F F0 16 55 09 00 01 00 22 A6 03 37 BE 0B 4B")
     #expect(talk.last?.isRefusal == true && talk.last?.kind == "refusal")
@@ -86,7 +87,7 @@ private struct Talk {
     #expect(talk.field("globals_bytes") == .whole(9) && talk.last?.number == 42)
     talk.device("0C 00 2A 00 02 7C 03 F1 40 40 07 3B 3E 64")
     #expect(talk.field("percent") == .whole(100) && talk.field("millivolts") == .whole(7532))
-    #expect(talk.field("milliamperes") == .whole(-183))
+    #expect(talk.field("milliamperes") == .whole(-183) && talk.field("current_ma") == .whole(-183))
     #expect(
       talk.lines() == [
         "> request direct #42 | UI_READ GET_VBATT GV0; UI_READ GET_IBATT GV4; UI_READ GET_LBATT GV8",

@@ -10,6 +10,24 @@ struct HistoryTimelineTests {
   private static let year = 365.0 * 86_400
   private static let start = 1_795_337_580.0
 
+  /// A battery's series is also found by the published key of its quantity, unless a value has that name.
+  @Test func seriesByTheirKeys() throws {
+    var keeper = HistoryKeeper(uptime: World.time(1), wall: Self.start)
+    func names(_ asked: [String], of keeper: inout HistoryKeeper) throws -> [String] {
+      let extract = keeper.extract(of: "A", last: nil, at: World.time(20), wall: Self.start + 19)
+      return try #require(extract).series(asked).map(\.name)
+    }
+    for term in Vocabulary.kept {
+      let name = try #require(term.series)
+      _ = keeper.note([(name, term.measure?.unit?.rawValue, 1)], of: "A", at: World.time(10), wall: Self.start + 9)
+      #expect(try names([term.key], of: &keeper) == [name])
+      #expect(try names([name], of: &keeper) == [name])
+    }
+    _ = keeper.note([("percent", nil, 1)], of: "A", at: World.time(10), wall: Self.start + 9)
+    #expect(try names(["percent"], of: &keeper) == ["percent"])
+    #expect(try names(["remaining_mah"], of: &keeper) == [])
+  }
+
   /// A history that is read every 10 s. `wall` is the wall clock, `uptime` the clock that only goes forward.
   private struct World {
     var wall = HistoryTimelineTests.start
