@@ -89,10 +89,15 @@ actor EventCommand {
     variables["ACCESSORY_DRIVER"] = device.driver
     variables["ACCESSORY_USB"] = device.usb?.product
     if let battery = event.battery {
-      variables["ACCESSORY_BATTERY_LEVEL"] = battery.level.rawValue
-      variables["ACCESSORY_BATTERY_PERCENT"] = battery.percent.map(String.init)
-      variables["ACCESSORY_BATTERY_CHARGE"] = battery.charge.rawValue
-      variables["ACCESSORY_BATTERY_MILLIVOLTS"] = battery.millivolts.map(String.init)
+      for term in Vocabulary.battery {
+        let value: String? =
+          switch term.form {
+          case .number(_, let get, _): get(battery).map(String.init)
+          case .word(_, let get, _): get(battery) ?? "unknown"
+          case .list, .names: nil
+          }
+        for name in Self.names(of: term) { variables[name] = value }
+      }
     }
     if let (alarm, state) = event.alarm {
       variables["ACCESSORY_ALARM"] = state.rawValue
@@ -108,9 +113,19 @@ actor EventCommand {
     return variables.mapValues { SafeText.escape($0, limit: textLimit) }
   }
 
-  private static let names = [
-    "LINK", "SERIAL", "NAME", "MANUFACTURER", "MODEL", "DRIVER", "USB", "BATTERY_LEVEL", "BATTERY_PERCENT",
-    "BATTERY_CHARGE", "BATTERY_MILLIVOLTS", "ALARM", "ALARM_NAME", "ALARM_RULE", "ALARM_VALUE", "ALARM_NUMBER",
-    "ALARM_UNIT", "ALARM_SINCE",
-  ].map { "ACCESSORY_" + $0 }
+  /// The variables for a quantity of a battery: its key, and the name that it had before; none for lists and names.
+  private static func names(of term: ReadingTerm<BatteryReading>) -> [String] {
+    switch term.form {
+    case .number, .word: [term.key, term.trace].compactMap { $0.map { "ACCESSORY_BATTERY_" + $0.uppercased() } }
+    case .list, .names: []
+    }
+  }
+
+  private static let names =
+    Vocabulary.battery.flatMap(names(of:))
+    + [
+      "LINK", "SERIAL", "NAME", "MANUFACTURER", "MODEL", "DRIVER", "USB", "ALARM", "ALARM_NAME", "ALARM_RULE",
+      "ALARM_VALUE", "ALARM_NUMBER",
+      "ALARM_UNIT", "ALARM_SINCE",
+    ].map { "ACCESSORY_" + $0 }
 }
