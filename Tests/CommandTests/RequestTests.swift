@@ -56,7 +56,9 @@ import Testing
       #expect(
         reply == [
           "hex": "0239800e02", "size_bytes": 5,
-          "fields": ["level": "normal", "percent": 57, "voltage_mv": 3712, "millivolts": 3712, "charge": "discharging"],
+          "fields": [
+            "level": "normal", "percent": 57, "voltage_mv": 3712, "millivolts": 3712, "charge": "discharging",
+          ],
         ])
     }
   }
