@@ -124,7 +124,12 @@ extension ReadingTerm {
     case .word: return
     case .list(let measure, let limit, _, let get, let set):
       let elements = get(reading)
-      guard !elements.isEmpty else { return }
+      func isOutside(_ element: ReadingElement) -> Bool {
+        element.count.map { !measure.range.contains($0) } ?? false
+          || element.name.map { $0.utf8.count > ReadingLimits.nameBytes } ?? false
+      }
+      // Nearly all readings are within the limits.
+      guard elements.count > limit || elements.contains(where: isOutside) else { return }
       set(
         &reading,
         elements.prefix(limit).map {
