@@ -53,6 +53,11 @@ struct PlugHost<Event: SimulatorEvent>: Sendable {
     (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }
 
+  /// One access to the host, because two properties of what a protocol requires can't be changed at the same time.
+  fileprivate mutating func take(from input: InputQueue) -> InputQueue.TakeResult {
+    input.take(into: &buffer, messages: &messages)
+  }
+
   fileprivate func makePlug(
     io: IOThread, use: @escaping @Sendable (Bool) -> Void, client: @escaping @Sendable (DescriptorTransport) -> Void
   ) async -> Result<Plug, AccessoryError> {
@@ -181,7 +186,7 @@ extension HostedSimulator {
 
   private func drain(_ transport: any Transport) {
     while host.plug?.transport === transport {
-      switch transport.input.take(into: &host.buffer, messages: &host.messages) {
+      switch host.take(from: transport.input) {
       case .nothing: return
       case .end(let error): return loseHost(error)
       case .bytes: received()
