@@ -9,7 +9,7 @@ package struct RequestDocument: Encodable {
     let hex: String
     let size_bytes: Int
     /// The decoded fields by name; null where the payload can't be decoded.
-    let fields: OrNull<[String: PlainValue]>
+    let fields: [String: PlainValue]?
   }
 
   let schema = DocumentSchema.name
@@ -29,7 +29,7 @@ package struct RequestDocument: Encodable {
     command_byte = byte
     reply = Reply(
       hex: Hexadecimal.string(payload), size_bytes: payload.count,
-      fields: OrNull(fields))
+      fields: fields)
   }
 }
 
@@ -42,7 +42,7 @@ package struct AnswersDocument: Encodable {
 
   struct Value: Encodable {
     let name: String
-    let unit: OrNull<String>
+    let unit: String?
     let value: PlainValue
   }
 
@@ -57,7 +57,7 @@ package struct AnswersDocument: Encodable {
     replies = answers.map { answer in
       Reply(
         command: answer.command,
-        values: answer.values.map { Value(name: $0.name, unit: OrNull($0.unit), value: $0.value) })
+        values: answer.values.map { Value(name: $0.name, unit: $0.unit, value: $0.value) })
     }
   }
 }

@@ -7,20 +7,20 @@ package struct BatteryListDocument: Encodable {
   /// One accessory: its battery, or the error why that isn't known.
   package struct Entry: Encodable {
     let device: DeviceDocument
-    let battery: OrNull<BatteryReading>
-    let age_ms: OrNull<Int>
+    let battery: BatteryReading?
+    let age_ms: Int?
     let stale: Bool
-    let error: OrNull<ErrorDocument.Details>
+    let error: ErrorDocument.Details?
 
     /// An entry. `age` is in milliseconds, nil for a reading of now.
     package init(
       _ device: DeviceDocument, _ reading: BatteryReading?, age: Int?, isStale: Bool, error: AccessoryError?
     ) {
       self.device = device
-      battery = OrNull(reading)
-      age_ms = OrNull(reading == nil ? nil : age ?? 0)
+      battery = reading
+      age_ms = reading == nil ? nil : age ?? 0
       stale = isStale
-      self.error = OrNull(error.map { ErrorDocument(ErrorReport($0)).error })
+      self.error = error.map { ErrorDocument(ErrorReport($0)).error }
     }
   }
 

@@ -3,78 +3,68 @@
 import AccessoryControl
 import AccessoryCore
 
-/// A device, as a part of other documents.
+/// A device, as a part of other documents: the fields of the service's interface, and `service`.
 package struct DeviceDocument: Encodable, Sendable {
-  let id, path, source: String
-  let link, driver, name, manufacturer, model, serial, terminal: OrNull<String>
-  let links, ways: [String]
-  let initialized: Bool
-  let usb: OrNull<USBDocument>
-  /// Null where it wasn't looked up: this command has the device open, or a service has reported the device.
-  let access: OrNull<AccessDocument>
-  /// The unit of the accessory on its line; null where the line has one accessory.
-  let unit: OrNull<Int>
-  /// The state with the service that holds the device; null where no service holds it, or where no service was asked.
-  let service: OrNull<HeldDocument>
+  private enum CodingKeys: CodingKey {
+    case service
+  }
 
-  /// A device. `access` is what this process has found, and takes the place of the access in `device`. `held` is the
-  /// record of the service that holds the device.
+  private var device: Bridge.Device
+  /// The state with the service that holds the device; null where no service holds it, or where no service was asked.
+  private let service: HeldDocument?
+
+  /// A device. `access` is what this process has found, and takes the place of the access in `device`. It is nil where it
+  /// wasn't looked up: this command has the device open, or a service has reported the device. `held` is the record of the
+  /// service that holds the device.
   package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
-    unit = OrNull(device.unit)
-    service = OrNull(held.map(HeldDocument.init))
-    id = device.id
-    path = device.path
-    source = device.source
-    link = OrNull(device.link)
-    driver = OrNull(device.driver)
-    name = OrNull(device.name)
-    manufacturer = OrNull(device.manufacturer)
-    model = OrNull(device.model)
-    serial = OrNull(device.serial)
-    terminal = OrNull(device.terminal)
-    links = device.links
-    ways = device.ways
-    initialized = device.initialized
-    usb = OrNull(device.usb.map(USBDocument.init))
-    self.access = OrNull(access.map(AccessDocument.init))
+    self.device = device
+    self.device.access = access
+    service = held.map(HeldDocument.init)
+  }
+
+  /// Writes the fields of both.
+  package func encode(to encoder: any Encoder) throws {
+    try device.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encodeIfPresent(service, forKey: .service)
   }
 }
 
 /// The state of a device with the service that holds it.
 package struct HeldDocument: Encodable, Sendable {
   let state: String
-  let profile, driver: OrNull<String>
+  let profile, driver: String?
   /// The number of tries since it was last attached; while it is waited for, the number of the next try.
   let tries: Int
   /// While it is waited for: the number of tries that are allowed, null for no limit; and the time until the next try,
   /// null where that waits until the accessory is plugged in.
-  let tries_limit, next_try_ms: OrNull<Int>
+  let tries_limit, next_try_ms: Int?
   /// The client that has borrowed it.
-  let holder: OrNull<String>
+  let holder: String?
   /// Why it isn't attached.
-  let problem: OrNull<ProblemDocument>
+  let problem: ProblemDocument?
   /// "allowed" or "refused"; null where its protocol has no writes.
-  let writes: OrNull<String>
+  let writes: String?
   /// The age of the older of its last status and its last battery reading, and whether that age exceeds the expected
   /// one.
-  let readings_age_ms: OrNull<Int>
+  let readings_age_ms: Int?
   let stale: Bool
   /// The raised alarms; null from a service that is too old for alarms.
-  let alarms: OrNull<[AccessoryAlarm]>
+  let alarms: [AccessoryAlarm]?
   /// The rules whose alarms are never raised, because their limits don't fit.
   let unfit_alarms: [Bridge.UnfitAlarm]
 
   init(_ accessory: Bridge.Accessory) {
     state = accessory.state.rawValue
-    (profile, driver) = (OrNull(accessory.profile), OrNull(accessory.driver))
+    (profile, driver) = (accessory.profile, accessory.driver)
     tries = accessory.tries
-    (tries_limit, next_try_ms) = (OrNull(accessory.tries_limit), OrNull(accessory.next_try_ms))
-    holder = OrNull(accessory.holder)
-    problem = OrNull(accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) })
-    writes = OrNull(accessory.writes?.rawValue)
-    readings_age_ms = OrNull(accessory.readings_age_ms)
+    (tries_limit, next_try_ms) = (accessory.tries_limit, accessory.next_try_ms)
+    holder = accessory.holder
+    problem = accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) }
+    writes = accessory.writes?.rawValue
+    readings_age_ms = accessory.readings_age_ms
     stale = accessory.stale ?? false
-    alarms = OrNull(accessory.alarms)
+    alarms = accessory.alarms
     unfit_alarms = accessory.unfit_alarms ?? []
   }
 }
@@ -85,57 +75,4 @@ package struct ProblemDocument: Encodable, Sendable {
 
   /// The kind and the message of an error.
   package init(_ error: AccessoryError) { (kind, message) = (error.kind.rawValue, error.message) }
-}
-
-/// Whether a device may be opened, and which program has it open.
-struct AccessDocument: Encodable, Sendable {
-  let permitted: Bool
-  let refusal, holder: OrNull<String>
-
-  init(_ access: Bridge.Access) {
-    permitted = access.permitted
-    refusal = OrNull(access.refusal)
-    holder = OrNull(access.holder)
-  }
-}
-
-/// A device's USB descriptors and interfaces.
-struct USBDocument: Encodable, Sendable {
-  struct Interface: Encodable {
-    let number, alternate_setting, `class`, subclass, `protocol`: UInt8
-    let class_name, driver: OrNull<String>
-    let endpoints: [Bridge.USBEndpoint]
-
-    init(_ interface: Bridge.USBInterface) {
-      number = interface.number
-      alternate_setting = interface.alternate_setting
-      `class` = interface.class
-      subclass = interface.subclass
-      `protocol` = interface.protocol
-      class_name = OrNull(interface.class_name)
-      driver = OrNull(interface.driver)
-      endpoints = interface.endpoints
-    }
-  }
-
-  let vendor_id, product_id: UInt16
-  let bus, address: Int
-  let node, port: String
-  let speed_mbps: OrNull<Double>
-  let configuration: OrNull<UInt8>
-  let interfaces: [Interface]
-  let damage: OrNull<String>
-
-  init(_ usb: Bridge.USB) {
-    vendor_id = usb.vendor_id
-    product_id = usb.product_id
-    bus = usb.bus
-    address = usb.address
-    node = usb.node
-    port = usb.port
-    speed_mbps = OrNull(usb.speed_mbps)
-    configuration = OrNull(usb.configuration)
-    interfaces = usb.interfaces.map(Interface.init)
-    damage = OrNull(usb.damage)
-  }
 }

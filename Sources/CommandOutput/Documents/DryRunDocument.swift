@@ -9,11 +9,11 @@ package struct DryRunDocument: Encodable {
     let hex: String
     let size_bytes: Int
     /// The meaning of the frame in its protocol's terms; null where it can't be decoded.
-    let text: OrNull<String>
+    let text: String?
 
     /// A frame and its meaning.
     package init(_ bytes: [UInt8], text: String?) {
-      (hex, size_bytes, self.text) = (Hexadecimal.string(bytes), bytes.count, OrNull(text))
+      (hex, size_bytes, self.text) = (Hexadecimal.string(bytes), bytes.count, text)
     }
   }
 
@@ -23,13 +23,13 @@ package struct DryRunDocument: Encodable {
   let dry_run = true
   let sends: [Frame]
   /// Why the commands may not be sent; null if they may.
-  let refusal: OrNull<String>
+  let refusal: String?
   /// How the frames may differ when an accessory is there; null where they can't.
-  let remark: OrNull<String>
+  let remark: String?
 
   /// The frames that would be sent to a device, and the reason why they may not be sent.
   package init(_ device: DeviceDocument, _ frames: [Frame], refusal: String?, remark: String? = nil) {
-    (self.device, sends, self.refusal) = (device, frames, OrNull(refusal))
-    self.remark = OrNull(remark)
+    (self.device, sends, self.refusal) = (device, frames, refusal)
+    self.remark = remark
   }
 }

@@ -10,14 +10,14 @@ package struct EventDocument: Encodable {
   let event: String
   let time: Double
   let device: DeviceDocument
-  let identity: OrNull<AccessoryIdentity>
-  let status: OrNull<AccessoryStatus>
-  let battery: OrNull<BatteryReading>
-  let values: OrNull<[Read<AccessoryValue>]>
-  let problem: OrNull<ProblemDocument>
-  let alarm: OrNull<AccessoryAlarm>
+  let identity: AccessoryIdentity?
+  let status: AccessoryStatus?
+  let battery: BatteryReading?
+  let values: [Read<AccessoryValue>]?
+  let problem: ProblemDocument?
+  let alarm: AccessoryAlarm?
   /// "raised" or "cleared" for an alarm.
-  let state: OrNull<String>
+  let state: String?
 
   /// An event; `time` is in seconds since 1970, UTC.
   package init(
@@ -27,13 +27,13 @@ package struct EventDocument: Encodable {
     state: AlarmChange? = nil
   ) {
     (self.event, self.time, self.device) = (event, time, device)
-    self.identity = OrNull(identity)
-    self.status = OrNull(status)
-    self.battery = OrNull(battery)
-    self.values = OrNull(values)
-    self.problem = OrNull(problem.map(ProblemDocument.init))
-    self.alarm = OrNull(alarm)
-    self.state = OrNull(state?.rawValue)
+    self.identity = identity
+    self.status = status
+    self.battery = battery
+    self.values = values
+    self.problem = problem.map(ProblemDocument.init)
+    self.alarm = alarm
+    self.state = state?.rawValue
   }
 
   /// An event of a service; nil for an event that is about no device.

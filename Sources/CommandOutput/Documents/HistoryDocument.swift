@@ -6,14 +6,14 @@ import AccessoryCore
 package struct HistoryDocument: Encodable {
   struct Point: Encodable {
     let time, span_s: Double
-    let mean, least, greatest: OrNull<Double>
+    let mean, least, greatest: Double?
   }
 
   struct Series: Encodable {
     let name: String
     /// The key of the battery's field in other documents; null for a value.
-    let field: OrNull<String>
-    let unit: OrNull<String>
+    let field: String?
+    let unit: String?
     let points: [Point]
   }
 
@@ -21,7 +21,7 @@ package struct HistoryDocument: Encodable {
   let document = DocumentKind.history
   let time: Double
   /// Null for an accessory that is no longer there.
-  let device: OrNull<DeviceDocument>
+  let device: DeviceDocument?
   /// How far back the series may reach.
   let seconds: Double
   let series: [Series]
@@ -31,15 +31,15 @@ package struct HistoryDocument: Encodable {
     _ device: DeviceDocument?, seconds: Double, _ series: [ReadingSeries], at time: Double = WallClock.seconds
   ) {
     self.time = time
-    self.device = OrNull(device)
+    self.device = device
     self.seconds = seconds
     self.series = series.map { one in
       Series(
-        name: one.name, field: OrNull(ReadingSeries.key(of: one.name)), unit: OrNull(one.unit),
+        name: one.name, field: ReadingSeries.key(of: one.name), unit: one.unit,
         points: one.points.map {
           Point(
-            time: $0.time, span_s: $0.span, mean: OrNull($0.mean), least: OrNull($0.least),
-            greatest: OrNull($0.greatest))
+            time: $0.time, span_s: $0.span, mean: $0.mean, least: $0.least,
+            greatest: $0.greatest)
         })
     }
   }

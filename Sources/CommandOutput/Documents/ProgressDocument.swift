@@ -6,7 +6,7 @@ import AccessoryCore
 package struct ProgressDocument: Encodable {
   struct Progress: Encodable {
     let done_bytes, size_bytes, percent: Int
-    let bytes_per_second, seconds_left: OrNull<Double>
+    let bytes_per_second, seconds_left: Double?
   }
 
   let schema = DocumentSchema.name
@@ -22,7 +22,7 @@ package struct ProgressDocument: Encodable {
   ) {
     self.time = time
     progress = Progress(
-      done_bytes: done, size_bytes: total, percent: percent, bytes_per_second: OrNull(rate?.rounded()),
-      seconds_left: OrNull(left.map { Double($0.inNanoseconds / 1_000_000) / 1_000 }))
+      done_bytes: done, size_bytes: total, percent: percent, bytes_per_second: rate?.rounded(),
+      seconds_left: left.map { Double($0.inNanoseconds / 1_000_000) / 1_000 })
   }
 }

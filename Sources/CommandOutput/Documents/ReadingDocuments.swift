@@ -16,7 +16,7 @@ package struct BatteryDocument: Encodable {
   /// Whether the age exceeds the expected one.
   let stale: Bool
   /// The raised alarms; null where no service says.
-  let alarms: OrNull<[AccessoryAlarm]>
+  let alarms: [AccessoryAlarm]?
   /// What the reading lacks, because the accessory didn't send it in time; left out where nothing is missing.
   let missing: String?
 
@@ -25,7 +25,7 @@ package struct BatteryDocument: Encodable {
     _ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false,
     alarms: [AccessoryAlarm]? = nil, missing: String? = nil, at time: Double = WallClock.seconds
   ) {
-    self.alarms = OrNull(alarms)
+    self.alarms = alarms
     self.missing = missing
     self.device = device
     self.time = time
@@ -68,7 +68,7 @@ package struct StatusDocument: Encodable {
   let age_ms: Int
   let stale: Bool
   /// The raised alarms, as in `BatteryDocument`.
-  let alarms: OrNull<[AccessoryAlarm]>
+  let alarms: [AccessoryAlarm]?
   /// The rules whose alarms are never raised, because their limits don't fit.
   let unfit_alarms: [Bridge.UnfitAlarm]
   /// As in `BatteryDocument`.
@@ -82,7 +82,7 @@ package struct StatusDocument: Encodable {
   ) {
     self.missing = missing
     unfit_alarms = unfitAlarms ?? []
-    self.alarms = OrNull(alarms)
+    self.alarms = alarms
     self.device = device
     self.time = time
     self.status = status

@@ -17,9 +17,9 @@ package struct ServiceDocument: Encodable {
   let started: Double
   let uptime_ms: Int
   /// Null for a socket without a path.
-  let socket: OrNull<String>
+  let socket: String?
   /// The socket for those who may only read; null for a service without one.
-  let readings_socket: OrNull<String>
+  let readings_socket: String?
   let attached, clients: Int
   let limits: Limits
   /// The accessories that the service holds or tries to attach.
@@ -31,8 +31,8 @@ package struct ServiceDocument: Encodable {
   ) {
     self.time = time
     (product, version, process) = (service.product, service.version, service.process)
-    (started, uptime_ms, socket) = (service.started, service.uptime_ms, OrNull(service.socket))
-    readings_socket = OrNull(service.readings_socket)
+    (started, uptime_ms, socket) = (service.started, service.uptime_ms, service.socket)
+    readings_socket = service.readings_socket
     (attached, clients) = (service.attached, service.clients)
     let told = service.limits
     limits = Limits(

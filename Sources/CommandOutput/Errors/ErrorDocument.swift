@@ -6,8 +6,8 @@ import AccessoryCore
 package struct ErrorDocument: Encodable {
   struct Details: Encodable {
     let kind, message: String
-    let errno, libusb: OrNull<CInt>
-    let refusal: OrNull<UInt8>
+    let errno, libusb: CInt?
+    let refusal: UInt8?
     let exit_status: CInt
   }
 
@@ -25,7 +25,7 @@ package struct ErrorDocument: Encodable {
     case nil: break
     }
     error = Details(
-      kind: report.kind, message: report.message, errno: OrNull(errno), libusb: OrNull(libusb),
-      refusal: OrNull(refusal), exit_status: report.exitStatus)
+      kind: report.kind, message: report.message, errno: errno, libusb: libusb,
+      refusal: refusal, exit_status: report.exitStatus)
   }
 }

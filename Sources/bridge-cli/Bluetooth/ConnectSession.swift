@@ -126,7 +126,7 @@ final class ConnectSession: Sendable {
         if json {
           Output.json(
             ConnectionDocument(
-              event: "received", device: module, address: address.description, hex: OrNull(Hexadecimal.string(bytes))))
+              event: "received", device: module, address: address.description, hex: Hexadecimal.string(bytes)))
         } else if isEscaped {
           showEscaped(bytes)
         } else {
@@ -193,7 +193,7 @@ final class ConnectSession: Sendable {
 
   private func note(_ event: String, _ text: String) {
     if json {
-      Output.json(ConnectionDocument(event: event, device: module, address: address.description, message: OrNull(text)))
+      Output.json(ConnectionDocument(event: event, device: module, address: address.description, message: text))
     } else {
       endLine()
       Output.note(SafeText.escape(text, limit: 400))
@@ -209,6 +209,6 @@ struct ConnectionDocument: Encodable {
   /// The module, not the device that it is connected to.
   let device: DeviceDocument
   let address: String
-  var message = OrNull<String>(nil)
-  var hex = OrNull<String>(nil)
+  var message: String?
+  var hex: String?
 }

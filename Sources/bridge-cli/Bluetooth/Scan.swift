@@ -85,14 +85,14 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
 /// A device found by a scan, in JSON.
 struct NeighbourDocument: Encodable {
   let address: String
-  let address_type, rssi_dbm: OrNull<Int>
-  let name: OrNull<String>
+  let address_type, rssi_dbm: Int?
+  let name: String?
 
   init(_ neighbour: HM10Neighbour) {
     address = neighbour.address.description
-    address_type = OrNull(neighbour.addressType)
-    rssi_dbm = OrNull(neighbour.signalStrength)
-    name = OrNull(neighbour.name)
+    address_type = neighbour.addressType
+    rssi_dbm = neighbour.signalStrength
+    name = neighbour.name
   }
 }
 

@@ -89,8 +89,8 @@ final class BridgeView: Sendable {
     _ event: String, endpoint: String? = nil, path: String? = nil, client: String? = nil, reason: String? = nil
   ) -> BridgeDocument {
     BridgeDocument(
-      event: event, device: OrNull(device.withLock { $0 }), endpoint: OrNull(endpoint), path: OrNull(path),
-      client: OrNull(client), reason: OrNull(reason))
+      event: event, device: device.withLock { $0 }, endpoint: endpoint, path: path,
+      client: client, reason: reason)
   }
 }
 
@@ -101,6 +101,6 @@ struct BridgeDocument: Encodable {
   let event: String
   let time = WallClock.seconds
   /// The accessory; null until it was opened for the first time.
-  let device: OrNull<DeviceDocument>
-  let endpoint, path, client, reason: OrNull<String>
+  let device: DeviceDocument?
+  let endpoint, path, client, reason: String?
 }

@@ -53,7 +53,7 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
     if output.json {
       Output.json(
         ProfileCheckDocument(
-          files: results.map { .init($0) }, recording: OrNull(held.map { .init($0, file: recording ?? "") }))
+          files: results.map { .init($0) }, recording: held.map { .init($0, file: recording ?? "") })
       )
     } else {
       for result in results {

@@ -110,7 +110,7 @@ struct DoctorDocument: Encodable {
 
   struct Finding: Encodable {
     let subject, severity, message: String
-    let kind: OrNull<String>
+    let kind: String?
   }
 
   let schema = DocumentSchema.name
@@ -124,7 +124,7 @@ struct DoctorDocument: Encodable {
         findings: report.findings.map {
           Finding(
             subject: $0.subject, severity: $0.severity.rawValue, message: $0.message,
-            kind: OrNull($0.kind?.rawValue))
+            kind: $0.kind?.rawValue)
         })
     }
   }

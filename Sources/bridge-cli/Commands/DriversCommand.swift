@@ -47,7 +47,7 @@ struct DriverListDocument: Encodable {
     /// The number of named commands.
     let commands: Int
     /// The file that describes the protocol; null for one that comes with this command.
-    let file: OrNull<String>
+    let file: String?
 
     init(_ driver: AccessoryDrivers.Driver, _ file: String?) {
       (name, description, commands) = (driver.name, driver.summary, driver.commands.count)
@@ -55,7 +55,7 @@ struct DriverListDocument: Encodable {
       values = !driver.lacks.contains(.values)
       files = !driver.lacks.contains(.files)
       (writes, units) = (driver.hasWrites, driver.units != nil)
-      self.file = OrNull(file)
+      self.file = file
     }
   }
 

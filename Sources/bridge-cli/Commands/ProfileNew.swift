@@ -61,9 +61,9 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
       let isFound = from != nil
       return Output.json(
         ProfileNewDocument(
-          yaml: text, bytes: OrNull(isFound ? proposal.byteCount : nil),
-          framed_bytes: OrNull(isFound ? proposal.framedByteCount : nil),
-          frames: OrNull(isFound ? proposal.frameCount : nil)))
+          yaml: text, bytes: isFound ? proposal.byteCount : nil,
+          framed_bytes: isFound ? proposal.framedByteCount : nil,
+          frames: isFound ? proposal.frameCount : nil))
     }
     Output.text(text)
   }

@@ -60,8 +60,8 @@ struct TransferView {
     if output.json {
       return Output.json(
         TransferDocument(
-          device: report.device, path: path, file: file, size_bytes: size, md5: OrNull(md5),
-          kind: OrNull(kind?.rawValue), crc32: OrNull(crc32), resumptions: report.resumptions))
+          device: report.device, path: path, file: file, size_bytes: size, md5: md5,
+          kind: kind?.rawValue, crc32: crc32, resumptions: report.resumptions))
     }
     let sum = crc32.map { "CRC-32 \($0)" } ?? md5.map { "MD5 \($0)" } ?? "no checksum"
     Output.line("\(SafeText.escape(file, limit: 1_000)): \(size) bytes, \(sum)")

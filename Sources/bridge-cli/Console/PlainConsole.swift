@@ -229,8 +229,8 @@ final class PlainConsole {
     Output.json(
       ConsoleDocument(
         event: event, time: WallClock.seconds, device: DeviceDocument(connection.device),
-        hex: OrNull(bytes.map { Hexadecimal.string($0) }),
-        text: OrNull(bytes.map { String(decoding: $0, as: UTF8.self) })))
+        hex: bytes.map { Hexadecimal.string($0) },
+        text: bytes.map { String(decoding: $0, as: UTF8.self) }))
   }
 
   private func show(_ parts: [ReceivedView.Part]) {
@@ -257,5 +257,5 @@ struct ConsoleDocument: Encodable {
   let event: String
   let time: Double
   let device: DeviceDocument
-  let hex, text: OrNull<String>
+  let hex, text: String?
 }

@@ -9,8 +9,8 @@ struct CommandListDocument: Encodable {
   struct Command: Encodable {
     struct Argument: Encodable {
       let name, form: String
-      let unit: OrNull<String>
-      let standard: OrNull<PlainValue>
+      let unit: String?
+      let standard: PlainValue?
     }
 
     let name, summary: String
@@ -32,8 +32,8 @@ struct CommandListDocument: Encodable {
         name: command.name, summary: command.summary,
         arguments: command.arguments.map {
           .init(
-            name: $0.name, form: $0.kind.shortForm, unit: OrNull($0.unit),
-            standard: OrNull($0.defaultValue))
+            name: $0.name, form: $0.kind.shortForm, unit: $0.unit,
+            standard: $0.defaultValue)
         }, results: command.results, write: command.isWrite)
     }
   }

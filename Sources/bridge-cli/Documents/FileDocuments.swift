@@ -36,9 +36,9 @@ struct TransferDocument: Encodable {
   let path, file: String
   let size_bytes: Int
   /// The file's MD5, for EV3 bricks.
-  let md5: OrNull<String>
+  let md5: String?
   /// For AF1 accessories, which verify the checksum: "firmware", "image" or "other", and the CRC-32/ISO-HDLC.
-  let kind, crc32: OrNull<String>
+  let kind, crc32: String?
   /// How often the transfer was interrupted and resumed.
   let resumptions: Int
 }

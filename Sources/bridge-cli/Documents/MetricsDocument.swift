@@ -14,7 +14,7 @@ struct MetricsDocument: Encodable {
     let name: String
     /// "gauge", "counter" or "info".
     let kind: String
-    let unit: OrNull<String>
+    let unit: String?
     let help: String
     let samples: [Sample]
   }
@@ -27,7 +27,7 @@ struct MetricsDocument: Encodable {
   init(_ families: [MetricFamily]) {
     metrics = families.filter { !$0.samples.isEmpty }.map { family in
       Metric(
-        name: family.name, kind: family.kind.rawValue, unit: OrNull(family.unit), help: family.help,
+        name: family.name, kind: family.kind.rawValue, unit: family.unit, help: family.help,
         samples: family.samples.map { sample in
           Metric.Sample(
             labels: Dictionary(sample.labels.map { ($0.name, $0.value) }) { first, _ in first }, value: sample.value)

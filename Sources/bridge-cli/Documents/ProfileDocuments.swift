@@ -7,29 +7,29 @@ import CommandOutput
 
 struct ProfileDocument: Encodable {
   let name: String
-  let description: OrNull<String>
-  let file: OrNull<String>
-  let driver: OrNull<String>
+  let description: String?
+  let file: String?
+  let driver: String?
   let protocols: [String]
 
   init(_ profile: Profile, _ origin: ProfileLibrary.Origin?) {
     name = profile.name
-    description = OrNull(profile.description)
-    file = OrNull(origin?.file)
-    driver = OrNull(profile.driver)
+    description = profile.description
+    file = origin?.file
+    driver = profile.driver
     protocols = profile.protocolStrings
   }
 }
 
 struct ProfileProblemDocument: Encodable {
   let file, message: String
-  let line, column: OrNull<Int>
+  let line, column: Int?
 
   init(_ problem: ProfileProblem) {
     file = problem.file
     message = problem.message
-    line = OrNull(problem.line)
-    column = OrNull(problem.column)
+    line = problem.line
+    column = problem.column
   }
 }
 
@@ -51,13 +51,13 @@ struct ProfileCheckDocument: Encodable {
   struct File: Encodable {
     let file: String
     let ok: Bool
-    let profile: OrNull<String>
+    let profile: String?
     let problems: [ProfileProblemDocument]
 
     init(_ result: CheckedFile) {
       file = result.file
       ok = result.problems.isEmpty
-      profile = OrNull(result.name)
+      profile = result.name
       problems = result.problems.map { ProfileProblemDocument($0) }
     }
   }
@@ -66,7 +66,7 @@ struct ProfileCheckDocument: Encodable {
   let document = DocumentKind.profileCheck
   let files: [File]
   /// Null where no recording was named.
-  let recording: OrNull<RecordingCheckDocument>
+  let recording: RecordingCheckDocument?
 }
 
 struct RecordingCheckDocument: Encodable {
@@ -113,7 +113,7 @@ struct ProfileNewDocument: Encodable {
   let document = DocumentKind.profileProposal
   let yaml: String
   /// The bytes that were examined, how many of them lie in frames, and the number of frames; null without a recording.
-  let bytes, framed_bytes, frames: OrNull<Int>
+  let bytes, framed_bytes, frames: Int?
 }
 
 struct UdevRulesDocument: Encodable {

@@ -15,15 +15,15 @@ struct ServingDocument: Encodable {
   let event: Event
   let time = WallClock.seconds
   /// The socket's path; null for a socket that was passed to this process and has no path.
-  let socket: OrNull<String>
+  let socket: String?
   /// The path of the socket for readings; null for a service without one, and for one that runs already.
-  let readings_socket: OrNull<String>
+  let readings_socket: String?
   /// The service's process ID; null where the system doesn't report it.
-  let process: OrNull<Int32>
+  let process: Int32?
 
   init(event: Event, _ places: SocketPlaces, process: Int32?) {
     self.event = event
-    (socket, readings_socket) = (OrNull(places.bridge), OrNull(places.readings))
-    self.process = OrNull(process)
+    (socket, readings_socket) = (places.bridge, places.readings)
+    self.process = process
   }
 }

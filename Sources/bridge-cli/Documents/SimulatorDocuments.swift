@@ -12,14 +12,14 @@ struct SimulatorDocument: Encodable {
   let time = WallClock.seconds
   let serial: String
   /// The simulated device's path, and the link to it.
-  let path, link: OrNull<String>
+  let path, link: String?
   /// The text, bytes or number of the event.
-  let text, hex: OrNull<String>
-  let number: OrNull<Int>
+  let text, hex: String?
+  let number: Int?
   /// The unit on the line, where there are several.
-  let unit: OrNull<Int>
-  let line: OrNull<Line>
-  let file: OrNull<File>
+  let unit: Int?
+  let line: Line?
+  let file: File?
   /// The seed that repeats the simulator's random choices. In digits, since a JSON number can't hold 64 bits exactly.
   let seed: String
 
@@ -28,24 +28,24 @@ struct SimulatorDocument: Encodable {
     bytes: [UInt8]? = nil, number: Int? = nil, unit: Int? = nil, line: Line? = nil, file: File? = nil
   ) {
     (self.event, self.serial, self.seed) = (event, serial, String(seed))
-    (self.path, self.link) = (OrNull(path), OrNull(path == nil ? nil : link))
-    (self.text, hex) = (OrNull(text), OrNull(bytes.map { Hexadecimal.string($0) }))
-    (self.number, self.unit) = (OrNull(number), OrNull(unit))
-    (self.line, self.file) = (OrNull(line), OrNull(file))
+    (self.path, self.link) = (path, path == nil ? nil : link)
+    (self.text, hex) = (text, bytes.map { Hexadecimal.string($0) })
+    (self.number, self.unit) = (number, unit)
+    (self.line, self.file) = (line, file)
   }
 
   /// A file that the host has sent.
   struct File: Encodable {
     let name: String
-    let size_bytes: OrNull<Int>
-    let crc32: OrNull<String>
+    let size_bytes: Int?
+    let crc32: String?
 
     init?(_ event: AF1Simulator.Event) {
       switch event {
       case .stored(let name, let size, let checksum):
-        (self.name, size_bytes, crc32) = (name, OrNull(size), OrNull(Hexadecimal.string(checksum)))
-      case .damaged(let name): (self.name, size_bytes, crc32) = (name, OrNull(nil), OrNull(nil))
-      case .aborted(let name, let offset): (self.name, size_bytes, crc32) = (name, OrNull(offset), OrNull(nil))
+        (self.name, size_bytes, crc32) = (name, size, Hexadecimal.string(checksum))
+      case .damaged(let name): (self.name, size_bytes, crc32) = (name, nil, nil)
+      case .aborted(let name, let offset): (self.name, size_bytes, crc32) = (name, offset, nil)
       default: return nil
       }
     }
@@ -59,7 +59,7 @@ struct SimulatorDocument: Encodable {
     let stop_bits: Double
     let dtr, rts, `break`: Bool
     let breaks: Int
-    let latency_timer_ms: OrNull<Int>
+    let latency_timer_ms: Int?
 
     init(_ line: HostLineSettings) {
       baud = line.baudRate
@@ -67,7 +67,7 @@ struct SimulatorDocument: Encodable {
       parity = line.parity.rawValue
       stop_bits = line.stopBits
       (dtr, rts, `break`, breaks) = (line.dtr, line.rts, line.isBreak, line.breaks)
-      latency_timer_ms = OrNull(line.latencyTimer?.inMilliseconds)
+      latency_timer_ms = line.latencyTimer?.inMilliseconds
     }
   }
 }

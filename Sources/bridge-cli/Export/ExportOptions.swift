@@ -63,8 +63,8 @@ struct ExportView: Sendable {
     _ event: String, endpoint: String? = nil, client: String? = nil, reason: String? = nil
   ) -> BridgeDocument {
     BridgeDocument(
-      event: event, device: OrNull(nil), endpoint: OrNull(endpoint), path: OrNull(nil), client: OrNull(client),
-      reason: OrNull(reason))
+      event: event, device: nil, endpoint: endpoint, path: nil, client: client,
+      reason: reason)
   }
 }
 

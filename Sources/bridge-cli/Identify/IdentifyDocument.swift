@@ -10,21 +10,21 @@ struct IdentifyDocument: Encodable {
   struct Step: Encodable {
     let step: Int
     let kinds: [String]
-    let baud: OrNull<UInt32>
+    let baud: UInt32?
     let listens: Bool
     let sends: [BytesDocument]
-    let farewell: OrNull<BytesDocument>
+    let farewell: BytesDocument?
     let times: Int
     /// `found`, `nothing` or `skipped`; `planned` where the step wasn't carried out.
     let outcome: String
     /// Why the step was skipped.
-    let reason: OrNull<String>
+    let reason: String?
   }
 
   struct Find: Encodable {
     let kind: String
     let step: Int
-    let baud: OrNull<UInt32>
+    let baud: UInt32?
     let says: [Fact]
   }
 
@@ -34,7 +34,7 @@ struct IdentifyDocument: Encodable {
   }
 
   struct Noise: Encodable {
-    let baud: OrNull<UInt32>
+    let baud: UInt32?
     let size_bytes: Int
     let first: BytesDocument
     let text, echo: Bool
@@ -42,13 +42,13 @@ struct IdentifyDocument: Encodable {
 
   struct ProfileText: Encodable {
     let name, yaml: String
-    let warning: OrNull<String>
+    let warning: String?
   }
 
   let schema = DocumentSchema.name
   let document = DocumentKind.identification
   /// Null where no port was named.
-  let device: OrNull<DeviceDocument>
+  let device: DeviceDocument?
   let dry_run: Bool
   let steps: [Step]
   let untried: [Fact]
@@ -56,14 +56,14 @@ struct IdentifyDocument: Encodable {
   let refused: [Fact]
   let heard: [Noise]
   let advice: [String]
-  let profile: OrNull<ProfileText>
+  let profile: ProfileText?
 
   /// `outcome` is nil where the plan wasn't carried out.
   init(
     _ device: Device?, _ plan: IdentificationPlan, _ outcome: IdentificationOutcome? = nil,
     _ profile: IdentifiedProfile? = nil, advice: [String] = []
   ) {
-    self.device = OrNull(device.map { DeviceDocument($0) })
+    self.device = device.map { DeviceDocument($0) }
     dry_run = outcome == nil
     let foundStep = outcome?.found.first?.step
     let begun = outcome.map { $0.stepCount + $0.skipped.count } ?? 0
@@ -71,24 +71,24 @@ struct IdentifyDocument: Encodable {
       let skipped = outcome?.skipped[index + 1]
       let result = skipped != nil ? "skipped" : index + 1 == foundStep ? "found" : index < begun ? "nothing" : "planned"
       return Step(
-        step: index + 1, kinds: step.kinds, baud: OrNull(step.line?.baudRate), listens: step.isListening,
+        step: index + 1, kinds: step.kinds, baud: step.line?.baudRate, listens: step.isListening,
         sends: step.sends.map { BytesDocument($0.bytes) },
-        farewell: OrNull(step.farewell.isEmpty ? nil : BytesDocument(step.farewell)), times: step.times,
-        outcome: result, reason: OrNull(skipped))
+        farewell: step.farewell.isEmpty ? nil : BytesDocument(step.farewell), times: step.times,
+        outcome: result, reason: skipped)
     }
     untried = plan.untried.map(Fact.init)
     found = (outcome?.found ?? []).map { find in
       Find(
-        kind: find.kind, step: find.step, baud: OrNull(find.line?.baudRate), says: find.facts.map(Fact.init))
+        kind: find.kind, step: find.step, baud: find.line?.baudRate, says: find.facts.map(Fact.init))
     }
     refused = (outcome?.refusals ?? []).map(Fact.init)
     heard = (outcome?.noise ?? []).map { noise in
       Noise(
-        baud: OrNull(noise.baudRate), size_bytes: noise.byteCount, first: BytesDocument(noise.first),
+        baud: noise.baudRate, size_bytes: noise.byteCount, first: BytesDocument(noise.first),
         text: noise.looksLikeText, echo: noise.isEcho)
     }
     self.advice = advice
-    self.profile = OrNull(
-      profile.map { ProfileText(name: $0.name, yaml: $0.text, warning: OrNull($0.warning)) })
+    self.profile =
+      profile.map { ProfileText(name: $0.name, yaml: $0.text, warning: $0.warning) }
   }
 }

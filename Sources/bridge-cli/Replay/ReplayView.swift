@@ -99,9 +99,9 @@ struct ReplayView: Sendable {
     guard json else { return Output.line(text) }
     Output.json(
       ReplayDocument(
-        event: event, serial: OrNull(serial), path: OrNull(path), link: OrNull(path == nil ? nil : link),
-        host_bytes: progress.hostBytes, host_total_bytes: progress.hostTotal, lost_bytes: OrNull(lost),
-        difference: OrNull(difference.map { ReplayDocument.Difference($0, words) })))
+        event: event, serial: serial, path: path, link: path == nil ? nil : link,
+        host_bytes: progress.hostBytes, host_total_bytes: progress.hostTotal, lost_bytes: lost,
+        difference: difference.map { ReplayDocument.Difference($0, words) }))
   }
 }
 
@@ -111,20 +111,20 @@ struct ReplayDocument: Encodable {
   let document = DocumentKind.replayEvent
   let event: String
   let time = WallClock.seconds
-  let serial: OrNull<String>
+  let serial: String?
   /// The path or address of the accessory, and the link to it.
-  let path, link: OrNull<String>
+  let path, link: String?
   /// The number of bytes that the host has sent as recorded, and the number in the whole recording.
   let host_bytes, host_total_bytes: Int
   /// The number of bytes that the recording lacks; null for other events.
-  let lost_bytes: OrNull<Int>
-  let difference: OrNull<Difference>
+  let lost_bytes: Int?
+  let difference: Difference?
 
   struct Difference: Encodable {
     let reason: String
     let offset: Int
     /// The recorded time of the expected bytes, in seconds since the recording began.
-    let recorded_s: OrNull<Double>
+    let recorded_s: Double?
     let expected_hex, got_hex: String
     /// Descriptions of the frames in the expected and in the received record.
     let expected, got: [String]
@@ -132,7 +132,7 @@ struct ReplayDocument: Encodable {
     init(_ difference: ReplayDifference, _ words: ([UInt8]) -> [String]) {
       reason = difference.reason.rawValue
       offset = difference.offset
-      recorded_s = OrNull(difference.time.map { $0 / .seconds(1) })
+      recorded_s = difference.time.map { $0 / .seconds(1) }
       (expected_hex, got_hex) = (Hexadecimal.string(difference.expected), Hexadecimal.string(difference.got))
       (expected, got) = (words(difference.expectedRecord), words(difference.gotRecord))
     }
