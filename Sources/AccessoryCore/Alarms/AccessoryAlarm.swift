@@ -10,8 +10,9 @@ public struct AccessoryAlarm: Codable, Sendable, Hashable {
   public var since: Double
   /// The last known value of what the rule looks at, as text; nil where none is known.
   public var value: String?
-  /// The same as a number, and the unit of that; nil where it is none.
+  /// The same as a number; nil where it is none.
   public var number: Double?
+  /// The unit of the number.
   public var unit: String?
 
   /// An alarm of these parts.
