@@ -193,7 +193,7 @@ private let methods: [(answer: String, read: @Sendable ([UInt8]) -> Void)] = [
     #"{"device":\#(device),"replies":[{"command":"c","values":[{"kind":"number","number":0.5,"whole":1}]}]}"#,
     {
       read($0, Bridge.Perform.self) {
-        for value in $0.replies.flatMap(\.values) { precondition(value.number?.isFinite ?? true, "no number") }
+        for case .number(let number) in $0.replies.flatMap(\.values) { precondition(number.isFinite, "no number") }
       }
     }
   ),
