@@ -18,6 +18,10 @@ extension Driver {
   ) {
     session, profile, clock throws(AccessoryError) in
     try await AF1Accessory.open(session, options: .init(profile), clock: clock)
+  }.naming { word in
+    let named = [AF1Command.identify, .status, .battery, .echo].first { $0.name.lowercased() == word.lowercased() }
+    let command = named ?? RawRequest.number(word).map { AF1Command(rawValue: $0) }
+    return command.map { RawRequest($0.rawValue, name: $0.name.lowercased()) }
   }
 }
 

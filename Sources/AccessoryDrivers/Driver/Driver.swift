@@ -39,6 +39,8 @@ public struct Driver: Sendable {
   public let frames: (@Sendable () -> any FrameReader)?
   /// Makes the routing for sharing an accessory by frames; nil if clients can share it by bytes only.
   public let routing: Router?
+  /// The raw request that a word names or numbers; nil for protocols that don't name theirs.
+  private(set) var rawRequest: (@Sendable (_ word: String) -> RawRequest?)?
   private let make: Maker
   private let greeting: Greeting?
 
@@ -100,6 +102,13 @@ public struct Driver: Sendable {
       name: name, summary: summary, commands: commands, hasRadio: hasRadio, polls: polls, freshness: freshness,
       rawBytes: .guarded, lacks: lacks, units: units, preview: preview,
       previewRemark: previewRemark, frames: frames, routing: routing, greeting: greeting, make: make)
+  }
+
+  /// This driver, with words for raw requests.
+  func naming(_ rawRequest: @escaping @Sendable (_ word: String) -> RawRequest?) -> Driver {
+    var driver = self
+    driver.rawRequest = rawRequest
+    return driver
   }
 
   /// Encodes commands with the driver's `preview`. Throws `unsupported` when it has none, and `misconfigured` when

@@ -4,7 +4,6 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryProtocols
 import Glibc
 
 // The calls that read: with one reply, and events and traces with several.
@@ -142,7 +141,7 @@ extension BridgeService: BridgeHandler {
   }
 
   package func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply {
-    guard let command = AF1Command(word: call.command) else { throw .invalidParameter("command") }
+    guard let command = drivers.rawRequest(call.command) else { throw .invalidParameter("command") }
     let payload = call.payload ?? []
     let clock = clock
     let limit = TimeLimit.duration(call.timeout_ms)
@@ -151,11 +150,11 @@ extension BridgeService: BridgeHandler {
       try checkBytes(of: try find(call.device), isAsked: call.write == true)
       let (held, reply) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
-          try await accessory.asking(toWrite: call.write == true).request(command.rawValue, payload: payload)
+          try await accessory.asking(toWrite: call.write == true).request(command.code, payload: payload)
         }
       }
       return Bridge.Request.Reply(
-        device: Bridge.Device(held.target), command: command.name.lowercased(), command_byte: command.rawValue,
+        device: Bridge.Device(held.target), command: command.name, command_byte: command.code,
         reply: Bridge.Request.Answer(reply))
     } catch {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
@@ -268,21 +267,6 @@ extension BridgeService: BridgeHandler {
     if lost > 0 { try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now, lostBytes: lost))) }
     if Task.isCancelled || isClosing { return }
     throw CallError(.disconnected(attachment.target.address.description), device: attachment.device.id)
-  }
-}
-
-extension AF1Command {
-  /// The command with this name or number ("0x12").
-  package init?(word: String) {
-    let word = word.lowercased()
-    let named: [AF1Command] = [.identify, .status, .battery, .echo]
-    if let command = named.first(where: { $0.name.lowercased() == word }) {
-      self = command
-    } else if word.hasPrefix("0x"), word.utf8.count <= 4, let number = UInt8(word.dropFirst(2), radix: 16) {
-      self.init(rawValue: number)
-    } else {
-      return nil
-    }
   }
 }
 
