@@ -37,10 +37,10 @@ struct TransferOptions: ParsableArguments {
       do {
         // `--wait` applies until the accessory was open once; after that `--patience` limits the wait.
         return try await command.withFiles(waits: deadline == nil && begun == nil, rules) { files in
-          resumesItself = files.opened.resumesTransfers
-          guard begun == nil || !resumesItself else {
+          guard begun == nil || !files.opened.resumesTransfers else {
             throw AccessoryError(.busy, "a service has opened the accessory: try again")
           }
+          resumesItself = files.opened.resumesTransfers
           (deadline, tries) = (nil, 0)
           policy = files.opened.profile?.policies.reconnect ?? RetryPolicy()
           var transfer = try begun ?? make(files.files)
