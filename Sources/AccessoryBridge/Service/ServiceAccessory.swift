@@ -121,7 +121,7 @@ public final class ServiceAccessory: Accessory {
   /// What the last reading lacks; nil where nothing is missing, and from a service that is too old to say it.
   public var missing: String? { shortfall.withLock { $0 } }
 
-  /// Sends a request of the accessory's protocol unchanged. Only AF1 has requests of this form.
+  /// Sends a request of the accessory's protocol unchanged. Only some protocols have such requests.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
     try await checked { () throws(AccessoryError) in
       try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)

@@ -9,7 +9,13 @@ extension Driver {
   ///
   /// Raw bytes are harmless: AF1 is for gadgets of one's own. Their programs speak it in raw bytes, and its commands
   /// need no permission either.
-  public static let af1 = Driver(
+  public static let af1: Driver = {
+    var driver = native
+    driver.requests = .af1
+    return driver
+  }()
+
+  private static let native = Driver(
     name: AF1Accessory.driverName, summary: "AF1", commands: AF1Accessory.commands,
     rawBytes: .harmless,
     preview: { calls, _ throws(AccessoryError) in try AF1Accessory.preview(of: calls) },
@@ -18,11 +24,18 @@ extension Driver {
   ) {
     session, profile, clock throws(AccessoryError) in
     try await AF1Accessory.open(session, options: .init(profile), clock: clock)
-  }.naming { word in
-    let named = [AF1Command.identify, .status, .battery, .echo].first { $0.name.lowercased() == word.lowercased() }
-    let command = named ?? RawRequest.number(word).map { AF1Command(rawValue: $0) }
-    return command.map { RawRequest($0.rawValue, name: $0.name.lowercased()) }
   }
+}
+
+extension NumberedRequests {
+  /// AF1's commands.
+  fileprivate static let af1 = NumberedRequests(
+    protocolName: "AF1",
+    named: [AF1Command.identify, .status, .battery, .echo].map { ($0.name.lowercased(), $0.rawValue) },
+    name: { AF1Command(rawValue: $0).name.lowercased() },
+    words: { number, payload in
+      ["command", "number=\(number)"] + (payload.isEmpty ? [] : ["payload=" + Hexadecimal.string(payload)])
+    }, reply: { payload, number in AF1Accessory.words(ofReply: payload, to: number) })
 }
 
 extension AF1Accessory: Accessory {

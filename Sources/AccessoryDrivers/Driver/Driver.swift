@@ -20,6 +20,8 @@ public struct Driver: Sendable {
   public let freshness: Duration?
   /// The parts of their state that the accessories send repeatedly by themselves, if `freshness` isn't nil.
   package var repeatedParts = Set(AccessoryPoll.Part.allCases)
+  /// The requests by number that its accessories take; nil when they take none.
+  package var requests: NumberedRequests?
   /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
   /// permissions that `WriteRules` describes.
   public let rawBytes: RawBytes
@@ -39,8 +41,6 @@ public struct Driver: Sendable {
   public let frames: (@Sendable () -> any FrameReader)?
   /// Makes the routing for sharing an accessory by frames; nil if clients can share it by bytes only.
   public let routing: Router?
-  /// The raw request that a word names or numbers; nil for protocols that don't name theirs.
-  private(set) var rawRequest: (@Sendable (_ word: String) -> RawRequest?)?
   private let make: Maker
   private let greeting: Greeting?
 
@@ -102,13 +102,6 @@ public struct Driver: Sendable {
       name: name, summary: summary, commands: commands, hasRadio: hasRadio, polls: polls, freshness: freshness,
       rawBytes: .guarded, lacks: lacks, units: units, preview: preview,
       previewRemark: previewRemark, frames: frames, routing: routing, greeting: greeting, make: make)
-  }
-
-  /// This driver, with words for raw requests.
-  func naming(_ rawRequest: @escaping @Sendable (_ word: String) -> RawRequest?) -> Driver {
-    var driver = self
-    driver.rawRequest = rawRequest
-    return driver
   }
 
   /// Encodes commands with the driver's `preview`. Throws `unsupported` when it has none, and `misconfigured` when

@@ -141,7 +141,8 @@ extension BridgeService: BridgeHandler {
   }
 
   package func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply {
-    guard let command = drivers.rawRequest(call.command) else { throw .invalidParameter("command") }
+    let requests = drivers.numberedRequests
+    guard let number = requests.number(call.command) else { throw .invalidParameter("command") }
     let payload = call.payload ?? []
     let clock = clock
     let limit = TimeLimit.duration(call.timeout_ms)
@@ -150,11 +151,11 @@ extension BridgeService: BridgeHandler {
       try checkBytes(of: try find(call.device), isAsked: call.write == true)
       let (held, reply) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
-          try await accessory.asking(toWrite: call.write == true).request(command.code, payload: payload)
+          try await accessory.asking(toWrite: call.write == true).request(number, payload: payload)
         }
       }
       return Bridge.Request.Reply(
-        device: Bridge.Device(held.target), command: command.name, command_byte: command.code,
+        device: Bridge.Device(held.target), command: requests.name(number), command_byte: number,
         reply: Bridge.Request.Answer(reply))
     } catch {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }

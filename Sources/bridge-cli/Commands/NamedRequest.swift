@@ -19,7 +19,7 @@ struct NamedRequest {
   /// The known drivers, and those of protocols that are described in profiles.
   private static let known = KnownDrivers.library.all + KnownDrivers.inProfiles
 
-  /// One command of the accessory's own driver. The command's name is also a name in the short form for AF1.
+  /// One command of the accessory's own driver. The command's name is also a name in the short form.
   init(_ command: String, of device: String?) { self.init([command], of: device) }
 
   init(_ words: [String], of device: String?) { (self.device, self.words, drivers) = (device, words[...], []) }
@@ -34,7 +34,7 @@ struct NamedRequest {
   /// error.
   var isKnown: Bool { drivers.contains { driver in driver.commands.contains { $0.name == words.first } } }
 
-  /// Reads a command line. Returns nil when the words have the short form of AF1: a command, perhaps with a payload.
+  /// Reads a command line. Returns nil when the words have the short form: a command by its number, perhaps with a payload.
   /// `driver` is the value of `--driver`: a name, or the file of a description.
   init?(_ words: [String], driver: String?) {
     guard let first = words.first else { return nil }
@@ -45,7 +45,7 @@ struct NamedRequest {
     }
     self.drivers = drivers
     let names = Set(drivers.flatMap { $0.commands.map(\.name) })
-    let isShorter = Request.command(first) != nil && words.dropFirst().first.map { names.contains($0) } != true
+    let isShorter = Request.form.number(first) != nil && words.dropFirst().first.map { names.contains($0) } != true
     if isShorter, !words.contains(where: { $0.contains("=") || $0 == "+" }) { return nil }
     // The first word is the device, unless it is a command's name and no second command follows. A word before
     // NAME=VALUE is a command, too, even if no driver has it: a device is followed by a command, and command names have
@@ -56,7 +56,7 @@ struct NamedRequest {
     device = leavesDeviceOut ? nil : first
     self.words = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let command = self.words.first else { return nil }
-    let isShort = ["identify", "status", "battery", "echo"].contains(command.lowercased()) || command.hasPrefix("0x")
+    let isShort = Request.form.named.contains { $0.name == command.lowercased() } || command.hasPrefix("0x")
     let hasArguments = self.words.dropFirst().contains { $0.contains("=") || $0 == "+" }
     if isShort && !hasArguments { return nil }
   }

@@ -3,7 +3,6 @@
 import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
-import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
 
@@ -42,64 +41,58 @@ struct Request: SendingCommand {
   var noReply = false
   @OptionGroup var options: SendingOptions
 
-  /// The parsed words of AF1's short form.
+  /// The parsed words of the short form, a request by its number.
   struct Parts: Equatable {
     var device: String?
-    var command: AF1Command
+    var number: UInt8
     var payload: [UInt8]
 
     /// Whether the command's name may also be a command of another driver.
-    var mayBeAName: Bool { payload.isEmpty && Request.names.values.contains(command) }
+    var mayBeAName: Bool { payload.isEmpty && Request.form.named.contains { $0.number == number } }
   }
 
-  fileprivate static let names: [String: AF1Command] = [
-    "identify": .identify, "status": .status, "battery": .battery, "echo": .echo,
-  ]
+  /// The requests that have the short form.
+  static let form = DriverLibrary.builtIn.numberedRequests
 
   func validate() throws {
     if list {
       guard words.count <= 1 else { throw ValidationError("--list takes a device and nothing else") }
     } else if let named = NamedRequest(words, driver: line.driver) {
       try named.check(driver: line.driver)
-      if text, named.isKnown { throw ValidationError("--text is for an AF1 payload, not for a named command") }
+      if text, named.isKnown {
+        throw ValidationError("--text is for an \(Self.form.protocolName) payload, not for a named command")
+      }
     } else {
       _ = try parts()
-      if noReply { throw ValidationError("--no-reply is for named commands: AF1 always replies") }
+      if noReply { throw ValidationError("--no-reply is for named commands: \(Self.form.protocolName) always replies") }
     }
   }
 
   func parts() throws -> Parts {
     guard let first = words.first else {
-      throw ValidationError("expected a command: identify, status, battery, echo, or a number like 0x7E")
+      throw ValidationError("expected a command: \(Self.form.names), or a number like 0x7E")
     }
     // A first word that is a command is not a device, unless another command follows.
-    let leavesDeviceOut = Self.command(first) != nil && (words.count < 2 || Self.command(words[1]) == nil)
+    let leavesDeviceOut = Self.form.number(first) != nil && (words.count < 2 || Self.form.number(words[1]) == nil)
     let device = leavesDeviceOut ? nil : first
     let rest = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let word = rest.first else {
       throw ValidationError(
         "expected a command after \(first): bridge-cli request \(first) --list shows them")
     }
-    guard let command = Self.command(word) else {
+    guard let number = Self.form.number(word) else {
       throw ValidationError(
-        "\(word) is not a command: expected identify, status, battery, echo, or a number from 0x00 to 0xFF")
+        "\(word) is not a command: expected \(Self.form.names), or a number from 0x00 to 0xFF")
     }
     guard rest.count <= 2 else {
       throw ValidationError("expected one payload; quote it if it has spaces")
     }
     let payload = rest.dropFirst().first ?? ""
-    if text { return Parts(device: device, command: command, payload: Array(payload.utf8)) }
+    if text { return Parts(device: device, number: number, payload: Array(payload.utf8)) }
     guard let bytes = Hex.bytes(payload) else {
       throw ValidationError("\(payload) is not hexadecimal, two digits a byte, like 68656c6c6f; for text use --text")
     }
-    return Parts(device: device, command: command, payload: bytes)
-  }
-
-  /// The AF1 command that a word names, or gives as a number like 0x7E.
-  static func command(_ word: String) -> AF1Command? {
-    if let command = names[word.lowercased()] { return command }
-    guard word.lowercased().hasPrefix("0x") else { return nil }
-    return UInt8(word.dropFirst(2), radix: 16).map(AF1Command.init(rawValue:))
+    return Parts(device: device, number: number, payload: bytes)
   }
 
   private var sending: CommandSending {
@@ -113,50 +106,49 @@ struct Request: SendingCommand {
     let found = try await Door.find(parts.device, line)
     if parts.mayBeAName || options.dryRun {
       try await found.checkDriver()
-      let (driver, commands) = try await found.commands()
-      if let named = named(parts, driver, commands) { return try await named.run(sending, on: found) }
-      if options.dryRun { return try await named(parts, driver, found.label).run(sending, on: found) }
+      let commands = try await found.commands().commands
+      if let named = named(parts, found.driver, commands) { return try await named.run(sending, on: found) }
+      if options.dryRun { return try await named(parts, found.driver, found.label).run(sending, on: found) }
     }
     try found.checkBytes(isAsked: options.write)
     try await Self.hinting { try found.check(.requests) }
     try await found.with { opened in
       let (device, reply) = try await usage {
         try await Self.hinting {
-          try await opened.request(parts.command.rawValue, payload: parts.payload, write: options.write)
+          try await opened.request(parts.number, payload: parts.payload, write: options.write)
         }
       }
-      show(reply, parts, DeviceDocument(device), driver: found.driverName)
+      show(reply, parts, DeviceDocument(device), found.driver)
     }
   }
 
-  /// The words as a command of the accessory's own driver, where that isn't AF1 and has a command of this name.
+  /// The words as a command of the accessory's own driver, where that takes no requests by number and has a command
+  /// of this name.
   /// `status`, for example, exists in several drivers.
-  private func named(_ parts: Parts, _ driver: String, _ commands: [CommandDescription]) -> NamedRequest? {
-    let name = parts.command.name.lowercased()
-    guard parts.mayBeAName, driver != AF1Accessory.driverName, commands.contains(where: { $0.name == name }) else {
+  private func named(_ parts: Parts, _ driver: Driver?, _ commands: [CommandDescription]) -> NamedRequest? {
+    let name = Self.form.name(parts.number)
+    guard parts.mayBeAName, driver?.requests == nil, commands.contains(where: { $0.name == name }) else {
       return nil
     }
     return NamedRequest(name, of: parts.device)
   }
 
-  /// AF1's short form as a named command. Throws `UsageError` where the accessory doesn't speak AF1.
-  private func named(_ parts: Parts, _ driver: String?, _ label: String) throws -> NamedRequest {
-    guard driver == AF1Accessory.driverName else {
+  /// The short form as a named command. Throws `UsageError` where the accessory takes no requests by number.
+  private func named(_ parts: Parts, _ driver: Driver?, _ label: String) throws -> NamedRequest {
+    guard let requests = driver?.requests else {
       throw UsageError(
-        "\(label) takes no AF1 commands, so there is nothing to send: request --list shows the commands of each driver"
+        "\(label) takes no \(Self.form.protocolName) commands, so there is nothing to send: request --list shows the commands of each driver"
       )
     }
-    let payload = parts.payload.isEmpty ? [] : ["payload=" + Hexadecimal.string(parts.payload)]
-    return NamedRequest(["command", "number=\(parts.command.rawValue)"] + payload, of: parts.device)
+    return NamedRequest(requests.words(parts.number, parts.payload), of: parts.device)
   }
 
-  private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument, driver: String?) {
-    let words =
-      driver == AF1Accessory.driverName ? AF1Accessory.words(ofReply: reply, to: parts.command.rawValue) : nil
+  private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument, _ driver: Driver?) {
+    let words = driver?.requests?.reply(reply, parts.number)
     if output.json {
       return Output.json(
         RequestDocument(
-          device, command: parts.command.name.lowercased(), byte: parts.command.rawValue, reply: reply,
+          device, command: Self.form.name(parts.number), byte: parts.number, reply: reply,
           fields: words.map { Dictionary($0.fields.map { ($0.name, $0.value) }) { $1 } }))
     }
     let style = Style.standardOutput
