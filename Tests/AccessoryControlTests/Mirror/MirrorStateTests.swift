@@ -87,6 +87,9 @@ struct MirrorStateTests {
     state.take([record], from: "s", now: later)
     #expect(state["/1", "s"]?.battery(at: later)?.isStale == false)
     #expect(state.staleTime == later + .seconds(2))
+    // A service that is gone isn't asked again and again.
+    state.lose(service: "s")
+    #expect(state.staleTime == nil)
   }
 
   /// Alarms stay over a disconnect, until they are cleared or the service is gone.
@@ -170,6 +173,7 @@ struct MirrorStateTests {
 
   @Test mutating func boundedInNumber() {
     state = MirrorState(countLimit: 8)
+    state.begin(service: "s")
     for number in 0..<8 { _ = take(.connected(Self.device("A\(number)", "/\(number)"))) }
     #expect(take(.connected(Self.device("new", "/new"))) == nil)
     #expect(state.snapshot.services[0].hasTooMany)
@@ -183,6 +187,7 @@ struct MirrorStateTests {
 
   @Test mutating func boundedInSize() {
     state = MirrorState(byteLimit: 20_000)
+    state.begin(service: "s")
     let device = Self.device("A", "/1")
     _ = take(.connected(device))
     let text = String(repeating: "x", count: 200)
