@@ -99,7 +99,11 @@ public actor TerminalEndpoint: SharingEndpoint {
     } catch {
       failure = error
     }
-    for terminal in terminals where terminal.use.isUsed { await hub.hold(terminal.id, false) }
+    // The one to which the link leads may have been opened just now. Its turn comes with the next change.
+    let mustShare = failure != nil || terminals.count >= Self.most
+    for terminal in terminals where terminal.use.isUsed && (mustShare || terminal.path != link?.target) {
+      await hub.hold(terminal.id, false)
+    }
     if let failure { throw failure }
     // The next one is there before the first program comes. Others that programs have needed at the same time stay until nobody is there.
     if terminals.count < 2 { try await add() }
