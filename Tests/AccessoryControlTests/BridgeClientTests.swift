@@ -387,7 +387,12 @@ import Testing
     ]
     for (value, json) in told {
       #expect(try text(Read(value)) == json)
-      #expect(try again(value) == value)
+      // Documents leave roles out.
+      var shown = value
+      shown.role = nil
+      #expect(try again(shown) == shown)
+      let read: AccessoryValue = try JSON(encoding: value).decoded()
+      #expect(read == value)
     }
     #expect(
       try text(WithNulls(Read(told[1].0, age: .milliseconds(7))))
