@@ -42,6 +42,7 @@ import Testing
       #expect(
         try battery.json().without("time") == [
           "schema": "accessory-bridge/2", "document": "battery", "age_ms": 0, "stale": false, "alarms": nil,
+          "missing": nil,
           "device": Self.device(at: simulator.path, link: .string(box.directory.path + "/acc")),
           "battery":
             ([
@@ -94,6 +95,7 @@ import Testing
       #expect(
         try status.json().without("time") == [
           "schema": "accessory-bridge/2", "document": "status", "age_ms": 0, "stale": false, "alarms": nil,
+          "missing": nil,
           "unfit_alarms": [],
           "device": Self.device(at: simulator.path),
           "status": ["state": "idle", "fault_code": nil, "progress_percent": nil, "reports_faults": true],

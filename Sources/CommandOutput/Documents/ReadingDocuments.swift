@@ -17,7 +17,7 @@ package struct BatteryDocument: Encodable {
   let stale: Bool
   /// The raised alarms; null where no service says.
   let alarms: [AccessoryAlarm]?
-  /// What the reading lacks, because the accessory didn't send it in time; left out where nothing is missing.
+  /// What the reading lacks, because the accessory didn't send it in time; null where nothing is missing.
   let missing: String?
 
   /// A reading. `age` is in milliseconds, nil for a reading of now; `time` is in seconds since 1970, UTC.
