@@ -182,12 +182,13 @@ private final class TerminalUse: Sendable {
   /// Called on the I/O thread, when the terminal is emptied if no program has it open any more.
   func change(_ isUsed: Bool) {
     let id = state.withLock { state in
-      state.isUsed = isUsed
+      if isUsed || state.id == nil { state.isUsed = isUsed }
       return state.id
     }
     guard let id else { return }
     let isEmpty = hub.enter { $0.terminal(id, isUsed: isUsed) }
-    if !isUsed, !isEmpty { state.withLock { $0.isSpoilt = true } }
+    // The endpoint must not see that nobody is there before it can see what is still to be written.
+    if !isUsed { state.withLock { ($0.isUsed, $0.isSpoilt) = (false, $0.isSpoilt || !isEmpty) } }
   }
 
   /// Sets the number of the terminal as a client of the hub. A change that came before is applied now. This runs in the hub's
