@@ -74,7 +74,7 @@ import Testing
           #"{"age_ms":0,"alarms":null,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
           #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
           #""percent":null,"remaining_mah":null,"temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"#,
-          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),"document":"battery",\#(end),"stale":false,"#,
+          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":false,"#,
           #""time":2000000000.5}"#))
     var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
     (full.timeToEmpty, full.timeToFull, full.cellMillivolts) = (.seconds(60), .zero, [3_712, nil])
@@ -89,7 +89,7 @@ import Testing
           #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
           #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
           #""time_to_empty_s":60,"time_to_full_s":0,"voltage_mv":3712,"warnings":["hot"]},"#,
-          #""device":\#(Samples.bareText),"document":"battery",\#(end),"stale":true,"time":2000000000.5}"#))
+          #""device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":true,"time":2000000000.5}"#))
   }
 
   @Test func states() {
@@ -97,7 +97,7 @@ import Testing
       DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp"), at: 2e9))
         == joined(
           #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
-          #""manufacturer":null,"model":null,"name":"Lamp","serial":null},\#(end),"stale":false,"#,
+          #""manufacturer":null,"model":null,"name":"Lamp","serial":null},"missing":null,\#(end),"stale":false,"#,
           #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#
         ))
     let unknown = DocumentText.line(StatusDocument(bare, AccessoryStatus(), AccessoryIdentity(), at: 2e9))
@@ -109,7 +109,7 @@ import Testing
       DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
         == joined(
           #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
-          #""manufacturer":null,"model":null,"name":null,"serial":null},\#(end),"stale":false,"#,
+          #""manufacturer":null,"model":null,"name":null,"serial":null},"missing":null,\#(end),"stale":false,"#,
           #""status":{"fault_code":9,"progress_percent":3,"reports_faults":true,"state":"fault"},"time":2000000000,"unfit_alarms":[]}"#
         ))
   }
