@@ -49,8 +49,21 @@ import Testing
   private static let refusal =
     "the service doesn't know the device PATH; only the user who runs the service may attach other paths"
 
-  /// Only a whole path names a device that the service doesn't know: any other word is a device that isn't there.
-  @Test(arguments: ["nobody", "null", "ttyUSB0", "below/it", "usb:1a86:7523"]) func wordsAreNoPaths(word: String)
+  /// A name below /dev is as good as its path, for those who may name paths.
+  @Test func aNameBelowDev() async throws {
+    try await ServiceHarness.with { harness in
+      let owner = Caller(peer: SocketPeer(process: 1, user: 0, groups: []))
+      let reply = try await harness.service.attach(Bridge.Attach(device: "null"), from: owner)
+      #expect(reply.accessory.device.path == "/dev/null")
+      let refused = await error { () throws(CallError) in
+        _ = try await harness.service.attach(Bridge.Attach(device: "zero"), from: Self.member)
+      }
+      #expect(refused?.name == "accessorybridge.Bridge.NoSuchDevice")
+    }
+  }
+
+  /// Any other word is a device that isn't there.
+  @Test(arguments: ["nobody", "ttyUSB987", "below/it", "usb:1a86:7523"]) func wordsAreNoPaths(word: String)
     async throws
   {
     try await ServiceHarness.with { harness in

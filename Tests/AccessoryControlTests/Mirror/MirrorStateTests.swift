@@ -181,6 +181,7 @@ struct MirrorStateTests {
     #expect(take(.connected(Self.device("new", "/new"))) != nil)
     #expect(state.snapshot.accessories.count == 8)
     // The one that was away the longest is forgotten.
+    state.note(service: "s", isUp: true)
     #expect(freshness("A5") == nil)
     #expect(freshness("A2") == .gone)
   }

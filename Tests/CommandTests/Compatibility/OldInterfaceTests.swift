@@ -141,8 +141,10 @@ struct OldInterfaceTests {
       } else if let read = Self.readings[method] {
         methods.insert(method)
         let taken = try read(reply.bytes)
-        // Nothing of it is lost on the way.
-        let found = Growth.losses(reply["parameters"] ?? .object([:]), taken)
+        // Nothing of it is lost on the way. Only the word by which version 0.1 said that a state isn't known is read as unknown.
+        let told = reply["parameters"] ?? .object([:])
+        let isUnknown = told["status"]?["state"]?.text == "not_initialized" && told["status"]?["reports_faults"] == nil
+        let found = Growth.losses(told, taken).filter { !(isUnknown && $0 == "status.state is gone") }
         losses[file, default: []] += found.map { "\(method): \($0)" }
       }
     }
