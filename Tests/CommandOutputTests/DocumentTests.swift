@@ -89,7 +89,8 @@ import Testing
           #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
           #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
           #""time_to_empty_s":60,"time_to_full_s":0,"voltage_mv":3712,"warnings":["hot"]},"#,
-          #""device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":true,"time":2000000000.5}"#))
+          #""device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":true,"time":2000000000.5}"#
+        ))
   }
 
   @Test func states() {
