@@ -92,13 +92,16 @@ public actor TerminalEndpoint: SharingEndpoint {
   /// Has the link lead to an empty terminal, and passes bytes to the terminals that programs have open.
   private func arrange() async throws(AccessoryError) {
     let there = await hub.clients(at: limit)
-    await close { !there.contains($0.id) || $0.use.isSpoilt }
+    let old = terminals.filter { !there.contains($0.id) || $0.use.isSpoilt }
+    terminals.removeAll { one in old.contains { $0.use === one.use } }
     var failure: AccessoryError?
     do throws(AccessoryError) {
       try await offerEmpty()
     } catch {
       failure = error
     }
+    // Only now, so that there is no moment without a link.
+    await close(old)
     // The one to which the link leads may have been opened just now. Its turn comes with the next change.
     let mustShare = failure != nil || terminals.count >= Self.most
     for terminal in terminals where terminal.use.isUsed && (mustShare || terminal.path != link?.target) {
@@ -108,12 +111,14 @@ public actor TerminalEndpoint: SharingEndpoint {
     // The next one is there before the first program comes. Others that programs have needed at the same time stay until nobody is there.
     if terminals.count < 2 { try await add() }
     guard !terminals.contains(where: \.use.isUsed) else { return }
-    for terminal in terminals.dropFirst(2) { await close { $0.use === terminal.use } }
+    let extra = Array(terminals.dropFirst(2))
+    terminals.removeLast(extra.count)
+    await close(extra)
   }
 
   private func offerEmpty() async throws(AccessoryError) {
-    if terminals.allSatisfy(\.use.isUsed), terminals.count < Self.most { try await add() }
-    guard let next = terminals.first(where: { !$0.use.isUsed }), next.path != link?.target else { return }
+    if !terminals.contains(where: \.use.isFree), terminals.count < Self.most { try await add() }
+    guard let next = terminals.first(where: \.use.isFree), next.path != link?.target else { return }
     if link == nil { link = try TerminalLink(label, to: next.path) } else { try link?.lead(to: next.path) }
   }
 
@@ -131,10 +136,8 @@ public actor TerminalEndpoint: SharingEndpoint {
     terminals.append(Opened(id: id, path: pseudo.path, transport: pseudo.transport, use: use))
   }
 
-  /// Closes these terminals.
-  private func close(_ isMeant: (Opened) -> Bool) async {
-    let old = terminals.filter(isMeant)
-    terminals.removeAll(where: isMeant)
+  /// Closes terminals that are no longer among the endpoint's.
+  private func close(_ old: [Opened]) async {
     for terminal in old {
       if link?.target == terminal.path { removeLink() }
       await hub.dismiss(terminal.id, "it was closed")
@@ -149,7 +152,9 @@ public actor TerminalEndpoint: SharingEndpoint {
 
   private func unplug() async {
     removeLink()
-    await close { _ in true }
+    let all = terminals
+    terminals = []
+    await close(all)
   }
 
   /// Hangs the terminals up and removes the link.
@@ -176,6 +181,8 @@ private final class TerminalUse: Sendable {
 
   /// Whether a program has the terminal open.
   var isUsed: Bool { state.withLock { $0.isUsed } }
+  /// Whether the link may lead to the terminal: no program has it open, and it is empty.
+  var isFree: Bool { state.withLock { !$0.isUsed && !$0.isSpoilt } }
   /// Whether the next program would get bytes that were meant for the one before, since they are still to be written to the terminal.
   var isSpoilt: Bool { state.withLock { $0.isSpoilt && !$0.isUsed } }
 

@@ -143,6 +143,7 @@ final class HubClients: HubPart {
   private func leaveLine(_ client: HubClient) {
     let heir = client.terminal.flatMap { _ in all.values.first { $0.isListening && $0.isTerminal(besides: client) } }
     line.left(by: client.id, heir: heir?.id)
+    if heir != nil { terminals.follow(client) }
   }
 
   /// Holds the device's bytes and replies back from the terminal that is this client. What waits is sent when a program has it open and
