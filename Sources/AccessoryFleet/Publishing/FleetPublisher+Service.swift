@@ -45,13 +45,14 @@ extension FleetPublisher {
   func pull(_ changes: MirrorChanges) async {
     while let pulling = work.pulling { await pulling.value }
     let task = Task {
+      // Before the task ends: whoever waits for it would not leave the actor to the one that clears it afterwards.
+      defer { work.pulling = nil }
       let change = await changes.take()
       records.take(change, at: Self.now, mirrorTime: clock.now)
       flushSoon()
     }
     work.pulling = task
     await task.value
-    work.pulling = nil
   }
 
   private func serviceLost(_ error: AccessoryError) {
