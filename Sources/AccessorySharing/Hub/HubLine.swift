@@ -81,6 +81,8 @@ final class HubLine: HubPart {
         // a pseudo-terminal doesn't keep all of them.
         memory.note(request, isRestoring: isRestoring)
         if changes.baudRate != nil { memory.note(baudRate: status.baudRate) }
+        // A terminal that was made meanwhile has the settings of before.
+        terminals.followAll()
       case .set(let raised, let lowered): try await control.set(raising: raised, lowering: lowered)
       case .setBreak(let isOn): try await control.setBreak(isOn)
       case .pulse: try await control.sendBreak(for: Self.breakTime, clock: clock)
