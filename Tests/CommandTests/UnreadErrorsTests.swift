@@ -48,7 +48,12 @@ import Testing
         ["bridge", device.path, "--by", "bytes", "--unix", "./line", "--json"],
         prefix: ["/bin/sh", "-c", "mkfifo unread; exec 3<>unread; exec \"$0\" \"$@\" >&3"], limit: Sandbox.longLife)
       let path = box.directory.path + "/line"
-      try await eventually("the socket") { exists(path) }
+      // The file is there a moment before the program listens.
+      try await eventually("the socket") {
+        guard let first = try? await DescriptorTransport.open(unix: path) else { return false }
+        await first.close()
+        return true
+      }
       for _ in 0..<Self.connections {
         let client = try await DescriptorTransport.open(unix: path)
         await client.close()
