@@ -65,7 +65,10 @@ import Testing
       ]
       let answers = try await offered(expected.map(\.0), in: box)
       try #require(answers.count == expected.count, "\(answers)")
-      for ((line, words), answer) in zip(expected, answers) { #expect(answer == words, "\(line)") }
+      // The order of accessories is that of their terminals, whose numbers may have one digit or two.
+      for ((line, words), answer) in zip(expected, answers) {
+        #expect(answer.split(separator: "|").sorted() == words.split(separator: "|").sorted(), "\(line)")
+      }
     }
   }
 
