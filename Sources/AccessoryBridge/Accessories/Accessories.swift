@@ -139,11 +139,13 @@ public struct Accessories: Sendable {
     } catch {
       throw AccessoryError(.ioFailure, "\(error)")
     }
-    let failure: AccessoryError
-    do throws(AccessoryError) { return try await open(found) } catch { failure = error }
-    // A service that looks for new accessories may have opened it meanwhile.
-    guard failure.kind == .busy, found.service == nil, let held = try? await finder.held(name) else { throw failure }
-    return try await open(held)
+    return try await attempt { () async throws(AccessoryError) in
+      try await open(found)
+    } or: { failure throws(AccessoryError) in
+      // A service that looks for new accessories may have opened it meanwhile.
+      guard failure.kind == .busy, found.service == nil, let held = try? await finder.held(name) else { throw failure }
+      return try await open(held)
+    }
   }
 
   /// What finds the accessories of these sources and services.

@@ -73,13 +73,10 @@ extension FoundAccessory {
     needing ability: DriverAbility? = nil, _ body: (any AccessoryInUse) async throws -> Result
   ) async throws -> Result {
     let opened = try await open(needing: ability)
-    do {
-      let result = try await body(opened)
+    return try await attempt {
+      try await body(opened)
+    } finally: {
       await opened.close()
-      return result
-    } catch {
-      await opened.close()
-      throw error
     }
   }
 

@@ -58,35 +58,27 @@ struct OwnAccessory: FoundAccessory {
   func info() async throws(AccessoryError) -> AccessoryInfo {
     guard opener.driver != nil else { return try await infoWithoutDriver() }
     let opened = try await contact()
-    let failure: AccessoryError
-    do throws(AccessoryError) {
+    return try await attempt { () async throws(AccessoryError) in
       let line = try await opened.session.line?.status()
       let identity = try await host.answer(of: label) { () async throws(AccessoryError) in
         try await opened.accessory.identify()
       }
-      await opened.close()
       return AccessoryInfo(
         device: device, line: line.map { Bridge.Line($0) }, details: opened.accessory.protocolDetails,
         identity: identity)
-    } catch {
-      failure = error
+    } finally: {
+      await opened.close()
     }
-    await opened.close()
-    throw failure
   }
 
   /// Opens the device as bytes, and asks for nothing.
   private func infoWithoutDriver() async throws(AccessoryError) -> AccessoryInfo {
     let session = try await unguardedSession()
-    let line: LineStatus?
-    let failure: AccessoryError?
-    do throws(AccessoryError) {
-      (line, failure) = (try await session.line?.status(), nil)
-    } catch {
-      (line, failure) = (nil, error)
+    let line = try await attempt { () async throws(AccessoryError) in
+      try await session.line?.status()
+    } finally: {
+      await session.close()
     }
-    await session.close()
-    if let failure { throw failure }
     return AccessoryInfo(device: device, line: line.map { Bridge.Line($0) }, withoutDriver: opener.withoutDriver)
   }
 
