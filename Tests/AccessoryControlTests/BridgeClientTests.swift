@@ -13,17 +13,17 @@ import Testing
     #expect(try await client.list() == [SampleBridge.accessory])
     let device = client.device("X1", label: "my robot")
     #expect(
-      try await device.battery().battery.reading
+      try await device.battery().battery
         == BatteryReading(percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging))
     let status = try await device.status()
     #expect(
-      status.status.reading == AccessoryStatus(state: .idle, progress: 4, reportsFaults: true) && status.age_ms == 3)
+      status.status == AccessoryStatus(state: .idle, progress: 4, reportsFaults: true) && status.age_ms == 3)
     #expect(
-      status.identity.reading
+      status.identity
         == AccessoryIdentity(
           manufacturer: "Maker", name: "Thing", model: "T", serialNumber: "X1", firmwareRevision: "1.2",
           hardwareRevision: "A"))
-    #expect(try await device.values().values.map(\.reading) == SampleBridge.values.map(\.reading))
+    #expect(try await device.values().values.map(\.value) == SampleBridge.values.map(\.value))
     #expect(try await device.info().line?.baud == 115_200)
     #expect(try await device.request("echo", payload: [1, 0xFF]).payload == [1, 0xFF])
     #expect(try await device.commands().commands.map(\.name) == ["turn"])
@@ -172,9 +172,9 @@ import Testing
     let (x1, gone) = (SampleBridge.device, AccessoryError.disconnected("X1"))
     #expect(
       told == [
-        .present(x1), .ready, .connected(x1), .disconnected(x1, gone), .battery(x1, SampleBridge.battery.reading),
-        .status(x1, SampleBridge.status.reading), .requestFailed(x1, gone),
-        .values(x1, SampleBridge.values.map(\.reading)), .alarm(x1, SampleBridge.alarm, .raised),
+        .present(x1), .ready, .connected(x1), .disconnected(x1, gone), .battery(x1, SampleBridge.battery),
+        .status(x1, SampleBridge.status), .requestFailed(x1, gone),
+        .values(x1, SampleBridge.values.map(\.value)), .alarm(x1, SampleBridge.alarm, .raised),
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }

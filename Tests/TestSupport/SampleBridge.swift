@@ -53,7 +53,7 @@ package final class SampleBridge: BridgeHandler {
       .init(time: 1_795_337_580, span: 10, mean: 57.5, least: 57, greatest: 58),
       .init(time: 1_795_337_590, span: 30, nil), .init(time: 1_795_337_620, span: 10, 56),
     ])
-  package static let alarm = Bridge.Alarm(
+  package static let alarm = AccessoryAlarm(
     name: "low", rule: "battery < 60 %", since: 1_795_337_583.5, value: "57 %", number: 57, unit: "%")
   package static let status = AccessoryStatus(state: .idle, progress: 4, reportsFaults: true)
   package static let identity = AccessoryIdentity(

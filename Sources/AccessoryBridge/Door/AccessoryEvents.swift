@@ -23,7 +23,7 @@ package struct AccessoryEvent: Sendable {
     /// The accessory has told something.
     case news(AccessoryNews)
     /// A service has raised or cleared an alarm.
-    case alarm(Bridge.Alarm, Bridge.AlarmState)
+    case alarm(AccessoryAlarm, AlarmChange)
   }
 
   /// The accessory.

@@ -127,10 +127,10 @@ package protocol AccessoryInUse: Sendable {
   /// Its status and identity.
   func status() async throws(AccessoryError) -> Told<StatusAndIdentity>
   /// Its values.
-  func values() async throws(AccessoryError) -> Told<[Bridge.MeasuredValue]>
+  func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]>
   /// Its values, and the events from then on.
   func valuesAndEvents() async throws(AccessoryError) -> (
-    told: Told<[Bridge.MeasuredValue]>, events: AccessoryEvents
+    told: Told<[Read<AccessoryValue>]>, events: AccessoryEvents
   )
   /// Carries out commands. `write` asks for permission to change something in the accessory; also below.
   func perform(

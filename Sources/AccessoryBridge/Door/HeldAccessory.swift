@@ -77,7 +77,7 @@ struct HeldAccessory: FoundAccessory {
     let reply = try await calls.info()
     return AccessoryInfo(
       device: ToldDevice(reply.accessory.device), line: reply.line, details: reply.protocol,
-      identity: reply.identity?.reading, held: reply.accessory)
+      identity: reply.identity, held: reply.accessory)
   }
 
   func accessory(writes: Bool) async throws(AccessoryError) -> any Accessory {
@@ -133,7 +133,7 @@ struct HeldAccessoryInUse: AccessoryInUse {
   func battery() async throws(AccessoryError) -> Told<BatteryReading> {
     let reply = try await answer { () async throws(AccessoryError) in try await calls.battery() }
     return Told(
-      reply.battery.reading, of: ToldDevice(reply.device), age: reply.age_ms, isStale: reply.stale,
+      reply.battery, of: ToldDevice(reply.device), age: reply.age_ms, isStale: reply.stale,
       alarms: reply.alarms, missing: reply.missing)
   }
 
@@ -148,19 +148,19 @@ struct HeldAccessoryInUse: AccessoryInUse {
   func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
     let reply = try await answer { () async throws(AccessoryError) in try await calls.status() }
     var told = Told(
-      StatusAndIdentity(status: reply.status.reading, identity: reply.identity.reading), of: ToldDevice(reply.device),
+      StatusAndIdentity(status: reply.status, identity: reply.identity), of: ToldDevice(reply.device),
       age: reply.age_ms, isStale: reply.stale, alarms: reply.alarms, missing: reply.missing)
     told.unfitAlarms = reply.unfit_alarms
     return told
   }
 
-  func values() async throws(AccessoryError) -> Told<[Bridge.MeasuredValue]> {
+  func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {
     let reply = try await answer { () async throws(AccessoryError) in try await calls.values() }
     return Told(reply.values, of: ToldDevice(reply.device), age: nil, isStale: nil, missing: reply.missing)
   }
 
   func valuesAndEvents() async throws(AccessoryError) -> (
-    told: Told<[Bridge.MeasuredValue]>, events: AccessoryEvents
+    told: Told<[Read<AccessoryValue>]>, events: AccessoryEvents
   ) {
     let events = try await calls.events(values: true)
     return (try await values(), AccessoryEvents(events))

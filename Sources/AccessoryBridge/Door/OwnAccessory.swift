@@ -187,13 +187,13 @@ struct OwnAccessoryInUse: AccessoryInUse {
       })
   }
 
-  func values() async throws(AccessoryError) -> Told<[Bridge.MeasuredValue]> {
+  func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {
     let values = try await answer { () async throws(AccessoryError) in try await accessory.values() }
-    return told(values.map { Bridge.MeasuredValue($0.bounded) })
+    return told(values.map { Read($0.bounded) })
   }
 
   func valuesAndEvents() async throws(AccessoryError) -> (
-    told: Told<[Bridge.MeasuredValue]>, events: AccessoryEvents
+    told: Told<[Read<AccessoryValue>]>, events: AccessoryEvents
   ) {
     let news = accessory.news()
     return (try await values(), AccessoryEvents(news, of: device))

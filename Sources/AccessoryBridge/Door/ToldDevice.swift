@@ -25,7 +25,7 @@ package struct Told<Value: Sendable>: Sendable {
   /// What it tells. The age is nil if it was asked just now.
   package let read: Read<Value>
   /// The raised alarms; nil where no service watches the accessory.
-  package var alarms: [Bridge.Alarm]?
+  package var alarms: [AccessoryAlarm]?
   /// The rules whose alarms are never raised; nil where no service watches the accessory.
   package var unfitAlarms: [Bridge.UnfitAlarm]?
   /// What the answer lacks because the accessory didn't send it in time; nil where nothing is known to be missing.
@@ -44,7 +44,7 @@ package struct Told<Value: Sendable>: Sendable {
 
   /// What a service told, with the age in milliseconds.
   init(
-    _ value: Value, of device: ToldDevice, age: Int?, isStale: Bool?, alarms: [Bridge.Alarm]? = nil, missing: String?
+    _ value: Value, of device: ToldDevice, age: Int?, isStale: Bool?, alarms: [AccessoryAlarm]? = nil, missing: String?
   ) {
     (self.device, self.alarms, self.missing) = (device, alarms, missing)
     read = Read(value, age: age.map { .milliseconds($0) }, isStale: isStale == true)

@@ -82,7 +82,7 @@ public final class ServiceAccessory: Accessory {
   /// Requests the accessory's identity.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     let info = try await checked { () throws(AccessoryError) in try await calls.info() }
-    return info.identity?.reading ?? AccessoryIdentity()
+    return info.identity ?? AccessoryIdentity()
   }
 
   /// Requests what the accessory is doing.
@@ -92,7 +92,7 @@ public final class ServiceAccessory: Accessory {
   public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.status() }
     shortfall.withLock { $0 = reply.missing }
-    return Read(reply.status.reading, age: Self.age(reply.age_ms), isStale: reply.stale == true)
+    return Read(reply.status, age: Self.age(reply.age_ms), isStale: reply.stale == true)
   }
 
   /// Requests the state of the battery.
@@ -102,7 +102,7 @@ public final class ServiceAccessory: Accessory {
   public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.battery() }
     shortfall.withLock { $0 = reply.missing }
-    return Read(reply.battery.reading, age: Self.age(reply.age_ms), isStale: reply.stale == true)
+    return Read(reply.battery, age: Self.age(reply.age_ms), isStale: reply.stale == true)
   }
 
   /// A service reports the age of a reading that it didn't make for this call.

@@ -67,7 +67,7 @@ extension Bridge {
     package var writes: Writes?
     package var tries_limit, next_try_ms: Int?
     /// The raised alarms; nil from a service that is too old for alarms.
-    package var alarms: [Alarm]?
+    package var alarms: [AccessoryAlarm]?
     /// The rules that can't be compared with what the accessory reports; left out where there are none.
     package var unfit_alarms: [UnfitAlarm]?
 
@@ -107,17 +107,19 @@ extension Bridge {
     package var event: EventName
     package var time: Double
     package var device: Device?
-    package var battery: Battery?
-    package var status: Status?
+    package var battery: BatteryReading?
+    package var status: AccessoryStatus?
     package var problem: Problem?
     package var values: [Read<AccessoryValue>]?
-    package var alarm: Alarm?
+    package var alarm: AccessoryAlarm?
     /// What has become of the alarm.
-    package var state: AlarmState?
+    package var state: AlarmChange?
 
     package init(
-      _ event: EventName, time: Double, device: Device? = nil, battery: Battery? = nil, status: Status? = nil,
-      problem: Problem? = nil, values: [Read<AccessoryValue>]? = nil, alarm: Alarm? = nil, state: AlarmState? = nil
+      _ event: EventName, time: Double, device: Device? = nil, battery: BatteryReading? = nil,
+      status: AccessoryStatus? = nil,
+      problem: Problem? = nil, values: [Read<AccessoryValue>]? = nil, alarm: AccessoryAlarm? = nil,
+      state: AlarmChange? = nil
     ) {
       (self.alarm, self.state) = (alarm, state)
       self.event = event

@@ -5,9 +5,6 @@ import AccessoryCore
 // The wire format of alarms is that of `AccessoryAlarm`.
 
 extension Bridge {
-  package typealias Alarm = AccessoryAlarm
-  package typealias AlarmState = AlarmChange
-
   /// A rule that can't be compared with what the accessory reports.
   package struct UnfitAlarm: Codable, Sendable, Hashable {
     package var name, rule, reason: String
@@ -17,10 +14,6 @@ extension Bridge {
       (name, rule, reason) = (unfit.rule.name, unfit.rule.text, unfit.reason)
     }
   }
-}
-
-extension AlarmChange {
-  package init(_ change: AlarmChange) { self = change }
 }
 
 extension ReplyLimits {

@@ -69,10 +69,10 @@ extension Bridge {
       package var accessory: Accessory
       package var line: Line?
       package var `protocol`: ProtocolDetails?
-      package var identity: Identity?
+      package var identity: AccessoryIdentity?
 
       package init(
-        accessory: Accessory, line: Line? = nil, protocol: ProtocolDetails? = nil, identity: Identity? = nil
+        accessory: Accessory, line: Line? = nil, protocol: ProtocolDetails? = nil, identity: AccessoryIdentity? = nil
       ) {
         self.accessory = accessory
         self.line = line
@@ -90,21 +90,21 @@ extension Bridge {
 
     package struct Reply: Codable, Sendable, Hashable {
       package var device: Device
-      package var status: Status
-      package var identity: Identity
+      package var status: AccessoryStatus
+      package var identity: AccessoryIdentity
       package var age_ms: Int?
       /// True when the reading is stale; otherwise left out.
       package var stale: Bool?
       /// The raised alarms; nil from a service that is too old for alarms.
-      package var alarms: [Alarm]?
+      package var alarms: [AccessoryAlarm]?
       /// The rules that can't be compared with what the accessory reports; left out where there are none.
       package var unfit_alarms: [UnfitAlarm]?
       /// What the reading lacks; nil where nothing is missing. See `Accessory.missing`.
       package var missing: String?
 
       package init(
-        device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil,
-        alarms: [Alarm]? = nil, unfit_alarms: [UnfitAlarm]? = nil, missing: String? = nil
+        device: Device, status: AccessoryStatus, identity: AccessoryIdentity, age_ms: Int? = nil, stale: Bool? = nil,
+        alarms: [AccessoryAlarm]? = nil, unfit_alarms: [UnfitAlarm]? = nil, missing: String? = nil
       ) {
         (self.alarms, self.unfit_alarms, self.missing) = (alarms, unfit_alarms, missing)
         self.device = device
@@ -124,17 +124,18 @@ extension Bridge {
 
     package struct Reply: Codable, Sendable, Hashable {
       package var device: Device
-      package var battery: Battery
+      package var battery: BatteryReading
       package var age_ms: Int?
       /// True when the reading is stale; otherwise left out.
       package var stale: Bool?
       /// The raised alarms; nil from a service that is too old for alarms.
-      package var alarms: [Alarm]?
+      package var alarms: [AccessoryAlarm]?
       /// As in `GetStatus`.
       package var missing: String?
 
       package init(
-        device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil, alarms: [Alarm]? = nil,
+        device: Device, battery: BatteryReading, age_ms: Int? = nil, stale: Bool? = nil,
+        alarms: [AccessoryAlarm]? = nil,
         missing: String? = nil
       ) {
         (self.alarms, self.missing) = (alarms, missing)

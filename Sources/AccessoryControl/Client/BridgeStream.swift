@@ -134,7 +134,7 @@ package enum BridgeEvent: Sendable, Hashable {
   /// New values; only in a subscription with values.
   case values(Bridge.Device, [AccessoryValue])
   /// An alarm was raised or cleared, or is raised already (before `ready`); only in a subscription with alarms.
-  case alarm(Bridge.Device, Bridge.Alarm, Bridge.AlarmState)
+  case alarm(Bridge.Device, AccessoryAlarm, AlarmChange)
 
   /// Converts an event of the interface; nil when a required field is missing.
   init?(_ event: Bridge.Event) {
@@ -150,10 +150,10 @@ package enum BridgeEvent: Sendable, Hashable {
       self = .disconnected(device, event.problem?.error(or: .disconnected) ?? .disconnected(device.path))
     case .battery:
       guard let battery = event.battery else { return nil }
-      self = .battery(device, battery.reading)
+      self = .battery(device, battery)
     case .status:
       guard let status = event.status else { return nil }
-      self = .status(device, status.reading)
+      self = .status(device, status)
     case .requestFailed:
       guard let problem = event.problem else { return nil }
       self = .requestFailed(device, problem.error(or: .ioFailure))

@@ -48,14 +48,14 @@ extension MirrorAnswers {
     }
     if wantsCommands { commands = (try? await device.commands())?.commands ?? [] }
     if let reply = await ask({ () async throws(AccessoryError) in try await device.status() }) {
-      (identity, status) = (reply.identity.reading, (reply.status.reading, reply.age_ms))
+      (identity, status) = (reply.identity, (reply.status, reply.age_ms))
     } else if let reply = await ask({ () async throws(AccessoryError) in try await device.info() }) {
-      identity = reply.identity?.reading
+      identity = reply.identity
     }
     if let reply = await ask({ () async throws(AccessoryError) in try await device.battery() }) {
-      battery = (reply.battery.reading, reply.age_ms)
+      battery = (reply.battery, reply.age_ms)
     }
-    values = await ask { () async throws(AccessoryError) in try await device.values() }?.values.map(\.reading)
+    values = await ask { () async throws(AccessoryError) in try await device.values() }?.values.map(\.value)
     self.failureCount = failureCount
   }
 }

@@ -29,7 +29,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The commands that the service permits; nil unless the mirror has asked for them.
   package var commands: [CommandDescription]?
   /// The raised alarms, of a mirror with alarms.
-  package var alarms: [Bridge.Alarm] = []
+  package var alarms: [AccessoryAlarm] = []
   /// Whether there are readings after the accessory was connected, or it has none.
   package var isRead = false
   /// Whether the questions after the accessory was connected have been answered.
@@ -125,7 +125,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     (readTime, isRead, isStale) = (time, true, false)
   }
 
-  mutating func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
+  mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange) {
     alarms.take(alarm, state)
   }
 
@@ -192,9 +192,9 @@ package struct MirrorAnswers: Sendable {
   var hasReadings: Bool { status != nil || battery != nil || values != nil }
 }
 
-extension [Bridge.Alarm] {
+extension [AccessoryAlarm] {
   /// An alarm was raised or cleared.
-  package mutating func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
+  package mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange) {
     let place = firstIndex { $0.name == alarm.name }
     switch (state, place) {
     case (.raised, let place?): self[place] = alarm

@@ -20,7 +20,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
 
   /// The device and the names that it gives itself.
   private(set) var device: Bridge.Device
-  private(set) var identity: Bridge.Identity?
+  private(set) var identity: AccessoryIdentity?
   /// The fields of the battery that were known once.
   private(set) var battery: Set<BatteryReading.Field> = []
   /// The names of the elements of the battery's lists, in their order; nil for one without a name.

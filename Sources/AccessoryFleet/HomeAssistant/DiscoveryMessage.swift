@@ -25,7 +25,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
     prefix: String = standardPrefix
   ) {
     let id = Self.identifier(topics.gateway) + "_" + accessory.text
-    let identity = facts.identity?.reading ?? AccessoryIdentity()
+    let identity = facts.identity ?? AccessoryIdentity()
     func text(_ own: String, _ other: String? = nil) -> JSON? {
       let text = own.isEmpty ? other ?? "" : own
       return text.isEmpty ? nil : .string(HomeAssistantText.name(text))

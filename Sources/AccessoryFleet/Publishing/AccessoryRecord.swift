@@ -84,12 +84,12 @@ struct AccessoryRecord: Sendable {
       (place, goneSince) = (accessory.device.place, nil)
       (state.device, state.connected, state.problem) = (accessory.device, true, nil)
       state.held = accessory.record ?? state.held
-      if let identity = accessory.identity { state.identity = Bridge.Identity(identity) }
+      if let identity = accessory.identity { state.identity = identity }
       if let status = accessory.status {
-        (state.status, state.statusTime) = (Bridge.Status(status), wallClock(accessory.statusTime))
+        (state.status, state.statusTime) = (status, wallClock(accessory.statusTime))
       }
       if let battery = accessory.battery {
-        (state.battery, state.batteryTime) = (Bridge.Battery(battery), wallClock(accessory.batteryTime))
+        (state.battery, state.batteryTime) = (battery, wallClock(accessory.batteryTime))
       }
       state.stale = accessory.isStale
       if let commands = accessory.commands, commands != permitted {
@@ -123,10 +123,10 @@ struct AccessoryRecord: Sendable {
 
   /// Adds values; returns whether there is something new.
   private mutating func take(_ reading: ValuesReading, at now: Double, mirrorTime: MonotonicTime) -> Bool {
-    var new: [Bridge.MeasuredValue] = []
+    var new: [Read<AccessoryValue>] = []
     for entry in reading.entries {
       let time = now - max(.zero, mirrorTime - entry.time) / .seconds(1)
-      let value = Bridge.MeasuredValue(entry.value)
+      let value = Read(entry.value)
       guard values[value.name] != value else {
         valueTimes[value.name] = max(time, valueTimes[value.name] ?? time)
         continue

@@ -88,10 +88,10 @@ extension Bridge.Event {
     case .disconnected(let device, let error):
       self.init(.disconnected, time: time, device: device, problem: Bridge.Problem(error))
     case .battery(let device, let reading):
-      self.init(.battery, time: time, device: device, battery: Bridge.Battery(reading))
-    case .status(let device, let status): self.init(.status, time: time, device: device, status: Bridge.Status(status))
+      self.init(.battery, time: time, device: device, battery: reading)
+    case .status(let device, let status): self.init(.status, time: time, device: device, status: status)
     case .values(let device, let values):
-      self.init(.values, time: time, device: device, values: values.map { Bridge.MeasuredValue($0) })
+      self.init(.values, time: time, device: device, values: values.map { Read($0) })
     case .requestFailed(let device, let error):
       self.init(.requestFailed, time: time, device: device, problem: Bridge.Problem(error))
     case .alarm(let device, let alarm, let state):

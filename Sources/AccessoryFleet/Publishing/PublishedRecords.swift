@@ -14,7 +14,7 @@ struct PublishedRecords: Sendable {
   /// What the broker has kept for accessories, by level; while it is looked at.
   private var found: [TopicLevel: AccessoryRecord.Found] = [:]
   /// The raised alarms of accessories that the service doesn't have now: they are silent.
-  private var alarmsOfGone: [TopicLevel: [Bridge.Alarm]] = [:]
+  private var alarmsOfGone: [TopicLevel: [AccessoryAlarm]] = [:]
   /// Whether all accessories of the service are known.
   private(set) var isSynchronized = false
   /// Whether the service has been away for longer than a restart takes.
@@ -88,7 +88,7 @@ struct PublishedRecords: Sendable {
   }
 
   /// An alarm of an accessory that the mirror doesn't know, or that is gone.
-  mutating func take(_ alarm: Bridge.Alarm, _ state: Bridge.AlarmState, of device: Bridge.Device, at now: Double) {
+  mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange, of device: Bridge.Device, at now: Double) {
     let level = TopicLevel(naming: device.id)
     guard levels[device.place] == nil, alarmsOfGone[level] != nil || alarmsOfGone.count < Self.limit else { return }
     alarmsOfGone[level, default: []].take(alarm, state)

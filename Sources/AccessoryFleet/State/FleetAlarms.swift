@@ -11,7 +11,7 @@ enum FleetAlarms {
   private static let valueBytes = 256
 
   /// The list of these alarms, within the limits.
-  static func json(_ alarms: [Bridge.Alarm]?) -> JSON {
+  static func json(_ alarms: [AccessoryAlarm]?) -> JSON {
     guard let alarms else { return .null }
     var room = textBytes
     var list: [JSON] = []
@@ -25,18 +25,18 @@ enum FleetAlarms {
   }
 
   /// One alarm.
-  static func json(_ alarm: Bridge.Alarm) -> JSON { .of(WithNulls(bounded(alarm))) }
+  static func json(_ alarm: AccessoryAlarm) -> JSON { .of(WithNulls(bounded(alarm))) }
 
-  private static func bounded(_ alarm: Bridge.Alarm) -> Bridge.Alarm {
+  private static func bounded(_ alarm: AccessoryAlarm) -> AccessoryAlarm {
     var alarm = alarm
     alarm.value = alarm.value.map { ReadingLimits.cut($0, to: valueBytes) }
     return alarm
   }
 
   /// Reads a list of alarms; nil where it is missing or null.
-  static func read(_ fields: FleetFields) throws(FleetDocumentError) -> [Bridge.Alarm]? {
+  static func read(_ fields: FleetFields) throws(FleetDocumentError) -> [AccessoryAlarm]? {
     guard let list = try fields.list("alarms", limit: AlarmRule.countLimit) else { return nil }
-    var alarms: [Bridge.Alarm] = []
+    var alarms: [AccessoryAlarm] = []
     for json in list { alarms.append(try FleetFields.value(json, "alarms")) }
     return alarms
   }

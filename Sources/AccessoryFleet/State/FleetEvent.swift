@@ -43,7 +43,7 @@ package struct FleetEvent: Sendable, Hashable {
     event = Bridge.Event(
       name, time: time, device: try FleetDevice.read(device).0, battery: try fields.value("battery"),
       status: try fields.value("status"), alarm: try fields.value("alarm"),
-      state: try fields.text("state").flatMap { Bridge.AlarmState(rawValue: $0) })
+      state: try fields.text("state").flatMap { AlarmChange(rawValue: $0) })
     event.values = try fields.list("values", limit: ReadingLimits.values).map { list throws(FleetDocumentError) in
       try FleetValues.read(list)
     }

@@ -22,15 +22,15 @@ package struct FleetState: Sendable, Hashable {
   /// The record of the gateway's service; nil where it isn't known.
   package var held: Bridge.Accessory?
   /// How the accessory identifies itself; nil until it has been asked.
-  package var identity: Bridge.Identity?
+  package var identity: AccessoryIdentity?
   /// The last status, and when it was read or reported, in seconds since 1970; nil until there is one.
-  package var status: Bridge.Status?
+  package var status: AccessoryStatus?
   package var statusTime: Double?
   /// The last battery reading, and when it was read or reported, in seconds since 1970; nil until there is one.
-  package var battery: Bridge.Battery?
+  package var battery: BatteryReading?
   package var batteryTime: Double?
   /// The raised alarms; nil where the gateway's service is too old for alarms. The service's record has them, too.
-  package var alarms: [Bridge.Alarm]? { didSet { held?.alarms = alarms } }
+  package var alarms: [AccessoryAlarm]? { didSet { held?.alarms = alarms } }
   /// Whether a reading is older than it should be.
   package var stale: Bool
   /// Why the accessory isn't attached; nil while it is.

@@ -83,20 +83,20 @@ final class AlarmWatch {
   }
 
   /// The raised alarms of an accessory.
-  func raised(_ attachment: Attachment) -> [Bridge.Alarm] {
-    book.raised(attachment.alarmKey).map(Bridge.Alarm.init)
+  func raised(_ attachment: Attachment) -> [AccessoryAlarm] {
+    book.raised(attachment.alarmKey).map(AccessoryAlarm.init)
   }
 
   /// The events that tell a new subscriber of the raised alarms.
   func raisedEvents(of attachment: Attachment?) -> [Bridge.Event] {
     book.raised.filter { attachment == nil || $0.key == attachment?.alarmKey }.map { _, device, alarm in
-      Bridge.Event(.alarm, time: BridgeService.wallClock, device: device, alarm: Bridge.Alarm(alarm), state: .raised)
+      Bridge.Event(.alarm, time: BridgeService.wallClock, device: device, alarm: AccessoryAlarm(alarm), state: .raised)
     }
   }
 
   private func tell(_ news: [AlarmBook.News], on service: isolated BridgeService) {
     for one in news where !service.isClosing {
-      let alarm = Bridge.Alarm(one.news.alarm)
+      let alarm = AccessoryAlarm(one.news.alarm)
       let name = SafeText.escape(one.device.id)
       let value = alarm.value.map { ", " + SafeText.escape($0, limit: 200) } ?? ""
       switch one.news.change {
@@ -107,7 +107,7 @@ final class AlarmWatch {
       service.clients.events.tell(
         Bridge.Event(
           .alarm, time: BridgeService.wallClock, device: one.device, alarm: alarm,
-          state: Bridge.AlarmState(one.news.change)))
+          state: one.news.change))
     }
   }
 

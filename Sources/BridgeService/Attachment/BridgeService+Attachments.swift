@@ -184,8 +184,8 @@ extension BridgeService {
   ) {
     clients.events.tell(
       Bridge.Event(
-        name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
-        status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values))
+        name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery,
+        status: status, problem: problem.map(Bridge.Problem.init), values: values))
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {

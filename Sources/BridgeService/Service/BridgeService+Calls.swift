@@ -45,7 +45,7 @@ extension BridgeService: BridgeHandler {
     if attachment.machine.state == .lent {
       return Bridge.GetInfo.Reply(
         accessory: facts(attachment),
-        identity: (attachment.readings.identity?.value).map(Bridge.Identity.init))
+        identity: (attachment.readings.identity?.value))
     }
     let (held, open) = try await contact(call.device)
     let line: Bridge.Line?
@@ -60,14 +60,14 @@ extension BridgeService: BridgeHandler {
       accessory: facts(held), line: line, protocol: details, identity: identity)
   }
 
-  private func identity(_ device: String?) async throws(CallError) -> Bridge.Identity {
+  private func identity(_ device: String?) async throws(CallError) -> AccessoryIdentity {
     let clock = clock
     let (_, identity) = try await work(device) { attachment, accessory throws(AccessoryError) in
       let identity = try await accessory.identify()
       attachment.readings.note(identity, at: clock.bootTime)
       return identity
     }
-    return Bridge.Identity(identity)
+    return identity
   }
 
   package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
@@ -77,8 +77,8 @@ extension BridgeService: BridgeHandler {
         throw attachment.lending.refusal(attachment)
       }
       return Bridge.GetStatus.Reply(
-        device: Bridge.Device(attachment.target), status: Bridge.Status(status.value),
-        identity: Bridge.Identity(identity.value), age_ms: age(status.time),
+        device: Bridge.Device(attachment.target), status: status.value,
+        identity: identity.value, age_ms: age(status.time),
         stale: isStale(.status, status.time, attachment), alarms: alarms.raised(attachment),
         unfit_alarms: alarms.unfit(attachment))
     }
@@ -87,7 +87,7 @@ extension BridgeService: BridgeHandler {
     }
     note(status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
-      device: Bridge.Device(held.target), status: Bridge.Status(status), identity: try await identity(call.device),
+      device: Bridge.Device(held.target), status: status, identity: try await identity(call.device),
       alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: missing)
   }
 
@@ -109,7 +109,7 @@ extension BridgeService: BridgeHandler {
         return remembered(told, held)
       }
       return Bridge.GetBattery.Reply(
-        device: Bridge.Device(held.target), battery: Bridge.Battery(reading), alarms: alarms.raised(held),
+        device: Bridge.Device(held.target), battery: reading, alarms: alarms.raised(held),
         missing: missing)
     } catch {
       // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
@@ -127,7 +127,7 @@ extension BridgeService: BridgeHandler {
     -> Bridge.GetBattery.Reply
   {
     Bridge.GetBattery.Reply(
-      device: Bridge.Device(attachment.target), battery: Bridge.Battery(battery.value), age_ms: age(battery.time),
+      device: Bridge.Device(attachment.target), battery: battery.value, age_ms: age(battery.time),
       stale: isStale(.battery, battery.time, attachment), alarms: alarms.raised(attachment))
   }
 

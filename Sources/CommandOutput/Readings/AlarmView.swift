@@ -10,7 +10,7 @@ package enum AlarmView {
   package static let mark = "!"
 
   /// A short form for a column: "! battery < 20 %", "! 2: battery < 20 %, fault"; a dash where none is raised.
-  package static func cell(_ alarms: [Bridge.Alarm], _ style: Style = .standardOutput) -> String {
+  package static func cell(_ alarms: [AccessoryAlarm], _ style: Style = .standardOutput) -> String {
     guard !alarms.isEmpty else { return "-" }
     let names = alarms.prefix(3).map { SafeText.escape($0.name, limit: 24) }.joined(separator: ", ")
     let count = alarms.count > 1 ? "\(alarms.count): " : ""
@@ -20,7 +20,7 @@ package enum AlarmView {
   /// Rows for `Table.facts`, one for each raised alarm: "! low: battery < 20 %, 12 %, for 5 min 3 s". `now` is in seconds
   /// since 1970, UTC.
   package static func facts(
-    _ alarms: [Bridge.Alarm]?, now: Double = WallClock.seconds, _ style: Style = .standardOutput
+    _ alarms: [AccessoryAlarm]?, now: Double = WallClock.seconds, _ style: Style = .standardOutput
   ) -> [(String, String)] {
     (alarms ?? []).map { alarm in
       let age = max(0, min(now - alarm.since, Double(UInt32.max)))
@@ -38,7 +38,7 @@ package enum AlarmView {
   }
 
   /// "low: battery < 20 %, now 12 %": the name, where it isn't the beginning of the rule, the rule and the last value.
-  package static func text(_ alarm: Bridge.Alarm) -> String {
+  package static func text(_ alarm: AccessoryAlarm) -> String {
     rule(alarm.name, alarm.rule) + (alarm.value.map { ", now " + SafeText.escape($0, limit: 200) } ?? "")
   }
 
@@ -48,7 +48,7 @@ package enum AlarmView {
 
   /// "14:03:59  alarm         SIM0001  battery < 20 %, now 19 %", in the columns of `DeviceEventView`.
   package static func line(
-    _ state: Bridge.AlarmState, _ alarm: Bridge.Alarm, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
+    _ state: AlarmChange, _ alarm: AccessoryAlarm, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
     _ style: Style = .standardOutput
   ) -> String {
     let word = DeviceEventView.padded(state == .raised ? "\(mark) alarm" : "alarm over")

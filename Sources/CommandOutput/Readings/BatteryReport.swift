@@ -8,7 +8,7 @@ package enum BatteryReport {
   /// Prints a reading. `time` is in front of the line, and `graph` behind it; `facts` are more rows. `age` is in
   /// milliseconds; nil for a reading of now.
   package static func show(
-    _ reading: BatteryReading, age: Int?, isStale: Bool, alarms: [Bridge.Alarm]?, time: String? = nil,
+    _ reading: BatteryReading, age: Int?, isStale: Bool, alarms: [AccessoryAlarm]?, time: String? = nil,
     graph: String? = nil, facts: [(String, String)] = []
   ) {
     let parts = [time, BatteryView.line(reading), graph].compactMap { $0 }

@@ -64,7 +64,7 @@ package struct TopRow: Sendable, Hashable {
     }
 
     /// An alarm that a service has raised: "battery < 20 % (17 %)".
-    package init(_ alarm: Bridge.Alarm) {
+    package init(_ alarm: AccessoryAlarm) {
       let name = SafeText.escape(alarm.name, limit: 100)
       let value = alarm.value.map { " (\(SafeText.escape($0, limit: 100)))" } ?? ""
       self.init("alarm: \(name)\(value)", .alarm, word: name)

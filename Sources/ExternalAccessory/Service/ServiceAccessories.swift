@@ -110,7 +110,7 @@ enum ServiceAccessories {
 
 extension ReportedAccessory {
   /// Nil for an accessory without protocols, which no program of ExternalAccessory can open.
-  init?(_ accessory: Bridge.Accessory, _ identity: Bridge.Identity?) {
+  init?(_ accessory: Bridge.Accessory, _ identity: AccessoryIdentity?) {
     guard let protocols = accessory.protocols, !protocols.isEmpty else { return nil }
     let facts = accessory.device
     func text(_ own: String?, _ asked: String?) -> String? { own ?? asked.flatMap { $0.isEmpty ? nil : $0 } }

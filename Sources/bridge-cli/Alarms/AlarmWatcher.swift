@@ -7,7 +7,7 @@ import CommandOutput
 
 /// Watches accessories by the rules of the command line, on readings that others make.
 actor AlarmWatcher {
-  typealias Body = @Sendable (Bridge.Device, Bridge.Alarm, Bridge.AlarmState) async -> Void
+  typealias Body = @Sendable (Bridge.Device, AccessoryAlarm, AlarmChange) async -> Void
 
   /// Takes what is wrong with a rule, or with a service.
   typealias Note = @Sendable (String) -> Void
@@ -115,6 +115,6 @@ actor AlarmWatcher {
   }
 
   private func tell(_ news: [AlarmSet.News], _ device: Bridge.Device) async {
-    for one in news { await body(device, Bridge.Alarm(one.alarm), Bridge.AlarmState(one.change)) }
+    for one in news { await body(device, AccessoryAlarm(one.alarm), one.change) }
   }
 }

@@ -52,10 +52,10 @@ enum ServiceAlarms {
     guard let watcher else { return }
     await watcher.watch(device)
     let calls = client.device(device.place)
-    if let reply = try? await calls.battery() { await watcher.take(device, battery: reply.battery.reading) }
-    if let reply = try? await calls.status() { await watcher.take(device, status: reply.status.reading) }
+    if let reply = try? await calls.battery() { await watcher.take(device, battery: reply.battery) }
+    if let reply = try? await calls.status() { await watcher.take(device, status: reply.status) }
     guard watcher.wantsValues, let reply = try? await calls.values() else { return }
-    await watcher.take(device, values: reply.values.map(\.reading))
+    await watcher.take(device, values: reply.values.map(\.value))
   }
 
   /// Whether a service runs on this machine that this user may ask.

@@ -94,7 +94,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   private func show(
     _ reading: BatteryReading, _ device: ToldDevice, age: Int? = nil, isStale: Bool = false,
-    alarms: [Bridge.Alarm]? = nil, missing: String? = nil, _ seen: SeenReadings?
+    alarms: [AccessoryAlarm]? = nil, missing: String? = nil, _ seen: SeenReadings?
   ) {
     let reading = reading.withTimeToEmpty
     if output.json {

@@ -65,7 +65,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
         return (told, events)
       }
     } follow: { followed in
-      func document(_ values: [Bridge.MeasuredValue]) -> ValuesDocument {
+      func document(_ values: [Read<AccessoryValue>]) -> ValuesDocument {
         ValuesDocument(DeviceDocument(followed.told.device), values, missing: followed.told.missing)
       }
       followed.told.noteAge(followed.opened.service)
@@ -73,7 +73,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
       if let poll {
         while true {
           try await pause(poll)
-          shown.showChanges(try await followed.opened.values().value.map(\.reading), document: document)
+          shown.showChanges(try await followed.opened.values().value.map(\.value), document: document)
         }
       }
       guard let events = followed.events else { return }

@@ -35,7 +35,7 @@ enum LowBatteries {
         return
       case .event(.present(let device)):
         guard let battery = try? await client?.device(device.place).battery().battery else { return }
-        (facts, reading) = (device, battery.reading)
+        (facts, reading) = (device, battery)
       case .event(.battery(let device, let battery)): (facts, reading) = (device, battery)
       case .event(.disconnected(let device, _)):
         low.remove(device.id)

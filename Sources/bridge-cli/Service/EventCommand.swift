@@ -17,7 +17,7 @@ actor EventCommand {
     let event: String
     let device: Device
     var battery: BatteryReading?
-    var alarm: (alarm: Bridge.Alarm, state: Bridge.AlarmState)?
+    var alarm: (alarm: AccessoryAlarm, state: AlarmChange)?
   }
 
   private let words: [String]

@@ -17,7 +17,7 @@ actor ServiceTopFeed: TopFeed {
   /// The rules of the command line, the alarms that they have raised, by the accessories' identities, and what is wrong with
   /// them.
   private let rules: [AlarmRule]
-  private var raised: [String: [Bridge.Alarm]] = [:]
+  private var raised: [String: [AccessoryAlarm]] = [:]
   private var remarks: [String] = []
   private static let remarkLimit = 3
 
@@ -46,7 +46,7 @@ actor ServiceTopFeed: TopFeed {
 
   // MARK: - Alarms of the command line
 
-  private func take(_ device: Bridge.Device, _ alarm: Bridge.Alarm, _ state: Bridge.AlarmState) {
+  private func take(_ device: Bridge.Device, _ alarm: AccessoryAlarm, _ state: AlarmChange) {
     // The service's own alarms come with its readings.
     guard rules.contains(where: { $0.name == alarm.name && $0.text == alarm.rule }) else { return }
     var alarms = (raised[device.id] ?? []).filter { $0.name != alarm.name }

@@ -40,7 +40,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   }
 
   private func show(_ one: FleetAccessory) throws {
-    guard let reading = one.state.battery?.reading.withTimeToEmpty else { throw one.missing("battery") }
+    guard let reading = one.state.battery?.withTimeToEmpty else { throw one.missing("battery") }
     let now = WallClock.seconds
     let age = FleetState.age(of: one.state.batteryTime, now: now)
     if output.json {

@@ -105,7 +105,7 @@ actor FleetTopFeed: TopFeed {
     var values: [String: [AccessoryValue]] = [:]
     for text in keys {
       guard let key = self.keys[text] else { continue }
-      values[text] = fleet.accessory(key)?.values?.values.map(\.reading) ?? []
+      values[text] = fleet.accessory(key)?.values?.values.map(\.value) ?? []
     }
     return values
   }
@@ -117,8 +117,8 @@ actor FleetTopFeed: TopFeed {
 enum FleetTopRow {
   static func row(_ one: FleetAccessory, now: MonotonicTime, wallClock: Double) -> TopRow {
     var row = TopRow(key: one.key.description, name: one.key.description)
-    row.battery = one.state.battery?.reading
-    row.status = one.state.status?.reading
+    row.battery = one.state.battery
+    row.status = one.state.status
     row.isStale = one.isStale
     row.alarms = (one.state.alarms ?? []).map(TopRow.Alarm.init)
     let times = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }

@@ -36,7 +36,7 @@ struct List: AsyncParsableCommand, JSONCommand {
       optional: [7, 3, 4, 2])
     for one in accessories {
       let device = one.state.device
-      let battery = one.state.battery?.reading
+      let battery = one.state.battery
       let cells = [
         one.key.gateway.text, Table.cell(device.id), Table.cell(device.name), Table.cell(device.model),
         Table.cell(device.driver), battery?.percent.map { "\($0) %" } ?? battery.map(\.level.rawValue) ?? "-", one.word,

@@ -21,8 +21,8 @@ struct Status: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let one = try await FleetSession.with(fleet) { try await $0.find(accessory.text) }
-    guard let status = one.state.status?.reading else { throw one.missing("status") }
-    let identity = one.state.identity?.reading ?? AccessoryIdentity()
+    guard let status = one.state.status else { throw one.missing("status") }
+    let identity = one.state.identity ?? AccessoryIdentity()
     let now = WallClock.seconds
     let age = FleetState.age(of: one.state.statusTime, now: now)
     if output.json {

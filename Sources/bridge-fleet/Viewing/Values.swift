@@ -38,7 +38,7 @@ struct Values: AsyncParsableCommand, JSONCommand {
         guard case .change(.accessory(one.key, .values)) = news, let now = fleet.accessory(one.key),
           let values = now.values
         else { return }
-        shown.showChanges(values.values.map(\.reading)) { now.document(ValuesDocument(now.device, $0)) }
+        shown.showChanges(values.values.map(\.value)) { now.document(ValuesDocument(now.device, $0)) }
       }
     }
   }

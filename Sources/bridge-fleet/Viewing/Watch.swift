@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryFleet
 import ArgumentParser
 import CommandOutput
@@ -27,7 +28,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   private struct Shown {
     var device: Bridge.Device
     var isConnected: Bool
-    var alarms: [Bridge.Alarm] = []
+    var alarms: [AccessoryAlarm] = []
   }
 
   func run() async throws {
@@ -78,7 +79,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   }
 
   private func show(
-    _ state: Bridge.AlarmState, _ alarm: Bridge.Alarm, _ key: FleetStore.Key, _ device: Bridge.Device,
+    _ state: AlarmChange, _ alarm: AccessoryAlarm, _ key: FleetStore.Key, _ device: Bridge.Device,
     _ place: FleetPlace
   ) {
     if output.json { return Output.json(InFleet(AlarmEventDocument(DeviceDocument(device), alarm, state), place)) }

@@ -44,7 +44,7 @@ extension WithBroker {
           Bridge.Device(id: "PACK1", path: "/dev/ttyUSB1", source: "udev"), connected: true, at: 1_790_000_000)
         var reading = BatteryReading(percent: 50, milliamperes: -600, charge: .discharging)
         reading.remainingMilliampereHours = 2_400
-        state.battery = Bridge.Battery(reading)
+        state.battery = reading
         state.batteryTime = 1_790_000_000
         await scene.onlooker.publish("accessory-bridge/shed/availability", "online", isRetained: true)
         await scene.onlooker.publish(MQTTMessage("accessory-bridge/shed/PACK1/state", state.bytes, isRetained: true))

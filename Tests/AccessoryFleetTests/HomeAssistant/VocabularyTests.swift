@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: Vocabulary.battery.indices) func batteries(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     var state = FleetState(Self.device, connected: true, at: 1)
-    state.battery = Bridge.Battery(term.sampleReading)
+    state.battery = term.sampleReading
     let document = String(decoding: state.bytes, as: UTF8.self)
     #expect(document.contains("\"\(term.key)\":") && !document.contains("\"\(term.key)\":null"))
     let before = components(DiscoveryFacts(Self.device))
@@ -47,7 +47,7 @@ import Testing
     var status = AccessoryStatus(state: .idle)
     term.fill(&status)
     var state = FleetState(Self.device, connected: true, at: 1)
-    state.status = Bridge.Status(status)
+    state.status = status
     var facts = DiscoveryFacts(Self.device)
     facts.take(state)
     let keys = components(facts).keys
@@ -57,7 +57,7 @@ import Testing
   /// The level follows from the percentage, which Home Assistant has.
   @Test func aPercentageHasNoLevelBesideIt() {
     var state = FleetState(Self.device, connected: true, at: 1)
-    state.battery = Bridge.Battery(BatteryReading(percent: 50))
+    state.battery = BatteryReading(percent: 50)
     var facts = DiscoveryFacts(Self.device)
     facts.take(state)
     #expect(components(facts)["battery_level"] == nil && components(facts)["battery"] == "sensor")

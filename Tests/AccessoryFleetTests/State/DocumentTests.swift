@@ -35,8 +35,8 @@ struct DocumentTests {
   @Test
   func stateRoundTrip() throws { #expect(try FleetState(Self.state().bytes) == Self.state()) }
 
-  private static func alarm(_ name: String = "low", value: String = "12 %") -> Bridge.Alarm {
-    Bridge.Alarm(name: name, rule: "battery < 20 %", since: 1_790_000_000, value: value, number: 12, unit: "%")
+  private static func alarm(_ name: String = "low", value: String = "12 %") -> AccessoryAlarm {
+    AccessoryAlarm(name: name, rule: "battery < 20 %", since: 1_790_000_000, value: value, number: 12, unit: "%")
   }
 
   /// Alarms are read as they were written, also as events; a gateway of an older version has none.
@@ -58,7 +58,7 @@ struct DocumentTests {
     var state = Self.state()
     let long = String(repeating: "é", count: 200)
     state.alarms = (0..<32).map { number in
-      Bridge.Alarm(
+      AccessoryAlarm(
         name: "\(number)" + long.dropLast(2), rule: long, since: 1, value: String(repeating: "\u{7}", count: 1_000))
     }
     #expect(state.bytes.count < FleetLimits.documentBytes)
@@ -78,7 +78,7 @@ struct DocumentTests {
   /// The raised alarms that a service reports, one after another.
   @Test
   func raisedAlarms() {
-    var alarms: [Bridge.Alarm] = []
+    var alarms: [AccessoryAlarm] = []
     alarms.take(Self.alarm(), .raised)
     alarms.take(Self.alarm(value: "11 %"), .raised)
     #expect(alarms.map(\.value) == ["11 %"])
