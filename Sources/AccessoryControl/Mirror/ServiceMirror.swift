@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 
 /// The one mirror of services: it follows their accessories, asks for what isn't in events, and goes on when a service
-/// ends and starts again (`ServiceFollower`). Who shows or publishes accessories is a view of it.
+/// ends and starts again (`ServiceFollower`). All code that shows or publishes accessories is a view of it.
 ///
 /// A view takes a `snapshot` when it wants one, or follows `changes`. Both are computed from the state, so a slow view
 /// needs no buffer. Nothing runs while nothing changes and nobody asks.
@@ -24,7 +24,7 @@ package actor ServiceMirror {
     package static let commands = Interests(rawValue: 8)
     /// The service's list after accessories have come or gone. Without it, lists are only asked for by `refreshed`.
     package static let lists = Interests(rawValue: 16)
-    /// That readings become stale, for which there is no event.
+    /// When readings become stale. There is no event for that, so the list is asked for.
     package static let freshness = Interests(rawValue: 32)
   }
 
@@ -43,7 +43,7 @@ package actor ServiceMirror {
     }
   }
 
-  /// What a view gets told in addition, in the order in which it happens.
+  /// Callbacks for a view that also needs the events, in their order.
   package struct Hooks: Sendable {
     /// What the follower of a service has learned, after the mirror has taken it, and whether that was news: a reading
     /// may be reported again. The service's events are taken no faster than this returns.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A phrase that rules of alarms have for a quantity, with what is compared.
+/// A phrase that names a quantity in rules of alarms, and how its value is read.
 struct AlarmPhrase: Sendable {
   let phrase: String
   /// The unit of the numbers; nil for words and for plain numbers.
   let unit: MeasurementUnit?
-  /// The words that it may be, in their order; nil for numbers.
+  /// The possible words, in their order; nil for numbers.
   let words: [String]?
   let isSpread: Bool
-  /// What it is in readings; nil while it is unknown. `isBelow`: of several numbers the lowest one counts.
+  /// Reads the value; nil while it is unknown. With `isBelow` the lowest of several numbers counts, otherwise the highest.
   let content: @Sendable (_ readings: AlarmReadings, _ isBelow: Bool) -> AccessoryValue.Content?
 
   /// All phrases: the battery's, then the status's.

@@ -6,10 +6,10 @@
 package struct DescribedTerm: Sendable {
   /// The name behind the prefix of its part: "voltage" in `battery.voltage`.
   package let name: String
-  /// The name of one number of a list; the same with a point and a word behind it is a number with that name. Nil for what is no
-  /// list, and for a list that is told only as a whole.
+  /// The name of one element of a list: `temperature`. With a suffix, as in `temperature.mosfet`, the element has that name. Nil for a quantity
+  /// that isn't a list, and for a list that a description can only give as a whole.
   package let element: String?
-  /// The units that a description may say; empty where there is none.
+  /// The units that a description may use; empty for a quantity without a unit.
   package let units: [MeasurementUnit]
 
   init(_ name: String, element: String? = nil, in units: MeasurementUnit...) {
@@ -21,7 +21,7 @@ package struct DescribedTerm: Sendable {
 package struct AlarmTerm: Sendable {
   /// "cell spread".
   package let phrase: String
-  /// What is compared of several numbers.
+  /// How several numbers become the one that is compared.
   package let fold: ReadingFold
 
   init(_ phrase: String, _ fold: ReadingFold = .worst) { (self.phrase, self.fold) = (phrase, fold) }
@@ -31,7 +31,7 @@ package struct AlarmTerm: Sendable {
 package struct ColumnTerm: Sendable {
   /// "TO EMPTY".
   package let title: String
-  /// Where not all columns fit, the one with the lowest number is left out first; one without a number stays.
+  /// If not all columns fit, those with the lowest numbers are left out first. Nil for a column that always stays.
   package let leavingOrder: Int?
 
   init(_ title: String, leaves leavingOrder: Int? = nil) { (self.title, self.leavingOrder) = (title, leavingOrder) }
@@ -43,7 +43,7 @@ package struct NUTTerm: Sendable {
   package let name: String
   /// What `GET DESC` answers.
   package let summary: String
-  /// The most digits behind the point.
+  /// The maximum number of decimal places.
   package let places: Int
   /// NUT's words for ours.
   package let words: [String: String]
@@ -58,13 +58,13 @@ package struct MetricTerm: Sendable {
   package enum Samples: Sendable {
     /// The number.
     case number
-    /// Each number of a list, with its name or else its place behind this label.
+    /// A sample for each number of a list. The label has its name, or else its position.
     case each(label: String)
-    /// 1 for the word that it is, and 0 for the others.
+    /// A sample for each word: 1 for the current one, 0 for the others.
     case states
     /// 1 if it is one of these words, otherwise 0.
     case truth([String])
-    /// How many names there are; and 1 for each of them behind this label, in a metric of its own.
+    /// The number of names; and another metric, with a sample of 1 for each name, which is in the label.
     case count(each: String, label: String, help: String)
   }
 
@@ -83,7 +83,7 @@ package struct EntityTerm: Sendable {
   package enum Content: Sendable {
     /// The number, in the published unit.
     case number
-    /// The number as a text, for one that measures nothing.
+    /// The number as a text, for a code.
     case text
     /// One number for all of a list.
     case fold(ReadingFold)
@@ -99,7 +99,7 @@ package struct EntityTerm: Sendable {
     case names
   }
 
-  /// The key among the device's entities, which never changes.
+  /// The key among the device's entities. It never changes.
   package let key: String
   package let name: String
   package let content: Content

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A row of the vocabulary: a quantity of a battery or of a status, how it is read and written, and what everybody calls it.
-/// Whatever shows, keeps, watches or exports readings goes through the rows, and so has a new quantity with its row.
+/// A row of the vocabulary: a quantity of a battery or of a status, how it is read and written, and its names for each output.
+/// All code that shows, stores, watches or exports readings iterates over the rows, so a new row appears in all of them.
 package final class ReadingTerm<Reading: Sendable>: Sendable {
   /// The key in the service's interface and in JSON documents, with the unit: "voltage_mv".
   package let key: String
-  /// The key of an element's number, for a list of objects; nil for a list of plain numbers, and for what is no list.
+  /// For a list of objects, the key of each object's number; otherwise nil.
   package let elementKey: String?
-  /// What people read: "Time to empty".
+  /// The label for people: "Time to empty".
   package let label: String
   /// What the quantity is, and how it is read and written.
   package let form: Form
-  /// What descriptions call it; nil where a description can't tell it.
+  /// Its name in descriptions; nil if a description can't provide it.
   package let described: DescribedTerm?
-  /// What it was called in the fields of traces before these had the names of the vocabulary; nil where that is `key`.
+  /// Its older name in the fields of traces, which is written beside `key`; nil if that is the same.
   package let trace: String?
-  /// What rules of alarms call it.
+  /// Its names in rules of alarms.
   package let alarms: [AlarmTerm]
-  /// Whether the one line of a reading for people has it; otherwise it is among the details.
+  /// Whether it is in the one-line summary for people. Otherwise it is among the details.
   package let isInLine: Bool
   /// The name of its series in the history; nil where none is kept.
   package let series: String?
-  /// The column of tables; nil where there is none.
+  /// Its column in tables; nil if it has none.
   package let column: ColumnTerm?
   /// The variable of NUT; nil where NUT has none.
   package let nut: NUTTerm?
@@ -49,8 +49,8 @@ package final class ReadingTerm<Reading: Sendable>: Sendable {
     case number(Measure, get: @Sendable (Reading) -> Int?, set: @Sendable (inout Reading, Int?) -> Void)
     /// One of some words; nil stands for unknown.
     case word([String], get: @Sendable (Reading) -> String?, set: @Sendable (inout Reading, String) -> Void)
-    /// Several numbers, some of which may have names. Where one number is wanted, it is `single` of them; nil where no number
-    /// stands for all.
+    /// Several numbers, some of which may have names. `single` says how to reduce them to one number; nil if no single number
+    /// represents them.
     case list(
       Measure, limit: Int, single: ReadingFold?, get: @Sendable (Reading) -> [ReadingElement],
       set: @Sendable (inout Reading, [ReadingElement]) -> Void)
@@ -68,10 +68,10 @@ extension ReadingTerm {
     }
   }
 
-  /// The words that it may be; empty for other forms.
+  /// The possible words; empty for other forms.
   package var words: [String] { if case .word(let words, _, _) = form { words } else { [] } }
 
-  /// Whether the reading says anything of the quantity.
+  /// Whether the reading contains the quantity.
   package func isKnown(in reading: Reading) -> Bool {
     switch form {
     case .number(_, let get, _): get(reading) != nil
@@ -96,7 +96,7 @@ extension ReadingTerm {
     if case .list(_, _, _, let get, _) = form { get(reading) } else { [] }
   }
 
-  /// The whole number in the published unit, of a list the one that stands for all; nil where it isn't known.
+  /// The whole number in the published unit, for a list the one that represents it; nil if it isn't known.
   package func count(in reading: Reading) -> Int? {
     switch form {
     case .number(_, let get, _): get(reading)
@@ -110,7 +110,7 @@ extension ReadingTerm {
     count(in: reading).flatMap { count in measure?.value(count) }
   }
 
-  /// Writes the whole number of a row that is one number; one outside of the range makes the quantity unknown.
+  /// Sets the number of a row whose form is `number`. A number outside of the range makes the quantity unknown.
   package func set(_ count: Int?, in reading: inout Reading) {
     if case .number(let measure, _, let set) = form { set(&reading, ReadingLimits.within(count, measure.range)) }
   }
@@ -153,15 +153,15 @@ extension ReadingTerm {
   }
 }
 
-/// The unit of whole numbers, and what they may be.
+/// The unit and the range of whole numbers.
 package struct Measure: Sendable {
   /// The unit for people, rules, histories and other programs: volts. Nil where there is none.
   package let unit: MeasurementUnit?
   /// The unit of the whole numbers, which is published: millivolts.
   package let published: MeasurementUnit?
-  /// How many digits of the whole number are behind the point in `unit`.
+  /// The number of decimal places that the whole number has in `unit`.
   package let places: Int
-  /// The least and the greatest whole number.
+  /// The permitted whole numbers.
   package let range: ClosedRange<Int>
 
   init(_ unit: MeasurementUnit?, published: MeasurementUnit? = nil, _ range: ClosedRange<Int>) {
@@ -188,12 +188,12 @@ package struct ReadingElement: Sendable, Hashable {
 /// How several numbers become one.
 package enum ReadingFold: Sendable, Hashable {
   case least, greatest
-  /// The difference of the greatest and the least; nil of fewer than two.
+  /// The difference between the greatest and the least; nil if there are fewer than two.
   case spread
-  /// The least for what watches for low numbers, otherwise the greatest.
+  /// The least for a comparison with a lower limit, otherwise the greatest.
   case worst
 
-  /// One number for the known ones; nil where none is known.
+  /// Reduces the known numbers to one; nil if none is known.
   package func number(of elements: [ReadingElement], isBelow: Bool = false) -> Int? {
     var (least, greatest, known): (Int?, Int?, Int) = (nil, nil, 0)
     for case let count? in elements.lazy.map(\.count) {

@@ -26,8 +26,8 @@ package struct RoleTerm: Sendable {
   package let unit: MeasurementUnit?
   /// What it is.
   package let summary: String
-  /// Names by which values had the role before descriptions could say it, the first one first. A value without a role has it
-  /// still by its name, since descriptions of users and services of earlier versions say no roles.
+  /// The names by which values without a role are recognized, in order of preference: descriptions and services of earlier versions
+  /// have no roles.
   package let olderNames: [String]
 
   fileprivate init(_ role: AccessoryValue.Role, _ unit: MeasurementUnit?, _ olderNames: [String], _ summary: String) {

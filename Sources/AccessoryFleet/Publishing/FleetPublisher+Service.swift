@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-// What the mirror of the service knows becomes records, and what of them is to be published.
+// Turns changes of the mirror into records, and marks what to publish.
 
 extension FleetPublisher {
   /// How long the service may be away, as while it is restarted, before its accessories are offline.
@@ -11,7 +11,7 @@ extension FleetPublisher {
   /// How long the service has to answer a command.
   private static let replyTimeout = Duration.seconds(20)
 
-  /// Takes what the mirror has learned. What it knows by that is taken first.
+  /// Takes an event of the mirror. The mirror's changes are taken before it.
   func take(_ event: ServiceFollower.Event, isNews: Bool, _ changes: MirrorChanges) async {
     switch event {
     case .begun(let client):
@@ -69,7 +69,7 @@ extension FleetPublisher {
 
   /// Publishes an event as such, beside the state.
   private func tell(_ event: BridgeEvent) {
-    // An event of an hour ago is no news: it isn't kept for a broker that is away.
+    // Events aren't queued while the broker is away.
     guard broker.isConnected, let told = Bridge.Event(event, at: Self.now), let device = told.device else { return }
     // One that was raised before this process knew the service is no news, either.
     if case .alarm = event, !records.isSynchronized { return }
