@@ -86,8 +86,7 @@ extension OwnAccessory {
     let allowsWrites = try allowsWrites(plan, driver)
     let transport = try await opener.unguardedTransport()
     await plan.opened(transport.timing.silence)
-    let failure: AccessoryError
-    do throws(AccessoryError) {
+    return try await attempt { () async throws(AccessoryError) in
       var shared = SharedBytes(
         transport: transport, routing: try routing(transport, opener.profile, allowsWrites))
       if transport.peer != nil {
@@ -97,11 +96,9 @@ extension OwnAccessory {
         try await driver.greet(over: session)
       }
       return shared
-    } catch {
-      failure = error
+    } onFailure: { _ in
+      transport.beginClose()
     }
-    transport.beginClose()
-    throw failure
   }
 
   /// Whether clients' frames may be writes. Throws `permissionDenied` if the user asks for writes that the profile doesn't
