@@ -29,7 +29,7 @@ import Testing
       table.entries.compactMap(\.shown) == [KnownAccessory(device: device("/dev/a"), driver: "framed", service: "s1")])
     table.removeServiceEntry("/dev/a", at: "s1")
     #expect(services(table) == ["s2"])
-    table.removeServiceEntries(at: "s2")
+    table.removeServiceEntry("/dev/a", at: "s2")
     #expect(services(table) == [nil])
     table.remove(device("/dev/a"))
     #expect(table.entries.isEmpty)
@@ -67,7 +67,7 @@ import Testing
     table.removeServiceEntry("/dev/a", at: "s2")
     table.addServiceEntry(long, nil, at: "s2")
     #expect(services(table).count { $0 == "s2" } == 1)
-    table.removeServiceEntries(at: "s1")
+    for index in 0..<30 { table.removeServiceEntry("/dev/\(index)", at: "s1") }
     #expect(services(table) == ["s2"])
   }
 }

@@ -94,13 +94,6 @@ struct AccessoryTable: Sendable {
     tidyUp()
   }
 
-  /// Call this when the service has ended.
-  mutating func removeServiceEntries(at place: String) {
-    kept[place] = nil
-    for index in entries.indices { entries[index].serviceEntries.removeAll { $0.place == place } }
-    tidyUp()
-  }
-
   /// Removes a service's report of a device. The entry stays, even if nothing reports it any more.
   private mutating func forget(_ path: String, at place: String) {
     guard kept[place]?.remove(path) != nil else { return }
