@@ -172,7 +172,7 @@ let package = Package(
       name: "AccessoryTestingTests",
       dependencies: [
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
-        "OwnGadget",
+        "OwnGadget", "TestSupport",
       ]),
     .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "AccessoryTesting", "Console", "AccessoryIO"]),
     .testTarget(

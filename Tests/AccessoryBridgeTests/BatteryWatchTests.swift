@@ -8,7 +8,7 @@ import Testing
 
 /// The example of Documentation/swift.md, as the program that it is.
 @Suite("The example BatteryWatch", .serialized, .timeLimit(.minutes(Patience.minutes(3)))) struct BatteryWatchTests {
-  private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private let root = ProjectFolder.path
 
   private func text(of file: String) throws -> String {
     String(decoding: try SmallFile.read("\(root)/\(file)", limit: 1 << 20), as: UTF8.self)

@@ -2,12 +2,13 @@
 
 import AccessoryControl
 import AccessoryIO
+import TestSupport
 import Testing
 
 @Suite("Interface descriptions") struct InterfaceTests {
   @Test func theFileIsWhatIsBuiltIn() throws {
-    let folder = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let path = "/\(folder)/Sources/AccessoryControl/accessorybridge.Bridge.varlink"
+    let folder = ProjectFolder.path
+    let path = "\(folder)/Sources/AccessoryControl/accessorybridge.Bridge.varlink"
     #expect(try SmallFile.read(path, limit: 1 << 20) == Array(Bridge.text.utf8))
   }
 

@@ -9,7 +9,7 @@ import Testing
 
 /// The example of Documentation/own-gadget.md, as the program that it is, at a terminal at whose other end the test sits.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct OwnGadgetTests {
-  private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private let root = ProjectFolder.path
 
   private func text(of file: String) throws -> String {
     String(decoding: try SmallFile.read("\(root)/\(file)", limit: 1 << 20), as: UTF8.self)

@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import TestSupport
 import Testing
 
 /// Pretended accessories of the protocols that ship: with the values of an example, each answers the example's request with
@@ -257,7 +258,7 @@ import Testing
 
   /// A text without a framing, of an example that is shipped.
   @Test func aMotorIsLetGo() throws {
-    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let root = ProjectFolder.path
     let text = try SmallFile.read(root + "/Examples/Protocols/odrive.yaml", limit: 1 << 16)
     let description = try DescriptionReader.read(text, file: "odrive.yaml").description
     var device = try DescribedDevice(description, serialNumber: "SIM0001")

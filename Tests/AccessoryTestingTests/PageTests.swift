@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import TestSupport
 import Testing
 
 /// Documentation/testing.md shows what `GadgetTests` are, to the letter.
 @Suite struct PageTests {
   private func lines(of file: String) throws -> [Substring] {
-    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let root = ProjectFolder.path
     let text = String(decoding: try SmallFile.read("\(root)/\(file)", limit: 1 << 20), as: UTF8.self)
     return text.split(separator: "\n", omittingEmptySubsequences: false)
   }

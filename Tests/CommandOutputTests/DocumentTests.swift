@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 import CommandOutput
+import TestSupport
 import Testing
 
 /// Documents, letter for letter: what is published keeps its names, and null stands where nothing is known.
@@ -199,7 +200,7 @@ import Testing
   /// The JSON Schema has a document of each kind, by the word that is printed.
   @Test func kinds() throws {
     let path =
-      "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+      ProjectFolder.path
       + "/Documentation/schema/output-2.schema.json"
     let root = try JSON(SmallFile.read(path, limit: 1 << 20))
     let words = (root.fields?["$defs"]?.fields ?? [:]).compactMap { _, definition in

@@ -12,7 +12,7 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
-    root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    root = ProjectFolder.path
     #expect(mkdir(directory.path + "/manual", 0o700) == 0)
     for page in ["bridge-cli.1", "bridge-cli-list.1"] { try directory.write(Array(".TH\n".utf8), to: "manual/" + page) }
   }

@@ -9,7 +9,7 @@ import Testing
 
 /// What the Debian packages are made of. `make deb-test` installs them.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct PackagingTests {
-  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private static let root = ProjectFolder.path
 
   private func run(_ words: String...) async throws -> Program.Transcript {
     try await Program(

@@ -8,7 +8,7 @@ import Testing
 /// The recorded conversations of Tests/Recordings: what they say, and that commands of now hold them once more.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RecordingsTests {
   private static let folder =
-    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Recordings"
+    ProjectFolder.path + "/Tests/Recordings"
 
   /// Each recording without its ending.
   private static let names = Directory.names(in: folder).filter { $0.hasSuffix(".trace") }.map {

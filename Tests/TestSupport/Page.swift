@@ -10,7 +10,7 @@ public struct Page: Sendable {
   /// What is in it.
   public let lines: [Substring]
 
-  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private static let root = ProjectFolder.path
 
   /// Reads the file of this name.
   public init(_ name: String) throws {

@@ -2,13 +2,14 @@
 
 import AccessoryIO
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// The descriptions that come with the package, and those of the page and among the examples.
 @Suite struct BuiltInDescriptionTests {
-  static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+  static let root = ProjectFolder.path
 
   /// What is wrong with a text.
   private func problems(_ bytes: [UInt8], _ file: String) -> [String] {

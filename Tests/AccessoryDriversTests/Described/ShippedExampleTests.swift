@@ -3,6 +3,7 @@
 import AccessoryDrivers
 import AccessoryProtocols
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Every description that comes with the package, or is an example of one, holds what its examples say.
@@ -15,8 +16,7 @@ import Testing
 
   @Test(arguments: ["odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"]) func example(name: String) throws
   {
-    let path = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
-      .removingLastComponent().appending("Examples/Protocols/\(name).yaml")
+    let path = FilePath(ProjectFolder.path).appending("Examples/Protocols/\(name).yaml")
     let described = try DescriptionReader.read(path: path.string)
     #expect(!described.description.examples.isEmpty)
     #expect(DescriptionCheck.problems(in: described, file: name).map(\.description) == [])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
@@ -10,8 +11,8 @@ import Testing
   private let page: String
 
   init() throws {
-    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    let bytes = try SmallFile.read("/\(root)/Documentation/profiles.md", limit: 1 << 20)
+    let root = ProjectFolder.path
+    let bytes = try SmallFile.read("\(root)/Documentation/profiles.md", limit: 1 << 20)
     page = String(decoding: bytes, as: UTF8.self)
   }
 

@@ -20,8 +20,8 @@ import Testing
 
   /// What is installed is what the command prints for its own profiles.
   @Test func theFileIsWhatIsGenerated() throws {
-    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    let path = "/\(root)/udev/70-accessory-bridge.rules"
+    let root = ProjectFolder.path
+    let path = "\(root)/udev/70-accessory-bridge.rules"
     let file = String(decoding: try SmallFile.read(path, limit: 1 << 20), as: UTF8.self)
     let message = "bridge-cli profile udev-rules --built-in > udev/70-accessory-bridge.rules"
     #expect(file == UdevRules().text(for: ProfileStore.builtIn.profiles), "\(message)")

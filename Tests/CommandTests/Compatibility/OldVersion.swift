@@ -11,7 +11,7 @@ typealias Wire = AccessoryControl.JSON
 /// What version 0.1 wrote; see Tests/Compatibility/README.md.
 enum OldVersion {
   /// The package.
-  static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+  static let root = ProjectFolder.path
 
   static let folder = root + "/Tests/Compatibility/0.1"
 

@@ -15,7 +15,7 @@ enum InstalledService {
   static let command = "/usr/local/bin/bridge-cli"
 
   /// The sources, from which `make install` runs.
-  private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+  private static let root = ProjectFolder.path
 
   /// Where the tests of this process have what they need for installing.
   private static let folder: TemporaryDirectory = {

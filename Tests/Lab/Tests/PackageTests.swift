@@ -9,7 +9,7 @@ import Testing
 extension Systemd {
   /// The Debian packages, which `make lab` has built in two revisions, on a system that systemd runs.
   @Suite(.serialized) struct PackageTests {
-    private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    private static let root = ProjectFolder.path
     private static let command = "/usr/bin/bridge-cli"
 
     /// `dpkg` with the package of a revision. The manual's index isn't made anew, which would take minutes here.
