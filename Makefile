@@ -64,7 +64,7 @@ test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
 test: export BESIDE = $(MAKE) static
 test: lint ## Installs what the tests need and runs them all; without the lab's with LAB=no
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
-	Tests/Client/check
+	Tests/Clients/Package/check
 	$(call run-tests,)
 	$(MAKE) start-up
 	$(if $(IN_LAB),$(MAKE) lab-quick,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab")
@@ -86,10 +86,10 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 lab-quick: ## Most of the lab's tests, with few repetitions, in at most six minutes
 	$(MAKE) lab LAB_CYCLES=8 LAB_PART=quick
 
-# Builds the tests with these options, and runs them with those of $(2): Tests/run-all.
+# Builds the tests with these options, and runs them with those of $(2): Tests/Tools/run-all.
 define run-tests
 	swift build --build-tests $(1)
-	Tests/run-all "$$(swift build --show-bin-path $(1))" $(2)
+	Tests/Tools/run-all "$$(swift build --show-bin-path $(1))" $(2)
 endef
 
 test-tsan: ## The tests under the thread sanitizer
@@ -110,7 +110,7 @@ peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, soc
 broker: ## The tests of bridge-fleet with mosquitto alone: restarts, a network that is cut, TLS, two gateways, commands
 	$(call install,$(TEST_PACKAGES))
 	swift build --build-tests
-	Tests/run-suite 3 --filter '^AccessoryFleetTests\.(WithBroker|HostilePacketTests)'
+	Tests/Tools/run-suite 3 --filter '^AccessoryFleetTests\.(WithBroker|HostilePacketTests)'
 
 # It takes five minutes, and wants a machine with nothing else to do.
 fleet-scale: static ## A thousand gateways on one mosquitto here, and ten whole machines: latency, processor time, memory
@@ -137,23 +137,23 @@ soak: ## The service under floods of events, then with six kinds of accessories 
 wireshark: ## What Wireshark shows of captures by `trace --pcapng`, with wireshark/af1.lua
 	$(call install,tshark)
 	swift build --product bridge-cli
-	Tests/Wireshark/check
+	Tests/Peers/Wireshark/check
 
 # What it installs is from PyPI and large, so it isn't part of `make test`, which compares the same messages with checked ones.
 homeassistant: ## The messages of Home Assistant's discovery, by Home Assistant's own code
-	Tests/HomeAssistant/run
+	Tests/Peers/HomeAssistant/run
 
 metrics: ## What Prometheus' promtool and its Python client think of the metrics of simulated accessories
 	$(call install,prometheus python3-prometheus-client)
 	swift build --product bridge-cli
-	Tests/Metrics/check
+	Tests/Peers/Metrics/check
 
-recordings: ## Makes the recorded conversations of Tests/Recordings again, with foreign programs
+recordings: ## Makes the recorded conversations of Tests/Data/Recordings again, with foreign programs
 	$(call install,python3-venv socat picocom mbpoll nut-server)
 	swift build --product bridge-cli
 	[ -d .build/recordings ] || python3 -m venv .build/recordings
-	.build/recordings/bin/pip install -q -r Tests/Recordings/requirements.txt
-	PYTHON="$(CURDIR)/.build/recordings/bin/python" Tests/Recordings/make
+	.build/recordings/bin/pip install -q -r Tests/Data/Recordings/requirements.txt
+	PYTHON="$(CURDIR)/.build/recordings/bin/python" Tests/Data/Recordings/make
 
 pictures: ## The pictures of the documentation, of the program itself: Documentation/pictures
 	$(call install,tmux python3)
@@ -161,19 +161,19 @@ pictures: ## The pictures of the documentation, of the program itself: Documenta
 	Documentation/pictures/make "$$(swift build --show-bin-path)"
 
 lint: ## Checks the form of the sources, which part imports which, what is public (Documentation/architecture.md), and the links of all pages
-	Tests/Rooms/check
-	Tests/Rooms/test
-	Tests/API/check
-	Tests/API/test
-	Tests/Links/check
-	Tests/Links/test
+	Tests/Checks/Rooms/check
+	Tests/Checks/Rooms/test
+	Tests/Checks/API/check
+	Tests/Checks/API/test
+	Tests/Checks/Links/check
+	Tests/Checks/Links/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 api: ## Renews the lists of what the libraries declare public, after a change of it that is meant: Documentation/api
-	Tests/API/check --renew
+	Tests/Checks/API/check --renew
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))

@@ -155,103 +155,108 @@ let package = Package(
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryTesting", "TestSupport",
         "bridge-cli", "bridge-fleet", .product(name: "Logging", package: "swift-log", condition: commands),
-      ],
+      ], path: "Tests/Units/AccessoryFleetTests",
       exclude: ["Kinds", "Snapshots"]),
     .testTarget(
       name: "AccessoryLinkTests",
       dependencies: [
         "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
-      ]),
+      ], path: "Tests/Units/AccessoryLinkTests"),
     .testTarget(
       name: "AccessorySharingTests",
       dependencies: [
         "AccessoryCore", "AccessorySharing", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ], path: "Tests/Units/AccessorySharingTests"),
     .testTarget(
       name: "AccessoryTestingTests",
       dependencies: [
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "OwnGadget", "TestSupport",
-      ]),
-    .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "AccessoryTesting", "Console", "AccessoryIO"]),
+      ], path: "Tests/Units/AccessoryTestingTests"),
+    .testTarget(
+      name: "ConsoleTests", dependencies: ["AccessoryCore", "AccessoryTesting", "Console", "AccessoryIO"],
+      path: "Tests/Units/ConsoleTests"),
     .testTarget(
       name: "CommandOutputTests",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CommandOutput", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
-    .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"]),
+      ], path: "Tests/Units/CommandOutputTests"),
+    .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"], path: "Tests/Units/AccessoryCoreTests"),
     .testTarget(
-      name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols", "TestSupport"]),
-    .target(name: "CTestShims", path: "Tests/CTestShims"),
-    .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
+      name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols", "TestSupport"],
+      path: "Tests/Units/AccessoryProtocolsTests"),
+    .target(name: "CTestShims", path: "Tests/Support/CTestShims"),
+    .target(name: "CFakeUSB", path: "Tests/Adapters/CFakeUSB"),
     .target(
       name: "TestSupport",
       dependencies: [
         "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      path: "Tests/TestSupport"),
+      path: "Tests/Support/TestSupport"),
     .executableTarget(
       name: "TestChild",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport",
       ],
-      path: "Tests/TestChild"),
+      path: "Tests/Support/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
         "AccessoryCore",
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
-      ]),
+      ], path: "Tests/Units/AccessoryIOTests"),
     .testTarget(
       name: "USBTests",
       dependencies: [
         "AccessoryCore",
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
         "TestSupport",
-      ]),
+      ], path: "Tests/Adapters/USBTests"),
     .testTarget(
       name: "AccessoryDiscoveryTests",
-      dependencies: ["AccessoryCore", "AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
+      dependencies: ["AccessoryCore", "AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"],
+      path: "Tests/Units/AccessoryDiscoveryTests"),
     .systemLibrary(
-      name: "CUmockdev", path: "Tests/CUmockdev", pkgConfig: "umockdev-1.0", providers: [.apt(["libumockdev-dev"])]),
+      name: "CUmockdev", path: "Tests/Adapters/CUmockdev", pkgConfig: "umockdev-1.0",
+      providers: [.apt(["libumockdev-dev"])]),
     .testTarget(
       name: "UdevMockTests",
       dependencies: [
         "AccessoryCore",
         "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ], path: "Tests/Adapters/UdevMockTests"),
     .testTarget(
       name: "AccessoryControlTests",
       dependencies: [
         "AccessoryCore",
         "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CTestShims", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ], path: "Tests/Units/AccessoryControlTests"),
     .testTarget(
       name: "AccessoryExportTests",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "AccessoryTesting", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ], path: "Tests/Units/AccessoryExportTests"),
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
-      ]),
+      ], path: "Tests/Units/AccessorySimulatorTests"),
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
         "AccessoryCore",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
-      ]),
+      ], path: "Tests/Units/AccessoryDriversTests"),
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
@@ -261,7 +266,7 @@ let package = Package(
         "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
         "MainRunLoopClient",
         .product(name: "Logging", package: "swift-log", condition: commands),
-      ]),
+      ], path: "Tests/Units/ExternalAccessoryTests"),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
       path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -302,7 +307,7 @@ let package = Package(
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli",
         "BatteryWatch",
-      ]),
+      ], path: "Tests/Service/AccessoryBridgeTests"),
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
@@ -310,7 +315,7 @@ let package = Package(
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
         .product(name: "Logging", package: "swift-log", condition: commands),
-      ]),
+      ], path: "Tests/Service/BridgeServiceTests"),
     .testTarget(
       name: "CommandTests",
       dependencies: [
@@ -319,7 +324,7 @@ let package = Package(
         "AccessoryDrivers",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ], path: "Tests/Commands"),
   ],
   swiftLanguageModes: [.v6]
 )

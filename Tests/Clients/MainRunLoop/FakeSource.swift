@@ -1,1 +1,1 @@
-../../ExternalAccessoryTests/Harness/FakeSource.swift
+../../Units/ExternalAccessoryTests/Harness/FakeSource.swift

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Reads Documentation/architecture.md, Package.swift and Swift files, in this order; see the script `check`.
+
+function fail(text) { print text; violations++ }
+function give_up(text) { print text; broken = 1; exit 2 }
+
+# The names between backticks in a text, with blanks between them.
+function names(text,    found) {
+  found = ""
+  while (match(text, /`[^`]+`/)) {
+    found = found (found == "" ? "" : " ") substr(text, RSTART + 1, RLENGTH - 2)
+    text = substr(text, RSTART + RLENGTH)
+  }
+  return found
+}
+
+# Whether a blank-separated list has a word.
+function has(list, word) { return index(" " list " ", " " word " ") > 0 }
+
+function commas(list) { gsub(/ /, ", ", list); return list == "" ? "none" : list }
+
+# The libraries that a room may import.
+function libraries_of(room,    i, found) {
+  found = ""
+  for (i = 1; i <= library_count; i++)
+    if (admits(library[i], room)) found = found (found == "" ? "" : " ") library[i]
+  return found
+}
+
+function admits(module, room) { return everyone[module] ? !has(excepted[module], room) : has(admitted[module], room) }
+
+# One room wants one module.
+function judge(place, room, module, verb) {
+  if (module == room || module == "Swift" || has(may[room], module)) return
+  if (module in is_library) {
+    if (admits(module, room)) return
+    fail(place ": " room " may not " verb " " module ", which is for " \
+      (everyone[module] ? "every room except " commas(excepted[module]) : commas(admitted[module]) " only") \
+      "; " room " may import: " commas(libraries_of(room)) " (see " page ")")
+  } else if (module in is_room) {
+    fail(place ": " room " may not " verb " " module "; it may import: " commas(may[room]) " (see " page ")")
+  } else {
+    fail(place ": " room " may not " verb " " module ", which is not in the tables of " page \
+      "; it may import: " commas(may[room] (may[room] == "" ? "" : " ") libraries_of(room)))
+  }
+}
+
+# A comment or a text that seems to go on for ever would hide imports.
+function check_end() {
+  if (file >= 3 && (in_comment || in_text)) fail(last ": this check can't find the end of a comment or of a text in here")
+}
+
+FNR == 1 {
+  check_end()
+  file++
+  in_comment = in_text = sanitizer = 0
+  last = FILENAME
+  if (file == 1) page = FILENAME
+  if (file == 2) check_tables()
+  if (file == 3) read_package()
+  if (file >= 3) {
+    split(FILENAME, parts, "/")
+    room = parts[2]
+    files[room]++
+  }
+}
+
+# --- The tables ---
+
+file == 1 && /^<!-- (rooms|libraries): (begin|end) -->$/ {
+  table = $3 == "begin" ? $2 : ""
+  next
+}
+
+file == 1 && table != "" && /^\|/ {
+  count = split($0, cells, "|")
+  if (count != 5) give_up(page ":" FNR ": a row of this table has three cells, and no | in them")
+  if (cells[2] !~ /`/) next
+  subjects = split(names(cells[2]), subject, " ")
+  for (i = 1; i <= subjects; i++) {
+    if (subject[i] in is_room || subject[i] in is_library) give_up(page ":" FNR ": " subject[i] " is there twice")
+    if (table == "rooms:") {
+      is_room[subject[i]] = FNR
+      may[subject[i]] = names(cells[4])
+      if (may[subject[i]] == "" && cells[4] !~ /^ *none *$/) give_up(page ":" FNR ": the last cell names rooms, or says none")
+    } else {
+      is_library[subject[i]] = FNR
+      library[++library_count] = subject[i]
+      if (cells[3] ~ /^ *every room *$/ || cells[3] ~ /^ *every room except /) {
+        everyone[subject[i]] = 1
+        excepted[subject[i]] = names(cells[3])
+      } else {
+        everyone[subject[i]] = 0
+        admitted[subject[i]] = names(cells[3])
+        if (admitted[subject[i]] == "") give_up(page ":" FNR ": the middle cell names rooms, or begins with: every room")
+      }
+    }
+  }
+}
+
+function check_tables(    name, list, i, n) {
+  n = 0
+  for (name in is_room) n++
+  if (n == 0 || library_count == 0) give_up(page ": it has no table of rooms, or no table of libraries")
+  for (name in is_room) check_names(is_room[name], may[name])
+  for (name in is_library) check_names(is_library[name], admitted[name] " " excepted[name])
+  n = split(present, list, " ")
+  for (i = 1; i <= n; i++)
+    if (!(list[i] in is_room)) fail("Sources/" list[i] ": this room is not in the table of " page)
+}
+
+function check_names(line, text,    list, i, n) {
+  n = split(text, list, " ")
+  for (i = 1; i <= n; i++)
+    if (!(list[i] in is_room)) give_up(page ":" line ": there is no row for the room " list[i])
+}
+
+# --- Package.swift ---
+
+file == 2 {
+  line = $0
+  # No name or address in there but that of a package has // in it.
+  if (line !~ /url:/) sub(/\/\/.*/, "", line)
+  package_line[FNR] = line
+  package_lines = FNR
+}
+
+# Finds each target and the names that it depends on.
+function read_package(    i, line, depth, word, declared, n, list) {
+  for (i = 1; i <= package_lines; i++) {
+    line = package_line[i]
+    while (line != "") {
+      if (!inside) {
+        if (!match(line, /\.(target|executableTarget|testTarget|macro|plugin|systemLibrary)\(/)) break
+        line = substr(line, RSTART + RLENGTH)
+        inside = 1; depth = 1; target = ""; label = ""; in_list = 0; in_product = 0
+      } else if (match(line, /^[ \t]+/)) {
+        line = substr(line, RLENGTH + 1)
+      } else if (match(line, /^"[^"]*"/)) {
+        word = substr(line, 2, RLENGTH - 2)
+        line = substr(line, RLENGTH + 1)
+        if (label == "name" && depth == 1) {
+          target = word
+          if (has(present, target)) declared = declared " " target
+        } else if (in_list && (in_product ? label == "name" : depth == in_list)) {
+          if (target == "") give_up("Package.swift:" i ": write a target's name before what it depends on")
+          if (has(present, target)) judge("Package.swift:" i, target, word, "depend on")
+        }
+        label = ""
+      } else if (match(line, /^[A-Za-z_]+:/)) {
+        label = substr(line, 1, RLENGTH - 1)
+        line = substr(line, RLENGTH + 1)
+        if (label == "dependencies" && depth == 1) {
+          if (line !~ /^[ \t]*(\[|$)/) give_up("Package.swift:" i ": write out what a target depends on as a list here")
+          in_list = 2
+        }
+      } else if (match(line, /^\.(product|target|byName)\(/)) {
+        line = substr(line, RLENGTH + 1)
+        depth++
+        if (in_list && depth == in_list + 1) in_product = depth
+      } else {
+        word = substr(line, 1, 1)
+        line = substr(line, 2)
+        if (word ~ /[[({]/) depth++
+        if (word ~ /[])}]/) {
+          depth--
+          if (in_product && depth < in_product) in_product = 0
+          if (in_list && depth < in_list) {
+            in_list = 0
+            # "dependencies: [...] + more" would hide what is added.
+            if (line ~ /^[ \t]*[+]/) give_up("Package.swift:" i ": write out what a target depends on as one list here")
+          }
+          if (depth == 0) inside = 0
+        }
+      }
+    }
+  }
+  n = split(present, list, " ")
+  for (i = 1; i <= n; i++)
+    if (!has(declared, list[i])) fail("Package.swift: Sources/" list[i] " is no target here, or this check can't find it")
+}
+
+# --- Swift files ---
+
+# Takes comments and texts of several lines away, and looks at each statement.
+file >= 3 {
+  line = $0
+  # What is built only for the thread sanitizer runs on Linux only.
+  if (!in_comment && !in_text) {
+    if (/^ *#if THREAD_SANITIZER$/) sanitizer = 1
+    else if (/^ *#/) sanitizer = 0
+    if (sanitizer) next
+  }
+  if (in_text) {
+    if (!match(line, /"""/)) next
+    line = substr(line, RSTART + 3)
+    in_text = 0
+  }
+  code = ""
+  while (line != "") {
+    if (in_comment) {
+      if (!match(line, /\/\*|\*\//)) { line = ""; break }
+      in_comment += substr(line, RSTART, 2) == "/*" ? 1 : -1
+      line = substr(line, RSTART + 2)
+      if (!in_comment) code = code " "
+    } else if (match(line, /"""|"([^"\\]|\\.)*"|\/\/|\/\*/)) {
+      found = substr(line, RSTART, RLENGTH)
+      code = code substr(line, 1, RSTART - 1)
+      line = substr(line, RSTART + RLENGTH)
+      if (found == "//") line = ""
+      else if (found == "/*") in_comment = 1
+      else if (found == "\"\"\"") {
+        if (match(line, /"""/)) line = substr(line, RSTART + 3)
+        else { in_text = 1; line = "" }
+      } else code = code "\"\""
+    } else {
+      code = code line
+      line = ""
+    }
+  }
+  if (code !~ /import/) next
+  statements = split(code, statement, ";")
+  for (s = 1; s <= statements; s++) look(statement[s])
+}
+
+function look(text,    module) {
+  gsub(/`/, "", text)
+  sub(/^[ \t]+/, "", text)
+  while (match(text, /^(@[A-Za-z_]+[ \t]*(\([^)]*\))?|public|package|internal|fileprivate|private|open)[ \t]+/))
+    text = substr(text, RLENGTH + 1)
+  if (text !~ /^import([ \t]|$)/) return
+  text = substr(text, 7)
+  sub(/^[ \t]+/, "", text)
+  sub(/^(typealias|struct|class|enum|protocol|let|var|func)[ \t]+/, "", text)
+  if (!match(text, /^[A-Za-z_][A-Za-z_0-9]*/)) {
+    fail(FILENAME ":" FNR ": write the module behind import, on the same line")
+    return
+  }
+  module = substr(text, 1, RLENGTH)
+  # In a module's name a hyphen is written as _.
+  if (module == "bridge_cli") module = "bridge-cli"
+  if (room in is_room) judge(FILENAME ":" FNR, room, module, "import")
+}
+
+END {
+  if (broken) exit 2
+  check_end()
+  if (file < 3) { print "Tests/Checks/Rooms/check: there is no Swift file under Sources"; exit 2 }
+  if (violations) { print violations (violations == 1 ? " violation" : " violations") " of " page; exit 1 }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+/// What is published of a simulated accessory of each kind: the JSON of the commands, without and with a service, the replies on
+/// the control socket, the metrics and NUT's variables. `Tests/Data/Goldens` has it, byte for byte; times, ages, paths and process
+/// numbers are replaced. MQTT's documents have their own, in `AccessoryFleetTests/Snapshots`.
+///
+/// A change that is meant is written with `ACCESSORY_BRIDGE_GOLDENS=renew`; the differences then belong to the commit's message.
+@Suite("What is published stays as it was", .timeLimit(.minutes(Patience.minutes(10)))) struct GoldenTests {
+  @Test(arguments: GoldenKind.all) func everyDocumentIsAsBefore(_ kind: GoldenKind) async throws {
+    let text = try await Self.published(by: kind)
+    let path = "Tests/Data/Goldens/\(kind.name).txt"
+    if getenv("ACCESSORY_BRIDGE_GOLDENS").map({ String(cString: $0) }) == "renew" { try Page.write(text, to: path) }
+    let expected = try Page(path).lines
+    let now = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let differences = zip(expected, now).enumerated().filter { $0.element.0 != $0.element.1 }.prefix(20).map {
+      "\(path):\($0.offset + 1)\n- \($0.element.0)\n+ \($0.element.1)"
+    }
+    #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
+    #expect(expected.count == now.count)
+  }
+
+  private static func published(by kind: GoldenKind) async throws -> String {
+    var golden = Golden()
+    try await Sandbox.with { box in
+      let simulator = try box.start(["simulate"] + kind.words, limit: Sandbox.longLife)
+      try await simulator.line(containing: " is plugged in at ")
+      for command in Self.commands + [["request", "--list", "--json"]] {
+        golden.add(command, try await box.run(command), box)
+      }
+      let service = try await box.serve()
+      try await service.errors(containing: " is attached at")
+      for command in Self.commands + Self.serviceCommands { golden.add(command, try await box.run(command), box) }
+      for method in ["List", "Info", "Status", "Battery", "Values"] {
+        let client = try RawClient(box.socket)
+        try await client.send(#"{"method":"accessorybridge.Bridge.\#(method)"}"#)
+        golden.add(method, try await client.messages(1).map { String(decoding: $0.bytes, as: UTF8.self) }.joined(), box)
+      }
+      let exporter = try box.start(["export", "nut", "--listen", "0"], limit: Sandbox.longLife)
+      let host = try await exporter.line(containing: " is open").dropFirst("nut:".count).dropLast(" is open".count)
+      let known = ["PATH": "/usr/bin:/bin"]
+      var name = ""
+      try await eventually("a UPS") {
+        let listed = try await Program(["/bin/upsc", "-l", "\(host)"], environment: known, directory: "/").end()
+        name = listed.lines.first ?? ""
+        return listed.lines.count == 1
+      }
+      // The exporter may have been told of the battery before it has asked the accessory who it is.
+      let serial = try await box.run("info", "--json").json()["identity"]?["serial"]?.text ?? ""
+      var variables = ""
+      try await eventually("variables of \(name)") {
+        let now = try await Program(["/bin/upsc", "\(name)@\(host)"], environment: known, directory: "/").end()
+        variables = now.outputText
+        return now.status == 0 && (serial.isEmpty || variables.contains(serial))
+      }
+      golden.add("upsc \(name)", variables, box)
+    }
+    return golden.text
+  }
+
+  /// Commands that read, of an accessory that is the only one.
+  private static let commands = [
+    ["list", "--json"], ["status", "--json"], ["battery", "--json"], ["values", "--json"], ["info", "--json"],
+  ]
+
+  private static let serviceCommands = [["export", "metrics", "--once"]]
+}
+
+/// A simulator, and the name of its golden.
+struct GoldenKind: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// The words of `simulate`.
+  let words: [String]
+
+  var testDescription: String { name }
+
+  static let all =
+    [
+      ["framed", "--serial", "GOLDEN1", "--seed", "1"], ["ev3"], ["hm10", "--address", "0017EA090001"],
+      ["bluno", "--address", "0017EA930001"], ["hm1x"], ["mavlink"],
+    ].map { GoldenKind(name: $0[0], words: $0) }
+    + [
+      "jbd", "daly", "jk", "pylontech", "vedirect", "megatec", "pi30", "vesc", "elm327", "epever", "sdm120", "renogy",
+      "srne",
+    ].map { GoldenKind(name: $0, words: ["--profile", $0, "--serial", "GOLDEN1", "--seed", "1"]) }
+}
