@@ -35,6 +35,7 @@ let package = Package(
   targets: [
     .target(name: "CLinuxShims"),
     .target(name: "CChecksums"),
+    .target(name: "CDescriptions", exclude: ["Descriptions"]),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -66,8 +67,8 @@ let package = Package(
       name: "AccessoryDrivers",
       dependencies: [
         "AccessoryCore",
-        "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CLibyaml",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CDescriptions",
+        "CLibyaml", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "AccessorySharing",

@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The protocols that are built into this package, by name, in the same format as users' descriptions.
+import CDescriptions
+
+/// The protocols that are built into this package: the files in Sources/CDescriptions/Descriptions.
 enum BuiltInDescriptions {
-  static let texts = [
-    "daly": daly, "elm327": elm327, "epever": epever, "jbd": jbd, "jk": jk, "megatec": megatec, "pi30": pi30,
-    "pylontech": pylontech, "renogy": renogy, "sdm120": sdm120, "srne": srne, "vedirect": vedirect, "vesc": vesc,
-  ]
+  /// The names of the protocols, which are the names of their files.
+  static let names = embedded.map { String(cString: $0.name) }
+
+  /// The description with this name, in the same format as users' descriptions; nil when there is none.
+  static func text(_ name: String) -> [UInt8]? {
+    guard let place = names.firstIndex(of: name) else { return nil }
+    return Array(UnsafeBufferPointer(start: embedded[place].bytes, count: embedded[place].count))
+  }
+
+  // The pointers are to constants of the program.
+  nonisolated(unsafe) private static let embedded: [embedded_description] = Array(
+    sequence(state: 0) { index in
+      defer { index += 1 }
+      return embedded_description_at(index)?.pointee
+    })
 }

@@ -14,7 +14,8 @@ public struct DescriptionLibrary: Sendable, Hashable {
   private var read: [String: DescribedProtocol] = [:]
 
   /// The protocols that are built into this package.
-  public static let builtIn = DescriptionLibrary(BuiltInDescriptions.texts.mapValues { _ in .builtIn })
+  public static let builtIn = DescriptionLibrary(
+    Dictionary(uniqueKeysWithValues: BuiltInDescriptions.names.map { ($0, .builtIn) }))
   /// A library without protocols.
   public static let none = DescriptionLibrary([:])
 
@@ -40,7 +41,7 @@ public struct DescriptionLibrary: Sendable, Hashable {
     if let described = read[name] { return described }
     guard origins[name] != nil else { return nil }
     // A test checks that every built-in description is valid.
-    return BuiltInDescriptions.texts[name].flatMap { try? DescriptionReader.read(Array($0.utf8), file: "built in") }
+    return BuiltInDescriptions.text(name).flatMap { try? DescriptionReader.read($0, file: "built in") }
   }
 
   /// The profile for devices with this protocol that have no profile of their own: the device's announcement, or the

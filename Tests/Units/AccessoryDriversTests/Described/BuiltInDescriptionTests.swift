@@ -21,8 +21,8 @@ import Testing
     }
   }
 
-  @Test(arguments: BuiltInDescriptions.texts.keys.sorted()) func builtIn(name: String) throws {
-    let text = Array(try #require(BuiltInDescriptions.texts[name]).utf8)
+  @Test(arguments: BuiltInDescriptions.names) func builtIn(name: String) throws {
+    let text = try #require(BuiltInDescriptions.text(name))
     #expect(problems(text, name) == [])
     let described = try DescriptionReader.read(text, file: name)
     #expect(described.name == name, "it is found by its name")
@@ -33,6 +33,20 @@ import Testing
     for place in Set(description.plan.polls.flatMap(\.requests) + (description.plan.identify.map { [$0] } ?? [])) {
       #expect(
         description.examples.contains { $0.request == place && $0.sent != nil }, "\(description.requests[place].name)")
+    }
+  }
+
+  /// The files are what ships, all of them, and `profile check` accepts each.
+  @Test func theFilesAreWhatShips() throws {
+    let folder = Self.root + "/Sources/CDescriptions/Descriptions"
+    let files = Directory.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted()
+    #expect(files == BuiltInDescriptions.names.map { $0 + ".yaml" })
+    for file in files {
+      let bytes = try SmallFile.read(folder + "/" + file, limit: 1 << 20)
+      #expect(bytes == BuiltInDescriptions.text(String(file.dropLast(5))))
+      let described = try DescriptionReader.read(bytes, file: file)
+      #expect(described.name + ".yaml" == file)
+      #expect(DescriptionCheck.problems(in: described, file: file).map(\.description) == [])
     }
   }
 

@@ -32,7 +32,7 @@ import Testing
     try user.write(Array("protocol: [".utf8), to: "broken.yaml")
     try user.write(Array(Self.text("c").utf8), to: "c.yml")
     let library = load()
-    #expect(library.names == Set(BuiltInDescriptions.texts.keys).union(["a"]).sorted())
+    #expect(library.names == Set(BuiltInDescriptions.names).union(["a"]).sorted())
     #expect(library.described("a")?.description.summary == "the user's")
     #expect(library.described("jbd")?.description.summary == "mine")
     #expect(library.described("nothing") == nil)

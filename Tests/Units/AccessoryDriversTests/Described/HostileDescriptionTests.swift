@@ -103,9 +103,9 @@ import Testing
   }
 
   /// The shipped descriptions, damaged in all ways.
-  @Test(arguments: BuiltInDescriptions.texts.keys.sorted()) func damagedTexts(name: String) throws {
+  @Test(arguments: BuiltInDescriptions.names) func damagedTexts(name: String) throws {
     var random = SeededGenerator(seed: UInt64(name.utf8.count))
-    let original = Array(try #require(BuiltInDescriptions.texts[name]).utf8)
+    let original = try #require(BuiltInDescriptions.text(name))
     let pieces = [
       "&a ", "*a", "!!x ", "[", "{", "\"", "\t", "\n  ", ": ", "9999999999", "-", "\u{85}", "..", "0x", "{}", "[]",
       "end",

@@ -83,8 +83,9 @@ import Testing
   @Test func shippedDescriptionsSayRoles() throws {
     let older = Dictionary(
       uniqueKeysWithValues: Vocabulary.roles.flatMap { term in term.olderNames.map { ($0, term) } })
-    for (name, text) in BuiltInDescriptions.texts {
-      let described = try DescriptionReader.read(Array(text.utf8), file: name)
+    for name in BuiltInDescriptions.names {
+      let text = try #require(BuiltInDescriptions.text(name))
+      let described = try DescriptionReader.read(text, file: name)
       for field in described.description.messages.flatMap(\.fields) where !field.isHidden {
         guard let term = older[field.name], field.unit == term.unit?.rawValue, field.isBoolean == (term.unit == nil)
         else { continue }

@@ -58,8 +58,8 @@ import Testing
 
   /// A driver goes by its profile's numbers, whether the protocol has a name or stands in the profile.
   @Test func theDriverKnowsThem() throws {
-    let text = try #require(BuiltInDescriptions.texts["megatec"])
-    let description = try DescriptionReader.read(Array(text.utf8), file: "megatec").description
+    let text = try #require(BuiltInDescriptions.text("megatec"))
+    let description = try DescriptionReader.read(text, file: "megatec").description
     #expect(description.parameters.allSatisfy { $0.number == nil })
     let known = description.setting(["battery_empty": 20, "battery_full": 5_000, "other": 1])
     #expect(known.parameter("battery_empty")?.number == 20)
