@@ -100,7 +100,7 @@ package struct MirrorState: Sendable {
   private mutating func forgetReports(of path: String) {
     for id in services[path]?.ids ?? [] {
       // A service that starts anew has no alarms of an earlier one. Nobody can be asked what becomes stale.
-      change(id) { ($0.isReported, $0.alarms, $0.staleTime) = (false, [], nil) }
+      change(id) { ($0.isReported, $0.alarms, $0.staleTime) = (false, nil, nil) }
     }
   }
 

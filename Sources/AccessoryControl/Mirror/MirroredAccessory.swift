@@ -24,12 +24,13 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var battery: BatteryReading?
   package var status: AccessoryStatus?
   package var values = ValuesReading()
-  /// When battery and status were read or reported last.
+  /// When battery and status were read or reported last. All times are on the mirror's clock.
   package var batteryTime, statusTime: MonotonicTime?
   /// The commands that the service permits; nil unless the mirror has asked for them.
   package var commands: [CommandDescription]?
-  /// The raised alarms, of a mirror with alarms.
-  package var alarms: [AccessoryAlarm] = []
+  /// The raised alarms, of a mirror with alarms; nil while none are known: before the first list, and of a service that is
+  /// too old for alarms.
+  package var alarms: [AccessoryAlarm]?
   /// Whether there are readings after the accessory was connected, or it has none.
   package var isRead = false
   /// Whether the questions after the accessory was connected have been answered.
@@ -86,7 +87,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
       count += entry.value.name.utf8.count + 2 * Self.overhead
       if case .text(let text) = entry.value.content { count += text.utf8.count }
     }
-    for alarm in alarms {
+    for alarm in alarms ?? [] {
       count += alarm.name.utf8.count + alarm.rule.utf8.count + (alarm.value?.utf8.count ?? 0) + 4 * Self.overhead
     }
     for command in commands ?? [] {
@@ -126,7 +127,9 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   }
 
   mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange) {
-    alarms.take(alarm, state)
+    var raised = alarms ?? []
+    raised.take(alarm, state)
+    alarms = raised
   }
 
   /// Takes the service's record, which says how old the readings are.
@@ -134,7 +137,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     (isConnected, isReported, problem) = (true, true, nil)
     (self.record, driver, profile) = (record, record.driver, record.profile)
     isStale = record.stale == true
-    alarms = record.alarms ?? []
+    alarms = record.alarms
     if let age = record.readings_age_ms { readTime = now + .milliseconds(-Int64(age)) }
     staleTime = record.fresh_ms.map { now + .milliseconds(Int64($0)) }
   }

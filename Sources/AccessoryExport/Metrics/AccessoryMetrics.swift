@@ -65,7 +65,7 @@ package struct AccessoryMetrics {
     add("accessory_request_failures", Double(accessory.requestFailureCount), [id])
     add("accessory_reading_failures", Double(accessory.readingFailureCount), [id])
     var alarms: Set<String> = []
-    for name in accessory.alarms.map(\.name) {
+    for name in (accessory.alarms ?? []).map(\.name) {
       let label = Self.label("name", name)
       if alarms.insert(label.value).inserted { add("accessory_alarm", 1, [id, label]) }
     }

@@ -41,20 +41,20 @@ package struct DiscoveryFacts: Sendable, Hashable {
   /// The facts of a device without readings.
   package init(_ device: Bridge.Device) { self.device = device }
 
-  /// Adds what a state contains. Returns whether that changes a discovery message.
+  /// Adds what is known of an accessory, without its values. Returns whether that changes a discovery message.
   @discardableResult
-  package mutating func take(_ state: FleetState) -> Bool {
+  package mutating func take(_ accessory: MirroredAccessory) -> Bool {
     let before = self
-    device = state.device
+    device = accessory.device
     // What Home Assistant doesn't show must not make a new message.
     (device.usb, device.access, device.links, device.ways) = (nil, nil, [], [])
-    identity = state.identity ?? identity
-    hasAlarms = hasAlarms || state.alarms != nil
-    if let status = state.status {
+    identity = accessory.identity ?? identity
+    hasAlarms = hasAlarms || accessory.alarms != nil
+    if let status = accessory.status {
       hasStatus = hasStatus || status.state != nil || status.reportsFaults
       self.status.formUnion(Vocabulary.status.filter { $0.isKnown(in: status) }.map(\.key))
     }
-    if let reading = state.battery { take(reading) }
+    if let reading = accessory.battery { take(reading) }
     return self != before
   }
 
@@ -78,9 +78,9 @@ package struct DiscoveryFacts: Sendable, Hashable {
 
   /// Adds what values contain. Returns whether that changes a discovery message.
   @discardableResult
-  package mutating func take(_ measured: [Read<AccessoryValue>]) -> Bool {
+  package mutating func take(_ measured: [AccessoryValue]) -> Bool {
     let before = values
-    for value in measured.prefix(ReadingLimits.values).map(\.value) {
+    for value in measured.prefix(ReadingLimits.values) {
       let kind: Value.Kind
       switch value.content {
       case .number: kind = .number

@@ -26,51 +26,26 @@ struct AccessoryRecord: Sendable {
 
   /// Its level in topics.
   let level: TopicLevel
-  /// Its path and unit, which is unique among the service's accessories.
-  var place: String
+  /// What is published: the readings stay when the accessory is gone, and when this process starts anew.
   var state: FleetState
-  var values: [String: Read<AccessoryValue>] = [:]
-  /// When each value was read, in seconds since 1970.
-  var valueTimes: [String: Double] = [:]
   var facts: DiscoveryFacts
   /// When it was seen last, in seconds since 1970; nil while it is attached.
   var goneSince: Double?
-  /// The commands that the mirror knew last.
-  private var permitted: [CommandDescription]?
   /// Whether its discovery was marked to be published since it was connected.
   private var isAnnounced = false
   /// The components of its last discovery message, here or in an earlier life of this process.
   var components: [String: String] = [:]
 
   init(_ level: TopicLevel, _ device: Bridge.Device, connected: Bool, at time: Double) {
-    self.level = level
-    place = device.place
-    state = FleetState(device, connected: connected, at: time)
-    facts = DiscoveryFacts(device)
-    goneSince = connected ? nil : time
+    (self.level, state) = (level, FleetState(device, connected: connected, at: time))
+    (facts, goneSince) = (DiscoveryFacts(device), connected ? nil : time)
   }
 
   /// The record of an accessory that this process has published earlier, from what the broker has kept.
   init(_ level: TopicLevel, kept state: FleetState) {
-    self.level = level
-    place = state.device.place
-    self.state = state
+    (self.level, self.state, goneSince) = (level, state, state.time)
     facts = DiscoveryFacts(state.device)
-    facts.take(state)
-    goneSince = state.time
-  }
-
-  /// Adds values; returns whether there is something new.
-  mutating func take(_ new: [Read<AccessoryValue>], at time: Double) -> Bool {
-    var isNew = false
-    for read in new where values[read.value.name] != nil || values.count < ReadingLimits.values {
-      var plain = read
-      plain.age = nil
-      if values.updateValue(plain, forKey: read.value.name) != plain { isNew = true }
-      valueTimes[read.value.name] = time - Double(read.age?.inMilliseconds ?? 0) / 1_000
-    }
-    facts.take(new)
-    return isNew
+    facts.take(state.accessory)
   }
 
   /// Takes what the mirror knows of the accessory, and returns what is to be published. `mirrorTime` is the time of the
@@ -78,12 +53,18 @@ struct AccessoryRecord: Sendable {
   mutating func take(
     _ accessory: MirroredAccessory, hasAllAlarms: Bool, at now: Double, mirrorTime: MonotonicTime
   ) -> Dirt {
-    let before = self
-    func wallClock(_ time: MonotonicTime?) -> Double? { time.map { now - max(.zero, mirrorTime - $0) / .seconds(1) } }
+    let since1970 = MonotonicTime(since1970: now) - mirrorTime
+    func wallClock(_ time: MonotonicTime?) -> MonotonicTime? { time.map { min($0, mirrorTime) + since1970 } }
+    let (oldFacts, oldGone) = (facts, goneSince)
+    var dirt: Dirt = []
+    for entry in accessory.values.entries where take(entry.value, at: min(entry.time, mirrorTime) + since1970) {
+      dirt = .values
+    }
+    let old = state.accessory
     if accessory.isConnected {
-      (place, goneSince) = (accessory.device.place, nil)
-      (state.device, state.connected, state.problem) = (accessory.device, true, nil)
-      state.held = accessory.record ?? state.held
+      goneSince = nil
+      (state.device, state.isConnected, state.problem) = (accessory.device, true, nil)
+      state.record = accessory.record ?? old.record
       if let identity = accessory.identity { state.identity = identity }
       if let status = accessory.status {
         (state.status, state.statusTime) = (status, wallClock(accessory.statusTime))
@@ -91,56 +72,42 @@ struct AccessoryRecord: Sendable {
       if let battery = accessory.battery {
         (state.battery, state.batteryTime) = (battery, wallClock(accessory.batteryTime))
       }
-      state.stale = accessory.isStale
-      if let commands = accessory.commands, commands != permitted {
-        (permitted, facts.commands) = (commands, commands)
+      state.isStale = accessory.isStale
+      if let commands = accessory.commands, commands != old.commands {
+        (state.commands, facts.commands) = (commands, commands)
       }
-    } else if state.connected {
-      (state.connected, state.held, goneSince, isAnnounced) = (false, nil, now, false)
-      state.problem = FleetProblem(accessory.problem ?? .disconnected(accessory.device.path))
+    } else if old.isConnected {
+      (state.isConnected, state.record, goneSince, isAnnounced) = (false, nil, now, false)
+      state.problem = accessory.problem ?? .disconnected(accessory.device.path)
     }
     if hasAllAlarms {
-      // The service may be too old for alarms.
-      let knowsNone = accessory.record.map { $0.alarms == nil } ?? (state.alarms == nil && accessory.alarms.isEmpty)
-      state.alarms = knowsNone ? nil : accessory.alarms
-    } else {
-      // The record has those that are raised now; the state has those that were published.
-      state.alarms = before.state.alarms
+      // Without a list, only what was published says whether the service is too old for alarms.
+      state.alarms = accessory.alarms ?? (accessory.record == nil ? old.alarms.map { _ in [] } : nil)
     }
-    let hasNewValues = take(accessory.values, at: now, mirrorTime: mirrorTime)
-    facts.take(state)
-    var dirt: Dirt = hasNewValues ? [.values] : []
-    if state.connected != before.state.connected || goneSince != before.goneSince {
-      dirt.formUnion([.availability, .state])
-    }
-    if state.isNews(after: before.state) { dirt.insert(.state) }
+    facts.take(state.accessory)
+    if state.isConnected != old.isConnected || goneSince != oldGone { dirt.formUnion([.availability, .state]) }
+    if state.accessory.isNews(after: old) { dirt.insert(.state) }
     // What Home Assistant is told depends on the readings.
-    if facts != before.facts || accessory.isAsked && !isAnnounced { dirt.insert(.discovery) }
+    if facts != oldFacts || accessory.isAsked && !isAnnounced { dirt.insert(.discovery) }
     if accessory.isAsked { isAnnounced = true }
     if dirt.contains(.state) { state.time = now }
     return dirt
   }
 
-  /// Adds values; returns whether there is something new.
-  private mutating func take(_ reading: ValuesReading, at now: Double, mirrorTime: MonotonicTime) -> Bool {
-    var new: [Read<AccessoryValue>] = []
-    for entry in reading.entries {
-      let time = now - max(.zero, mirrorTime - entry.time) / .seconds(1)
-      let value = Read(entry.value)
-      guard values[value.name] != value else {
-        valueTimes[value.name] = max(time, valueTimes[value.name] ?? time)
-        continue
-      }
-      new.append(value)
-    }
-    return new.isEmpty ? false : take(new, at: now)
+  /// Takes a value; returns whether it is another one than before. A value that is the same never becomes older, also when
+  /// the system's clock is set.
+  private mutating func take(_ value: AccessoryValue, at time: MonotonicTime) -> Bool {
+    let old = state.accessory.values[value.name]
+    let time = old?.value == value ? max(time, old?.time ?? time) : time
+    let changed = state.accessory.values.take([value], at: time)
+    if !changed.isEmpty { facts.take(changed) }
+    return !changed.isEmpty
   }
 
   /// The accessory is gone, with this problem. Returns what is to be published.
   mutating func leave(_ error: AccessoryError, at now: Double) -> Dirt {
-    guard state.connected else { return [] }
-    (state.connected, state.time, state.held) = (false, now, nil)
-    state.problem = FleetProblem(error)
+    guard state.isConnected else { return [] }
+    (state.isConnected, state.time, state.record, state.problem) = (false, now, nil, error)
     (goneSince, isAnnounced) = (now, false)
     return [.availability, .state]
   }
@@ -148,21 +115,24 @@ struct AccessoryRecord: Sendable {
   /// Adds what the broker has kept, where nothing newer is known: readings of earlier, and which entities Home Assistant has.
   mutating func take(_ kept: Found) {
     if components.isEmpty { components = kept.components }
-    if let old = kept.state {
+    if let old = kept.state?.accessory {
       facts.take(old)
       if state.identity == nil { state.identity = old.identity }
       if state.status == nil { (state.status, state.statusTime) = (old.status, old.statusTime) }
       if state.battery == nil { (state.battery, state.batteryTime) = (old.battery, old.batteryTime) }
-      facts.take(state)
+      facts.take(state.accessory)
     }
-    if let old = kept.values, values.isEmpty { _ = take(old.values, at: old.time) }
+    if let old = kept.values, state.values.entries.isEmpty {
+      let time = MonotonicTime(since1970: old.time)
+      for read in old.values { _ = take(read.value, at: time + (.zero - (read.age ?? .zero))) }
+    }
   }
 
   // MARK: - Messages
 
   func availability(_ topics: FleetTopics) -> MQTTMessage {
     MQTTMessage(
-      topics.availability(of: level), Array((state.connected ? FleetTopics.online : FleetTopics.offline).utf8),
+      topics.availability(of: level), Array((state.isConnected ? FleetTopics.online : FleetTopics.offline).utf8),
       isRetained: true)
   }
 
@@ -172,14 +142,11 @@ struct AccessoryRecord: Sendable {
 
   /// Nil for an accessory without values.
   func valuesMessage(_ topics: FleetTopics, isRetained: Bool, at time: Double) -> MQTTMessage? {
+    let now = MonotonicTime(since1970: time)
+    let values = state.values.entries.map { Read($0.value, age: $0.age(now)) }.sorted { $0.name < $1.name }
     guard !values.isEmpty else { return nil }
-    let aged = values.values.sorted { $0.value.name < $1.value.name }.map { read in
-      var read = read
-      read.age = FleetState.age(of: valueTimes[read.value.name], now: time).map { .milliseconds($0) }
-      return read
-    }
     return MQTTMessage(
-      topics.values(of: level), FleetValues(state.device, aged, at: time).bytes, isRetained: isRetained)
+      topics.values(of: level), FleetValues(state.device, values, at: time).bytes, isRetained: isRetained)
   }
 
   /// The topics that the broker keeps for an accessory.
@@ -190,17 +157,16 @@ struct AccessoryRecord: Sendable {
   }
 }
 
-extension FleetState {
-  /// Whether something else than times has changed.
-  fileprivate func isNews(after old: FleetState) -> Bool {
-    func plain(_ state: FleetState) -> FleetState {
-      var state = state
-      (state.time, state.statusTime, state.batteryTime) = (0, nil, nil)
-      state.held?.readings_age_ms = nil
-      state.held?.fresh_ms = nil
-      state.held?.next_try_ms = nil
-      return state
+extension MirroredAccessory {
+  /// Whether something else than times has changed of what is published in a state.
+  fileprivate func isNews(after old: MirroredAccessory) -> Bool {
+    func plain(_ record: Bridge.Accessory?) -> Bridge.Accessory? {
+      guard var record else { return nil }
+      (record.readings_age_ms, record.fresh_ms, record.next_try_ms, record.alarms) = (nil, nil, nil, nil)
+      return record
     }
-    return plain(self) != plain(old)
+    return (isConnected, isStale, device, problem) != (old.isConnected, old.isStale, old.device, old.problem)
+      || (identity, status, battery, alarms) != (old.identity, old.status, old.battery, old.alarms)
+      || plain(record) != plain(old.record)
   }
 }

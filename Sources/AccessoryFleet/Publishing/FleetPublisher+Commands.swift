@@ -16,7 +16,7 @@ extension FleetPublisher {
       guard commands.admit(now: clock.now) else {
         throw AccessoryError(.busy, "too many commands come from the broker: try again in a second")
       }
-      guard record.state.connected, let service else {
+      guard record.state.isConnected, let service else {
         throw AccessoryError(.disconnected, "\(record.state.device.id) is not attached")
       }
       // The commands may have been read at a socket that decides about them, before the service was found again at one that
@@ -26,7 +26,7 @@ extension FleetPublisher {
           .permissionDenied,
           "the service at \(service.socketPath) permits no commands: only its socket for readings does")
       }
-      let device = service.device(record.place, label: record.state.device.id)
+      let device = service.device(record.state.device.place, label: record.state.device.id)
       let first: CommandQueues.Work = { [self] in await perform(name, message.payload, id, level, device) }
       try commands.add(first, for: level) { Task { await performAll(level, first) } }
     } catch {

@@ -92,10 +92,10 @@ struct PublishedRecords: Sendable {
     let level = TopicLevel(naming: device.id)
     guard levels[device.place] == nil, alarmsOfGone[level] != nil || alarmsOfGone.count < Self.limit else { return }
     alarmsOfGone[level, default: []].take(alarm, state)
-    guard isSynchronized, var record = records[level], !record.state.connected else { return }
+    guard isSynchronized, var record = records[level], !record.state.isConnected else { return }
     let facts = record.facts
     (record.state.alarms, record.state.time) = (alarmsOfGone[level], now)
-    record.facts.take(record.state)
+    record.facts.take(record.state.accessory)
     records[level] = record
     mark(level, record.facts == facts ? .state : [.state, .discovery])
   }
@@ -136,11 +136,11 @@ struct PublishedRecords: Sendable {
       }
       var record = AccessoryRecord(level, kept: state)
       record.take(kept)
-      record.state.connected = false
+      record.state.isConnected = false
       record.goneSince = state.time
       record.state.alarms = state.alarms.map { _ in alarmsOfGone[level] ?? [] }
-      if kept.isOnline || state.connected {
-        record.state.problem = FleetProblem(AccessoryError(.disconnected, "the service doesn't have it"))
+      if kept.isOnline || state.isConnected {
+        record.state.problem = AccessoryError(.disconnected, "the service doesn't have it")
         record.state.time = now
       }
       records[level] = record

@@ -12,35 +12,24 @@ import AccessoryCore
 /// ```
 ///
 /// An unknown field is null. The fields of `status`, `identity` and `battery` are all there, so templates can name them.
+@dynamicMemberLookup
 package struct FleetState: Sendable, Hashable {
   /// When this was published, in seconds since 1970.
   package var time: Double
-  /// Whether the accessory is attached.
-  package var connected: Bool
-  /// The device.
-  package var device: Bridge.Device
-  /// The record of the gateway's service; nil where it isn't known.
-  package var held: Bridge.Accessory?
-  /// How the accessory identifies itself; nil until it has been asked.
-  package var identity: AccessoryIdentity?
-  /// The last status, and when it was read or reported, in seconds since 1970; nil until there is one.
-  package var status: AccessoryStatus?
-  package var statusTime: Double?
-  /// The last battery reading, and when it was read or reported, in seconds since 1970; nil until there is one.
-  package var battery: BatteryReading?
-  package var batteryTime: Double?
-  /// The raised alarms; nil where the gateway's service is too old for alarms. The service's record has them, too.
-  package var alarms: [AccessoryAlarm]? { didSet { held?.alarms = alarms } }
-  /// Whether a reading is older than it should be.
-  package var stale: Bool
-  /// Why the accessory isn't attached; nil while it is.
-  package var problem: FleetProblem?
+  /// What was known of the accessory. Machines have no other common clock, so its times count from 1970.
+  package var accessory: MirroredAccessory
 
   /// A state without readings.
   package init(
-    _ device: Bridge.Device, held: Bridge.Accessory? = nil, connected: Bool, stale: Bool = false, at time: Double
+    _ device: Bridge.Device, record: Bridge.Accessory? = nil, connected: Bool, stale: Bool = false, at time: Double
   ) {
-    (self.device, self.held, self.connected, self.stale, self.time) = (device, held, connected, stale, time)
+    (self.time, accessory) = (time, MirroredAccessory(service: "", device: device))
+    (accessory.record, accessory.isConnected, accessory.isStale) = (record, connected, stale)
+  }
+
+  package subscript<Value>(dynamicMember path: WritableKeyPath<MirroredAccessory, Value>) -> Value {
+    get { accessory[keyPath: path] }
+    set { accessory[keyPath: path] = newValue }
   }
 
   /// The document.
@@ -48,11 +37,13 @@ package struct FleetState: Sendable, Hashable {
     JSON.document(
       .state,
       [
-        "time": .number(time), "connected": .bool(connected), "stale": .bool(stale),
-        "device": FleetDevice.json(held, device), "identity": .of(identity.map(WithNulls.init)),
-        "status": .of(status.map(WithNulls.init)), "status_time": .number(statusTime),
-        "battery": .of(battery.map(WithNulls.init)), "battery_time": .number(batteryTime),
-        "alarms": FleetAlarms.json(alarms), "problem": problem?.json ?? .null,
+        "time": .number(time), "connected": .bool(accessory.isConnected), "stale": .bool(accessory.isStale),
+        "device": FleetDevice.json(accessory.record, accessory.device),
+        "identity": .of(accessory.identity.map(WithNulls.init)), "status": .of(accessory.status.map(WithNulls.init)),
+        "status_time": .number(accessory.statusTime?.since1970),
+        "battery": .of(accessory.battery.map(WithNulls.init)),
+        "battery_time": .number(accessory.batteryTime?.since1970), "alarms": FleetAlarms.json(accessory.alarms),
+        "problem": accessory.problem.map { FleetProblem($0).json } ?? .null,
       ])
   }
 
@@ -62,24 +53,35 @@ package struct FleetState: Sendable, Hashable {
     guard let device = fields["device"], let time = try fields.time("time"),
       let connected = try fields.flag("connected")
     else { throw FleetDocumentError("device, time or connected is missing") }
-    let (its, held) = try FleetDevice.read(device)
-    self.init(its, held: held, connected: connected, stale: try fields.flag("stale") ?? false, at: time)
-    identity = try fields.value("identity")
-    guard identity?.texts.allSatisfy({ $0.utf8.count <= FleetLimits.textBytes }) ?? true else {
+    let (its, record) = try FleetDevice.read(device)
+    self.init(its, record: record, connected: connected, stale: try fields.flag("stale") ?? false, at: time)
+    accessory.identity = try fields.value("identity")
+    guard accessory.identity?.texts.allSatisfy({ $0.utf8.count <= FleetLimits.textBytes }) ?? true else {
       throw FleetDocumentError("a text of the identity is too long")
     }
-    status = try fields.value("status")
-    statusTime = try fields.time("status_time")
-    battery = try fields.value("battery")
-    batteryTime = try fields.time("battery_time")
-    // An observer isn't called in an initializer.
-    alarms = try FleetAlarms.read(fields)
-    self.held?.alarms = alarms
-    problem = try fields["problem"].map { json throws(FleetDocumentError) in try FleetProblem(json) }
+    accessory.status = try fields.value("status")
+    accessory.statusTime = try fields.time("status_time").map(MonotonicTime.init(since1970:))
+    accessory.battery = try fields.value("battery")
+    accessory.batteryTime = try fields.time("battery_time").map(MonotonicTime.init(since1970:))
+    accessory.alarms = try FleetAlarms.read(fields)
+    // The service's record has them, too.
+    accessory.record?.alarms = accessory.alarms
+    accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in try FleetProblem(json).error }
+  }
+}
+
+extension MonotonicTime {
+  /// The time of a document, in seconds since 1970. One that documents can't have becomes the nearest.
+  package init(since1970 seconds: Double) {
+    let seconds = min(max(ReplyLimits.seconds.lowerBound, seconds), ReplyLimits.seconds.upperBound)
+    let whole = seconds.rounded(.down)
+    self.init(nanoseconds: Int64(whole) * 1_000_000_000 + Int64(((seconds - whole) * 1e9).rounded()))
   }
 
-  /// How old a reading is now, in milliseconds; nil where there is none. Never negative: clocks of machines differ.
-  package static func age(of time: Double?, now: Double) -> Int? {
-    time.map { Int(clamping: Int64(max(0, min(now - $0, Double(UInt32.max))) * 1_000)) }
+  /// Seconds since 1970, for a document.
+  package var since1970: Double {
+    // The whole seconds apart: all nanoseconds since 1970 are more than a `Double` can count.
+    let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return Double(whole) + Double(rest) / 1e9
   }
 }

@@ -42,7 +42,8 @@ package struct FleetValues: Sendable, Hashable {
 
   /// The values as they are now: their ages have grown by the time since they were published.
   package func values(now: Double) -> [Read<AccessoryValue>] {
-    let since = FleetState.age(of: time, now: now) ?? 0
+    // Clocks of machines differ.
+    let since = max(.zero, MonotonicTime(since1970: now) - MonotonicTime(since1970: time)).inMilliseconds
     return values.map { read in
       var read = read
       let age = read.age?.inMilliseconds ?? 0

@@ -143,9 +143,10 @@ package struct FleetStore: Sendable {
   /// The accessory as it is known now; nil where the broker has no valid state of it.
   package func accessory(_ key: Key) -> FleetAccessory? {
     guard let entry = entries[key], let bytes = entry.state, let state = try? FleetState(bytes) else { return nil }
-    return FleetAccessory(
-      key: key, isOnline: gateways[key.gateway] ?? false, isAvailable: entry.isAvailable ?? state.connected,
-      state: state, valuesBytes: entry.values)
+    let isOnline = gateways[key.gateway] ?? false
+    var accessory = state.accessory
+    accessory.isConnected = isOnline && entry.isAvailable ?? accessory.isConnected
+    return FleetAccessory(key: key, isOnline: isOnline, state: accessory, valuesBytes: entry.values)
   }
 }
 
@@ -155,33 +156,21 @@ package enum FleetChange: Sendable, Hashable {
   case accessory(FleetStore.Key, FleetTopic.AccessoryPart)
 }
 
-/// An accessory of a fleet.
+/// An accessory of a fleet: what its gateway has published of it, and where that is.
 package struct FleetAccessory: Sendable {
   /// Where it is.
   package let key: FleetStore.Key
   /// Whether its gateway is connected with the broker.
   package let isOnline: Bool
-  /// Whether it is attached to its gateway, or was when that was last connected.
-  package let isAvailable: Bool
-  /// What it is, and its last readings.
-  package let state: FleetState
+  /// What it is, whether it can be reached now, and its last readings. Its times count from 1970.
+  package let state: MirroredAccessory
   fileprivate let valuesBytes: [UInt8]?
-
-  fileprivate init(
-    key: FleetStore.Key, isOnline: Bool, isAvailable: Bool, state: FleetState, valuesBytes: [UInt8]?
-  ) {
-    (self.key, self.isOnline, self.isAvailable) = (key, isOnline, isAvailable)
-    (self.state, self.valuesBytes) = (state, valuesBytes)
-  }
 
   /// What it measures; nil where the broker has no valid values of it.
   package var values: FleetValues? { valuesBytes.flatMap { try? FleetValues($0) } }
 
-  /// Whether the accessory can be reached now.
-  package var isConnected: Bool { isOnline && isAvailable }
-
   /// Whether its readings may be old: it can't be reached, or its gateway says so.
-  package var isStale: Bool { !isConnected || state.stale }
+  package var isStale: Bool { !state.isConnected || state.isStale }
 
   /// Whether a person can mean this accessory by `name`: its id, its serial number, its name, or its level in topics.
   package func isNamed(_ name: String) -> Bool {

@@ -39,7 +39,7 @@ enum ServiceTopRows {
       (row.battery, row.status, row.readTime) = (entry.battery, entry.status, entry.readTime)
       row.values = entry.values.values
       row.isStale = entry.isStale
-      row.alarms = entry.alarms.map(TopRow.Alarm.init)
+      row.alarms = (entry.alarms ?? []).map(TopRow.Alarm.init)
     } else {
       row.values = []
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryFleet
 import ArgumentParser
 import CommandOutput
@@ -40,15 +41,15 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   }
 
   private func show(_ one: FleetAccessory) throws {
-    guard let reading = one.state.battery?.withTimeToEmpty else { throw one.missing("battery") }
     let now = WallClock.seconds
-    let age = FleetState.age(of: one.state.batteryTime, now: now)
+    guard let read = one.state.battery(at: MonotonicTime(since1970: now)) else { throw one.missing("battery") }
+    let (reading, age) = (read.value.withTimeToEmpty, read.age?.inMilliseconds)
     if output.json {
       return Output.json(
         one.document(
-          BatteryDocument(one.device, reading, age: age, isStale: one.isStale, alarms: one.state.alarms, at: now)))
+          BatteryDocument(one.device, reading, age: age, isStale: read.isStale, alarms: one.state.alarms, at: now)))
     }
     BatteryReport.show(
-      reading, age: age, isStale: one.isStale, alarms: one.state.alarms, facts: one.facts)
+      reading, age: age, isStale: read.isStale, alarms: one.state.alarms, facts: one.facts)
   }
 }

@@ -8,20 +8,20 @@ import CommandOutput
 extension FleetAccessory {
   /// The fields that name its place.
   var place: FleetPlace {
-    FleetPlace(gateway: key.gateway.text, online: isOnline, connected: isConnected)
+    FleetPlace(gateway: key.gateway.text, online: isOnline, connected: state.isConnected)
   }
 
   /// A document with the fields of its place.
   func document<Document: Encodable>(_ document: Document) -> InFleet<Document> { InFleet(document, place) }
 
   /// Its device, with the gateway's record of it.
-  var device: DeviceDocument { DeviceDocument(state.device, held: state.held) }
+  var device: DeviceDocument { DeviceDocument(state.device, held: state.record) }
 
   /// Its connection in a word: "attached", "offline" when its gateway is, "gone" when it is unplugged.
   var word: String {
     if !isOnline { return "offline" }
-    if !isAvailable { return "gone" }
-    return state.held.map(HeldView.word) ?? "attached"
+    if !state.isConnected { return "gone" }
+    return state.record.map(HeldView.word) ?? "attached"
   }
 
   /// Rows for `Table.facts`: the gateway, and why the accessory can't be reached, where that is so.
@@ -29,8 +29,8 @@ extension FleetAccessory {
     var rows = [("Gateway", key.gateway.text)]
     if !isOnline {
       rows.append(("Connection", "the gateway is offline"))
-    } else if !isAvailable {
-      let problem = state.problem.map { ": " + SafeText.escape($0.error.message, limit: 300) } ?? ""
+    } else if !state.isConnected {
+      let problem = state.problem.map { ": " + SafeText.escape($0.message, limit: 300) } ?? ""
       rows.append(("Connection", "the accessory is not connected" + problem))
     }
     return rows
@@ -38,7 +38,7 @@ extension FleetAccessory {
 
   /// The error of a reading that the broker doesn't have.
   func missing(_ what: String) -> AccessoryError {
-    guard isConnected else {
+    guard state.isConnected else {
       return AccessoryError(.disconnected, "\(key) is not connected, and the broker has no \(what) of it")
     }
     return AccessoryError(.unsupported, "\(key) has reported no \(what)")

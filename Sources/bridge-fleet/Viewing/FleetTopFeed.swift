@@ -122,12 +122,12 @@ enum FleetTopRow {
     row.isStale = one.isStale
     row.alarms = (one.state.alarms ?? []).map(TopRow.Alarm.init)
     let times = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }
-    row.readTime = FleetState.age(of: times.max(), now: wallClock).map { now + .milliseconds(-$0) }
-    row.reach = one.isConnected ? .attached : .away
+    row.readTime = times.max().map { now + min(.zero, $0 - MonotonicTime(since1970: wallClock)) }
+    row.reach = one.state.isConnected ? .attached : .away
     let working = row.status?.state.flatMap { $0 == .notInitialized ? nil : $0.word }
-    row.state = one.isConnected && one.word == "attached" ? working ?? one.word : one.word
+    row.state = one.state.isConnected && one.word == "attached" ? working ?? one.word : one.word
     row.problem =
-      one.isOnline ? one.state.problem.map { SafeText.escape($0.error.message, limit: 300) } : "the gateway is offline"
+      one.isOnline ? one.state.problem.map { SafeText.escape($0.message, limit: 300) } : "the gateway is offline"
     var facts: [TopRow.Fact] = []
     func add(_ name: String, _ text: String?) {
       guard let text, !text.isEmpty else { return }
@@ -140,7 +140,7 @@ enum FleetTopRow {
     add("Model", identity?.model ?? device.model)
     add("Firmware", identity?.firmwareRevision)
     add("Path", device.place)
-    add("Profile", one.state.held?.profile)
+    add("Profile", one.state.record?.profile)
     add("Driver", device.driver)
     row.facts = facts
     return row

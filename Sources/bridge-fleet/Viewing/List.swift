@@ -40,7 +40,7 @@ struct List: AsyncParsableCommand, JSONCommand {
       let cells = [
         one.key.gateway.text, Table.cell(device.id), Table.cell(device.name), Table.cell(device.model),
         Table.cell(device.driver), battery?.percent.map { "\($0) %" } ?? battery.map(\.level.rawValue) ?? "-", one.word,
-        Table.cell(one.state.held?.profile),
+        Table.cell(one.state.record?.profile),
       ]
       table.add(cells + (hasAlarms ? [AlarmView.cell(one.state.alarms ?? [])] : []))
     }

@@ -49,7 +49,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
     let call = try call()
     try await FleetSession.with(fleet, follows: true) { session in
       let one = try await session.find(accessory)
-      guard one.isConnected else {
+      guard one.state.isConnected else {
         throw AccessoryError(
           .disconnected, one.isOnline ? "\(one.key) is not connected" : "the gateway of \(one.key) is offline")
       }

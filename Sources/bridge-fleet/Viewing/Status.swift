@@ -21,18 +21,18 @@ struct Status: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let one = try await FleetSession.with(fleet) { try await $0.find(accessory.text) }
-    guard let status = one.state.status else { throw one.missing("status") }
-    let identity = one.state.identity ?? AccessoryIdentity()
     let now = WallClock.seconds
-    let age = FleetState.age(of: one.state.statusTime, now: now)
+    guard let read = one.state.status(at: MonotonicTime(since1970: now)) else { throw one.missing("status") }
+    let (status, age) = (read.value, read.age?.inMilliseconds)
+    let identity = one.state.identity ?? AccessoryIdentity()
     if output.json {
       return Output.json(
         one.document(
           StatusDocument(
-            one.device, status, identity, age: age, isStale: one.isStale, alarms: one.state.alarms, at: now)))
+            one.device, status, identity, age: age, isStale: read.isStale, alarms: one.state.alarms, at: now)))
     }
     let facts =
-      StatusView.facts(status) + StatusView.facts(identity) + one.facts + AgeView.facts(age, isStale: one.isStale)
+      StatusView.facts(status) + StatusView.facts(identity) + one.facts + AgeView.facts(age, isStale: read.isStale)
       + AlarmView.facts(one.state.alarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
     if StatusView.facts(status).isEmpty {

@@ -52,6 +52,6 @@ struct Values: AsyncParsableCommand, JSONCommand {
       return value
     }
     try shown.show(values, isComplete: true) { one.document(ValuesDocument(one.device, $0, at: now)) }
-    if !one.isConnected, !output.json { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
+    if !one.state.isConnected, !output.json { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
   }
 }

@@ -55,7 +55,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
 
   /// Shows what has changed. `before` is what was shown; nil for nothing.
   private func update(_ key: FleetStore.Key, _ one: FleetAccessory?, isOnline: Bool, _ before: inout Shown?) {
-    let isConnected = one?.isConnected ?? false
+    let isConnected = one?.state.isConnected ?? false
     let device = one?.state.device ?? before?.device
     guard let device else { return }
     let place = FleetPlace(gateway: key.gateway.text, online: isOnline, connected: isConnected)

@@ -30,8 +30,8 @@ struct KnownKind: Sendable, CustomStringConvertible {
 
   var facts: DiscoveryFacts {
     var facts = DiscoveryFacts(state.device)
-    facts.take(state)
-    facts.take(values.values)
+    facts.take(state.accessory)
+    facts.take(values.values.map(\.value))
     return facts
   }
 }

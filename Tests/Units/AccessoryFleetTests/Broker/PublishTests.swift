@@ -108,7 +108,7 @@ extension WithBroker {
         let old = gateway.topic("OLD0001/availability")
         var state = FleetState(
           Bridge.Device(id: "OLD0002", path: "/dev/ttyUSB9", source: "udev"), connected: true, at: 1_000_000)
-        state.stale = true
+        state.isStale = true
         await onlooker.publish(old, "online", isRetained: true)
         await onlooker.publish(MQTTMessage(gateway.topic("OLD0002/state"), state.bytes, isRetained: true))
         try await onlooker.wait(old, "online")

@@ -45,7 +45,7 @@ extension WithBroker {
         var reading = BatteryReading(percent: 50, milliamperes: -600, charge: .discharging)
         reading.remainingMilliampereHours = 2_400
         state.battery = reading
-        state.batteryTime = 1_790_000_000
+        state.batteryTime = MonotonicTime(since1970: 1_790_000_000)
         await scene.onlooker.publish("accessory-bridge/shed/availability", "online", isRetained: true)
         await scene.onlooker.publish(MQTTMessage("accessory-bridge/shed/PACK1/state", state.bytes, isRetained: true))
         try await scene.onlooker.wait("accessory-bridge/shed/PACK1/state", "PACK1")

@@ -60,7 +60,7 @@ struct DiscoveryTests {
     let kind = try KnownKind("framed")
     var (facts, state) = (kind.facts, kind.state)
     state.alarms = []
-    let isNew = facts.take(state)
+    let isNew = facts.take(state.accessory)
     #expect(isNew, "a new message is needed")
     let message = Self.message(facts)
     #expect(message.components["alarm"] == "binary_sensor" && message.components["alarms"] == "sensor")
@@ -78,11 +78,10 @@ struct DiscoveryTests {
     var battery = BatteryReading(percent: nil, level: .low, charge: .charging)
     battery.temperatures = [.init(21_500, name: evil)]
     state.battery = battery
-    facts.take(state)
+    facts.take(state.accessory)
     facts.take([
-      Read(
-        AccessoryValue("a') }}{{ 7 * 7 }}", quantity: .init(rawValue: evil), unit: .init(rawValue: evil), number: 1)),
-      Read(AccessoryValue("b\n", content: .text(evil))),
+      AccessoryValue("a') }}{{ 7 * 7 }}", quantity: .init(rawValue: evil), unit: .init(rawValue: evil), number: 1),
+      AccessoryValue("b\n", content: .text(evil)),
     ])
     let message = Self.message(facts, evil)
     try Self.compare("hostile", message)
@@ -98,15 +97,15 @@ struct DiscoveryTests {
     var facts = kind.facts
     let before = Self.message(facts)
     var state = kind.state
-    (state.battery, state.time, state.connected) = (nil, state.time + 60, false)
-    var changes = [facts.take(state)]
+    (state.battery, state.isConnected) = (nil, false)
+    var changes = [facts.take(state.accessory)]
     state.battery = kind.state.battery
     state.battery?.percent = 3
-    changes.append(facts.take(state))
-    changes.append(facts.take(kind.values.values.map { Read(AccessoryValue($0.value.name, number: nil)) }))
+    changes.append(facts.take(state.accessory))
+    changes.append(facts.take(kind.values.values.map { AccessoryValue($0.value.name, number: nil) }))
     #expect(changes == [false, false, false])
     #expect(Self.message(facts) == before)
-    let isNews = facts.take([Read(AccessoryValue("new", quantity: .voltage, unit: .volt, number: 1))])
+    let isNews = facts.take([AccessoryValue("new", quantity: .voltage, unit: .volt, number: 1)])
     #expect(isNews)
     #expect(Self.message(facts) != before)
   }
@@ -144,9 +143,7 @@ struct DiscoveryTests {
     var facts = DiscoveryFacts(Bridge.Device(id: "a", path: "/dev/a", source: "udev"))
     facts.take(
       (0..<255).map {
-        Read(
-          AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), quantity: .voltage, unit: .volt, number: 1)
-        )
+        AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), quantity: .voltage, unit: .volt, number: 1)
       })
     #expect(Self.message(facts).bytes().count < 512 << 10)
   }

@@ -25,7 +25,7 @@ import Testing
     #expect(document.contains("\"\(term.key)\":") && !document.contains("\"\(term.key)\":null"))
     let before = components(DiscoveryFacts(Self.device))
     var facts = DiscoveryFacts(Self.device)
-    let isNew = facts.take(state)
+    let isNew = facts.take(state.accessory)
     #expect(isNew && !term.entities.isEmpty)
     let new = Set(components(facts).keys).subtracting(before.keys)
     let keys = term.entities.flatMap { entity in
@@ -49,7 +49,7 @@ import Testing
     var state = FleetState(Self.device, connected: true, at: 1)
     state.status = status
     var facts = DiscoveryFacts(Self.device)
-    facts.take(state)
+    facts.take(state.accessory)
     let keys = components(facts).keys
     for entity in term.entities { #expect(keys.contains(entity.key)) }
   }
@@ -59,7 +59,7 @@ import Testing
     var state = FleetState(Self.device, connected: true, at: 1)
     state.battery = BatteryReading(percent: 50)
     var facts = DiscoveryFacts(Self.device)
-    facts.take(state)
+    facts.take(state.accessory)
     #expect(components(facts)["battery_level"] == nil && components(facts)["battery"] == "sensor")
   }
 }

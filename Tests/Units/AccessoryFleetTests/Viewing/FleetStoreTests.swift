@@ -28,13 +28,13 @@ struct FleetStoreTests {
       store.take(.accessory(gateway: gateway, id, .availability), bytes("online")) == .accessory(key, .availability))
     #expect(store.accessory(key) == nil, "nobody knows what it is")
     _ = store.take(.accessory(gateway: gateway, id, .state), state())
-    #expect(try #require(store.accessory(key)).isConnected == false, "nobody knows whether its gateway is there")
+    #expect(try #require(store.accessory(key)).state.isConnected == false, "nobody knows whether its gateway is there")
     #expect(store.take(.gateway(gateway, .availability), bytes("online")) == .gateway(gateway, isOnline: true))
-    #expect(try #require(store.accessory(key)).isConnected)
+    #expect(try #require(store.accessory(key)).state.isConnected)
     #expect(store.take(.gateway(gateway, .availability), bytes("online")) == nil, "that is no change")
     _ = store.take(.gateway(gateway, .availability), bytes("offline"))
     let one = try #require(store.accessory(key))
-    #expect(!one.isConnected && one.isAvailable && one.isStale)
+    #expect(!one.state.isConnected && one.isStale)
   }
 
   /// An empty message removes what was kept, and an accessory without anything is gone.
@@ -70,7 +70,7 @@ struct FleetStoreTests {
       store.endRenewal()
         == gone.map { .accessory($0, .availability) } + [.gateway(cellar, isOnline: false)])
     #expect(store.keys == [FleetStore.Key(gateway, id)] && store.gateways == [gateway: true])
-    #expect(try #require(store.accessory(.init(gateway, id))).isConnected)
+    #expect(try #require(store.accessory(.init(gateway, id))).state.isConnected)
     #expect(store.endRenewal().isEmpty)
   }
 
