@@ -57,10 +57,6 @@ public protocol Accessory: Sendable {
   /// The accessory's files; nil when the protocol has none.
   var files: (any AccessoryFiles)? { get }
 
-  /// The accessory's Bluetooth radio, which can search for other devices and connect to them; nil when it has none, or
-  /// can't control it.
-  var radio: (any HM10Radio)? { get }
-
   /// The accessory's unsolicited messages from now on. The stream throws the link's error as soon as the accessory
   /// goes, whether or not messages are left, and ends normally when the accessory is closed.
   func news() -> EventStream<AccessoryNews>
@@ -118,16 +114,13 @@ extension Accessory {
   /// The default: nil.
   public var protocolDetails: ProtocolDetails? { nil }
 
-  /// The default: throws `unsupported`, because only AF1 has raw requests.
+  /// The default, for protocols without requests by number: throws `unsupported`.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
-    throw AccessoryError(.unsupported, "\(label) takes no AF1 commands")
+    throw AccessoryError(.unsupported, "\(label) takes no requests by number")
   }
 
   /// The default: nil.
   public var files: (any AccessoryFiles)? { nil }
-
-  /// The default: nil.
-  public var radio: (any HM10Radio)? { nil }
 
   /// The default: throws `unsupported`.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

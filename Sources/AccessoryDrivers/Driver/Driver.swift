@@ -12,8 +12,9 @@ public struct Driver: Sendable {
   public let summary: String
   /// The commands that its accessories have.
   public let commands: [CommandDescription]
-  /// Whether its accessories have a radio that can search for other devices and connect to them: `Accessory.radio`.
-  public let hasRadio: Bool
+  /// The type of its accessories, which tells before one is opened what they can do that not all accessories can; nil
+  /// when that is known only of an open one.
+  public let accessoryType: (any Accessory.Type)?
   /// The polls that the service repeats while it holds an accessory. Profiles can change their intervals.
   public let polls: [AccessoryPoll]
   /// How long readings stay fresh that the accessories send repeatedly by themselves; nil when they send them only on a change.
@@ -68,8 +69,9 @@ public struct Driver: Sendable {
   /// A driver with this name. `make` also does what `greeting` does. There is no default for `rawBytes`, so that every
   /// driver decides about the safety of its accessories.
   public init(
-    name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
-    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, rawBytes: RawBytes,
+    name: String, summary: String = "", commands: [CommandDescription] = [],
+    accessoryType: (any Accessory.Type)? = nil, polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil,
+    rawBytes: RawBytes,
     lacks: Set<DriverAbility> = [], units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
     frames: (@Sendable () -> any FrameReader)? = nil, routing: Router? = nil, greeting: Greeting? = nil,
     make: @escaping Maker
@@ -81,7 +83,7 @@ public struct Driver: Sendable {
     self.rawBytes = rawBytes
     (self.polls, self.freshness, self.preview) = (polls, freshness, preview)
     self.previewRemark = previewRemark
-    self.hasRadio = hasRadio
+    self.accessoryType = accessoryType
     self.frames = frames
     self.name = name
     self.summary = summary
@@ -92,15 +94,15 @@ public struct Driver: Sendable {
   /// A driver that doesn't say what raw bytes can do: they are guarded, whatever `hasWrites` is.
   @available(*, deprecated, message: "say what raw bytes can do to the accessory: rawBytes: .guarded or .harmless")
   public init(
-    name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
+    name: String, summary: String = "", commands: [CommandDescription] = [],
     polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
     lacks: Set<DriverAbility> = [], units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
     frames: (@Sendable () -> any FrameReader)? = nil, routing: Router? = nil, greeting: Greeting? = nil,
     make: @escaping Maker
   ) {
     self.init(
-      name: name, summary: summary, commands: commands, hasRadio: hasRadio, polls: polls, freshness: freshness,
-      rawBytes: .guarded, lacks: lacks, units: units, preview: preview,
+      name: name, summary: summary, commands: commands, polls: polls, freshness: freshness, rawBytes: .guarded,
+      lacks: lacks, units: units, preview: preview,
       previewRemark: previewRemark, frames: frames, routing: routing, greeting: greeting, make: make)
   }
 

@@ -11,8 +11,7 @@ extension Driver {
   /// module is for. Its settings can be changed by its commands without permission, too.
   public static let hm10 = Driver(
     name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands,
-    hasRadio: true,
-    rawBytes: .harmless, lacks: [.files, .requests],
+    accessoryType: HM10Module.self, rawBytes: .harmless, lacks: [.files, .requests],
     preview: { calls, _ throws(AccessoryError) in try HM10Module.preview(of: calls) },
     previewRemark: HM10Module.previewRemark, frames: { HM10FrameReader() }
   ) {
@@ -21,7 +20,7 @@ extension Driver {
   }
 }
 
-extension HM10Module: Accessory {
+extension HM10Module: RadioAccessory {
   /// The module is its own radio.
   public var radio: (any HM10Radio)? { self }
 

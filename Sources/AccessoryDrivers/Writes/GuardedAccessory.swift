@@ -22,9 +22,8 @@ struct GuardedAccessory: Accessory {
     return try await base.request(code, payload: payload)
   }
 
-  private var isPermitted: Bool { isAsked && rules.allowsWrites }
+  fileprivate var isPermitted: Bool { isAsked && rules.allowsWrites }
   var files: (any AccessoryFiles)? { isPermitted ? base.files : nil }
-  var radio: (any HM10Radio)? { isPermitted ? base.radio : nil }
 
   var label: String { base.label }
   var protocolDetails: ProtocolDetails? { base.protocolDetails }
@@ -54,5 +53,12 @@ extension Accessory {
     guard var guarded = self as? GuardedAccessory else { return self }
     guarded.isAsked = isAsked
     return guarded
+  }
+
+  /// The same accessory as one of a narrower protocol, for example `RadioAccessory`; nil where it isn't one. If its
+  /// protocol has writes, they must be permitted: what only some accessories can do may change them.
+  public func narrowed<Narrower>(to _: Narrower.Type) -> Narrower? {
+    guard let guarded = self as? GuardedAccessory else { return self as? Narrower }
+    return guarded.isPermitted ? guarded.base as? Narrower : nil
   }
 }

@@ -19,9 +19,11 @@ struct OpenModule {
   ) async throws -> Result {
     let found = try await Door.find(text, line)
     try found.checkIsFree()
-    if let driver = found.driver, !driver.hasRadio { throw noModule(found.label) }
+    if let driver = found.driver, !(driver.accessoryType is any RadioAccessory.Type) { throw noModule(found.label) }
     return try await found.with { opened in
-      guard let radio = opened.accessory.radio else { throw noModule(opened.accessory.label) }
+      guard let radio = opened.accessory.narrowed(to: (any RadioAccessory).self)?.radio else {
+        throw noModule(opened.accessory.label)
+      }
       return try await body(OpenModule(device: opened.device.device, radio: radio))
     }
   }

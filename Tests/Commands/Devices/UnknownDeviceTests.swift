@@ -113,7 +113,7 @@ import Testing
       ("battery PORT --driver hm1x", "doesn't report its battery"),
       ("battery PORT --watch --driver sdm120", "report its battery"),
       ("ls PORT --driver hm10", "has no files"),
-      ("request PORT 0x7E --driver ev3", "takes no AF1 commands"), ("values PORT --driver bluno", nil),
+      ("request PORT 0x7E --driver ev3", "takes no requests by number"), ("values PORT --driver bluno", nil),
     ] as [(String, String?)]) func whatADriverLacks(words: String, reason: String?) async throws
   {
     try await Sandbox.with { box in
