@@ -163,6 +163,7 @@ pictures: ## The pictures of the documentation, of the program itself: Documenta
 lint: ## Checks the form of the sources, which part imports which, what is public (Documentation/architecture.md), and the links of all pages
 	Tests/Checks/Rooms/check
 	Tests/Checks/Rooms/test
+	Tests/Checks/House/draw
 	Tests/Checks/API/check
 	Tests/Checks/API/test
 	Tests/Checks/Links/check
