@@ -161,6 +161,7 @@ pictures: ## The pictures of the documentation, of the program itself: Documenta
 	Documentation/pictures/make "$$(swift build --show-bin-path)"
 
 lint: ## Checks the form of the sources, which part imports which, what is public (Documentation/architecture.md), and the links of all pages
+	$(call install,jq)
 	Tests/Checks/Rooms/check
 	Tests/Checks/Rooms/test
 	Tests/Checks/House/draw
