@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "AccessoryIO", targets: ["AccessoryIO"]),
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
+    .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
@@ -64,11 +65,16 @@ let package = Package(
         "AccessoryCore", "AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "AccessoryConfiguration",
+      dependencies: [
+        "AccessoryCore", "AccessoryIO", "CLibyaml", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "AccessoryDrivers",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryConfiguration",
         "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CDescriptions",
-        "CLibyaml", .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "AccessorySharing",
@@ -127,7 +133,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
@@ -146,7 +152,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-fleet",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryDrivers", "CommandOutput",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "CommandOutput",
         "Console", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -254,7 +260,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
       ], path: "Tests/Units/AccessoryDriversTests"),
@@ -320,7 +326,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryConfiguration",
         "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
         "AccessoryDrivers",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
@@ -351,7 +357,8 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
-        "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator", "AccessorySharing",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
+        "AccessorySharing",
         "AccessoryTesting",
         "AccessoryIO", "AccessoryProtocols",
       ],

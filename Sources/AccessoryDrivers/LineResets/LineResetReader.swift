@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryCore
 import AccessoryIO
 
@@ -17,9 +18,9 @@ public struct LineResetReader: ValueReader {
   /// The most resets in a text.
   public static let resetLimit = 8
 
-  let file: String
-  var problems: [ProfileProblem] = []
-  static var places: [KnownKeys.Place] {
+  package let file: String
+  package var problems: [ProfileProblem] = []
+  package static var places: [KnownKeys.Place] {
     [("a reset", resetKeys), ("a step", stepKeys), ("when, begins and until", lineKeys)]
   }
 

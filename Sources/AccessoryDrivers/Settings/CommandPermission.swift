@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryCore
 
 /// An entry of the service's configuration: a command that clients of `readings.socket` may perform, and within which limits.

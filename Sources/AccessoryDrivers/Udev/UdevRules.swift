@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 /// udev rules for the accessories of profiles. They give their device nodes to a group and to the user at the seat,
 /// make ModemManager ignore them, and have systemd start the service.
 ///

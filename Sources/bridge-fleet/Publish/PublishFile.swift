@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryCore
-import AccessoryDrivers
 import AccessoryFleet
 import AccessoryIO
 import ArgumentParser

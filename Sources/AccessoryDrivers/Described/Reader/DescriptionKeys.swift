@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 /// The keys of each mapping in a description file. Documentation/describing.md explains them, and
 /// Documentation/schema/protocol-1.schema.json lists them for editors.
 enum DescriptionKeys {

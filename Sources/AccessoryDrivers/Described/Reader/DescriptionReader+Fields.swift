@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryProtocols
 
 // Reads fields: where a value is decoded from, and what it means.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryProtocols
 
 // Checks that the end of a frame can be found, and that the frame fits the limit.

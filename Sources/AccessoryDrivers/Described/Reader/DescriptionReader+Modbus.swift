@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryProtocols
 
 // Reads a description of a Modbus accessory, whose requests are generated from its registers.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryCore
 
 // Reads what a value is for programs that know devices of its kind.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryProtocols
 
 // Reads the units of a protocol: several accessories on one line, each with a number.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryCore
 import AccessoryProtocols
 
@@ -13,9 +14,9 @@ public struct DescriptionReader: ValueReader {
   /// The version of the format.
   public static let version = 1
 
-  let file: String
-  var problems: [ProfileProblem] = []
-  static var places: [KnownKeys.Place] { DescriptionKeys.places }
+  package let file: String
+  package var problems: [ProfileProblem] = []
+  package static var places: [KnownKeys.Place] { DescriptionKeys.places }
 
   /// The description as far as it was read.
   var description = ProtocolDescription(name: "")

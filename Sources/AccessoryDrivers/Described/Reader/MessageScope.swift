@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 /// What is known about a message while its fields are read.
 struct MessageScope {
   /// The index of the message's framing.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 extension ProfileReader {
   /// Reads one rule, or a list of rules.
   mutating func rules(_ node: YAMLNode) -> [DeviceRule] {

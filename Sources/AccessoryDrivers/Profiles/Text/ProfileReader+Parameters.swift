@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryProtocols
 
 // Reads the values of a described protocol's parameters: numbers that the accessory doesn't report.

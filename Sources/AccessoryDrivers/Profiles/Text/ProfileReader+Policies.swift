@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 extension ProfileReader {
   mutating func policies(_ node: YAMLNode) -> AttachmentPolicies {
     var policies = AttachmentPolicies()

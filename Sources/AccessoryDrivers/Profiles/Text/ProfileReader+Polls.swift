@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 // Reads how often accessories are polled, and whether they may be written to.
 extension ProfileReader {
   /// Reads the polls. `known` are the polls of the profile's driver; nil when there is no driver.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 // Reads the `share:` key: the endpoints at which the service shares the accessory.
 extension ProfileReader {
   mutating func sharing(_ node: YAMLNode, allowsWrites: Bool) -> ProfileSharing? {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryDiscovery
 import AccessoryLink
 import AccessoryProtocols
@@ -11,12 +12,12 @@ public struct ProfileReader: ValueReader {
   /// The most rules in a profile.
   public static let ruleLimit = 64
 
-  let file: String
+  package let file: String
   let drivers: DriverLibrary
   let protocols: DescriptionLibrary
-  var problems: [ProfileProblem] = []
+  package var problems: [ProfileProblem] = []
   private var unfitAlarms: [ProfileProblem] = []
-  static var places: [KnownKeys.Place] { KnownKeys.places }
+  package static var places: [KnownKeys.Place] { KnownKeys.places }
 
   private init(file: String, drivers: DriverLibrary, protocols: DescriptionLibrary) {
     self.file = file

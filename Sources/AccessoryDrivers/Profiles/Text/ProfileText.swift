@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 /// Writes a profile as text, with all settings, including defaults. Reading the text gives the same profile.
 public enum ProfileText {
   /// The YAML text. It ends with a line feed.

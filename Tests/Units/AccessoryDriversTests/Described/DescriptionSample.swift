@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
+
 @testable import AccessoryDrivers
 
 /// A small description that is right, of which tests change one thing. Its mistakes are told without the file's name.

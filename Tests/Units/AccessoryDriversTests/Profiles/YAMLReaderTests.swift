@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import AccessoryConfiguration
 @testable import AccessoryDrivers
 
 /// What is taken of YAML, where each thing begins, and what is refused.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes a value as YAML, with a line for each key and each element. Reading it gives the same value, except for the positions.
-enum YAMLText {
+package enum YAMLText {
   /// The lines with their line ends, each indented by this many blanks.
-  static func text(_ node: YAMLNode, indentation: Int) -> String {
+  package static func text(_ node: YAMLNode, indentation: Int) -> String {
     lines(node).map { String(repeating: " ", count: indentation) + $0 + "\n" }.joined()
   }
 

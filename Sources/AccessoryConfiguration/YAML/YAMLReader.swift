@@ -4,16 +4,16 @@
 ///
 /// Accepts one document of mappings with text as keys, sequences and scalars. Anchors, aliases, tags, merge keys,
 /// further documents and duplicate keys are errors.
-enum YAMLReader {
+package enum YAMLReader {
   /// The size of the largest text, in bytes.
-  static let sizeLimit = 65_536
+  package static let sizeLimit = 65_536
   /// The most values in a text.
-  static let nodeLimit = 4_096
+  package static let nodeLimit = 4_096
   /// The deepest nesting of mappings and sequences.
-  static let depthLimit = 16
+  package static let depthLimit = 16
 
   /// Parses the document in a text.
-  static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
+  package static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
     let start = YAMLMark(line: 1, column: 1)
     guard bytes.count <= sizeLimit else {
       throw YAMLError(mark: start, message: "it is larger than \(sizeLimit / 1024) KiB")

@@ -3,7 +3,7 @@
 import AccessoryCore
 
 /// Times in profiles: a number with its unit, such as "500ms", "2s", "1.5s", "10m" or "1h".
-enum TimeText {
+package enum TimeText {
   private static let units: [(suffix: String, microseconds: Int64)] = [
     ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000),
   ]
@@ -12,7 +12,7 @@ enum TimeText {
   private static let longest: Int64 = 3_600_000_000_000
 
   /// Parses a time of at most a thousand hours, in whole microseconds; nil when the text isn't one.
-  static func read(_ text: String) -> Duration? {
+  package static func read(_ text: String) -> Duration? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = units.first(where: { $0.suffix == text.dropFirst(number.count) }) else { return nil }
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
@@ -33,7 +33,7 @@ enum TimeText {
   }
 
   /// Writes a time in the largest unit in which it is a whole number.
-  static func text(_ time: Duration) -> String {
+  package static func text(_ time: Duration) -> String {
     let microseconds = time.inNanoseconds / 1_000
     guard microseconds != 0 else { return "0s" }
     let unit = units.last { microseconds.isMultiple(of: $0.microseconds) } ?? units[0]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A reader of values in a YAML text, for profiles and protocol descriptions. Collects the errors.
-protocol ValueReader {
+package protocol ValueReader {
   /// The file's name in errors.
   var file: String { get }
   /// The errors so far.
@@ -12,21 +12,21 @@ protocol ValueReader {
 
 extension ValueReader {
   /// The most errors that are collected.
-  static var problemLimit: Int { 20 }
+  package static var problemLimit: Int { 20 }
 
   /// Adds an error, unless there are too many.
-  mutating func report(_ mark: YAMLMark, _ message: String) {
+  package mutating func report(_ mark: YAMLMark, _ message: String) {
     guard problems.count < Self.problemLimit else { return }
     problems.append(ProfileProblem(file: file, line: mark.line, column: mark.column, message: message))
   }
 
   /// The errors, in the order of their positions.
-  var sortedProblems: [ProfileProblem] {
+  package var sortedProblems: [ProfileProblem] {
     problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
   }
 
   /// Sets a variable, if a value was read.
-  func set<Value>(_ variable: inout Value, _ value: Value?) {
+  package func set<Value>(_ variable: inout Value, _ value: Value?) {
     if let value { variable = value }
   }
 }
@@ -34,7 +34,7 @@ extension ValueReader {
 // Readers of single values. Each reports an invalid value and then returns nil.
 extension ValueReader {
   /// Reads a mapping with known keys. Reports unknown keys.
-  mutating func fields(_ node: YAMLNode, _ what: String, _ known: [String]) -> [String: YAMLNode]? {
+  package mutating func fields(_ node: YAMLNode, _ what: String, _ known: [String]) -> [String: YAMLNode]? {
     guard case .mapping(let entries) = node.content else {
       report(node.mark, "\(what) must be keys with values (\(known[0]): …), not \(kind(node))")
       return nil
@@ -52,7 +52,7 @@ extension ValueReader {
   }
 
   /// Reads a sequence of 1 to `limit` values.
-  mutating func list(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode]? {
+  package mutating func list(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode]? {
     guard case .sequence(let elements) = node.content else {
       report(node.mark, "\(what) must be a list ([…], or lines that begin with -), not \(kind(node))")
       return nil
@@ -65,7 +65,7 @@ extension ValueReader {
   }
 
   /// Reads a text that isn't empty and has no control characters.
-  mutating func text(_ node: YAMLNode, _ what: String, limit: Int) -> String? {
+  package mutating func text(_ node: YAMLNode, _ what: String, limit: Int) -> String? {
     guard case .scalar(let text) = node.content, !text.isEmpty else {
       report(node.mark, "\(what) was expected, not \(kind(node))")
       return nil
@@ -88,26 +88,26 @@ extension ValueReader {
   }
 
   /// Reads one of these words.
-  mutating func word(_ node: YAMLNode, _ what: String, among words: [String]) -> String? {
+  package mutating func word(_ node: YAMLNode, _ what: String, among words: [String]) -> String? {
     if case .scalar(let text) = node.content, words.contains(text) { return text }
     report(node.mark, "\(what) must be \(Self.either(words)), not \(kind(node))")
     return nil
   }
 
   /// Reads a value of an enumeration by its raw value.
-  mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
+  package mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
     _ node: YAMLNode, _ what: String, _: Value.Type = Value.self
   ) -> Value? {
     word(node, what, among: Value.allCases.map(\.rawValue)).flatMap(Value.init(rawValue:))
   }
 
   /// Reads `true` or `false`.
-  mutating func flag(_ node: YAMLNode, _ what: String) -> Bool? {
+  package mutating func flag(_ node: YAMLNode, _ what: String) -> Bool? {
     word(node, what, among: ["true", "false"]).map { $0 == "true" }
   }
 
   /// Reads a whole number in decimal.
-  mutating func whole<Number: FixedWidthInteger>(
+  package mutating func whole<Number: FixedWidthInteger>(
     _ node: YAMLNode, _ what: String, _ range: ClosedRange<Number>
   ) -> Number? {
     if case .scalar(let text) = node.content, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -121,7 +121,7 @@ extension ValueReader {
   }
 
   /// Reads a hexadecimal number, with or without 0x.
-  mutating func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(
+  package mutating func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(
     _ node: YAMLNode, _ what: String, _: Number.Type = Number.self
   ) -> Number? {
     if case .scalar(let text) = node.content, let number: Number = HexNumber.read(text) { return number }
@@ -132,7 +132,7 @@ extension ValueReader {
   }
 
   /// Reads a time with its unit.
-  mutating func time(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Duration>) -> Duration? {
+  package mutating func time(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Duration>) -> Duration? {
     if case .scalar(let text) = node.content, let time = TimeText.read(text), range.contains(time) { return time }
     let bounds = "from \(TimeText.text(range.lowerBound)) to \(TimeText.text(range.upperBound))"
     report(node.mark, "\(what) must be a time with its unit, like 500ms or 2s, \(bounds), not \(kind(node))")
@@ -140,7 +140,7 @@ extension ValueReader {
   }
 
   /// The node in an error message.
-  func kind(_ node: YAMLNode) -> String {
+  package func kind(_ node: YAMLNode) -> String {
     switch node.content {
     case .scalar(""): "nothing"
     case .scalar(let text): Quoted.text(text)
@@ -150,7 +150,7 @@ extension ValueReader {
   }
 
   /// The words in a sentence: "a, b or c".
-  static func either(_ words: [String]) -> String {
+  package static func either(_ words: [String]) -> String {
     words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
   }
 }

@@ -4,14 +4,14 @@ import AccessoryCore
 import AccessoryIO
 
 /// A folder of `.yaml` files that users write, with one profile or one protocol each.
-enum TextFolder {
+package enum TextFolder {
   /// The most files that are read from one folder.
-  static let fileLimit = 256
+  package static let fileLimit = 256
 
   /// Passes the contents of each file in the folder at `path` to `take`, sorted by name, with at most `limit` + 1
   /// bytes. A missing folder counts as empty. Returns the files that can't be read, with the reasons; `what` names
   /// their kind in messages, such as "a profile". Blocks.
-  static func read(
+  package static func read(
     _ path: String, isStrict: Bool, limit: Int, what: String, _ take: (_ file: String, _ bytes: [UInt8]) -> Void
   ) -> [ProfileProblem] {
     var problems: [ProfileProblem] = []

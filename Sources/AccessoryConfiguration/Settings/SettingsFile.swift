@@ -41,9 +41,9 @@ package struct SettingsFile: ValueReader {
     package let line, column: Int
   }
 
-  let file: String
-  var problems: [ProfileProblem] = []
-  static var places: [KnownKeys.Place] { [] }
+  package let file: String
+  package var problems: [ProfileProblem] = []
+  package static var places: [KnownKeys.Place] { [] }
 
   /// The most values in a list.
   private static let listLimit = 64
@@ -70,7 +70,7 @@ package struct SettingsFile: ValueReader {
     try read(try contents(of: path), file: path, what: what, keys: keys)
   }
 
-  static func contents(of path: String) throws(ProfileProblems) -> [UInt8] {
+  package static func contents(of path: String) throws(ProfileProblems) -> [UInt8] {
     do {
       return try SmallFile.read(path, limit: YAMLReader.sizeLimit + 1)
     } catch {

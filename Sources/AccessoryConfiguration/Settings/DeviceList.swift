@@ -15,9 +15,9 @@ package struct DeviceList: ValueReader {
     package init(_ address: DeviceAddress, profile: String? = nil) { (self.address, self.profile) = (address, profile) }
   }
 
-  let file: String
-  var problems: [ProfileProblem] = []
-  static var places: [KnownKeys.Place] { [("an entry of devices", entryKeys)] }
+  package let file: String
+  package var problems: [ProfileProblem] = []
+  package static var places: [KnownKeys.Place] { [("an entry of devices", entryKeys)] }
   private static let entryKeys = ["at", "profile"]
   /// The most devices in a list.
   package static let limit = 256

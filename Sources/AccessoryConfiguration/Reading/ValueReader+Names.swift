@@ -3,7 +3,7 @@
 // Reads names, and references to names.
 extension ValueReader {
   /// Reads a name that is also valid in file names, MQTT topics and command lines.
-  mutating func plainName(_ node: YAMLNode, _ what: String) -> String? {
+  package mutating func plainName(_ node: YAMLNode, _ what: String) -> String? {
     guard let name = text(node, what, limit: 64) else { return nil }
     guard isPlain(name) else {
       report(
@@ -17,7 +17,7 @@ extension ValueReader {
   }
 
   /// Checks a name that is a key.
-  mutating func isPlainName(_ entry: YAMLNode.Entry, _ what: String) -> Bool {
+  package mutating func isPlainName(_ entry: YAMLNode.Entry, _ what: String) -> Bool {
     plainName(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what) != nil
   }
 
@@ -30,7 +30,7 @@ extension ValueReader {
   }
 
   /// Resolves a reference to a name in the text, such as "a message of this file". Returns its index in `known`.
-  mutating func reference(_ node: YAMLNode, _ what: String, among known: [String]) -> Int? {
+  package mutating func reference(_ node: YAMLNode, _ what: String, among known: [String]) -> Int? {
     guard case .scalar(let name) = node.content, !name.isEmpty else {
       report(node.mark, "the name of \(what) was expected, not \(kind(node))")
       return nil
@@ -39,7 +39,7 @@ extension ValueReader {
   }
 
   /// Resolves a reference that isn't a YAML node of its own.
-  mutating func reference(_ name: String, _ mark: YAMLMark, _ what: String, among known: [String]) -> Int? {
+  package mutating func reference(_ name: String, _ mark: YAMLMark, _ what: String, among known: [String]) -> Int? {
     if let place = known.firstIndex(of: name) { return place }
     guard problems.count < Self.problemLimit else { return nil }
     let advice = known.isEmpty ? "there is none" : KnownKeys.advice(name, among: known)
@@ -48,7 +48,7 @@ extension ValueReader {
   }
 
   /// Reads a mapping whose keys are free.
-  mutating func entries(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode.Entry]? {
+  package mutating func entries(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode.Entry]? {
     guard case .mapping(let entries) = node.content else {
       report(node.mark, "\(what) must be names with values, not \(kind(node))")
       return nil
@@ -61,7 +61,7 @@ extension ValueReader {
   }
 
   /// Reads a list, or a single value in place of a list.
-  mutating func oneOrMore(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode] {
+  package mutating func oneOrMore(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode] {
     guard case .sequence = node.content else { return [node] }
     return list(node, what, limit: limit) ?? []
   }

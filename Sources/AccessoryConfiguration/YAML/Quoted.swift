@@ -3,16 +3,16 @@
 import AccessoryCore
 
 /// Writes text in double quotes, as YAML. Everything that could end the quotes or the line, or control a terminal, is escaped.
-enum Quoted {
+package enum Quoted {
   /// The quoted text, cut off after `limit` characters.
-  static func text(_ text: String, limit: Int = 60) -> String {
+  package static func text(_ text: String, limit: Int = 60) -> String {
     let scalars = text.unicodeScalars
     let rest = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex) ?? scalars.endIndex
     return whole(String(scalars[..<rest])) + (rest == scalars.endIndex ? "" : "…")
   }
 
   /// The whole quoted text.
-  static func whole(_ text: String) -> String {
+  package static func whole(_ text: String) -> String {
     "\"" + text.unicodeScalars.map(escaped).joined() + "\""
   }
 

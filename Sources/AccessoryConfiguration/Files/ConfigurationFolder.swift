@@ -4,11 +4,11 @@ import Glibc
 import SystemPackage
 
 /// The folder with the current user's settings.
-enum ConfigurationFolder {
+package enum ConfigurationFolder {
   /// `$XDG_CONFIG_HOME/accessory-bridge`, or `~/.config/accessory-bridge` where that isn't set; nil when `HOME` isn't set either.
-  static var user: String? { user { name in getenv(name).map { String(cString: $0) } } }
+  package static var user: String? { user { name in getenv(name).map { String(cString: $0) } } }
 
-  static func user(_ variable: (String) -> String?) -> String? {
+  package static func user(_ variable: (String) -> String?) -> String? {
     // The XDG base directory specification says that relative paths in these variables must be ignored.
     let isAbsolute = { (path: String) in path.hasPrefix("/") }
     let configuration =
@@ -18,12 +18,12 @@ enum ConfigurationFolder {
   }
 
   /// Replaces or creates a file atomically, and creates missing folders. Throws the error of the system call.
-  static func write(_ bytes: [UInt8], to path: String) throws(Errno) {
+  package static func write(_ bytes: [UInt8], to path: String) throws(Errno) {
     try put(bytes, at: path) { rename($0, $1) == 0 }
   }
 
   /// Creates a file atomically, and creates missing folders. Throws `fileExists` when the file exists.
-  static func writeNew(_ bytes: [UInt8], to path: String) throws(Errno) {
+  package static func writeNew(_ bytes: [UInt8], to path: String) throws(Errno) {
     try put(bytes, at: path) { temporary, path in
       // `link` fails when the path exists, whereas `rename` would replace the file.
       guard link(temporary, path) == 0 else { return false }
