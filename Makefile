@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
-BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libmosquitto-dev
+BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libsystemd-dev libmosquitto-dev
 TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat ser2net
 

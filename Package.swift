@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "AccessoryIO", targets: ["AccessoryIO"]),
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
+    .library(name: "AccessoryBluetooth", targets: ["AccessoryBluetooth"]),
     .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
@@ -39,6 +40,7 @@ let package = Package(
     .target(name: "CDescriptions", exclude: ["Descriptions"]),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
+    .systemLibrary(name: "CLibsystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     // Without pkg-config, which asks everybody for libmosquitto, also an app that has nothing of bridge-fleet.
     .systemLibrary(name: "CLibmosquitto"),
@@ -70,9 +72,15 @@ let package = Package(
         "AccessoryCore", "AccessoryIO", "CLibyaml", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "AccessoryBluetooth",
+      dependencies: [
+        "AccessoryCore", "AccessoryIO", "AccessoryDiscovery", "CLibsystemd",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "AccessoryDrivers",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CDescriptions",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -133,7 +141,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
@@ -223,6 +231,12 @@ let package = Package(
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
         "TestSupport",
       ], path: "Tests/Adapters/USBTests"),
+    .testTarget(
+      name: "AccessoryBluetoothTests",
+      dependencies: [
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryIO", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ], path: "Tests/Units/AccessoryBluetoothTests"),
     .testTarget(
       name: "AccessoryDiscoveryTests",
       dependencies: ["AccessoryCore", "AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"],

@@ -3,8 +3,8 @@
 /// The address of a device: which transport opens it, and where.
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
-/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`). `init(_:in:)` reads what `description`
-/// writes.
+/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`). `init(_:in:)`
+/// reads what `description` writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
@@ -17,6 +17,10 @@ public enum DeviceAddress: Sendable, Hashable {
   /// A device behind a stream socket of this machine, by the socket's path. A connection carries the device's bytes
   /// unchanged.
   case unix(String)
+  /// A Bluetooth Low Energy device, whose bytes pass by characteristics of GATT.
+  case ble(BluetoothAddress)
+  /// A serial port of a Bluetooth Classic device, by RFCOMM. `channel` is 1…30; nil means the first one.
+  case rfcomm(BluetoothAddress, channel: UInt8?)
 
   /// Parses an address: an absolute path, or a scheme and a place. Returns nil for anything else, such as a serial
   /// number or a relative path. A socket's relative path is resolved against `folder`; without `folder` it isn't
@@ -30,6 +34,10 @@ public enum DeviceAddress: Sendable, Hashable {
       self = .rfc2217(place)
     } else if let path = Self.path(in: text, folder) {
       self = .unix(path)
+    } else if let address = Self.rest(of: text, behind: .ble).flatMap({ BluetoothAddress($0) }) {
+      self = .ble(address)
+    } else if let (address, channel) = Self.port(in: text) {
+      self = .rfcomm(address, channel: channel)
     } else {
       return nil
     }
@@ -48,6 +56,8 @@ public enum DeviceAddress: Sendable, Hashable {
     case .tcp: .tcp
     case .rfc2217: .rfc2217
     case .unix: .unix
+    case .ble: .ble
+    case .rfcomm: .rfcomm
     }
   }
 
@@ -55,7 +65,7 @@ public enum DeviceAddress: Sendable, Hashable {
   public var node: String? {
     switch self {
     case .terminal(let path), .usb(let path): path
-    case .tcp, .rfc2217, .unix: nil
+    case .tcp, .rfc2217, .unix, .ble, .rfcomm: nil
     }
   }
 
@@ -78,6 +88,16 @@ public enum DeviceAddress: Sendable, Hashable {
     return folder.map { $0 + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path) }
   }
 
+  /// `rfcomm:AA:BB:CC:DD:EE:FF` or `rfcomm:AA:BB:CC:DD:EE:FF/CHANNEL`.
+  private static func port(in text: String) -> (BluetoothAddress, channel: UInt8?)? {
+    guard let rest = rest(of: text, behind: .rfcomm) else { return nil }
+    let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let address = BluetoothAddress(String(parts[0])) else { return nil }
+    guard parts.count == 2 else { return (address, nil) }
+    guard let channel = UInt8(parts[1]), 1...30 ~= channel, String(channel) == parts[1] else { return nil }
+    return (address, channel)
+  }
+
   private static func rest(of text: String, behind scheme: TransportKind) -> String? {
     let prefix = scheme.rawValue + ":"
     return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
@@ -94,6 +114,9 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
     case .terminal(let path), .usb(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
     case .unix(let path): "\(transport.rawValue):\(path)"
+    case .ble(let address): "\(transport.rawValue):\(address)"
+    case .rfcomm(let address, let channel):
+      "\(transport.rawValue):\(address)" + (channel.map { "/\($0)" } ?? "")
     }
   }
 }
@@ -110,4 +133,8 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case rfc2217
   /// A connection to a stream socket of this machine.
   case unix
+  /// Characteristics of a Bluetooth Low Energy device.
+  case ble
+  /// A serial port of a Bluetooth Classic device.
+  case rfcomm
 }

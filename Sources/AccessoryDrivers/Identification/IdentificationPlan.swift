@@ -25,7 +25,7 @@ public struct IdentificationPlan: Sendable {
       case .usb: return nil
       case .tcp(let place) where place.port == 502: self = .modbusTCP
       case .tcp, .rfc2217: self = .connection(isNetwork: true)
-      case .unix: self = .connection(isNetwork: false)
+      case .unix, .ble, .rfcomm: self = .connection(isNetwork: false)
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -94,6 +95,10 @@ public struct DeviceOpener: Sendable {
     case .rfc2217(let place):
       transport = try await RFC2217Transport.open(
         place, settings.terminal.configuration(path: device.address.description, label: label), io: io)
+    case .ble(let address):
+      transport = try await GATTTransport.open(address, settings.gatt, label: label, io: io)
+    case .rfcomm(let address, let channel):
+      transport = try await RFCOMMTransport.open(address, channel: channel, label: label, io: io)
     }
     guard let tap else { return transport }
     return TappedTransport(transport, tap: tap)

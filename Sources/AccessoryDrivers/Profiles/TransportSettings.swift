@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -12,6 +13,8 @@ public struct TransportSettings: Sendable, Hashable {
   public var terminal = TerminalSettings()
   /// The settings that apply when the transport is a pair of USB endpoints.
   public var usb = USBSettings()
+  /// The characteristics that are used when the transport is Bluetooth Low Energy.
+  public var gatt = GATTSettings()
 
   /// The default settings: a terminal with 115,200 baud, and endpoints found from the descriptors.
   public init() {}

@@ -176,7 +176,7 @@ public final class OutputQueue: Sendable {
 
   /// Refuses new offers, but keeps the bytes that wait to be written. Producers see a queue that was closed without an
   /// error, even if a later `close` has one.
-  func seal() {
+  package func seal() {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed, !state.isSealed else { return nil }
       state.isSealed = true

@@ -146,7 +146,7 @@ struct IdentifyView: Sendable {
         )
       }
       switch device.address {
-      case .tcp, .unix:
+      case .tcp, .unix, .ble, .rfcomm:
         lines.append(
           "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
       case .terminal, .usb, .rfc2217: break

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -36,9 +37,15 @@ struct TransportOptions: ParsableArguments {
       "USB: a stream, one message per transfer, or messages padded to a packet; default: by the interface's class.",
       valueName: "shape", visibility: HelpTopic.visibility))
   var shape: USBTransportConfiguration.Shape?
+  @Option(
+    help: ArgumentHelp(
+      "Bluetooth: the UUIDs of its service and of what to write and to listen to, SERVICE,WRITE,NOTIFY.",
+      valueName: "uuids", visibility: HelpTopic.visibility),
+    transform: GATTArgument.read)
+  var gatt: GATTArgument?
 
   /// Whether the user gives an option that replaces a setting of the profile.
-  var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil }
+  var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil || gatt != nil }
 
   /// The transport that the user asks for. An interface or endpoints imply USB.
   var wanted: TransportKind? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }
@@ -68,6 +75,17 @@ struct TransportOptions: ParsableArguments {
     if let alternate { settings.alternateSetting = alternate }
     if let shape { settings.shape = shape }
     return settings
+  }
+}
+
+/// The characteristics of a Bluetooth device on the command line: "ffe0,ffe1,ffe1".
+struct GATTArgument: FormArgument {
+  static let form = "the UUIDs of a service and of the characteristics to write and to listen to, like ffe0,ffe1,ffe1"
+  let settings: GATTSettings
+
+  init?(argument: String) {
+    guard let settings = GATTSettings(argument) else { return nil }
+    self.settings = settings
   }
 }
 

@@ -68,6 +68,7 @@ enum Door {
     if line.driver != nil { opener.claims = await KnownProfiles.store.claiming(found) }
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
+    if let gatt = line.transport.gatt { opener.settings.gatt = gatt.settings }
     // If the profile has the wanted driver, it is kept, since it is set up with the profile's numbers.
     if let name = line.driver, opener.driver?.name != name, let driver = KnownDrivers.library.driver(named: name) {
       opener.driver = driver

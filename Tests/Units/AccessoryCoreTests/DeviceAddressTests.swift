@@ -13,6 +13,9 @@ import Testing
     ("rfc2217:box:2217", .rfc2217(NetworkAddress(host: "box", port: 2_217))),
     ("unix:/run/lamp.sock", .unix("/run/lamp.sock")),
     ("unix:/a b:c", .unix("/a b:c")),
+    ("ble:00:16:53:4A:FF:09", .ble(BluetoothAddress("00:16:53:4a:ff:09")!)),
+    ("rfcomm:00:16:53:4A:FF:09", .rfcomm(BluetoothAddress("00:16:53:4A:FF:09")!, channel: nil)),
+    ("rfcomm:00:16:53:4A:FF:09/30", .rfcomm(BluetoothAddress("00:16:53:4A:FF:09")!, channel: 30)),
   ])
   func aTextAndItsAddress(text: String, address: DeviceAddress) {
     #expect(DeviceAddress(text) == address)
@@ -28,6 +31,10 @@ import Testing
     "", "SIM0001", "ttyACM0", "./acc", "tcp", "tcp:", "tcp:host", "tcp:host:", "tcp::5555", "tcp:host:0",
     "tcp:host:65536", "tcp:a:b:5", "tcp:a b:5", "tcp:a/b:5", "TCP:host:5", "udp:host:5", "rfc2217:host",
     "usb:1209:0001", "unix", "unix:", "unix:lamp.sock", "unix:./lamp.sock", "UNIX:/lamp.sock", "unix:/a\0b",
+    "ble:", "ble:00:16:53:4A:FF", "ble:00:16:53:4A:FF:0", "ble:00:16:53:4A:FF:+9", "ble:00:16:53:4A:FF:0G",
+    "ble:00:16:53:4A:FF:09:01", "ble:00:16:53:4A:FF:09/1", "rfcomm:00:16:53:4A:FF:09/",
+    "rfcomm:00:16:53:4A:FF:09/0", "rfcomm:00:16:53:4A:FF:09/31", "rfcomm:00:16:53:4A:FF:09/01",
+    "rfcomm:00:16:53:4A:FF:09/1/2", "rfcomm:00:16:53:4A:FF:09/+1",
   ])
   func whatIsNoAddress(text: String) {
     #expect(DeviceAddress(text) == nil)
@@ -43,13 +50,21 @@ import Testing
     }
   }
 
-  @Test func theirTransports() {
+  @Test func theOtherFormsOfABluetoothAddressAreAccepted() {
+    #expect(DeviceAddress("ble:AABBCCDDEE0F")?.description == "ble:AA:BB:CC:DD:EE:0F")
+    #expect(DeviceAddress("ble:aa:bb:cc:dd:ee:0f")?.description == "ble:AA:BB:CC:DD:EE:0F")
+    #expect(BluetoothAddress("01:02:03:04:05:06")?.bytes == [1, 2, 3, 4, 5, 6])
+  }
+
+  @Test func theirTransports() throws {
     let place = NetworkAddress(host: "box", port: 1)
+    let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
       .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .tcp(place), .rfc2217(place), .unix("/x"),
+      .ble(radio), .rfcomm(radio, channel: nil),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
-    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217", "unix"])
+    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217", "unix", "ble", "rfcomm"])
   }
 
   @Test func theirOrder() {

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import CLibsystemd
+import SystemPackage
+
+/// A connection to the system bus, served by the I/O thread: its socket and its timeouts are events like all others.
+///
+/// Signals are passed to `onSignal`, and the end of the connection to `onEnd`, both on the I/O thread.
+package actor BusConnection: EventHandler, IOWork, IOActor {
+  package nonisolated let io: IOThread
+  private let onSignal: @Sendable (BusMessage) -> Void
+  private let onEnd: @Sendable (BusFailure) -> Void
+  private var bus: SystemBus?
+  private var descriptor: FileDescriptor?
+  private var token: EventToken?
+  private var interest: Interest = []
+  private var timer: TimerToken?
+  private var deadline: MonotonicTime?
+  private var calls: [ObjectIdentifier: PendingCall] = [:]
+
+  /// The most messages that are processed for one event, so that a busy bus doesn't delay devices.
+  private static let messagesPerEvent = 32
+  /// The most calls that wait for a reply.
+  private static let callLimit = 256
+
+  /// The I/O thread.
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// A connection that isn't open yet.
+  package init(
+    io: IOThread, onSignal: @escaping @Sendable (BusMessage) -> Void, onEnd: @escaping @Sendable (BusFailure) -> Void
+  ) {
+    (self.io, self.onSignal, self.onEnd) = (io, onSignal, onEnd)
+  }
+
+  /// Connects to the bus at `address`, by default the system bus, and asks for the signals that match `rules`. Throws
+  /// when nothing listens there; what goes wrong later is told to `onEnd`.
+  package func open(_ address: String? = nil, rules: [String]) throws(BusFailure) {
+    do throws(Errno) {
+      let bus = try SystemBus.open(address)
+      self.bus = bus
+      let descriptor = try bus.descriptor()
+      token = try io.watch(descriptor, for: [], handler: self)
+      self.descriptor = descriptor
+      let context = Unmanaged.passUnretained(self).toOpaque()
+      // The connection outlives its bus: the I/O thread retains it until `end`.
+      for rule in rules { try bus.watch(rule, context, signalCallback) }
+      rearm()
+    } catch {
+      end(BusFailure(error), telling: false)
+      throw BusFailure(error)
+    }
+  }
+
+  /// Makes a call, and returns the values of the reply.
+  package func call(_ call: BusCall, within limit: Duration = .seconds(10)) async throws(BusFailure) -> BusMessage {
+    guard let bus else { throw .disconnected }
+    guard calls.count < Self.callLimit else { throw BusFailure(Errno.resourceBusy) }
+    let pending = PendingCall(self)
+    calls[ObjectIdentifier(pending)] = pending
+    do throws(Errno) {
+      try bus.send(call, within: limit, Unmanaged.passUnretained(pending).toOpaque(), replyCallback)
+    } catch {
+      calls[ObjectIdentifier(pending)] = nil
+      throw BusFailure(error)
+    }
+    rearm()
+    return try await pending.reply.value(whenCancelled: .failure(.cancelled)).get()
+  }
+
+  /// Sends a call whose reply nobody needs.
+  package func post(_ call: BusCall, within limit: Duration = .seconds(10)) {
+    guard let bus, calls.count < Self.callLimit else { return }
+    let pending = PendingCall(self)
+    calls[ObjectIdentifier(pending)] = pending
+    do throws(Errno) {
+      try bus.send(call, within: limit, Unmanaged.passUnretained(pending).toOpaque(), replyCallback)
+      rearm()
+    } catch {
+      calls[ObjectIdentifier(pending)] = nil
+    }
+  }
+
+  /// Ends the connection. `onEnd` isn't called.
+  package func close() { end(.disconnected, telling: false) }
+
+  /// Starts `close()` without waiting for it.
+  package nonisolated func beginClose() { io.post { self.enter { $0.close() } } }
+
+  // MARK: - Events
+
+  /// The I/O thread calls this when the socket is ready.
+  package nonisolated func ready(_ readiness: Readiness) { enter { $0.process() } }
+
+  /// The I/O thread calls this when more messages wait.
+  package nonisolated func perform() { enter { $0.process() } }
+
+  private func process() {
+    do throws(Errno) {
+      for _ in 0..<Self.messagesPerEvent {
+        guard let bus else { return }
+        if try !bus.process() { return rearm() }
+      }
+      rearm()
+      io.post(self)
+    } catch {
+      end(BusFailure(error), telling: true)
+    }
+  }
+
+  /// Asks sd-bus what it waits for, after everything that may have changed it.
+  private func rearm() {
+    guard let bus, let descriptor, let token else { return }
+    do throws(Errno) {
+      let wanted = try bus.interest()
+      if wanted != interest { try io.change(descriptor, token, to: wanted) }
+      interest = wanted
+    } catch {
+      // Not at once: the caller may be in the middle of a call.
+      return io.post { self.enter { $0.end(BusFailure(error), telling: true) } }
+    }
+    let wanted = bus.deadline()
+    guard wanted != deadline else { return }
+    if let timer { io.cancel(timer) }
+    deadline = wanted
+    timer = wanted.map { time in io.schedule(at: time) { self.enter { $0.timeIsUp() } } }
+  }
+
+  private func timeIsUp() {
+    (timer, deadline) = (nil, nil)
+    process()
+  }
+
+  private func end(_ failure: BusFailure, telling: Bool) {
+    guard let bus else { return }
+    self.bus = nil
+    if let timer { io.cancel(timer) }
+    (timer, deadline) = (nil, nil)
+    if let descriptor, let token { io.unwatch(descriptor, token) }
+    (descriptor, token) = (nil, nil)
+    bus.close()
+    let waiting = calls.values
+    calls = [:]
+    for call in waiting { call.reply.finish(.failure(telling ? failure : .disconnected)) }
+    if telling { onEnd(failure) }
+  }
+
+  // MARK: - Callbacks of sd-bus
+
+  fileprivate nonisolated func received(_ result: Result<BusMessage, BusFailure>) {
+    enter(result) { connection, result in
+      // A signal that makes no sense is dropped.
+      if case .success(let message) = result { connection.onSignal(message) }
+    }
+  }
+
+  fileprivate nonisolated func finish(_ call: PendingCall, _ result: Result<BusMessage, BusFailure>) {
+    enter { $0.calls[ObjectIdentifier(call)] = nil }
+    call.reply.finish(result)
+  }
+}
+
+/// A call whose reply hasn't come. The connection retains it until then.
+private final class PendingCall: Sendable {
+  let connection: BusConnection
+  let reply = OneShot<Result<BusMessage, BusFailure>>()
+
+  init(_ connection: BusConnection) { self.connection = connection }
+}
+
+/// Called by sd-bus with a signal.
+private func signalCallback(
+  _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
+) -> CInt {
+  guard let message, let context else { return 0 }
+  Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().received(BusReader.read(message))
+  return 0
+}
+
+/// Called by sd-bus with a reply, an error, or the end of the time for a reply.
+private func replyCallback(
+  _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
+) -> CInt {
+  guard let message, let context else { return 0 }
+  let call = Unmanaged<PendingCall>.fromOpaque(context).takeUnretainedValue()
+  call.connection.finish(call, BusReader.read(message))
+  return 0
+}

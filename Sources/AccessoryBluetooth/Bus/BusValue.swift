@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import SystemPackage
+
+/// A value in a D-Bus message that was received. Variants are replaced by what is in them.
+package indirect enum BusValue: Sendable, Equatable {
+  /// A truth value.
+  case boolean(Bool)
+  /// An integer of any size. An unsigned one above the largest `Int64` is that largest number.
+  case integer(Int64)
+  /// A floating point number.
+  case real(Double)
+  /// A string, or the signature of a type.
+  case text(String)
+  /// The path of an object.
+  case path(String)
+  /// An array of bytes.
+  case bytes([UInt8])
+  /// An array of anything else, or a structure.
+  case list([BusValue])
+  /// A dictionary, in the order of the message.
+  case dictionary([Entry])
+  /// A file descriptor.
+  case descriptor(BusDescriptor)
+
+  /// A key of a dictionary with its value.
+  package struct Entry: Sendable, Equatable {
+    package let key: BusValue
+    package let value: BusValue
+    package init(_ key: BusValue, _ value: BusValue) { (self.key, self.value) = (key, value) }
+  }
+
+  /// The truth value; nil when it is something else.
+  package var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+  /// The integer; nil when it is something else.
+  package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The string; nil when it is something else.
+  package var text: String? { if case .text(let value) = self { value } else { nil } }
+  /// The path of the object; nil when it is something else.
+  package var path: String? { if case .path(let value) = self { value } else { nil } }
+  /// The bytes; nil when it is something else.
+  package var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
+  /// The elements of a list; nil when it is something else.
+  package var list: [BusValue]? { if case .list(let value) = self { value } else { nil } }
+  /// The entries of a dictionary; nil when it is something else.
+  package var entries: [Entry]? { if case .dictionary(let value) = self { value } else { nil } }
+  /// The strings of a list of strings; nil when it is something else. Elements that aren't strings are left out.
+  package var texts: [String]? { list.map { $0.compactMap(\.text) } }
+
+  /// A dictionary with strings as its keys; nil when it is something else. Of two equal keys, the last one counts.
+  package var properties: [String: BusValue]? {
+    entries.map { entries in
+      Dictionary(entries.compactMap { entry in entry.key.text.map { ($0, entry.value) } }) { $1 }
+    }
+  }
+}
+
+/// A file descriptor that came in a message. It is closed with its last reference, unless somebody has taken it.
+package final class BusDescriptor: Sendable, Equatable {
+  private let descriptor: Locked<FileDescriptor?>
+
+  /// Owns `descriptor` from now on.
+  package init(owning descriptor: FileDescriptor) { self.descriptor = Locked(descriptor) }
+
+  deinit { if let descriptor = take() { Socket.close(descriptor) } }
+
+  /// The descriptor, which belongs to the caller from now on; nil when it was taken before.
+  package func take() -> FileDescriptor? {
+    descriptor.withLock { descriptor in
+      defer { descriptor = nil }
+      return descriptor
+    }
+  }
+
+  /// Whether both are the same object.
+  package static func == (a: BusDescriptor, b: BusDescriptor) -> Bool { a === b }
+}
+
+/// A value in a message that is sent.
+package indirect enum BusArgument: Sendable, Equatable {
+  /// A truth value.
+  case boolean(Bool)
+  /// A string.
+  case text(String)
+  /// The path of an object.
+  case path(String)
+  /// An array of bytes.
+  case bytes([UInt8])
+  /// An array of strings.
+  case texts([String])
+  /// An unsigned integer of 16 bits.
+  case unsigned16(UInt16)
+  /// A dictionary of strings and variants.
+  case options([Option])
+  /// A value in a variant.
+  case variant(BusArgument)
+
+  /// A name with its value.
+  package struct Option: Sendable, Equatable {
+    package let name: String
+    package let value: BusArgument
+    package init(_ name: String, _ value: BusArgument) { (self.name, self.value) = (name, value) }
+  }
+
+  /// The D-Bus type of the value.
+  package var signature: String {
+    switch self {
+    case .boolean: "b"
+    case .text: "s"
+    case .path: "o"
+    case .bytes: "ay"
+    case .texts: "as"
+    case .unsigned16: "q"
+    case .options: "a{sv}"
+    case .variant: "v"
+    }
+  }
+}
+
+/// A call of a method of an object on the bus.
+package struct BusCall: Sendable {
+  /// The name of the program that owns the object.
+  package var destination: String
+  /// The object.
+  package var path: String
+  /// The interface that has the method.
+  package var interface: String
+  /// The method.
+  package var member: String
+  /// The arguments, in order.
+  package var arguments: [BusArgument]
+
+  /// A call of `interface.member` of the object at `path`.
+  package init(
+    _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = []
+  ) {
+    (self.destination, self.path, self.interface, self.member) = (destination, path, interface, member)
+    self.arguments = arguments
+  }
+}
+
+/// A message that was received: a signal, or the reply to a call.
+package struct BusMessage: Sendable, Equatable {
+  /// The unique name of the sender, such as `:1.5`, or `org.freedesktop.DBus` for the bus itself.
+  package var sender = ""
+  /// The object of a signal.
+  package var path = ""
+  /// The interface of a signal.
+  package var interface = ""
+  /// The name of a signal.
+  package var member = ""
+  /// The values in the message.
+  package var values: [BusValue] = []
+
+  /// An empty message.
+  package init() {}
+
+  /// A message with these fields.
+  package init(
+    sender: String, path: String = "", interface: String = "", member: String = "", values: [BusValue] = []
+  ) {
+    (self.sender, self.path, self.interface, self.member) = (sender, path, interface, member)
+    self.values = values
+  }
+}
+
+/// Why a call has failed.
+package struct BusFailure: Error, Sendable, Equatable {
+  /// The error's name on the bus, such as `org.bluez.Error.NotReady`; for failures of this machine the one that sd-bus
+  /// gives them.
+  package var name: String
+  /// What the other program says about it, for people. Escape it before it is shown.
+  package var text: String
+
+  /// A failure with this name and text.
+  package init(_ name: String, _ text: String = "") { (self.name, self.text) = (name, text) }
+
+  /// The message has a form that isn't understood, or is too large.
+  package static let malformed = BusFailure(
+    "org.freedesktop.DBus.Error.InconsistentMessage", "the message makes no sense")
+  /// The connection to the bus has ended.
+  package static let disconnected = BusFailure(
+    "org.freedesktop.DBus.Error.Disconnected", "the connection to the system bus has ended")
+  /// The caller doesn't wait any longer.
+  package static let cancelled = BusFailure("org.freedesktop.DBus.Error.NoReply", "cancelled")
+
+  /// A failure of this machine.
+  package init(_ errno: Errno) { self.init("System.Error.\(errno.rawValue)", errno.description) }
+
+  /// Whether no reply came in time.
+  package var isTimeout: Bool {
+    [
+      "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout",
+      "System.Error.\(Errno.timedOut.rawValue)",
+    ]
+    .contains(name)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import CLibsystemd
+import Glibc
+import SystemPackage
+
+// The calls of sd-bus (sd-bus(3)). All of them are made on the I/O thread, and none of them blocks: `sd_bus_call`,
+// `sd_bus_wait` and `sd_bus_flush` aren't used.
+
+/// A connection of sd-bus. A reference type of C, so it is only used on the I/O thread.
+struct SystemBus {
+  let handle: OpaquePointer
+
+  /// Starts to connect to the bus at `address`; nil means the system bus. Signing in goes on while the bus is processed.
+  static func open(_ address: String?) throws(Errno) -> SystemBus {
+    var handle: OpaquePointer?
+    try check(sd_bus_new(&handle))
+    guard let handle else { throw .noMemory }
+    let bus = SystemBus(handle: handle)
+    do throws(Errno) {
+      let place = address ?? getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+      try check(sd_bus_set_address(handle, place ?? "unix:path=/run/dbus/system_bus_socket"))
+      try check(sd_bus_set_bus_client(handle, 1))
+      // Other users run the other end: nothing that it says about credentials is needed.
+      try check(sd_bus_negotiate_fds(handle, 1))
+      try check(sd_bus_start(handle))
+    } catch {
+      bus.close()
+      throw error
+    }
+    return bus
+  }
+
+  /// Ends the connection. Callbacks aren't called any more.
+  func close() {
+    sd_bus_close(handle)
+    sd_bus_unref(handle)
+  }
+
+  /// The socket.
+  func descriptor() throws(Errno) -> FileDescriptor { FileDescriptor(rawValue: try Self.check(sd_bus_get_fd(handle))) }
+
+  /// What to wait for.
+  func interest() throws(Errno) -> Interest {
+    let events = try Self.check(sd_bus_get_events(handle))
+    var interest: Interest = []
+    if events & POLLIN != 0 { interest.insert(.read) }
+    if events & POLLOUT != 0 { interest.insert(.write) }
+    return interest
+  }
+
+  /// When to process the bus even if nothing arrives; nil means never.
+  func deadline() -> MonotonicTime? {
+    var microseconds = UInt64.max
+    guard sd_bus_get_timeout(handle, &microseconds) >= 0, microseconds != .max else { return nil }
+    return MonotonicTime(nanoseconds: Int64(clamping: microseconds).multipliedClamping(by: 1_000))
+  }
+
+  /// Does the next piece of work. Returns false when there is none.
+  func process() throws(Errno) -> Bool { try Self.check(sd_bus_process(handle, nil)) > 0 }
+
+  /// Has `callback` called with each signal that the rule matches.
+  func watch(_ rule: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t) throws(Errno) {
+    try Self.check(sd_bus_add_match_async(handle, nil, rule, callback, nil, context))
+  }
+
+  /// Sends a call. `callback` is called once with the reply or an error, and not at all when the bus is closed before.
+  func send(
+    _ call: BusCall, within limit: Duration, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t
+  ) throws(Errno) {
+    var message: OpaquePointer?
+    try Self.check(
+      sd_bus_message_new_method_call(handle, &message, call.destination, call.path, call.interface, call.member))
+    guard let message else { throw .noMemory }
+    defer { sd_bus_message_unref(message) }
+    for argument in call.arguments { try Self.append(argument, to: message) }
+    let microseconds = UInt64(clamping: max(1, limit.inNanoseconds / 1_000))
+    try Self.check(sd_bus_call_async(handle, nil, message, callback, context, microseconds))
+  }
+
+  private static func append(_ argument: BusArgument, to message: OpaquePointer) throws(Errno) {
+    switch argument {
+    case .boolean(let value):
+      var number: CInt = value ? 1 : 0
+      try check(sd_bus_message_append_basic(message, type("b"), &number))
+    case .unsigned16(var value): try check(sd_bus_message_append_basic(message, type("q"), &value))
+    case .text(let text): try append(text, "s", to: message)
+    case .path(let path): try append(path, "o", to: message)
+    case .bytes(let bytes): try check(sd_bus_message_append_array(message, type("y"), bytes, bytes.count))
+    case .texts(let texts):
+      try check(sd_bus_message_open_container(message, type("a"), "s"))
+      for text in texts { try append(text, "s", to: message) }
+      try check(sd_bus_message_close_container(message))
+    case .variant(let value):
+      try check(sd_bus_message_open_container(message, type("v"), value.signature))
+      try append(value, to: message)
+      try check(sd_bus_message_close_container(message))
+    case .options(let options):
+      try check(sd_bus_message_open_container(message, type("a"), "{sv}"))
+      for option in options {
+        try check(sd_bus_message_open_container(message, type("e"), "sv"))
+        try append(option.name, "s", to: message)
+        try append(.variant(option.value), to: message)
+        try check(sd_bus_message_close_container(message))
+      }
+      try check(sd_bus_message_close_container(message))
+    }
+  }
+
+  private static func append(_ text: String, _ kind: Unicode.Scalar, to message: OpaquePointer) throws(Errno) {
+    guard !text.utf8.contains(0) else { throw .invalidArgument }
+    let result = text.withCString { sd_bus_message_append_basic(message, type(kind), $0) }
+    try check(result)
+  }
+
+  static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
+
+  /// Throws the errno that sd-bus returns as a negative number.
+  @discardableResult
+  static func check(_ result: CInt) throws(Errno) -> CInt {
+    guard result >= 0 else { throw Errno(rawValue: -result) }
+    return result
+  }
+}
+
+extension Int64 {
+  fileprivate func multipliedClamping(by factor: Int64) -> Int64 {
+    let (product, overflow) = multipliedReportingOverflow(by: factor)
+    return overflow ? .max : product
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// What BlueZ's daemon, bluetoothd, has told.
+package enum BlueZEvent: Sendable, Equatable {
+  /// Something about the object at this path has changed, or it came or went.
+  case changed(String)
+  /// The characteristic at this path has sent a value.
+  case value(String, [UInt8])
+  /// bluetoothd has ended, or its connection to the bus has.
+  case gone(AccessoryError)
+  /// bluetoothd has started again, and its objects are known.
+  case returned
+}
+
+/// A conversation with bluetoothd over the system bus, on the I/O thread. It asks nothing by itself and has no timers
+/// while nobody waits for something. What it asked bluetoothd to do, such as looking for devices, ends with it.
+package actor BlueZ: IOActor {
+  package nonisolated let io: IOThread
+  /// The objects that bluetoothd has now.
+  package private(set) var objects = BluetoothObjects()
+  private var bus: BusConnection?
+  /// bluetoothd's own name on the bus; empty while it doesn't run. Any program could send us signals in its name.
+  private var owner = ""
+  private var hasEnded = false
+  private var observers: [Int: @Sendable (BlueZEvent, BluetoothObjects) -> Void] = [:]
+  private var nextObserver = 0
+
+  static let name = "org.bluez"
+  private static let busName = "org.freedesktop.DBus"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  private static let manager = "org.freedesktop.DBus.ObjectManager"
+  private static let rules = [
+    "type='signal',sender='\(name)',interface='\(manager)'",
+    "type='signal',sender='\(name)',interface='\(properties)',member='PropertiesChanged',path_namespace='/org/bluez'",
+    "type='signal',sender='\(busName)',interface='\(busName)',member='NameOwnerChanged',arg0='\(name)'",
+  ]
+
+  /// The I/O thread.
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Begins a conversation over the bus at `address`, by default the system bus.
+  ///
+  /// Throws `notFound` when there is no system bus or bluetoothd doesn't run, and `permissionDenied` when the bus doesn't
+  /// let this user speak with it.
+  package static func open(_ address: String? = nil, io: IOThread = .shared) async throws(AccessoryError) -> BlueZ {
+    let bluez = BlueZ(io)
+    try await bluez.start(address)
+    return bluez
+  }
+
+  private init(_ io: IOThread) { self.io = io }
+
+  deinit { bus?.beginClose() }
+
+  private func start(_ address: String?) async throws(AccessoryError) {
+    let bus = BusConnection(io: io) { [weak self] signal in
+      self?.enter(signal) { $0.take($1) }
+    } onEnd: { [weak self] failure in
+      self?.enter(failure) { $0.end($1) }
+    }
+    self.bus = bus
+    try await attempt { () throws(AccessoryError) in
+      do throws(BusFailure) {
+        try await bus.open(address, rules: Self.rules)
+        let reply = try await bus.call(
+          BusCall(Self.busName, "/org/freedesktop/DBus", Self.busName, "GetNameOwner", [.text(Self.name)]))
+        owner = reply.values.first?.text ?? ""
+        try await load()
+      } catch {
+        throw AccessoryError(starting: error)
+      }
+    } onFailure: { _ in
+      await bus.close()
+    }
+  }
+
+  private func load() async throws(BusFailure) {
+    guard let bus else { throw .disconnected }
+    let before = owner
+    let reply = try await bus.call(BusCall(Self.name, "/", Self.manager, "GetManagedObjects"))
+    if owner == before, reply.sender == owner { objects.replace(reply) }
+  }
+
+  /// Ends the conversation, and with it what was asked for: a search, notifications.
+  package func close() async {
+    hasEnded = true
+    observers = [:]
+    let bus = bus
+    self.bus = nil
+    await bus?.close()
+  }
+
+  // MARK: - Asking
+
+  /// Calls a method of one of bluetoothd's objects.
+  package func call(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
+    within limit: Duration = .seconds(10)
+  ) async throws(BusFailure) -> [BusValue] {
+    guard let bus, !owner.isEmpty else { throw .disconnected }
+    return try await bus.call(BusCall(Self.name, path, interface, member, arguments), within: limit).values
+  }
+
+  /// Calls a method whose result nobody needs.
+  package func post(_ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = []) async {
+    await bus?.post(BusCall(Self.name, path, interface, member, arguments))
+  }
+
+  /// Calls `body` on the I/O thread with every event and the objects after it, until `stopObserving` with the result.
+  package func observe(_ body: @escaping @Sendable (BlueZEvent, BluetoothObjects) -> Void) -> Int {
+    defer { nextObserver += 1 }
+    observers[nextObserver] = body
+    return nextObserver
+  }
+
+  /// Ends what `observe` began.
+  package func stopObserving(_ key: Int) { observers[key] = nil }
+
+  /// Waits until `look` finds something in the objects. Throws the error that it finds, `otherwise` when the time is up,
+  /// `disconnected` when bluetoothd ends, and `cancelled`.
+  package func first<Value: Sendable>(
+    within limit: Duration, otherwise late: AccessoryError,
+    _ look: @escaping @Sendable (BluetoothObjects) -> Result<Value, AccessoryError>?
+  ) async throws(AccessoryError) -> Value {
+    if let found = look(objects) { return try found.get() }
+    let result = OneShot<Result<Value, AccessoryError>>()
+    let key = observe { event, objects in
+      if case .gone(let error) = event { result.finish(.failure(error)) }
+      if let found = look(objects) { result.finish(found) }
+    }
+    let timer = io.schedule(at: io.now + limit) { result.finish(.failure(late)) }
+    let found = await result.value(whenCancelled: .failure(AccessoryError(.cancelled, "waiting was cancelled")))
+    io.cancel(timer)
+    stopObserving(key)
+    return try found.get()
+  }
+
+  // MARK: - Following
+
+  private func take(_ signal: BusMessage) {
+    guard !hasEnded else { return }
+    if signal.sender == Self.busName, signal.member == "NameOwnerChanged" { return ownerChanged(signal) }
+    // The bus lets every program send signals to every other one.
+    guard signal.sender == owner, !owner.isEmpty else { return }
+    switch (signal.interface, signal.member) {
+    case (Self.manager, "InterfacesAdded"):
+      objects.added(signal)
+      tell(.changed(signal.values.first?.path ?? ""))
+    case (Self.manager, "InterfacesRemoved"):
+      objects.removed(signal)
+      tell(.changed(signal.values.first?.path ?? ""))
+    case (Self.properties, "PropertiesChanged"):
+      objects.changed(signal)
+      tell(.changed(signal.path))
+      if signal.values.first?.text == "org.bluez.GattCharacteristic1", signal.values.count >= 2,
+        let value = signal.values[1].properties?["Value"]?.bytes
+      {
+        tell(.value(signal.path, value))
+      }
+    default: break
+    }
+  }
+
+  private func ownerChanged(_ signal: BusMessage) {
+    guard signal.values.count == 3, signal.values[0].text == Self.name, let new = signal.values[2].text, new != owner
+    else { return }
+    let wasThere = !owner.isEmpty
+    owner = new
+    objects = BluetoothObjects()
+    if wasThere { tell(.gone(.bluetoothdEnded)) }
+    guard !new.isEmpty else { return }
+    Task {
+      do throws(BusFailure) {
+        try await self.load()
+        self.tell(.returned)
+      } catch {
+        // It has ended again, which the next signal tells.
+      }
+    }
+  }
+
+  private func end(_ failure: BusFailure) {
+    guard !hasEnded else { return }
+    owner = ""
+    objects = BluetoothObjects()
+    bus = nil
+    tell(.gone(AccessoryError(.disconnected, "the connection to the system bus has ended: does dbus run?")))
+  }
+
+  private func tell(_ event: BlueZEvent) {
+    for observer in observers.values { observer(event, objects) }
+  }
+}

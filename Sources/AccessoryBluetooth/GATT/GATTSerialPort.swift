@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Which characteristics of a Bluetooth Low Energy device carry its bytes. What isn't named is looked for: first among
+/// the services that makers of modules use, then in the named service.
+public struct GATTSettings: Sendable, Hashable {
+  /// The service that has both characteristics.
+  public var service: BluetoothUUID?
+  /// The characteristic that is written.
+  public var write: BluetoothUUID?
+  /// The characteristic that sends notifications.
+  public var notify: BluetoothUUID?
+
+  /// Nothing is named.
+  public init(service: BluetoothUUID? = nil, write: BluetoothUUID? = nil, notify: BluetoothUUID? = nil) {
+    (self.service, self.write, self.notify) = (service, write, notify)
+  }
+
+  /// Reads `SERVICE,WRITE,NOTIFY`, or `SERVICE` alone, with UUIDs of 4 or 32 digits; nil for anything else.
+  public init?(_ text: String) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { BluetoothUUID($0) }
+    guard parts.count == 1 || parts.count == 3, !parts.contains(nil) else { return nil }
+    self.init(service: parts[0], write: parts.count == 3 ? parts[1] : nil, notify: parts.count == 3 ? parts[2] : nil)
+  }
+}
+
+/// A pair of characteristics that carries bytes in both directions. Both may be the same one.
+package struct GATTSerialPort: Sendable, Equatable {
+  /// The characteristic that is written.
+  package let write: GATTCharacteristic
+  /// The characteristic that sends notifications.
+  package let notify: GATTCharacteristic
+
+  /// The services that makers of modules use for bytes, in the order in which they are looked for.
+  package static let known: [(service: BluetoothUUID, write: BluetoothUUID, notify: BluetoothUUID)] = [
+    // HM-10 and its many copies.
+    (short(0xFFE0), short(0xFFE1), short(0xFFE1)),
+    // Nordic UART Service.
+    (nordic(1), nordic(2), nordic(3)),
+    // DFRobot Bluno.
+    (short(0xDFB0), short(0xDFB1), short(0xDFB1)),
+    // Modules by ISSC and others.
+    (short(0xFFF0), short(0xFFF2), short(0xFFF1)),
+    // Battery managers by JBD.
+    (short(0xFF00), short(0xFF02), short(0xFF01)),
+  ]
+
+  private static func short(_ number: UInt16) -> BluetoothUUID { BluetoothUUID(short: number) }
+  private static func nordic(_ number: Int) -> BluetoothUUID {
+    BluetoothUUID("6e40000\(number)-b5a3-f393-e0a9-e50e24dcca9e")!
+  }
+
+  /// Whether a device that tells this service probably has a serial port.
+  package static func isKnown(_ service: BluetoothUUID) -> Bool { known.contains { $0.service == service } }
+
+  /// Finds the characteristics in the services of a device. Throws `unsupported` when there are none.
+  package init(
+    in table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings, label: String
+  ) throws(AccessoryError) {
+    if settings == GATTSettings() {
+      for (service, write, notify) in Self.known {
+        for entry in table where entry.service.uuid == service {
+          guard let port = Self(entry.characteristics, write, notify) else { continue }
+          self = port
+          return
+        }
+      }
+    } else {
+      for entry in table where settings.service == nil || entry.service.uuid == settings.service {
+        guard let port = Self(entry.characteristics, settings.write, settings.notify) else { continue }
+        self = port
+        return
+      }
+    }
+    throw Self.none(table, settings, label)
+  }
+
+  /// The characteristics with these UUIDs; without a UUID, the only one that fits.
+  private init?(_ characteristics: [GATTCharacteristic], _ write: BluetoothUUID?, _ notify: BluetoothUUID?) {
+    func only(_ uuid: BluetoothUUID?, _ fits: (GATTCharacteristic) -> Bool) -> GATTCharacteristic? {
+      let found = characteristics.filter { fits($0) && (uuid == nil || $0.uuid == uuid) }
+      return found.count == 1 || uuid != nil ? found.first : nil
+    }
+    guard let write = only(write, { $0.takesCommands || $0.takesRequests }), let notify = only(notify, \.notifies)
+    else {
+      return nil
+    }
+    (self.write, self.notify) = (write, notify)
+  }
+
+  private static func none(
+    _ table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings, _ label: String
+  ) -> AccessoryError {
+    let services = table.compactMap { entry in
+      entry.service.uuid.map { service in
+        "\(service) (\(entry.characteristics.compactMap { $0.uuid?.description }.joined(separator: ", ")))"
+      }
+    }
+    let has =
+      services.isEmpty ? "it has no services" : "its services are " + services.prefix(16).joined(separator: ", ")
+    let what =
+      settings == GATTSettings()
+      ? "has no serial port of a known kind" : "doesn't have the characteristics that are named"
+    return AccessoryError(
+      .unsupported, "\(label) \(what); \(has). Say which ones carry its bytes: --gatt SERVICE,WRITE,NOTIFY")
+  }
+}

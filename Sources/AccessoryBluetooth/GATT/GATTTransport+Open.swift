@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import SystemPackage
+
+extension GATTTransport {
+  /// How long it may take until a device is found.
+  public static let searchLimit = Duration.seconds(12)
+  /// How long connecting may take, with the exchange that tells the services.
+  public static let connectLimit = Duration.seconds(15)
+
+  /// Connects a Bluetooth Low Energy device and opens its serial port. A device that BlueZ doesn't know is looked for.
+  ///
+  /// Throws `notFound` when Bluetooth isn't there or the device isn't, `misconfigured` when the adapter is off,
+  /// `timedOut` when the device doesn't answer, `busy` when another program uses its serial port, `unsupported` when it
+  /// has none, and `cancelled` when the task is cancelled meanwhile.
+  public static func open(
+    _ address: BluetoothAddress, _ settings: GATTSettings = GATTSettings(), label: String? = nil,
+    io: IOThread = .shared
+  ) async throws(AccessoryError) -> GATTTransport {
+    let bluez = try await BlueZ.open(io: io)
+    return try await attempt { () throws(AccessoryError) in
+      try await open(address, settings, label: label ?? DeviceAddress.ble(address).description, over: bluez)
+    } onFailure: { _ in
+      await bluez.close()
+    }
+  }
+
+  /// The same over a conversation with bluetoothd, which belongs to the transport from now on.
+  static func open(
+    _ address: BluetoothAddress, _ settings: GATTSettings, label: String, over bluez: BlueZ
+  ) async throws(AccessoryError) -> GATTTransport {
+    let device = try await bluez.device(at: address, .lowEnergy, within: searchLimit)
+    let isOurs = try await bluez.connect(device, label: label, within: connectLimit)
+    return try await attempt { () throws(AccessoryError) in
+      let port = try GATTSerialPort(in: await bluez.objects.table(of: device.path), settings, label: label)
+      // Notifications first, so that none is lost that answers the first write.
+      let notifications = try await acquire("AcquireNotify", port.notify, bluez, label)
+      let writes = port.write.takesCommands ? try await acquire("AcquireWrite", port.write, bluez, label) : nil
+      let known = await bluez.objects.characteristics[port.write.path]?.packetSize
+      let transport = GATTTransport(
+        bluez, device: device.path, port, label: label, ownsConnection: isOurs,
+        notifications: notifications?.descriptor.take(), writes: writes?.descriptor.take(),
+        packetSize: writes?.size ?? notifications?.size ?? known ?? 23)
+      try await transport.start()
+      return transport
+    } onFailure: { _ in
+      if isOurs { await bluez.disconnect(device.path) }
+    }
+  }
+
+  /// A socket that bluetoothd has handed out, and the largest packet with its head of three bytes.
+  private struct Acquired {
+    let descriptor: BusDescriptor
+    let size: Int
+
+    init?(_ values: [BusValue]) {
+      guard values.count == 2, case .descriptor(let descriptor) = values[0], let size = values[1].integer,
+        23...517 ~= size
+      else { return nil }
+      (self.descriptor, self.size) = (descriptor, Int(size))
+    }
+  }
+
+  /// Asks for the socket of a characteristic; nil when bluetoothd offers none for it. Throws `busy` when another program
+  /// has it.
+  private static func acquire(
+    _ method: String, _ characteristic: GATTCharacteristic, _ bluez: BlueZ, _ label: String
+  ) async throws(AccessoryError) -> Acquired? {
+    do throws(BusFailure) {
+      let values = try await bluez.call(
+        characteristic.path, Self.characteristic, method, [.options([])], within: writeLimit)
+      guard let acquired = Acquired(values) else { throw .malformed }
+      return acquired
+    } catch {
+      if ["org.bluez.Error.NotSupported", "org.freedesktop.DBus.Error.UnknownMethod"].contains(error.name) {
+        return nil
+      }
+      throw AccessoryError(error, "opening the serial port of \(label)")
+    }
+  }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import SystemPackage
+
+/// The transport over two characteristics of a Bluetooth Low Energy device.
+///
+/// bluetoothd hands out a socket for each: every packet that is read from one is a notification, every packet that is
+/// written to the other a write. Where it doesn't offer a socket, notifications come as signals of the bus, and writes
+/// are calls, one after another.
+public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
+  /// The device's name for people.
+  public nonisolated let label: String
+  /// Nothing is known about the time on the air.
+  public nonisolated var timing: LineTiming { .instant }
+  /// The bytes that have arrived.
+  public nonisolated let input = InputQueue()
+  /// The bytes to write.
+  public nonisolated let output = OutputQueue(highWater: 16_384)
+
+  package nonisolated let io: IOThread
+  private let bluez: BlueZ
+  private let device: String
+  private let port: GATTSerialPort
+  /// Whether this program has made the connection, and so must end it.
+  private let ownsConnection: Bool
+  private let reader: Watched?
+  private let writer: Watched?
+  /// The most bytes of a write.
+  private let chunk: Int
+  private var writing: [UInt8] = []
+  private var writtenCount = 0
+  /// A call of `WriteValue` hasn't been answered yet.
+  private var isCalling = false
+  private var isClosing = false
+  private var isOver = false
+  private var observer: Int?
+  private let closed = OneShot<Void>()
+
+  /// A socket that the I/O thread watches.
+  private final class Watched {
+    let descriptor: FileDescriptor
+    var token: EventToken?
+    var interest: Interest
+    init(_ descriptor: FileDescriptor, _ interest: Interest) {
+      (self.descriptor, self.interest) = (descriptor, interest)
+    }
+  }
+
+  /// The most packets that are read or written for one event.
+  private static let packetsPerEvent = 16
+  /// How long a close waits for bytes that were accepted before.
+  private static let closeLimit = Duration.seconds(1)
+  /// How long a confirmed write may take. GATT's own limit is 30 seconds.
+  static let writeLimit = Duration.seconds(31)
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// A transport over sockets that it owns; nil means by signals and calls of the bus.
+  init(
+    _ bluez: BlueZ, device: String, _ port: GATTSerialPort, label: String, ownsConnection: Bool,
+    notifications: FileDescriptor?, writes: FileDescriptor?, packetSize: Int
+  ) {
+    self.io = bluez.io
+    self.bluez = bluez
+    self.device = device
+    self.port = port
+    self.label = label
+    self.ownsConnection = ownsConnection
+    reader = notifications.map { Watched($0, .read) }
+    writer = writes.map { Watched($0, []) }
+    chunk = max(20, packetSize - 3)
+  }
+
+  /// Begins to read and write. Throws, after it has ended, when that isn't possible.
+  func start() async throws(AccessoryError) {
+    output.onQueued { self.io.post(self) }
+    input.onResume { self.io.post { self.enter { $0.resume() } } }
+    let (device, notify) = (device, port.notify.path)
+    observer = await bluez.observe { [weak self] event, objects in
+      self?.enter { $0.follow(event, isThere: objects.devices[device]?.isConnected == true, notify) }
+    }
+    do throws(BusFailure) {
+      // The device may have gone while nobody observed it.
+      guard await bluez.objects.devices[device]?.isConnected == true else {
+        throw BusFailure("org.bluez.Error.NotConnected")
+      }
+      for watched in [reader, writer] {
+        guard let watched, !isOver else { continue }
+        do throws(Errno) {
+          watched.token = try io.watch(watched.descriptor, for: watched.interest, handler: self)
+        } catch {
+          throw BusFailure(error)
+        }
+      }
+      if reader == nil { _ = try await bluez.call(notify, Self.characteristic, "StartNotify", within: Self.writeLimit) }
+    } catch {
+      let error = AccessoryError(error, "opening the serial port of \(label)")
+      end(error)
+      await closed.value()
+      throw error
+    }
+  }
+
+  // MARK: - Events
+
+  /// The I/O thread calls this when one of the sockets is ready.
+  package nonisolated func ready(_ readiness: Readiness) { enter(readiness) { $0.handle($1) } }
+
+  /// The I/O thread calls this when there is something to write.
+  package nonisolated func perform() { enter { $0.flush() } }
+
+  private func handle(_ readiness: Readiness) {
+    guard !isOver else { return }
+    let hasHungUp = !readiness.isDisjoint(with: [.hangUp, .error])
+    if hasHungUp || readiness.contains(.readable) { read(toTheEnd: hasHungUp) }
+    if hasHungUp { return end(.disconnected(label)) }
+    if readiness.contains(.writable) { flush() }
+  }
+
+  private func follow(_ event: BlueZEvent, isThere: Bool, _ notify: String) {
+    guard !isOver else { return }
+    switch event {
+    case .value(notify, let bytes) where reader == nil: _ = input.append(bytes.span.bytes)
+    case .gone(let error):
+      read(toTheEnd: true)
+      end(AccessoryError(.disconnected, "\(label) was disconnected: \(error.message)"))
+    case .changed where !isThere:
+      read(toTheEnd: true)
+      end(.disconnected(label))
+    case .changed, .value, .returned: break
+    }
+  }
+
+  private func watch(_ watched: Watched, _ interest: Interest) {
+    guard let token = watched.token, watched.interest != interest else { return }
+    watched.interest = interest
+    do throws(Errno) {
+      try io.change(watched.descriptor, token, to: interest)
+    } catch {
+      end(AccessoryError(errno: error, "watching \(label)"))
+    }
+  }
+
+  // MARK: - Reading
+
+  private func resume() {
+    if let reader, !isOver, !isClosing { watch(reader, .read) }
+  }
+
+  /// Reads packets: those for one event, or, after a hang-up, all that have arrived.
+  private func read(toTheEnd: Bool) {
+    guard let reader else { return }
+    var left = toTheEnd ? 65_536 : Self.packetsPerEvent
+    while left > 0, !isOver {
+      left -= 1
+      var wantsMore = true
+      do throws(Errno) {
+        let count = try Socket.receive(from: reader.descriptor, by: self) { bytes in
+          if !bytes.isEmpty { wantsMore = input.append(bytes.bytes) }
+        }
+        // The end; or an empty notification, which means nothing in a stream of bytes.
+        if count == 0 { return }
+      } catch {
+        return
+      }
+      if !wantsMore, !toTheEnd { return watch(reader, []) }
+    }
+  }
+
+  // MARK: - Writing
+
+  private func flush() {
+    guard !isOver else { return }
+    for _ in 0..<Self.packetsPerEvent {
+      if writtenCount == writing.count {
+        writtenCount = 0
+        guard output.take(into: &writing) else {
+          writing = []
+          if let writer { watch(writer, []) }
+          return
+        }
+      }
+      let packet = writing[writtenCount..<min(writing.count, writtenCount + chunk)]
+      guard let writer else { return call(Array(packet)) }
+      do throws(Errno) {
+        let count = try Socket.send(packet, to: writer.descriptor)
+        writtenCount += count
+        output.wrote(count)
+      } catch .wouldBlock {
+        return watch(writer, .write)
+      } catch {
+        read(toTheEnd: true)
+        return end(.disconnected(label, code: .errno(error.rawValue)))
+      }
+    }
+    io.post(self)  // continue after other descriptors were served
+  }
+
+  /// Writes a packet by a call, and goes on with the reply.
+  private func call(_ packet: [UInt8]) {
+    guard !isCalling else { return }
+    isCalling = true
+    let kind = port.write.takesRequests ? "request" : "command"
+    Task {
+      do throws(BusFailure) {
+        _ = try await bluez.call(
+          port.write.path, Self.characteristic, "WriteValue",
+          [.bytes(packet), .options([.init("type", .text(kind))])], within: Self.writeLimit)
+        self.wrote(packet.count)
+      } catch {
+        self.end(AccessoryError(error, "writing to \(label)"))
+      }
+    }
+  }
+
+  private func wrote(_ count: Int) {
+    isCalling = false
+    writtenCount += count
+    output.wrote(count)
+    flush()
+  }
+
+  static let characteristic = "org.bluez.GattCharacteristic1"
+
+  // MARK: - Ending
+
+  private func beginClosing() {
+    guard !isOver, !isClosing else { return }
+    isClosing = true
+    output.seal()
+    input.finish(nil)
+    if let reader { watch(reader, []) }
+    let timer = io.schedule(at: io.now + Self.closeLimit) { self.io.post { self.enter { $0.end(nil) } } }
+    output.onEmpty { [io] in
+      io.cancel(timer)
+      io.post { self.enter { $0.end(nil) } }
+    }
+    flush()
+  }
+
+  /// Ends both queues, once, and gives everything back.
+  private func end(_ error: AccessoryError?) {
+    guard !isOver else { return }
+    isOver = true
+    for watched in [reader, writer] {
+      guard let watched else { continue }
+      if let token = watched.token { io.unwatch(watched.descriptor, token) }
+      Socket.close(watched.descriptor)
+    }
+    output.close(isClosing ? nil : error)
+    input.finish(isClosing ? nil : error)
+    Task {
+      if let observer { await bluez.stopObserving(observer) }
+      if reader == nil {
+        _ = try? await bluez.call(port.notify.path, Self.characteristic, "StopNotify", within: .seconds(2))
+      }
+      if ownsConnection { await bluez.disconnect(device) }
+      await bluez.close()
+      closed.finish()
+    }
+  }
+
+  /// Ends the transport, and returns when other programs can connect the device.
+  ///
+  /// Accepted bytes are still written, if the device takes them within a second. BlueZ takes two seconds to disconnect.
+  public func close() async {
+    beginClosing()
+    await closed.value()
+  }
+
+  /// Starts `close()` without waiting for it.
+  public nonisolated func beginClose() { io.post { self.enter { $0.beginClosing() } } }
+
+  /// Ends the transport with `disconnected`, after the bytes that have arrived.
+  public nonisolated func deviceWasRemoved() {
+    io.post {
+      self.enter { transport in
+        transport.read(toTheEnd: true)
+        transport.end(.disconnected(transport.label))
+      }
+    }
+  }
+}

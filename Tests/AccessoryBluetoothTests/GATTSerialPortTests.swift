@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Testing
+
+@testable import AccessoryBluetooth
+
+/// Which characteristics carry the bytes.
+@Suite struct GATTSerialPortTests {
+  private typealias Table = [(service: GATTService, characteristics: [GATTCharacteristic])]
+
+  private func service(_ uuid: String, _ characteristics: [(String, Set<String>)]) -> Table.Element {
+    let path = "/service_" + uuid
+    return (
+      GATTService(path: path, uuid: BluetoothUUID(uuid), device: "/d"),
+      characteristics.map { uuid, flags in
+        GATTCharacteristic(path: path + "/" + uuid, uuid: BluetoothUUID(uuid), service: path, flags: flags)
+      }
+    )
+  }
+
+  @Test(arguments: [
+    ("ffe0", "ffe1", "ffe1"),
+    (
+      "6e400001-b5a3-f393-e0a9-e50e24dcca9e", "6e400002-b5a3-f393-e0a9-e50e24dcca9e",
+      "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
+    ), ("dfb0", "dfb1", "dfb1"), ("fff0", "fff2", "fff1"),
+    ("ff00", "ff02", "ff01"),
+  ])
+  func knownKinds(_ uuid: String, _ write: String, _ notify: String) throws {
+    let both: [(String, Set<String>)] = [(write, ["notify", "write-without-response"])]
+    let two: [(String, Set<String>)] = [(notify, ["notify"]), (write, ["write-without-response"])]
+    let characteristics = write == notify ? both : two
+    let table = [service("180a", [("2a29", ["read"])]), service(uuid, characteristics)]
+    let port = try GATTSerialPort(in: table, GATTSettings(), label: "ble:x")
+    #expect(port.write.uuid == BluetoothUUID(write) && port.notify.uuid == BluetoothUUID(notify))
+    #expect(GATTSerialPort.isKnown(try #require(BluetoothUUID(uuid))))
+  }
+
+  @Test func namedCharacteristics() throws {
+    let table = [
+      service("ffe0", [("ffe1", ["notify", "write"])]),
+      service("abcd", [("abc1", ["write"]), ("abc2", ["write"]), ("abc3", ["indicate"])]),
+    ]
+    let named = try #require(GATTSettings("abcd,abc2,abc3"))
+    let port = try GATTSerialPort(in: table, named, label: "ble:x")
+    #expect(port.write.uuid?.description == "abc2" && port.notify.uuid?.description == "abc3")
+    // Two could be written: which one isn't guessed.
+    #expect(throws: AccessoryError.self) {
+      try GATTSerialPort(in: table, try #require(GATTSettings("abcd")), label: "ble:x")
+    }
+    // What is named must fit.
+    #expect(throws: AccessoryError.self) {
+      try GATTSerialPort(in: table, try #require(GATTSettings("abcd,abc3,abc3")), label: "ble:x")
+    }
+  }
+
+  @Test func withoutASerialPortTheServicesAreNamed() throws {
+    let table = [service("180a", [("2a29", ["read"])])]
+    let error = #expect(throws: AccessoryError.self) {
+      try GATTSerialPort(in: table, GATTSettings(), label: "ble:x")
+    }
+    #expect(error?.kind == .unsupported)
+    #expect(error?.message.contains("180a (2a29)") == true && error?.message.contains("--gatt") == true)
+  }
+
+  @Test(arguments: ["", "ffe", "ffe0,ffe1", "ffe0,ffe1,ffe1,ffe1", "ffe0,,ffe1", "gfe0", "ffe0 ,ffe1,ffe1"])
+  func whatIsNoSetting(text: String) { #expect(GATTSettings(text) == nil) }
+
+  @Test func theFormsOfAUUID() {
+    #expect(BluetoothUUID("FFE0") == BluetoothUUID("0000ffe0-0000-1000-8000-00805f9b34fb"))
+    #expect(BluetoothUUID("FFE0")?.description == "ffe0")
+    #expect(BluetoothUUID("12345678")?.description == "12345678-0000-1000-8000-00805f9b34fb")
+    #expect(BluetoothUUID("0000ffe0-0000-1000-8000-00805f9b34f") == nil)
+    #expect(BluetoothUUID("0000ffe0000010008000-00805f9b34fb") == nil)
+  }
+}
