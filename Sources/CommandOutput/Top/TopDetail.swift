@@ -20,7 +20,7 @@ extension TopScreen {
     lines += cells(row, columns)
     lines += graph(model.graph, columns)
     lines += values(row, columns)
-    lines += facts(row.facts.map { ($0.name, $0.text) }, columns)
+    lines += facts(row.facts, columns)
     drawLines(
       lines, &model, on: &grid, title: row.name + (row.shownState.isEmpty ? "" : "  " + row.shownState),
       CellStyle(row.reach == .attached ? glyphs.style(row.severity).colour : .yellow, bold: true))

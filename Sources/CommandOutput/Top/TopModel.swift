@@ -82,7 +82,9 @@ package struct TopModel: Sendable {
 
   /// Sets the values of a row, which don't change the order.
   package mutating func setValues(_ values: [AccessoryValue], of key: String) {
-    if let index = indices[key] { rows[index].values = values }
+    guard let index = indices[key] else { return }
+    rows[index].accessory.values = ValuesReading(values, at: MonotonicTime(nanoseconds: 0))
+    rows[index].hasValues = true
   }
 
   /// Removes a row.

@@ -4,7 +4,8 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// One accessory in `top`.
+/// One accessory in `top`: what a mirror of services, or a broker, knows of it. What the screen shows is computed from that.
+@dynamicMemberLookup
 package struct TopRow: Sendable, Hashable {
   /// How urgently somebody should look at the accessory.
   package enum Severity: Int, Sendable, Hashable, Comparable {
@@ -23,33 +24,91 @@ package struct TopRow: Sendable, Hashable {
   }
 
   /// A text that names the accessory among all others. Not shown.
-  package var key: String
+  package let key: String
   /// Its name, escaped.
-  package var name: String
-  /// More about it for the detail view, escaped: model, path, profile, gateway.
-  package var facts: [Fact] = []
-  package var reach = Reach.attached
-  /// Its state in a word or a few: "attached", "try 2 of 3", "offline", "busy". Escaped.
-  package var state = ""
-  /// Why it can't be reached, escaped; nil where it can, or where nobody says.
-  package var problem: String?
-  package var battery: BatteryReading?
-  package var status: AccessoryStatus?
-  /// Its values; nil where they weren't asked for yet.
-  package var values: [AccessoryValue]?
-  /// When it was last read, on the clock of the screen; nil where that isn't known.
-  package var readTime: MonotonicTime?
-  /// Whether the reading is older than it should be.
-  package var isStale = false
-  /// The names of the active alarms that limits have raised, with what they say; escaped.
-  package var alarms: [Alarm] = []
+  package let name: String
+  /// What is known of it. The time of its readings is on the clock of the screen.
+  package var accessory: MirroredAccessory
+  /// The gateway of one in a fleet.
+  package var gateway: String?
+  /// Whether its service or its gateway can be reached.
+  package var isServed = true
+  /// Whether its values are known; false where they weren't asked for yet.
+  package var hasValues = true
 
-  /// A line of the detail view: "Profile  framed".
-  package struct Fact: Sendable, Hashable {
-    package var name, text: String
-
-    package init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
+  /// A row of an accessory. `name` is escaped here.
+  package init(key: String, name: String, _ accessory: MirroredAccessory) {
+    (self.key, self.name, self.accessory) = (key, SafeText.escape(name, limit: 64), accessory)
   }
+
+  package subscript<Value>(dynamicMember path: WritableKeyPath<MirroredAccessory, Value>) -> Value {
+    get { accessory[keyPath: path] }
+    set { accessory[keyPath: path] = newValue }
+  }
+
+  /// Its values; nil where they weren't asked for yet.
+  package var values: [AccessoryValue]? { hasValues ? accessory.values.values : nil }
+
+  /// Whether the readings are older than they should be.
+  package var isStale: Bool { accessory.isStale || !accessory.isConnected || !isServed }
+
+  // MARK: - Its state
+
+  package var reach: Reach {
+    guard isServed else { return .away }
+    guard let record = accessory.record else { return accessory.isConnected ? .attached : .away }
+    return switch record.state {
+    // An event reports a disconnect before the next list does.
+    case .attached, .lent: accessory.isConnected ? .attached : .away
+    case .opening: .trying
+    case .waiting: record.isReachable ? .attached : record.next_try_ms == nil ? .away : .trying
+    case .failed: .away
+    }
+  }
+
+  /// Its state in a word or a few: "attached", "busy 40 %", "try 2 of 3", "offline". Escaped.
+  package var state: String {
+    guard isServed else { return gateway == nil ? "no service" : "offline" }
+    if reach == .away, accessory.record?.isReachable ?? true { return "gone" }
+    if let record = accessory.record, record.state != .attached { return HeldView.word(record) }
+    guard let status = accessory.status, let state = status.state, state != .notInitialized else { return "attached" }
+    return state.word + (status.progress.map { " \($0) %" } ?? "")
+  }
+
+  /// Why it can't be reached, escaped; nil where it can, or where nobody says.
+  package var problem: String? {
+    guard isServed else { return gateway.map { _ in "the gateway is offline" } }
+    let message =
+      if let record = accessory.record {
+        record.state == .attached ? nil : record.problem?.message
+      } else {
+        accessory.problem?.message
+      }
+    return message.map { SafeText.escape($0, limit: 300) }
+  }
+
+  /// More about it for the detail view, escaped: model, path, profile, gateway.
+  package var facts: [(name: String, text: String)] {
+    var facts: [(name: String, text: String)] = []
+    func add(_ name: String, _ text: String?) {
+      guard let text, !text.isEmpty else { return }
+      facts.append((name, SafeText.escape(text, limit: 200)))
+    }
+    let record = accessory.record
+    add("Gateway", gateway)
+    add("Name", accessory.identity?.name ?? accessory.device.name)
+    add("Manufacturer", accessory.manufacturer)
+    add("Model", accessory.model)
+    add("Firmware", accessory.identity?.firmwareRevision)
+    add("Path", accessory.device.place)
+    if let record { facts.append(("Service", HeldView.state(record))) }
+    for unfit in record?.unfit_alarms ?? [] { add("Alarm", "\(unfit.name) is never raised: \(unfit.reason)") }
+    add("Profile", record?.profile ?? accessory.profile)
+    add("Driver", record?.driver ?? accessory.driver)
+    return facts
+  }
+
+  // MARK: - Alarms
 
   /// A reason to look at the accessory.
   package struct Alarm: Sendable, Hashable {
@@ -71,18 +130,10 @@ package struct TopRow: Sendable, Hashable {
     }
   }
 
-  /// An accessory without readings. `name` is escaped here.
-  package init(key: String, name: String) {
-    self.key = key
-    self.name = SafeText.escape(name, limit: 64)
-  }
-
-  // MARK: - Alarms
-
   /// All reasons to look at it: raised alarms first, then what the accessory itself says.
   package var reasons: [Alarm] {
-    var reasons = alarms
-    if let battery {
+    var reasons = (accessory.alarms ?? []).map(Alarm.init)
+    if let battery = accessory.battery {
       if battery.level == .critical { reasons.append(Alarm("battery critical", .alarm, word: "critical")) }
       if battery.level == .low { reasons.append(Alarm("battery low", .warning, word: "low")) }
       for fault in battery.faults ?? [] {
@@ -92,7 +143,7 @@ package struct TopRow: Sendable, Hashable {
         reasons.append(Alarm("warning: \(SafeText.escape(warning))", .warning, word: SafeText.escape(warning)))
       }
     }
-    if let status, status.state == .fault {
+    if let status = accessory.status, status.state == .fault {
       reasons.append(Alarm("fault" + (status.faultCode.map { " \($0)" } ?? ""), .alarm))
     }
     return reasons
@@ -100,13 +151,10 @@ package struct TopRow: Sendable, Hashable {
 
   /// The most urgent of the reasons.
   package var severity: Severity {
-    var most = alarms.map(\.severity).max() ?? .none
-    if let battery {
-      if battery.level == .critical || battery.faults?.isEmpty == false { return .alarm }
-      if battery.level == .low || battery.warnings?.isEmpty == false { most = max(most, .warning) }
-    }
-    if status?.state == .fault { return .alarm }
-    return most
+    let battery = accessory.battery
+    if accessory.alarms?.isEmpty == false || accessory.status?.state == .fault { return .alarm }
+    if battery?.level == .critical || battery?.faults?.isEmpty == false { return .alarm }
+    return battery?.level == .low || battery?.warnings?.isEmpty == false ? .warning : .none
   }
 
   /// The most important thing to say: that it can't be reached, then an alarm, then what it does.
@@ -137,7 +185,7 @@ package struct TopRow: Sendable, Hashable {
   /// The values for the list's column, the most interesting first: "23.4 °C", "power 12.1 W".
   package var summary: [String] {
     var parts: [String] = []
-    let hottest = battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) }
+    let hottest = accessory.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) }
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
     // Numbers that measure something; the rest is in the detail view.
     for value in values ?? [] where value.number != nil {

@@ -62,9 +62,9 @@ actor ServiceTopFeed: TopFeed {
   }
 
   private func addRaised(to row: inout TopRow, _ id: String) {
-    for alarm in raised[id] ?? [] where !row.alarms.contains(TopRow.Alarm(alarm)) {
-      row.alarms.append(TopRow.Alarm(alarm))
-    }
+    let its = row.accessory.alarms ?? []
+    // The service's own may say the same.
+    row.accessory.alarms = its + (raised[id] ?? []).filter { !its.map(TopRow.Alarm.init).contains(TopRow.Alarm($0)) }
   }
 
   // MARK: - For the screen

@@ -80,7 +80,7 @@ actor FleetTopFeed: TopFeed {
       let text = key.description
       if let one = fleet.accessory(key) {
         keys[text] = key
-        changes.rows.append(FleetTopRow.row(one, now: now, wallClock: wallClock))
+        changes.rows.append(TopRow(one, now: now, wallClock: wallClock))
       } else if keys.removeValue(forKey: text) != nil {
         changes.removed.append(text)
         known[key.gateway]?.remove(key)
@@ -113,36 +113,14 @@ actor FleetTopFeed: TopFeed {
   func history(of key: String) async -> [ReadingSeries] { [] }
 }
 
-/// Rows of `top` for the accessories of a fleet.
-enum FleetTopRow {
-  static func row(_ one: FleetAccessory, now: MonotonicTime, wallClock: Double) -> TopRow {
-    var row = TopRow(key: one.key.description, name: one.key.description)
-    row.battery = one.state.battery
-    row.status = one.state.status
-    row.isStale = one.isStale
-    row.alarms = (one.state.alarms ?? []).map(TopRow.Alarm.init)
-    let times = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }
-    row.readTime = times.max().map { now + min(.zero, $0 - MonotonicTime(since1970: wallClock)) }
-    row.reach = one.state.isConnected ? .attached : .away
-    let working = row.status?.state.flatMap { $0 == .notInitialized ? nil : $0.word }
-    row.state = one.state.isConnected && one.word == "attached" ? working ?? one.word : one.word
-    row.problem =
-      one.isOnline ? one.state.problem.map { SafeText.escape($0.message, limit: 300) } : "the gateway is offline"
-    var facts: [TopRow.Fact] = []
-    func add(_ name: String, _ text: String?) {
-      guard let text, !text.isEmpty else { return }
-      facts.append(TopRow.Fact(name, SafeText.escape(text, limit: 200)))
-    }
-    let (device, identity) = (one.state.device, one.state.identity)
-    add("Gateway", one.key.gateway.text)
-    add("Name", identity?.name ?? device.name)
-    add("Manufacturer", identity?.manufacturer ?? device.manufacturer)
-    add("Model", identity?.model ?? device.model)
-    add("Firmware", identity?.firmwareRevision)
-    add("Path", device.place)
-    add("Profile", one.state.record?.profile)
-    add("Driver", device.driver)
-    row.facts = facts
-    return row
+extension TopRow {
+  /// A row for an accessory of a fleet, without its values. `now` and `wallClock` are the same moment.
+  fileprivate init(_ one: FleetAccessory, now: MonotonicTime, wallClock: Double) {
+    self.init(key: one.key.description, name: one.key.description, one.state)
+    (gateway, isServed, hasValues) = (one.key.gateway.text, one.isOnline, false)
+    // The service's record is that of an accessory which it has.
+    if !one.state.isConnected { self.record = nil }
+    let time = [one.state.batteryTime, one.state.statusTime].compactMap { $0 }.max()
+    self.readTime = time.map { now + min(.zero, $0 - MonotonicTime(since1970: wallClock)) }
   }
 }

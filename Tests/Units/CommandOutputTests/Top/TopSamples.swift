@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import Console
 
@@ -11,15 +12,25 @@ enum TopSample {
 
   static func row(
     _ name: String, percent: Int? = 57, charge: BatteryReading.Charge = .discharging, millivolts: Int? = 3_712,
-    milliamperes: Int? = -250, age: Duration? = .seconds(3), state: String = "idle"
+    milliamperes: Int? = -250, age: Duration? = .seconds(3), status: AccessoryStatus? = AccessoryStatus(state: .idle)
   ) -> TopRow {
-    var row = TopRow(key: name, name: name)
+    var row = TopRow(key: name, name: name, accessory(name))
     row.battery = BatteryReading(
       percent: percent, millivolts: millivolts, milliamperes: milliamperes, charge: charge)
     row.readTime = age.map { now + (Duration.zero - $0) }
-    row.state = state
-    row.values = []
+    row.status = status
     return row
+  }
+
+  static func accessory(_ name: String) -> MirroredAccessory {
+    MirroredAccessory(service: "s", device: Bridge.Device(id: name, path: name, source: "udev"))
+  }
+
+  /// What the service says of an accessory.
+  static func record(_ row: TopRow, _ state: Bridge.AttachmentState, tries: Int = 0) -> Bridge.Accessory {
+    var record = Bridge.Accessory(device: row.device, state: state, tries: tries)
+    if tries > 0 { (record.tries_limit, record.next_try_ms) = (3, 1_000) }
+    return record
   }
 
   /// A battery with cells, faults and values.
@@ -28,11 +39,12 @@ enum TopSample {
     row.battery?.cellMillivolts = [3_300, 3_345, nil, 3_310]
     row.battery?.faults = ["cell overvoltage"]
     row.battery?.temperatures = [.init(23_450, name: "cell 1"), .init(nil)]
-    row.values = [
-      AccessoryValue("power", quantity: .power, unit: .watt, content: .number(-13.2)),
-      AccessoryValue("mode", content: .text("float")),
-    ]
-    row.facts = [.init("Profile", "jbd")]
+    row.accessory.values = ValuesReading(
+      [
+        AccessoryValue("power", quantity: .power, unit: .watt, content: .number(-13.2)),
+        AccessoryValue("mode", content: .text("float")),
+      ], at: now)
+    row.profile = "jbd"
     return row
   }
 
@@ -42,16 +54,16 @@ enum TopSample {
       "\u{1B}[2J\u{1B}]0;owned\u{7}", "a\nb\rc\td", "\u{202E}drow", String(repeating: "長い名前", count: 40),
       "e\u{301}" + String(repeating: "\u{301}", count: 60), "👩‍👩‍👧‍👦 family", "",
     ].enumerated().map { index, name in
-      var row = TopRow(key: "\(index)", name: name)
+      var row = TopRow(key: "\(index)", name: name, accessory(name))
       row.battery = BatteryReading(
         percent: 100, level: .full, millivolts: ReadingLimits.electrical.upperBound,
         milliamperes: ReadingLimits.electrical.lowerBound, charge: .charging)
       row.battery?.faults = [name]
       row.battery?.temperatures = [.init(ReadingLimits.millidegrees.upperBound, name: name)]
       row.battery?.cellMillivolts = Array(repeating: ReadingLimits.electrical.upperBound, count: 255)
-      row.values = [
-        AccessoryValue(name, unit: MeasurementUnit(rawValue: name), content: .number(.greatestFiniteMagnitude))
-      ]
+      row.accessory.values = ValuesReading(
+        [AccessoryValue(name, unit: MeasurementUnit(rawValue: name), content: .number(.greatestFiniteMagnitude))],
+        at: now)
       row.status = AccessoryStatus(state: .fault, faultCode: .max)
       return row
     }

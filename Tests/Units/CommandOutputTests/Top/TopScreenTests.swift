@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import Console
 import Testing
@@ -33,10 +34,11 @@ import Testing
   /// Between 100 columns and more there are values: whole ones, or an ellipsis in their place, and never in another column.
   @Test func aHundredAndTwentyColumns() {
     var row = TopSample.row("INV-1")
-    row.values = [
-      AccessoryValue("grid_voltage", quantity: .voltage, unit: .volt, content: .number(226)),
-      AccessoryValue("grid_frequency", quantity: .frequency, unit: .hertz, content: .number(49.9)),
-    ]
+    row.accessory.values = ValuesReading(
+      [
+        AccessoryValue("grid_voltage", quantity: .voltage, unit: .volt, content: .number(226)),
+        AccessoryValue("grid_frequency", quantity: .frequency, unit: .hertz, content: .number(49.9)),
+      ], at: TopSample.now)
     var model = TopSample.model([TopSample.pack, row])
     #expect(
       TopSample.text(&model, columns: 120, rows: 8)[1...3] == [
@@ -85,12 +87,12 @@ import Testing
 
   /// The row and the view of one accessory say the same of it.
   @Test func theDetailSaysWhatTheRowSays() {
-    var faulty = TopSample.row("F", state: "attached")
+    var faulty = TopSample.row("F")
     faulty.status = AccessoryStatus(state: .fault, faultCode: 12)
     var stale = TopSample.row("S")
-    stale.isStale = true
+    stale.accessory.isStale = true
     var away = TopSample.row("A", percent: 3)
-    (away.reach, away.state) = (.away, "gone")
+    away.isConnected = false
     for (row, state) in [
       (faulty, "fault 12"), (stale, "stale"), (away, "gone"), (TopSample.pack, "cell overvoltage"),
       (TopSample.row("I"), "idle"), (TopSample.row("L", percent: 18), "low"),
@@ -158,13 +160,13 @@ import Testing
   /// Without colours the marks and the words say everything that the colours say.
   @Test func marks() {
     var away = TopSample.row("d")
-    (away.reach, away.state) = (.away, "failed")
+    (away.isConnected, away.record) = (false, TopSample.record(away, .failed))
     var stale = TopSample.row("e")
-    stale.isStale = true
+    stale.accessory.isStale = true
     var trying = TopSample.row("f")
-    (trying.reach, trying.state) = (.trying, "try 2 of 3")
+    (trying.isConnected, trying.record) = (false, TopSample.record(trying, .waiting, tries: 2))
     var raised = TopSample.row("g")
-    raised.alarms = [.init("temperature 47", .alarm)]
+    raised.alarms = [AccessoryAlarm(name: "temperature 47", rule: "temperature > 45 °C", since: 1)]
     var model = TopSample.model([
       TopSample.row("a"), TopSample.row("b", percent: 10), TopSample.row("c", percent: 3), away, stale, trying, raised,
     ])
@@ -172,6 +174,39 @@ import Testing
     #expect(screen.map { String($0.prefix(4)) } == ["   a", "!  b", "!! c", "-  d", "?  e", "+  f", "!! g"])
     #expect(
       screen.map { $0.split(separator: " ").last } == ["idle", "low", "critical", "failed", "stale", "3", "47"])
+  }
+
+  /// What the list, its mark and the detail view say follows from what is known of the accessory.
+  @Test func statesFollowFromTheAccessory() {
+    var row = TopSample.row("SIM0001", status: AccessoryStatus(state: .busy, progress: 40))
+    #expect(row.state == "busy 40 %" && row.reach == .attached && !row.isStale && row.problem == nil)
+    row.record = TopSample.record(row, .lent)
+    #expect(row.state == "lent" && row.reach == .attached)
+    row.record = TopSample.record(row, .waiting)
+    #expect(row.state == "waiting" && row.reach == .attached, "closed until it is wanted")
+    row.record?.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer\u{7}"))
+    #expect(row.problem == "no answer\\u{7}")
+    // The list still has it, and an event has said that it is gone.
+    (row.isConnected, row.record) = (false, TopSample.record(row, .attached))
+    #expect(row.state == "gone" && row.reach == .away && row.isStale)
+    row.record = TopSample.record(row, .opening)
+    #expect(row.state == "opening" && row.reach == .trying)
+    (row.record, row.accessory.problem) = (nil, .disconnected("/dev/ttyUSB0"))
+    #expect(row.state == "gone" && row.problem == AccessoryError.disconnected("/dev/ttyUSB0").message)
+    (row.isConnected, row.isServed) = (true, false)
+    #expect(row.state == "no service" && row.reach == .away && row.isStale && row.problem == nil)
+    row.gateway = "attic"
+    #expect(row.state == "offline" && row.problem == "the gateway is offline" && row.facts[0] == ("Gateway", "attic"))
+  }
+
+  /// Values that weren't asked for yet aren't "no values".
+  @Test func valuesMayComeLater() {
+    var row = TopSample.row("SIM0001")
+    row.hasValues = false
+    var model = TopSample.model([row])
+    #expect(model.row("SIM0001")?.values == nil)
+    model.setValues([AccessoryValue("power", number: 1)], of: "SIM0001")
+    #expect(model.row("SIM0001")?.values?.map(\.name) == ["power"])
   }
 
   @Test func detail() {
@@ -191,7 +226,8 @@ import Testing
   /// Nothing of a number is missing where there is little room.
   @Test func detailInFortyColumns() {
     var pack = TopSample.pack
-    pack.values = [AccessoryValue("identity_of_it", content: .text("SmartShunt 500A/50mV of the roof"))]
+    pack.accessory.values = ValuesReading(
+      [AccessoryValue("identity_of_it", content: .text("SmartShunt 500A/50mV of the roof"))], at: TopSample.now)
     var model = TopSample.model([pack])
     _ = model.press(.enter)
     let screen = TopSample.text(&model, columns: 40, rows: 40)
@@ -207,17 +243,18 @@ import Testing
 
   @Test func detailScrolls() {
     var pack = TopSample.pack
-    pack.facts = []
-    pack.values = (0..<100).map { AccessoryValue("value_\($0)", content: .number(Double($0))) }
+    pack.profile = nil
+    pack.accessory.values = ValuesReading(
+      (0..<100).map { AccessoryValue("value_\($0)", content: .number(Double($0))) }, at: TopSample.now)
     var model = TopSample.model([pack])
     _ = model.press(.enter)
     _ = TopSample.text(&model, columns: 40, rows: 20)
     _ = model.press(.end)
     var screen = TopSample.text(&model, columns: 40, rows: 20)
-    #expect(screen[18].hasPrefix(" value_99"))
+    #expect(screen[16].hasPrefix(" value_99") && screen[18] == "Path  PACK1")
     _ = model.press(.up)
     screen = TopSample.text(&model, columns: 40, rows: 20)
-    #expect(screen[18].hasPrefix(" value_98"))
+    #expect(screen[17].hasPrefix(" value_99"))
     // The accessory goes while it is looked at.
     model.remove("PACK1")
     #expect(TopSample.text(&model, columns: 40, rows: 20).contains("It is no longer there."))
