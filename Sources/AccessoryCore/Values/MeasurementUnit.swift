@@ -126,11 +126,5 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
   public static let bitPerSecond: MeasurementUnit = "bit/s"
 
   /// All constants of this type.
-  public static let known: [MeasurementUnit] = [
-    volt, millivolt, ampere, milliampere, watt, kilowatt, voltAmpere, voltAmpereReactive, wattHour, kilowattHour,
-    kilovoltAmpereReactiveHour, ampereHour, milliampereHour, ohm, milliohm, hertz, millisecond, second, minute, hour,
-    day, millimetre, centimetre, metre, kilometre, metrePerSecond, kilometrePerHour, degree, degreePerSecond,
-    revolutionPerMinute, celsius, kelvin, percent, hectopascal, pascal, bar, lux, microgramPerCubicMetre,
-    partPerMillion, gram, kilogram, litre, decibel, decibelMilliwatt, byte, kilobyte, kibibyte, bitPerSecond,
-  ]
+  public static let known: [MeasurementUnit] = rows.map(\.unit)
 }

@@ -87,13 +87,13 @@ package struct AccessoryMetrics {
     for term in terms {
       guard let metric = term.metric else { continue }
       switch metric.samples {
-      case .number: add(metric.name, term.count(in: reading).map { BaseUnit.convert($0, term.measure) }, [id])
+      case .number: add(metric.name, term.count(in: reading).map { Self.inBaseUnit($0, term.measure) }, [id])
       case .each(let name):
         var seen: Set<String> = []
         for (number, element) in zip(1..., term.elements(in: reading)) {
           let label = Self.label(name, element.name ?? String(number))
           guard seen.insert(label.value).inserted else { continue }
-          add(metric.name, element.count.map { BaseUnit.convert($0, term.measure) }, [id, label])
+          add(metric.name, element.count.map { Self.inBaseUnit($0, term.measure) }, [id, label])
         }
       case .states:
         guard case .word(let words, let get, _) = term.form, let known = get(reading) else { continue }
@@ -113,21 +113,27 @@ package struct AccessoryMetrics {
     }
   }
 
+  /// A whole number of a reading in the base unit; as it is where its unit has none.
+  private static func inBaseUnit(_ count: Int, _ measure: Measure?) -> Double {
+    guard let measure, let factor = measure.unit?.scale?.factor else { return Double(count) }
+    return MeasurementUnit.multiply(Double(count), by: measure.places == 0 ? factor : factor / 1_000)
+  }
+
   private mutating func add(_ value: AccessoryValue, _ id: MetricFamily.Label) {
     let name = Self.label("name", value.name)
     // Names are unique, but may be the same after control characters were escaped and the rest cut.
     if name.value != value.name { return }
     switch value.content {
     case .number(let number):
-      if let unit = value.unit, let base = BaseUnit.of(unit) {
+      if let scale = value.unit?.scale {
         let quantity = Self.label("quantity", value.quantity?.rawValue ?? "")
-        let family = "accessory_value_\(base.name)"
+        let family = "accessory_value_\(scale.base)"
         if places[family] == nil {
           places[family] = families.count
           families.append(
-            MetricFamily(family, unit: base.name, help: "Values that accessories measure, in \(base.name)."))
+            MetricFamily(family, unit: scale.base, help: "Values that accessories measure, in \(scale.base)."))
         }
-        add(family, BaseUnit.convert(number, factor: base.factor), [id, name, quantity])
+        add(family, MeasurementUnit.multiply(number, by: scale.factor), [id, name, quantity])
       } else {
         add("accessory_value", number, [id, name, Self.label("unit", value.unit?.rawValue ?? "")])
       }
@@ -170,7 +176,7 @@ package struct AccessoryMetrics {
   /// The families of a row of the vocabulary.
   private static func families<Reading>(_ term: ReadingTerm<Reading>) -> [MetricFamily] {
     guard let metric = term.metric else { return [] }
-    let unit = term.measure?.unit.flatMap { BaseUnit.of($0)?.name }
+    let unit = term.measure?.unit?.scale?.base
     let family = MetricFamily(metric.name, unit: unit, help: metric.help)
     guard case .count(let each, _, let help) = metric.samples else { return [family] }
     return [family, MetricFamily(each, help: help)]

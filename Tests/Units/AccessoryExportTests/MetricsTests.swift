@@ -117,9 +117,9 @@ struct MetricsTests {
   }
 
   @Test(arguments: MeasurementUnit.known) func everyUnitHasABaseUnit(_ unit: MeasurementUnit) throws {
-    let base = try #require(BaseUnit.of(unit), "\(unit)")
-    let words = base.name.split(separator: "_")
-    #expect(base.factor > 0 && words.allSatisfy { $0.utf8.allSatisfy { (0x61...0x7A).contains($0) } })
+    let scale = try #require(unit.scale, "\(unit)")
+    let words = scale.base.split(separator: "_")
+    #expect(scale.factor > 0 && words.allSatisfy { $0.utf8.allSatisfy { (0x61...0x7A).contains($0) } })
   }
 
   /// A number is never shown longer than it is true.
