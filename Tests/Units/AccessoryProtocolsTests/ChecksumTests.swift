@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: CRCParameters.catalogue + others)
-  func checkValue(_ parameters: CRCParameters) {
+  func theCheckValueIsThatOfTheCatalogue(_ parameters: CRCParameters) {
     #expect(CRC32.checksum(of: Self.digits.span.bytes, parameters) == parameters.check)
     #expect(bitwiseCRC(Self.digits, parameters) == parameters.check)
   }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func headerKernel() {
+  @Test func theHeadersCRCIsAsBitByBit() {
     var random = SeededGenerator(seed: 3)
     let table = CRCTable.table(for: .crc16IBM3740).entries
     for _ in 0..<1000 {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func searches() {
+  @Test func bytesAndPairsAreFoundAsBySearching() {
     var random = SeededGenerator(seed: 4)
     for _ in 0..<3000 {
       let bytes: [UInt8] = (0..<Int.random(in: 0...40, using: &random)).map { _ in

@@ -5,12 +5,12 @@ import Testing
 
 /// Commands, refusals and header bits.
 @Suite struct CommandTests {
-  @Test func idempotence() {
+  @Test func nineCommandsAreIdempotent() {
     let idempotent = (UInt8.min...UInt8.max).filter { AF1Command(rawValue: $0).isIdempotent }
     #expect(idempotent == [0x00, 0x01, 0x02, 0x03, 0x10, 0x11, 0x12, 0x13, 0x7E])
   }
 
-  @Test func names() {
+  @Test func everyAF1CommandHasANameOfItsOwn() {
     #expect(AF1Command.hello.name == "HELLO")
     #expect(AF1Command.transferAbort.name == "TRANSFER_ABORT")
     #expect(AF1Command(rawValue: 0x0A).name == "0A")
@@ -21,7 +21,7 @@ import Testing
     #expect(!AF1Command.accessoryRange.contains(AF1Command.echo.rawValue))
   }
 
-  @Test func refusals() {
+  @Test func reasonsOfRefusalsHaveTheirNumbersAndTexts() {
     let retryable = (UInt8.min...UInt8.max).filter { AF1RefusalReason(rawValue: $0).isRetryable }
     #expect(retryable == [2, 5])
     let reasons: [AF1RefusalReason] = [
@@ -37,7 +37,7 @@ import Testing
     #expect(AF1RefusalReason(.malformed) == .payloadDamaged)
   }
 
-  @Test func flags() {
+  @Test func flagsHaveTheBitsOfTheProtocol() {
     #expect(AF1Header.Flags.replyWanted.rawValue == 1)
     #expect(AF1Header.Flags.reply.rawValue == 2)
     #expect(AF1Header.Flags.refused.rawValue == 4)

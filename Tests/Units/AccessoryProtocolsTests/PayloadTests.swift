@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func fixedLayouts() throws {
+  @Test func payloadsHaveTheLayoutsOfTheProtocol() throws {
     try check(AF1HelloRequest(nonce: 0x1234_5678), "78563412", minimum: 4)
     try check(
       AF1HelloReply(bootID: 0xC0FF_EE01, largestPayload: 4096, window: 1), "01EEFFC000100100", minimum: 8)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func batteryPrefixes() throws {
+  @Test func aBatteryReplyMayEndBehindAnyField() throws {
     let wire = hex("0239800E02")
     let expected = [
       AF1BatteryReply(level: .normal), AF1BatteryReply(level: .normal, percent: 57),
@@ -144,7 +144,7 @@ import Testing
   static let identity = AF1Identity(
     manufacturer: "Acme", name: "Zähler", model: "", serialNumber: "S-1", firmwareVersion: "1.2", hardwareVersion: "B")
 
-  @Test func identity() throws {
+  @Test func anIdentityIsSixTextsThatEndInZeros() throws {
     let wire = Array("Acme\0Zähler\0\0S-1\01.2\0B\0".utf8)
     #expect(try Self.identity.encoded() == wire)
     #expect(try AF1Identity(decoding: wire) == Self.identity)
@@ -162,7 +162,7 @@ import Testing
     #expect(try AF1Identity(decoding: wire).manufacturer == "A\u{FFFD}B")
   }
 
-  @Test func identityLimits() throws {
+  @Test func aTextOfAnIdentityHas256BytesAtMost() throws {
     let longest = [UInt8](repeating: 0x41, count: 256)
     let rest = [UInt8](repeating: 0, count: 6)
     #expect(try AF1Identity(decoding: longest + rest).manufacturer.utf8.count == 256)
@@ -178,7 +178,7 @@ import Testing
     #expect(output == [7])
   }
 
-  @Test func transferBegin() throws {
+  @Test func aTransferBeginsWithKindSizeChecksumAndName() throws {
     let value = AF1TransferBeginRequest(kind: .image, size: 0x0102_0304, checksum: 0xCBF4_3926, name: "é.bmp")
     try check(value, "02 04030201 2639F4CB C3A9 2E626D70", minimum: 9)
     let unnamed = AF1TransferBeginRequest(kind: .init(rawValue: 9), size: 0, checksum: 0, name: "")

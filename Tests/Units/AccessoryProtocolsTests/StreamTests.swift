@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...20))
-  func randomBytes(seed: UInt64) {
+  func randomBytesAreReadAsByTheReference(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     // Half of the bytes are sync bytes, so that pairs abound.
     let stream = random.bytes(5000).map { $0 & 1 == 0 ? ($0 & 2 == 0 ? 0x0F : 0xF0) : $0 }

@@ -63,14 +63,14 @@ import Testing
   }
 
   @Test(arguments: vectors)
-  func encodes(_ vector: Vector) throws {
+  func aFrameIsEncodedAsInItsVector(_ vector: Vector) throws {
     var output: [UInt8] = [0xAA]
     try AF1Codec(maximumPayload: 16).encode(vector.header, payload: hex(vector.payload), into: &output)
     #expect(output == [0xAA] + hex(vector.wire))
   }
 
   @Test(arguments: vectors)
-  func decodes(_ vector: Vector) {
+  func aFrameIsDecodedAsInItsVector(_ vector: Vector) {
     let result = decode(hex(vector.wire))
     var header = vector.header
     header.payloadLength = UInt16(hex(vector.payload).count)

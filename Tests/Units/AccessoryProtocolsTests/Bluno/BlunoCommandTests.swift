@@ -27,12 +27,12 @@ import Testing
     (.ask(.signalStrength), "AT+RSSI=?\r\n"), (.set(.key, "a"), "AT+KEY=a\r\n"), (.other("AT+USAGE"), "AT+USAGE\r\n"),
   ]
 
-  @Test(arguments: vectors) func bothWays(command: BlunoCommand, wire: String) throws {
+  @Test(arguments: vectors) func aBoardsCommandIsEncodedAndReadBack(command: BlunoCommand, wire: String) throws {
     #expect(try command.encoded() == Array(wire.utf8))
     #expect(try BlunoCommand(decoding: Array(wire.utf8)) == command)
   }
 
-  @Test func refusals() {
+  @Test func wrongCommandsOfABoardAreRefused() {
     let refused: [BlunoCommand] = [
       .set(.address, "001122334455"), .set(.version, "V2"), .set(.signalStrength, "1"), .set(.role, "CENTRAL"),
       .set(.name, ""), .set(.name, "?"), .set(.name, "fourteen bytes"), .set(.name, "a\r\nAT+X"), .set(.speed, "fast"),
@@ -58,7 +58,7 @@ import Testing
     return batch.payloads.map { BlunoReply(decoding: $0) }
   }
 
-  @Test func replies() {
+  @Test func aBoardsRepliesAreReadHoweverTheyAreCut() {
     #expect(read(Array("OK\r\n".utf8)) == [.ok])
     #expect(read(Array("Enter AT Mode\r\n".utf8)) == [.enteredATMode])
     #expect(read(Array("\0\u{1}Enter AT Mode".utf8), silence: true) == [.enteredATMode])
@@ -72,7 +72,7 @@ import Testing
     expectSameForAnyCuts(BlunoReply.codec, stream)
   }
 
-  @Test func values() {
+  @Test func aBoardsValuesAreReadAsNumbersAndFlags() {
     #expect(BlunoReply.value("115200,8,N,1").number(of: .speed) == 115_200)
     #expect(BlunoReply.value("000").number(of: .power) == 0 && BlunoReply.value("-06").number(of: .power) == -6)
     #expect(BlunoReply.value("-000").number(of: .signalStrength) == nil)

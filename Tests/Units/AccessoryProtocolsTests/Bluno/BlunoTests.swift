@@ -14,7 +14,7 @@ import Testing
     (.text("?"), [0x3F]), (.text("é"), [0xC3, 0xA9]),
   ]
 
-  @Test(arguments: vectors) func bothWays(message: BlunoMessage, wire: [UInt8]) throws {
+  @Test(arguments: vectors) func aBlunoMessageIsEncodedAndReadBack(message: BlunoMessage, wire: [UInt8]) throws {
     #expect(try message.encoded() == wire)
     #expect(try message.encoded(endingLine: true) == wire + [0x0A])
     var decoder = BlunoDecoder()
@@ -23,7 +23,7 @@ import Testing
     #expect(BlunoMessage(line: wire + [0x0D, 0x0A]) == message)
   }
 
-  @Test func lines() throws {
+  @Test func linesAreTasksOrTexts() throws {
     #expect(try BlunoMessage.task(12).encoded() == Array("12".utf8))
     #expect(BlunoMessage(line: Array("12\n".utf8)) == .task(12))
     #expect(BlunoMessage(line: Array("hello".utf8)) == .text("hello") && BlunoMessage(line: []) == .text(""))
@@ -81,7 +81,7 @@ import Testing
     #expect(messages + decoder.finish() == expected)
   }
 
-  @Test func keys() throws {
+  @Test func keysCanBeChangedToUnusedCharacters() throws {
     var keys = BlunoKeyMap()
     #expect(BlunoKey.allCases.map { keys[$0] } == ["f", "b", "l", "r", "s", "w", "x", "y", "z"])
     try keys.set(.up, to: "8")
@@ -100,7 +100,7 @@ import Testing
     #expect(keys == BlunoKeyMap())
   }
 
-  @Test func tasks() throws {
+  @Test func theListOfTasksCanBeEdited() throws {
     var list = BlunoTaskList()
     #expect(list.tasks.map(\.name) == ["Status", "Remote", "Patrol", "Follow IR", "Avoid IR"])
     #expect(list.tasks.map(\.number) == [0, 1, 2, 3, 4])

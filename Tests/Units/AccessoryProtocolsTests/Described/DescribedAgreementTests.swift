@@ -10,7 +10,7 @@ import Testing
 @Suite struct DescribedAgreementTests {
   private static let count = 100_000
 
-  @Test func af1() throws {
+  @Test func describedAF1IsAsTheCodecOfAF1() throws {
     var random = SeededGenerator(seed: 1)
     let described = try DescribedCodec(Samples.af1)
     let decoder = MessageDecoder(described)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func hm1x() throws {
+  @Test func describedHM1XIsAsHM1XFrame() throws {
     var random = SeededGenerator(seed: 2)
     let codec = try DescribedCodec(Samples.hm1x)
     let (decoder, encoder) = (MessageDecoder(codec), MessageEncoder(codec))
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func bluno() throws {
+  @Test func describedBlunoIsAsBlunoMessage() throws {
     var random = SeededGenerator(seed: 3)
     var codec = try DescribedCodec(Samples.bluno)
     let (decoder, encoder) = (MessageDecoder(codec), MessageEncoder(codec))
@@ -98,7 +98,7 @@ import Testing
     return frame + [UInt8(sum >> 8), UInt8(sum & 0xFF)]
   }
 
-  @Test func pms5003() throws {
+  @Test func describedPMS5003IsAsTheSensorSendsIt() throws {
     var random = SeededGenerator(seed: 4)
     var codec = try DescribedCodec(Samples.pms5003)
     let (decoder, encoder) = (MessageDecoder(codec), MessageEncoder(codec))

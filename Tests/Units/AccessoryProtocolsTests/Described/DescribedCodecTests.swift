@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func pylontech() throws {
+  @Test func repliesOfPylontechAreReadAndWrongOnesDropped() throws {
     let p1 =
       "~20024600C06E10020F0C9A0C980C990C980C9A0C9A0C990C9B0C9C0C9A0C9B0C9B0C9B0C9B0C99050B740B550B570B530B630000BD06190F02"
       + "C3500084E545\r"
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func pi30() throws {
+  @Test func repliesOfPI30AreReadAndWrongOnesDropped() throws {
     let text =
       "(000.0 00.0 230.0 49.9 0161 0119 003 460 57.50 012 100 0069 0014 103.8 57.45 00000 00110110 00 00 00856 010"
     let frame = Array(text.utf8) + [0x24, 0x8C, 0x0D]

@@ -35,7 +35,7 @@ import Testing
     String(decoding: TextWriting.columns(Self.columns, values), as: UTF8.self)
   }
 
-  @Test func bothWays() {
+  @Test func fixedWidthFieldsAreWrittenAsTheyWereRead() {
     let text = "2305-0501F0Aab    "
     let message = read(text)
     #expect(message["volts"]?.value == .number(230.5) && message["degrees"]?.value == .number(-5))
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Zeros in front of a number, blanks behind a text, dashes for what nobody knows; a text that is too long is cut.
-  @Test func filledUp() {
+  @Test func valuesAreFilledUpToTheirFieldsWidth() {
     let text = write(["volts": .number(1.5), "degrees": .nothing, "code": .whole(7), "name": .text("abcdefgh")])
     #expect(text == "0015----0007abcdef")
     let message = read(text)
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Where the text ends in the middle of a number, that isn't a smaller number; a text is only shorter.
-  @Test func cut() {
+  @Test func aNumberThatIsCutIsUnknown() {
     let number = read("2305-0501F")
     #expect(number["code"]?.value == .nothing && number["name"]?.value == .nothing && number.problemCount == 2)
     let text = read("2305-0501F0Aab")
@@ -71,7 +71,7 @@ import Testing
       ("3G", 1, .bigEndian, .unsigned, nil),
       ("", 1, .bigEndian, .unsigned, nil),
     ] as [(String, Int, ByteOrder, ProtocolDescription.NumberFormat.Encoding, Int?)])
-  func hexadecimalBytes(
+  func hexadecimalDigitsAreReadAndWrittenAsBytes(
     text: String, count: Int, order: ByteOrder, encoding: ProtocolDescription.NumberFormat.Encoding, number: Int?
   ) {
     let field = ProtocolDescription.Field(

@@ -33,7 +33,7 @@ import Testing
     stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }
   }
 
-  @Test(arguments: [7, 64, 4_096]) func jbd(size: Int) throws {
+  @Test(arguments: [7, 64, 4_096]) func theFramingOfJBDIsFound(size: Int) throws {
     let codec = try DescribedCodec(Samples.jbd)
     var wire: [UInt8] = []
     for index in 0..<12 {
@@ -53,7 +53,7 @@ import Testing
     #expect(text.contains("      - check: {algorithm: negated-sum16, over: byte_2..data}\n      - end: 77\n"))
   }
 
-  @Test(arguments: [5, 4_096]) func daly(size: Int) throws {
+  @Test(arguments: [5, 4_096]) func theFramingOfDalyIsFound(size: Int) throws {
     let layout = [
       Element("start", .constant([0xA5])), Element("address", .number(Self.u8)), Element("id", .number(Self.u8)),
       Element("constant", .constant([8])), Element("data", .body(8)),
@@ -67,7 +67,7 @@ import Testing
     #expect(found.end == [] && found.frameCount == 9)
   }
 
-  @Test(arguments: [11, 4_096]) func pms5003(size: Int) throws {
+  @Test(arguments: [11, 4_096]) func theFramingOfPMS5003IsFound(size: Int) throws {
     let layout = [
       Element("start", .constant([0x42, 0x4D, 0, 0x1C])), Element("data", .body(26)),
       Element("check", .check(Check(.sum16, covers: 0...1))),
@@ -95,7 +95,7 @@ import Testing
   }
 
   /// Every check that descriptions can name is found, in both orders.
-  @Test func everyCheck() throws {
+  @Test func everyCheckOfADescriptionIsFound() throws {
     for (name, algorithm) in Check.Algorithm.named {
       for order in [ByteOrder.bigEndian, .littleEndian] where order == .bigEndian || algorithm.byteCount > 1 {
         let layout = [
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [[13, 10], [10], [13]] as [[UInt8]]) func lines(end: [UInt8]) throws {
+  @Test(arguments: [[13, 10], [10], [13]] as [[UInt8]]) func linesAreFoundWithTheirEnds(end: [UInt8]) throws {
     let wire = ["12.61 V", "12.60 V", "12.61 V", "err"].flatMap { Array($0.utf8) + end }
     let found = try #require(FramingProposal(pieces: pieces(wire + Array("12".utf8), of: 5)))
     #expect(found.extent == .line && found.end == end && found.start == [])

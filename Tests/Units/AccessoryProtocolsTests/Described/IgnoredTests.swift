@@ -29,17 +29,17 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 3, 1_000]) func areDropped(pieces: Int) throws {
+  @Test(arguments: [1, 3, 1_000]) func ignoredTextsAreDroppedHoweverTheyAreCut(pieces: Int) throws {
     let read = try bodies("plain>SEARCHING...\r41 0C>\0a\u{7}b\0>SEARCH\0ING...>>SEARCHING.>....x..>", pieces: pieces)
     #expect(read == ["plain", "\r41 0C", "ab", "", "", "SEARCHING.", "x"])
   }
 
   /// A text that appears when another one is dropped is another's.
-  @Test func eachOnce() throws {
+  @Test func aTextLeftByADroppedOneIsKept() throws {
     #expect(try bodies("SEARSEARCHING...CHING...>") == ["SEARCHING."], "the dots go with the second text")
   }
 
-  @Test func severalFramings() throws {
+  @Test func aMessageIsSentInItsShortestFraming() throws {
     func layout(_ start: UInt8, _ count: Int) -> ProtocolDescription.Form {
       .layout([
         Element("start", .constant([start])),

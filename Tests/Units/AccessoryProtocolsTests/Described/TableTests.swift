@@ -59,33 +59,33 @@ import Testing
   }
 
   /// Older firmware has fewer columns, in another order.
-  @Test func otherColumns() {
+  @Test func columnsMayBeMissingOrInAnotherOrder() {
     let message = read("Base.St  Time        Coulomb  Volt\nIdle     now and it  7%       12\n\n")
     #expect(list("volts", message) == "12" && list("times", message) == "now and it" && list("charges", message) == "7")
     #expect(message["mosfets"] == nil)
   }
 
   /// Numbers at the right edges of their heads.
-  @Test func rightEdges() {
+  @Test func numbersMayStandAtTheirHeadsRightEdge() {
     let message = read(
       "  Base.St   Volt Coulomb  Time\n     Idle  12345    100%     1\nCharging      1      2%     2\n")
     #expect(list("volts", message) == "12345, 1" && list("charges", message) == "100, 2")
     #expect(list("states", message) == "Idle, Charging" && list("times", message) == "1, 2")
   }
 
-  @Test func noHead() {
+  @Test func aTableWithoutAHeadIsUnknown() {
     let message = read("Volt Coulomb Time\n1 2 3\n")
     #expect(message.problemCount == 4 && list("volts", message) == "unknown")
     #expect(read("").problemCount == 4)
     #expect(read("Volt Base.St Coulomb Time").values.isEmpty, "a head without lines")
   }
 
-  @Test func manyLines() {
+  @Test func aTableKeepsTheFirst255Lines() {
     let message = read("Volt Base.St Coulomb Time\n" + String(repeating: "1    x       2%      3\n", count: 1_000))
     #expect(message["volts"]?.value.asExampleText.split(separator: ",").count == 255)
   }
 
-  @Test func bothWays() {
+  @Test func aTableIsReadAsItWasWritten() {
     let values: [String: PlainValue] = [
       "volts": .list([.whole(49_961), .nothing]), "states": .list([.text("Idle"), .text("Absent")]),
       "charges": .list([.whole(98), .whole(5)]), "times": .list([.text("2026-07-12 10:40:33"), .nothing]),

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func everyForm() throws {
+  @Test func everyFormOfAParameterIsRead() throws {
     for (wire, number) in [("81 05", 5), ("82 05 00", 5), ("83 05 00 00 00", 5), ("81 80", -128)] as [(String, Int32)] {
       #expect(try decoded(wire).value == .constant(number))
     }
@@ -55,7 +55,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["85 00", "A1 00", "91 00", "89 00", "C0 00", "C4 00", "E7 00"]) func unknownForms(wire: String) {
+  @Test(arguments: ["85 00", "A1 00", "91 00", "89 00", "C0 00", "C4 00", "E7 00"])
+  func anUnknownFormOfAParameterIsRefused(wire: String) {
     let bytes = hex(wire)
     let error = #expect(throws: EV3MessageError.self) {
       var offset = 0

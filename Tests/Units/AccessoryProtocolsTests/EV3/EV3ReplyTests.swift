@@ -12,13 +12,13 @@ import Testing
     return try EV3BatchReply(decoding: message.body, of: batch)
   }
 
-  @Test func empty() throws {
+  @Test func aReplyToNothingHasNoGlobals() throws {
     var batch = EV3Batch()
     try batch.add(.nothing)
     for counter in ["2A", "2B"] { #expect(try reply("03 00 \(counter) 00 02", to: batch).globals == []) }
   }
 
-  @Test func battery() throws {
+  @Test func theBatterysVoltageCurrentAndPercentAreRead() throws {
     var batch = EV3Batch()
     let (volts, amperes) = (try batch.add(.batteryVoltage), try batch.add(.batteryCurrent))
     let percent = try batch.add(.batteryPercent)
@@ -31,7 +31,7 @@ import Testing
     #expect(try self.reply("04 00 2A 00 02 64", to: one)[place] == 100)
   }
 
-  @Test func sensors() throws {
+  @Test func sensorsTypesModesAndValuesAreRead() throws {
     var batch = EV3Batch()
     let places = try EV3Port.allCases.prefix(4).map { try batch.add(.typeAndMode($0)) }
     let answer = try reply("0B 00 2A 00 02 10 00 1D 00 21 00 7E 00", to: batch)
@@ -51,7 +51,7 @@ import Testing
     #expect(try reply("23 00 2A 00 02 " + bytes, to: eight)[values] == [0, 1, 2, 3, 4, 5, 6, nil])
   }
 
-  @Test func motors() throws {
+  @Test func aReplySaysWhetherAMotorIsBusy() throws {
     var batch = EV3Batch()
     let busy = try batch.add(.areBusy(.b))
     #expect(try reply("04 00 2E 00 02 01", to: batch)[busy])
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Texts end at their first zero byte.
-  @Test func texts() throws {
+  @Test func aTextEndsAtItsFirstZeroByte() throws {
     var batch = EV3Batch()
     let version = try batch.add(.firmwareVersion)
     let wire = "13 00 2A 00 02 56 31 2E 30 39 48" + String(repeating: " 00", count: 10)
@@ -68,7 +68,7 @@ import Testing
     #expect(try reply(full, to: batch)[version] == String(repeating: "V", count: 16))
   }
 
-  @Test func folders() throws {
+  @Test func theCountOfAFoldersFilesIsRead() throws {
     var batch = EV3Batch()
     let count = try batch.add(.folderCount("/"))
     #expect(try reply("05 00 2A 00 02 10 00", to: batch)[count] == 16)
@@ -76,7 +76,7 @@ import Testing
     #expect(error == .tooShort(byteCount: 0, minimum: 1))
   }
 
-  @Test func errors() throws {
+  @Test func anErrorsReplyIsReadAsAnError() throws {
     let message = try EV3VectorTests.message(hex("03 00 CC CC 04"))
     #expect(message == EV3Message(number: 0xCCCC, type: .directError, body: []))
   }
@@ -115,14 +115,14 @@ import Testing
     System(wire: "06 00 2A 00 01 A2 61 00", command: .setBundleSeedID("a")),
   ]
 
-  @Test(arguments: system) func systemCommands(vector: System) throws {
+  @Test(arguments: system) func systemCommandsAreTheBytesOfTheirVectors(vector: System) throws {
     let wire = hex(vector.wire)
     let message = try EV3VectorTests.message(wire)
     #expect(try EV3SystemCommand(decoding: message.body) == vector.command)
     #expect(try vector.command.message(message.number).encoded() == wire)
   }
 
-  @Test func systemReplies() throws {
+  @Test func systemRepliesAreReadAndWrittenTheSame() throws {
     func reply(_ wire: String) throws -> EV3SystemReply {
       let message = try EV3VectorTests.message(EV3VectorTests.bytes(wire))
       let reply = try EV3SystemReply(decoding: message.body)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func listings() throws {
+  @Test func aFoldersListingIsReadLineByLine() throws {
     let sum = "0123456789ABCDEF0123456789abcdef"
     let entries = try EV3FolderEntry.entries(in: Array("../\n\(sum) 0000001F a b.rbf\n./\n".utf8))
     #expect(
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func sums() {
+  @Test func md5SumsAreAsPublished() {
     #expect(MD5.hexadecimal([]) == "d41d8cd98f00b204e9800998ecf8427e")
     #expect(MD5.hexadecimal("abc".utf8) == "900150983cd24fb0d6963f7d28e17f72")
     let digits = String(repeating: "1234567890", count: 8)

@@ -169,7 +169,7 @@ import Testing
     return try EV3Message(decoding: batch.payloadBytes(at: 0))
   }
 
-  @Test(arguments: direct) func directCommands(vector: Direct) throws {
+  @Test(arguments: direct) func directCommandsAreReadAndWrittenUnchanged(vector: Direct) throws {
     let wire = Self.bytes(vector.wire.replacing("\n", with: " "))
     let message = try Self.message(wire)
     #expect(message.type == (vector.hasReply ? .directCommand : .directCommandNoReply))
@@ -203,7 +203,7 @@ import Testing
       .joined(separator: " "))
   }
 
-  @Test func compactCommands() throws {
+  @Test func madeCommandsAreTheBytesOfTheirVectors() throws {
     #expect(try made { try $0.add(.nothing) } == wire("nothing"))
     #expect(
       try made {
@@ -251,7 +251,7 @@ import Testing
   }
 
   /// A program's path is written as a text is; LEGO's example has the older byte for that.
-  @Test func programs() throws {
+  @Test func aProgramsPathIsWrittenAsATextIs() throws {
     var expected = try wire("program")
     expected[10] = 0x84
     #expect(try made(0, hasReply: false) { try $0.add(.startProgram("../apps/tst/tst.rbf")) } == expected)

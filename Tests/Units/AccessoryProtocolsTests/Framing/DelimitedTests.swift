@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func lineEnds() throws {
+  @Test func everyLineEndSeparatesLines() throws {
     #expect(try lines(.lineFeed, "a\nbc\n\nd\r\ne") == ["a", "bc", "d\r"])
     #expect(try lines(.carriageReturn, "a\r\nb\r") == ["a", "\nb"])
     #expect(try lines(.carriageReturnLineFeed, "a\r\nb\nc\rd\r\r\n\r\ne\r\n") == ["a", "b\nc\rd\r", "e"])
@@ -34,7 +34,7 @@ import Testing
 
   /// Against a search in the whole stream, for all short delimiters of two letters.
   @Test(arguments: [1, 2, 3, 4])
-  func anySequence(length: Int) throws {
+  func everyShortDelimiterIsFoundAsByASearch(length: Int) throws {
     var random = SeededGenerator(seed: UInt64(length))
     for bits in 0..<(1 << length) {
       let delimiter = (0..<length).map { UInt8(ascii: "a") + UInt8(bits >> $0 & 1) }
@@ -81,7 +81,7 @@ import Testing
     #expect(batch.payloads.last == Array("cd".utf8))
   }
 
-  @Test func escapes() throws {
+  @Test func escapedDelimitersArePartOfTheRecord() throws {
     let backslash = DelimitedFormat(.sequence([0x0A]), escape: .init(UInt8(ascii: "\\")))
     #expect(try lines(backslash, "a\\\nb\\\\\n\\x\nc\\") == ["a\nb\\", "x"])
     var codec = try DelimitedCodec(backslash, maximumPayload: 20)
@@ -99,7 +99,7 @@ import Testing
     #expect(codec.received(hex("41 10 0D 0A 43 0D 0A")).outcomes == [.malformed, .whole])
   }
 
-  @Test func hdlc() throws {
+  @Test func framesOfHDLCAreReadAndWritten() throws {
     var codec = CheckedCodec(try DelimitedCodec(.hdlc, maximumPayload: 100), .crc(.crc16IBMSDLC))
     // An LCP configure request of PPP; the check sequence is that of RFC 1662.
     let wire = hex("FF 7D 23 C0 21 7D 21 7D 21 7D 20 7D 24 D1 B5 7E")
@@ -188,7 +188,7 @@ import Testing
     #expect(throws: FrameEncodingError.payloadTooLong(byteCount: 6, limit: 5)) { try any.wire([1, 2, 3, 4, 5, 6]) }
   }
 
-  @Test func wrongFormats() {
+  @Test func wrongFormatsOfDelimitersAreRefused() {
     for format in [
       DelimitedFormat(.sequence([])), DelimitedFormat(.sequence([1, 2, 3, 4, 5])),
       DelimitedFormat(.anyOf([], sent: [])),

@@ -24,7 +24,7 @@ import Testing
 
   /// Any traffic, cut anywhere, with silence and timeouts anywhere.
   @Test(arguments: [UInt64](1...120), [SilenceRule.everyFinished, .onlyLast])
-  func sameFrames(seed: UInt64, silence: SilenceRule) throws {
+  func aHeadersCodecGivesTheFramesOfAF1s(seed: UInt64, silence: SilenceRule) throws {
     var traffic = TrafficGenerator(seed: seed)
     let stream = traffic.stream(pieces: 30)
     var random = SeededGenerator(seed: seed)

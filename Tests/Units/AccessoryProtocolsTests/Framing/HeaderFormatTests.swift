@@ -94,7 +94,7 @@ enum HeaderFormats {
   ]
 
   @Test(arguments: vectors)
-  func vector(_ vector: Vector) throws {
+  func aHeadersVectorIsEncodedAndDecoded(_ vector: Vector) throws {
     var codec = try HeaderCodec(vector.format, maximumPayload: 16)
     var output: [UInt8] = [0xEE]
     try codec.encode(HeaderBytes(vector.header), payload: hex(vector.payload), into: &output)
@@ -131,7 +131,7 @@ enum HeaderFormats {
   }
 
   @Test(arguments: HeaderFormats.all)
-  func limits(format: HeaderFormat) throws {
+  func payloadsLongerThanAHeadersLimitAreRefused(format: HeaderFormat) throws {
     let codec = try HeaderCodec(format, maximumPayload: 9)
     let wide = try HeaderCodec(format, maximumPayload: 10)
     var output: [UInt8] = [1]
@@ -150,7 +150,7 @@ enum HeaderFormats {
     #expect(batch.header(at: 0).prefix(format.headerByteCount) == Array(long.prefix(format.headerByteCount)))
   }
 
-  @Test func shortestPayload() throws {
+  @Test func anEmptyPayloadIsRefusedAsTooShort() throws {
     let codec = try HeaderCodec(HeaderFormats.oneLess, maximumPayload: 256)
     #expect(throws: FrameEncodingError.payloadTooShort(byteCount: 0, minimum: 1)) {
       try codec.wire(HeaderBytes(), [])
@@ -181,7 +181,7 @@ enum HeaderFormats {
     #expect(plain.counters.headerErrors == 1 && plain.counters.skippedBytes == 5)
   }
 
-  @Test func wrongFormats() {
+  @Test func aWrongFormatIsRefusedByItsParameter() {
     func refused(_ change: (inout HeaderFormat) -> Void) -> String? {
       var format = HeaderFormats.af1
       change(&format)
@@ -228,7 +228,7 @@ enum HeaderFormats {
     #expect("\(FramingParameterError("length.byteCount", "must be 1 to 4"))" == "length.byteCount must be 1 to 4")
   }
 
-  @Test func headerBytes() {
+  @Test func headerBytesAreReadAsIntegers() {
     var header = HeaderBytes([1, 2, 3, 4])
     #expect(header.integer(at: 1, byteCount: 2) == 0x0302)
     #expect(header.integer(at: 0, byteCount: 4, .bigEndian) == 0x0102_0304)

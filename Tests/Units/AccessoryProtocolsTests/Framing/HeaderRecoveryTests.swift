@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: HeaderFormats.all)
-  func damagedTraffic(format: HeaderFormat) throws {
+  func damagedTrafficIsReadTheSameInAnyPieces(format: HeaderFormat) throws {
     let codec = try HeaderCodec(format, maximumPayload: 100)
     for seed in UInt64(1)...8 {
       expectSameForAnyCuts(codec, try traffic(codec, seed: seed, pieces: 12), everyCut: false)
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func checksumValues() {
+  @Test func aFramesChecksumsHaveTheirKnownValues() {
     let digits = Array("123456789".utf8)
     #expect(FrameChecksum.sum8.value(of: digits.span.bytes) == 0xDD)
     #expect(FrameChecksum.negatedSum8.value(of: digits.span.bytes) == 0x23)
@@ -220,7 +220,7 @@ import Testing
     #expect(FrameChecksum.negatedSum8.value(of: hex("01 03 00 00 00 01").span.bytes) == 0xFB)
   }
 
-  @Test func resetForgets() throws {
+  @Test func resettingForgetsTheUnfinishedFrameOnly() throws {
     var codec = try HeaderCodec(HeaderFormats.ubx, maximumPayload: 100)
     let wire = try codec.wire(HeaderBytes(), Array(1...50))
     _ = codec.received(wire.prefix(20))

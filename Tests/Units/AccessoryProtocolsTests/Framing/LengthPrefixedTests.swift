@@ -16,7 +16,7 @@ import Testing
     "0C 00 2A 00 02 7C 03 F1 40 40 07 3B 3E 64", "0F 00 2A 00 80 00 00 94 01 81 64 82 75 05 82 E8 03",
   ]
 
-  @Test func ev3Messages() throws {
+  @Test func messagesOfAnEV3AreSplitByTheirLengths() throws {
     var codec = try ev3()
     let stream = Self.messages.flatMap { hex($0) }
     let batch = codec.received(stream)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...20))
-  func randomBytes(seed: UInt64) throws {
+  func everyRandomByteIsDeliveredOrCounted(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let stream = random.bytes(3000).map { $0 % 5 == 0 ? $0 : $0 % 3 }
     let codec = try LengthPrefixedCodec(byteOrder: .bigEndian, minimumPayload: 2, maximumPayload: 40)
@@ -108,7 +108,7 @@ import Testing
     #expect(small.unfinishedByteCount == 0 && !small.hasUnfinishedFrame)
   }
 
-  @Test func limits() throws {
+  @Test func payloadsOutsideAPrefixsLimitsAreRefused() throws {
     let codec = try ev3()
     #expect(throws: FrameEncodingError.payloadTooLong(byteCount: 1023, limit: 1022)) {
       try codec.wire(LengthPrefix(), [UInt8](repeating: 0, count: 1023))

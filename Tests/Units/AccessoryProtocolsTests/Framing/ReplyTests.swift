@@ -60,7 +60,7 @@ import Testing
     #expect(try replies("||") == [])
   }
 
-  @Test func ranges() throws {
+  @Test func aRangeOfBytesMatchesItsBounds() throws {
     let pattern = ReplyPattern("n", .range(0x00...0x04))
     var codec = try ReplyCodec(patterns: [ReplyPattern("n"), pattern], maximumPayload: 9)
     #expect(codec.received([0x6E, 0x04, 0x6E, 0x6E, 0x00]).received.map(\.header.pattern) == [1, 0, 1])
@@ -68,7 +68,7 @@ import Testing
     #expect(long.received([UInt8](repeating: 0x30, count: 128)).count == 1)
   }
 
-  @Test func discovery() throws {
+  @Test func aScansRepliesAreSplitWithoutLineEnds() throws {
     // As a module sent it.
     let log =
       "OK+DISCSOK+DIS0:A6D73C040381OK+RSSI:-066OK+NAME:L3250 Series\r\nOK+DIS0:D43639A63BC4OK+RSSI:-062"
@@ -111,7 +111,7 @@ import Testing
     #expect(twice.received("abaxab".utf8).received.map(\.header.pattern) == [0, 1, 0])
   }
 
-  @Test func tooLong() throws {
+  @Test func anOverlongReplyIsReportedAndSkipped() throws {
     #expect(try replies("12345678|123456789|OK|", limit: 22) == ["12345678|", "123456789|", "OK"])
     let long = String(repeating: "x", count: 61)
     #expect(try replies(long + "OK+LOST|OK+LOST") == ["tooLong", "OK+LOST"])
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...40))
-  func randomReplies(seed: UInt64) throws {
+  func everyByteOfRandomRepliesIsDeliveredOrCounted(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let parts = ["OK", "+", "CONN", "A", "3", "Get:", "1", "00", "OK+NAME:", "\r\n", "OK+LOST", "\r", "x", "OK+Get:"]
     let stream = (0..<60).flatMap { _ in (parts.randomElement(using: &random) ?? "").utf8 }

@@ -13,7 +13,7 @@ import Testing
     ("01 02 03", "C0 01 02 03 C0"), ("C0", "C0 DB DC C0"), ("DB", "C0 DB DD C0"),
     ("DC DD", "C0 DC DD C0"), ("DB DC C0 DD", "C0 DB DD DC DB DC DD C0"), ("C0 41 DB", "C0 DB DC 41 DB DD C0"),
   ])
-  func vectors(payload: String, wire: String) throws {
+  func aPayloadOfSLIPIsEncodedAndDecoded(payload: String, wire: String) throws {
     var slip = try codec()
     #expect(try slip.wire(hex(payload)) == hex(wire))
     #expect(try codec(leadingEnd: false).wire(hex(payload)) == Array(hex(wire).dropFirst()))
@@ -22,7 +22,7 @@ import Testing
     expectSameForAnyCuts(try codec(), hex(wire) + hex(wire).dropFirst() + hex(wire), pauses: true)
   }
 
-  @Test func invalidEscapes() throws {
+  @Test func anInvalidEscapeOfSLIPSpoilsOnlyItsFrame() throws {
     for (wire, outcomes) in [
       ("41 DB 41 42 C0 43 C0", [FrameOutcome.malformed, .whole]), ("41 DB C0 43 C0", [.malformed, .whole]),
       ("DB DB DC C0 43 C0", [.malformed, .whole]), ("41 DB 00 DB 00 C0 43 C0", [.malformed, .whole]),
@@ -42,7 +42,7 @@ import Testing
     #expect(slip.received(hex("C0")).isEmpty && !slip.hasUnfinishedFrame && slip.counters.skippedBytes == 5)
   }
 
-  @Test func limit() throws {
+  @Test func framesOfSLIPOverTheLimitAreSkipped() throws {
     var slip = try codec(4)
     let stream = hex("01 02 03 04 C0 01 02 03 04 05 C0 01 02 03 DB DC C0 01 02 03 04 DB DC 06 DB 07 C0 09 C0")
     #expect(slip.received(stream).outcomes == [.whole, .tooLong, .whole, .tooLong, .whole])
@@ -115,7 +115,7 @@ import Testing
   ]
 
   @Test(arguments: vectors.indices)
-  func vector(index: Int) throws {
+  func aPayloadOfCOBSIsEncodedAndDecoded(index: Int) throws {
     let (payload, wire) = Self.vectors[index]
     var cobs = try codec()
     #expect(try cobs.wire(payload) == wire)
@@ -130,7 +130,7 @@ import Testing
     #expect(cobs.received([0xFF] + Array(1...254) + [0x01, 0]).payloads == [Array(1...254)])
   }
 
-  @Test func truncatedBlocks() throws {
+  @Test func aTruncatedBlockOfCOBSSpoilsOnlyItsFrame() throws {
     for (wire, outcomes) in [
       ("05 11 22 00 02 33 00", [FrameOutcome.malformed, .whole]), ("02 00 02 33 00", [.malformed, .whole]),
       ("FF 01 00 02 33 00", [.malformed, .whole]), ("02 11 03 22 00 00 00 02 33 00", [.malformed, .whole]),
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func limit() throws {
+  @Test func framesOfCOBSOverTheLimitAreSkipped() throws {
     var cobs = try codec(3)
     let stream = hex("04 01 02 03 00 05 01 02 03 04 00 01 01 01 01 00 01 01 01 01 01 00 03 01 02 02 03 00 02 07 00")
     #expect(cobs.received(stream).outcomes == [.whole, .tooLong, .whole, .tooLong, .tooLong, .whole])
@@ -197,7 +197,7 @@ import Testing
 }
 
 @Suite struct CheckedTests {
-  @Test func vectors() throws {
+  @Test func theChecksumIsStuffedWithThePayload() throws {
     var slip = CheckedCodec(try SLIPCodec(maximumPayload: 50), .crc(.crc8SMBUS))
     #expect(try slip.wire([1, 0xC0, 2, 0xDB]) == hex("C0 01 DB DC 02 DB DD BE C0"))
     var cobs = CheckedCodec(try COBSCodec(maximumPayload: 50), .crc(.crc16KERMIT))
@@ -208,7 +208,7 @@ import Testing
     #expect(try big.wire([0x11, 0, 0, 0x22]) == hex("02 11 01 04 22 DD 0A 00"))
   }
 
-  @Test func damage() throws {
+  @Test func damagedPayloadsAreReportedAndCounted() throws {
     var codec = CheckedCodec(try SLIPCodec(maximumPayload: 50), .crc(.crc16MODBUS))
     let good = try codec.wire([1, 2, 3])
     var bad = good
@@ -242,7 +242,7 @@ import Testing
     #expect(batch.outcomes == [.whole, .payloadDamaged] && batch.payloads == [[1, 2]])
   }
 
-  @Test func limits() throws {
+  @Test func theChecksumCountsTowardsTheLimit() throws {
     let codec = CheckedCodec(try SLIPCodec(maximumPayload: 5), .crc(.crc32ISCSI))
     #expect(throws: FrameEncodingError.payloadTooLong(byteCount: 6, limit: 5)) { try codec.wire([1, 2]) }
     #expect(codec.checksum == .crc(.crc32ISCSI))

@@ -36,7 +36,7 @@ import Testing
     return (payloads, skipped, slips, stream.count - index)
   }
 
-  @Test func vectors() throws {
+  @Test func framesOfAWindowAreReadAndWritten() throws {
     var codec = try hm1x()
     let stream = Self.frames.flatMap { $0 }
     #expect(codec.received(stream).payloads == Self.frames)
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 5, 64])
-  func anyLength(length: Int) throws {
+  func aWindowOfAnyLengthKeepsLittle(length: Int) throws {
     var random = SeededGenerator(seed: UInt64(length))
     let pattern = random.bytes(length)
     let mask = random.bytes(length).map { byte -> UInt8 in byte | 1 }
@@ -138,7 +138,7 @@ import Testing
     #expect(codec.counters.frames > 0)
   }
 
-  @Test func refusals() throws {
+  @Test func framesThatDoNotMatchTheWindowAreRefused() throws {
     let codec = try hm1x()
     #expect(throws: FrameEncodingError.unencodableByte(offset: 1)) { try codec.wire([0, 0x80, 0, 0x3A]) }
     #expect(throws: FrameEncodingError.unencodableByte(offset: 3)) { try codec.wire([0, 0, 0, 0x3B]) }

@@ -24,13 +24,13 @@ import Testing
     (.reset, "AT+RESET"), (.help, "AT+HELP?"), (.other("AT+PIO11"), "AT+PIO11"),
   ]
 
-  @Test(arguments: vectors) func bothWays(command: HM10Command, wire: String) throws {
+  @Test(arguments: vectors) func aModulesCommandIsEncodedAndReadBack(command: HM10Command, wire: String) throws {
     #expect(try command.encoded() == Array(wire.utf8))
     #expect(try HM10Command(decoding: Array(wire.utf8)) == command)
     #expect(try HM10Command(decoding: Array(wire.utf8) + [0x0D, 0x0A]) == command)
   }
 
-  @Test func connecting() throws {
+  @Test func connectingToAnAddressIsEncodedAndReadBack() throws {
     let address = try #require(Self.address)
     let vectors: [(HM10Command, String)] = [
       (.connect(address), "AT+CON0017EA090909"), (.connect(address, isDual: true), "AT+CO10017EA090909"),
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func clones() throws {
+  @Test func clonesCommandsEndTheirLinesAndHaveOtherWords() throws {
     let vectors: [(HM10Command, String)] = [
       (.attention, "AT\r\n"), (.address, "AT+LADDR\r\n"), (.discover, "AT+INQ\r\n"), (.setName("x"), "AT+NAMEx\r\n"),
     ]
@@ -54,7 +54,7 @@ import Testing
     for other in ["", "O", "OK\n", "OK+LOST", "ERROR\r\n"] { #expect(HM10Dialect(answer: Array(other.utf8)) == nil) }
   }
 
-  @Test func refusals() {
+  @Test func wrongCommandsOfAModuleAreRefused() {
     let refused: [(HM10Command, HM10CommandError)] = [
       (.setName(""), .nameLength(byteCount: 0)), (.setName("thirteen byte"), .nameLength(byteCount: 13)),
       (.setName("äöüäöüä"), .nameLength(byteCount: 14)), (.setName("?"), .notSendable),
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func settings() {
+  @Test func aSettingsTextsAreReadWithinItsRange() {
     #expect(HM10Setting.pin.value("001234") == 1234 && HM10Setting.pin.value("x") == nil)
     #expect(HM10Setting.service.value("0xFFE0") == 0xFFE0 && HM10Setting.service.value("FFE0") == nil)
     #expect(HM10Setting.role.value("1") == 1 && HM10Setting.role.value("2") == nil)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func addresses() {
+  @Test func bluetoothAddressesAreReadInTheirUsualForms() {
     let address = BluetoothAddress(rawValue: 0x0017_EA09_09FF)
     for text in ["0017EA0909FF", "0017ea0909ff", "00:17:EA:09:09:FF", "00-17-ea-09-09-ff"] {
       #expect(BluetoothAddress(text) == address)

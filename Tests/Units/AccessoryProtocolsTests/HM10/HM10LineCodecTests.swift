@@ -47,14 +47,14 @@ import Testing
     // The end of a connection has silence behind it.
     (["OK+CONN", "", "OK+LOST!", "OK+LOSTOK+LOSTx", ""], ["OK+CONN"], "OK+LOST!OK+LOSTOK+LOSTx"),
   ])
-  func parts(pieces: [String], replies: [String], data: String) {
+  func repliesAndDataAreToldApart(pieces: [String], replies: [String], data: String) {
     var wanted = replies.map { Part(part: .reply, text: $0) }
     if !data.isEmpty { wanted.append(Part(part: .data, text: data)) }
     #expect(decode(pieces) == wanted)
     #expect(decodeSlowly(pieces) == wanted)
   }
 
-  @Test(arguments: ["OK+LOST", "OK+LOST:0017EA090909"]) func theEnd(lost: String) {
+  @Test(arguments: ["OK+LOST", "OK+LOST:0017EA090909"]) func aLostConnectionEndsTheData(lost: String) {
     let pieces = ["OK+CONN", "", "data" + lost, "", "OK+NAME:x\r\n"]
     let wanted = [
       Part(part: .reply, text: "OK+CONN"), Part(part: .data, text: "data"), Part(part: .lost, text: lost),
@@ -65,7 +65,8 @@ import Testing
   }
 
   /// Half of it isn't one, and is given back.
-  @Test(arguments: ["O", "OK+", "OK+LOS", "OK+LOST:", "OK+LOST:0017EA09090"]) func half(text: String) {
+  @Test(arguments: ["O", "OK+", "OK+LOS", "OK+LOST:", "OK+LOST:0017EA09090"])
+  func halfOfALostConnectionsReplyIsData(text: String) {
     let parts = decode(["OK+CONN", "", text, "", "more"])
     #expect(parts.dropFirst() == [Part(part: .data, text: text + "more")])
   }

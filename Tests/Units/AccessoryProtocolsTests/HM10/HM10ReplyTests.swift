@@ -43,13 +43,13 @@ import Testing
     return batch.payloads.map { HM10Reply(decoding: $0) }
   }
 
-  @Test(arguments: vectors) func bothWays(wire: String, reply: HM10Reply) {
+  @Test(arguments: vectors) func aModulesReplyIsReadAndEncodedTheSame(wire: String, reply: HM10Reply) {
     #expect(HM10Reply(decoding: Array(wire.utf8)) == reply)
     #expect(reply.encoded == Array(wire.utf8))
     #expect(read(wire + "|") == [reply])
   }
 
-  @Test(arguments: vectors) func fromClones(wire: String, reply: HM10Reply) {
+  @Test(arguments: vectors) func aClonesReplyIsReadByItsLine(wire: String, reply: HM10Reply) {
     var line = wire.utf8.filter { $0 != 0x0D && $0 != 0x0A }
     line += [0x0D, 0x0A]
     var codec = HM10Dialect.clone.codec
@@ -57,7 +57,7 @@ import Testing
     #expect(replies.count == 1 && (replies[0] == reply || replies[0].plainText == wire))
   }
 
-  @Test func otherForms() {
+  @Test func otherFormsOfRepliesAreRead() {
     #expect(HM10Reply(decoding: Array("OK+SetName:xyz".utf8)) == .set("xyz"))
     #expect(HM10Reply(decoding: Array("OK+NAME:HMSoft".utf8)) == .name("HMSoft"))
     #expect(HM10Reply(decoding: Array("OK\r\n".utf8)) == .ok)
@@ -65,7 +65,7 @@ import Testing
     #expect(HM10Reply(decoding: Array("HMSoft V540\r\n".utf8)).plainText == "HMSoft V540")
   }
 
-  @Test func batteries() {
+  @Test func aBatterysPercentHasThreeDigits() {
     for (wire, percent) in [
       ("OK+BATT:000", 0), ("OK+BATT:057", 57), ("OK+BATT:100", 100), ("OK+Get:000", 0), ("OK+Get:057", 57),
       ("OK+Get:100", 100),
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func strengths() {
+  @Test func aSignalStrengthHasThreeDigits() {
     for (wire, strength) in [("-066", -66), ("-000", 0), ("012", 12), ("-06", nil), ("-6", nil), ("-", nil), ("", nil)]
     {
       let expected = strength.map { HM10Reply.signalStrength($0) } ?? .value(name: "RSSI", text: wire)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func longestFirst() {
+  @Test func theLongestReplyThatFitsIsTaken() {
     #expect(read("OK+CONNA|OK+CONN|") == [.connection(.accepted), .connection(.made(nil))])
     #expect(read("OK+CONNAOK+CONNF") == [.connection(.accepted), .connection(.failed)])
     #expect(read("OK+CONNOK+LOST") == [.connection(.made(nil)), .lost])
@@ -119,7 +119,7 @@ import Testing
     expectSameForAnyCuts(HM10Dialect.genuine.codec, Array(Self.log.utf8))
   }
 
-  @Test func oldScans() {
+  @Test func scansOfOldFirmwareAreRead() {
     #expect(
       read("OK+DISCSOK+DISC:001122334455OK+DISC:001122334456OK+DISCE") == [
         .discovery(.began(.devices)), .discovery(.found(Self.one, type: nil)),
@@ -127,7 +127,7 @@ import Testing
       ])
   }
 
-  @Test func beacons() throws {
+  @Test func aBeaconIsReadUnlessItIsDamaged() throws {
     let wire = "OK+DISC:4C000215:74278BDAB64445208F0C720EAF059935:FFE0FFE1C5:78A5048CECAC:-053"
     #expect(wire.utf8.count == 78)
     let beacon = try #require(
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["OK+DISA:", "OK+DISC:"]) func advertisements(word: String) throws {
+  @Test(arguments: ["OK+DISA:", "OK+DISC:"]) func advertisementsAreReadWithAnyData(word: String) throws {
     var stream = Array("OK+DISAS".utf8)
     var expected = [HM10Reply.discovery(.began(.advertisements))]
     // With line ends and replies in the data.
@@ -164,7 +164,7 @@ import Testing
       HM10Advertisement(address: Self.one, type: 0, signalStrength: 0, data: Array(repeating: 0, count: 32)) == nil)
   }
 
-  @Test func hostileNames() {
+  @Test func hostileNamesStayNames() {
     let names = ["\u{1B}]0;x\u{7}", "OK+DISCE", "OK+LOST", "\u{0}\u{0}", "a\rb", "a\nb", "é🤖", "", " "]
     let records = names.map { "OK+DIS0:001122334455OK+NAME:\($0)\r\n" }
     let replies = read("OK+DISCS" + records.joined() + "OK+DISCE")
@@ -180,7 +180,7 @@ import Testing
     #expect(batch.payloads == [Array("OK+LOST".utf8)])
   }
 
-  @Test(arguments: vectors) func truncated(wire: String, reply: HM10Reply) {
+  @Test(arguments: vectors) func aTruncatedReplyIsNotTakenForTheWhole(wire: String, reply: HM10Reply) {
     for count in 1..<wire.utf8.count {
       let part = Array(wire.utf8.prefix(count))
       var codec = HM10Dialect.genuine.codec
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test func garbageBetween() {
+  @Test func repliesAreFoundBetweenGarbage() {
     let first = HM10Reply(decoding: Array("OK+DIS0:A6D73C040381".utf8))
     #expect(
       HM10Reply.replies(inGarbled: Array("~~OK+DIS0:A6D73C040381OK+RSSI:-0zOK+DISCE".utf8)) == [
@@ -252,7 +252,7 @@ import Testing
     #expect(scan.neighbours[3].addressType == 0 && scan.neighbours.count == 40)
   }
 
-  @Test func answers() {
+  @Test func aCommandIsAnsweredByItsOwnRepliesOnly() {
     let pairs: [(HM10Command, HM10Reply, Bool)] = [
       (.attention, .ok, true), (.attention, .lost, true), (.battery, .battery(5), true), (.battery, .get("005"), true),
       (.battery, .get("x"), false), (.battery, .lost, false), (.ask(.role), .get("1"), true),

@@ -22,7 +22,7 @@ import Testing
     Vector(steering: 58, acceleration: -186, lights: true, wire: "3A 3A 3A 3A"),
   ]
 
-  @Test(arguments: vectors) func bothWays(vector: Vector) throws {
+  @Test(arguments: vectors) func aFrameOfHM1XIsEncodedAndReadBack(vector: Vector) throws {
     let frame = try HM1XFrame(
       steering: vector.steering, acceleration: vector.acceleration, headlights: vector.lights,
       brakeLights: vector.lights)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [UInt64](1...20)) func garbageBetween(seed: UInt64) throws {
+  @Test(arguments: [UInt64](1...20)) func framesOfHM1XAreFoundBetweenGarbage(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var stream: [UInt8] = []
     var sent: [HM1XFrame] = []

@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Noise full of start bytes costs no frame.
-  @Test func noise() {
+  @Test func noiseFullOfStartBytesCostsNoFrame() {
     var random = SeededGenerator(seed: 1)
     for _ in 0..<200 {
       let noise = random.bytes(Int.random(in: 1...60, using: &random)).map { $0 < 40 ? [0xFD, 0xFE][Int($0) % 2] : $0 }
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: - Features
 
-  @Test func signedFrames() throws {
+  @Test func aSignedFrameIsReadWithItsSignature() throws {
     var header = MAVLinkHeader(0, sequence: 3, system: 1, component: 1)
     header.incompatibilityFlags = 1
     header.signature = (1...13).map { UInt8($0) }
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// Other features than a signature: the frame is dropped and counted, and what follows isn't lost.
-  @Test func unknownFlags() throws {
+  @Test func aFrameWithUnknownFlagsIsDroppedAndCounted() throws {
     var header = MAVLinkHeader(0, sequence: 3, system: 1, component: 1)
     header.incompatibilityFlags = 2
     var bytes: [UInt8] = []
@@ -181,7 +181,7 @@ import Testing
     #expect(bytes == [1])
   }
 
-  @Test func theTable() {
+  @Test func theTableOfMessagesIsConsistent() {
     #expect(MAVLinkTable.definition(of: 0)?.seed == 50 && MAVLinkTable.definition(of: 147)?.seed == 154)
     #expect(MAVLinkTable.definition(of: 370)?.seed == 75 && MAVLinkTable.definition(of: 3) == nil)
     for number in MAVLinkTable.numbers {

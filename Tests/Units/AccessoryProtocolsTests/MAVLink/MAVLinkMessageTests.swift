@@ -36,7 +36,7 @@ import Testing
   }()
 
   /// Each message is the same again, in version 1 without its extensions.
-  @Test(arguments: messages) func bothWays(message: MAVLinkMessage) throws {
+  @Test(arguments: messages) func messagesOfMAVLinkAreEncodedAndReadBack(message: MAVLinkMessage) throws {
     let payload = message.payload(.two)
     #expect(MAVLinkMessage(message.number, payload: payload.span.bytes) == message)
     #expect(payload.count == 1 || payload.last != 0)
@@ -103,7 +103,7 @@ import Testing
     #expect(MAVLinkBatteryStatus(many.payload.span.bytes) == many)
   }
 
-  @Test func faults() {
+  @Test func faultsOfABatteryAreNamed() {
     var status = MAVLinkBatteryStatus()
     status.faults = 0x8000_0011
     #expect(status.faultWords == ["deep discharge", "overtemperature", "fault 31"])
@@ -113,7 +113,7 @@ import Testing
     #expect(status.faultWords == [])
   }
 
-  @Test func versions() {
+  @Test func anAutopilotsVersionAndSerialNumberAreNamed() {
     func firmware(_ kind: UInt8) -> String? {
       var version = MAVLinkAutopilotVersion()
       version.flightSoftware = MAVLinkAutopilotVersion.packed(4, 5, 7, kind: kind)
@@ -131,7 +131,7 @@ import Testing
   }
 
   /// Texts are cut at a zero, or at their end; what is not UTF-8 does no harm.
-  @Test func texts() {
+  @Test func statusTextsEndAtTheirFirstZero() {
     let long = MAVLinkStatusText(String(repeating: "x", count: 80))
     #expect(long.bytes.count == 50)
     #expect(MAVLinkStatusText(long.payload.span.bytes) == long)
@@ -139,7 +139,7 @@ import Testing
     #expect(MAVLinkStatusText(([9] as [UInt8]).span.bytes).severityWord == nil)
   }
 
-  @Test func commands() {
+  @Test func commandsOfMAVLinkSayWhatTheyRequest() {
     #expect(MAVLinkCommand(512, [148], system: 1, component: 1).requestedMessage == 148)
     #expect(MAVLinkCommand(400, [1], system: 1, component: 1).requestedMessage == nil)
     for odd in [Float.nan, .infinity, -1, 0.5, 1e20] {

@@ -34,7 +34,7 @@ import Testing
 
   // MARK: - With a request
 
-  @Test(arguments: [1, 2, 3, 5, 1_000]) func theReply(pieces: Int) throws {
+  @Test(arguments: [1, 2, 3, 5, 1_000]) func aReplyOfModbusIsFoundBehindNoise(pieces: Int) throws {
     var codec = try asking()
     // Behind the request's own bytes, and noise that begins like a reply and says that it is long.
     let noise: [UInt8] = [0x00, 0x01, 0x04, 0x06, 0x01, 0x04, 0xFA]
@@ -48,7 +48,7 @@ import Testing
     #expect(frames(Self.reply + Self.reply, &codec) == [Self.reply])
   }
 
-  @Test func anException() throws {
+  @Test func anExceptionOfModbusIsAReply() throws {
     var codec = try asking()
     #expect(frames([0x01] + Self.exception, &codec) == [Self.exception])
   }
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// Noise without an end is kept no longer than a frame.
-  @Test func nothingGrows() throws {
+  @Test func endlessNoiseIsKeptNoLongerThanAFrame() throws {
     var codec = try asking()
     for _ in 0..<1_000 {
       #expect(frames([0x01, 0x04, 0x06, 0x01, 0x84], &codec) == [])
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - Without a request
 
-  @Test(arguments: [1, 3, 1_000]) func whateverPasses(pieces: Int) throws {
+  @Test(arguments: [1, 3, 1_000]) func aListenerReadsRequestsAndReplies(pieces: Int) throws {
     var codec = try DescribedCodec(Samples.charger)
     let wire = Self.request + Self.reply + [0x55] + hex("01020100A188") + Self.exception + [0x01, 0x04, 0x08]
     #expect(

@@ -23,7 +23,7 @@ import Testing
     return (0..<batch.count).map { (batch.payloadBytes(at: $0), batch.header(at: $0).isStray) }
   }
 
-  @Test func theHeader() throws {
+  @Test func aRepeatedRequestKeepsItsTransactionNumber() throws {
     var codec = try DescribedCodec(Samples.charger, wire: .network)
     #expect(codec.begin(Self.request) == hex("000100000006 0104331A0003"))
     // The same again has the same number, another one has another.
@@ -31,7 +31,7 @@ import Testing
     #expect(codec.begin(Self.request) == hex("000200000006 0104331A0003"))
   }
 
-  @Test(arguments: [1, 4, 7, 1_000]) func theReply(pieces: Int) throws {
+  @Test(arguments: [1, 4, 7, 1_000]) func aNetworkReplyGetsASerialLinesCheck(pieces: Int) throws {
     var codec = try DescribedCodec(Samples.charger, wire: .network)
     _ = codec.begin(Self.request)
     let found = read(hex("000100000009 01040604FCFFFDFFFF"), &codec, pieces: pieces)
@@ -54,7 +54,7 @@ import Testing
     #expect(found.map(\.frame) == [Self.reply] && found.map(\.isStray) == [false])
   }
 
-  @Test func anException() throws {
+  @Test func aNetworkExceptionGetsASerialLinesCheck() throws {
     var codec = try DescribedCodec(Samples.charger, wire: .network)
     _ = codec.begin(Self.request)
     let found = read(hex("000100000003 018402"), &codec)
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// Behind bytes that can't be a header the next one is found.
-  @Test func noise() throws {
+  @Test func aReplyIsFoundBehindAWrongHeader() throws {
     var codec = try DescribedCodec(Samples.charger, wire: .network)
     _ = codec.begin(Self.request)
     let found = read(hex("FFFF000100FF 000100000009 01040604FCFFFDFFFF"), &codec)

@@ -31,7 +31,7 @@ import Testing
     .data([4]),
   ]
 
-  @Test func anyPieces() {
+  @Test func telnetIsReadTheSameHoweverItIsCut() {
     #expect(decode([stream]) == events)
     #expect(decode(stream.map { [$0] }) == events)
     for index in stream.indices {
@@ -82,7 +82,7 @@ import Testing
     #expect(asking.receive(.will, 44) == [] && asking.isTheirs(.comPort))
   }
 
-  @Test func messages() {
+  @Test func comPortMessagesAreEncodedAndReadBack() {
     let vectors: [(COMPortMessage, ask: [UInt8], answer: [UInt8])] = [
       (
         .baudRate(115_200), [0xFF, 0xFA, 0x2C, 1, 0, 1, 0xC2, 0, 0xFF, 0xF0],
