@@ -23,7 +23,7 @@ import Testing
     #expect(harness.exchange.deadline == nil)
   }
 
-  @Test func numbersWrap() {
+  @Test func numbersOfRequestsWrapAround() {
     var harness = AF1Harness(firstNumber: 0xFFFE)
     harness.begin()
     harness.greet()

@@ -39,7 +39,7 @@ import Testing
     #expect(harness.reply(opening) != nil)
   }
 
-  @Test func nobodyThere() {
+  @Test func aBrickThatNeverAnswersTimesOutTheOpening() {
     var harness = EV3Harness()
     let opening = harness.begin()
     harness.advance(.seconds(20))
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// Lengths that can't be, then good replies: framing goes on where the length says.
-  @Test func malformedMessages() {
+  @Test func malformedMessagesDoNotHarmTheReplyBehindThem() {
     var harness = EV3Harness.opened()
     let id = harness.direct()
     let sent = harness.takeSent()[0]
@@ -186,7 +186,7 @@ import Testing
     #expect(harness.reply(id) != nil)
   }
 
-  @Test func cancelled() {
+  @Test func aCancelledCommandsReplyIsCountedAsLate() {
     var harness = EV3Harness.opened()
     let (first, second, third) = (harness.direct(), harness.direct(2), harness.direct(3))
     let sent = harness.takeSent()[0]
@@ -201,7 +201,7 @@ import Testing
     #expect(harness.completed.count == 4)
   }
 
-  @Test func theEnd() {
+  @Test func theFirstEndFailsEveryCommand() {
     var harness = EV3Harness.opened()
     let ids = [harness.direct(), harness.direct(), harness.direct(wantsReply: false)]
     let gone = AccessoryError.disconnected("brick")

@@ -104,7 +104,7 @@ import Testing
     #expect(harness.error(ids[2]) == nil)
   }
 
-  @Test func aWindow() {
+  @Test func aWindowOfThreeIsAnsweredInAnyOrder() {
     var options = EV3Exchange.Options()
     options.pacing = .window(3)
     var harness = EV3Harness.opened(options: options)

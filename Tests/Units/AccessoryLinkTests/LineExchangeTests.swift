@@ -30,7 +30,7 @@ import Testing
   }
 
   /// What isn't the answer is an event, and what is behind a question waits for its answer.
-  @Test func aQuestion() async throws {
+  @Test func aQuestionGetsItsAnswerAmongEvents() async throws {
     let link = try await link()
     var events = link.events().makeAsyncIterator()
     let asking = Task { try await link.request(question("AT\r\n")) }
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Silence ends a line that has no end.
-  @Test func silence() async throws {
+  @Test func silenceEndsAnAnswerWithoutALineEnd() async throws {
     let link = try await link()
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)
@@ -85,7 +85,7 @@ import Testing
     await link.close()
   }
 
-  @Test func noAnswer() async throws {
+  @Test func aQuestionWithoutAnswerTimesOut() async throws {
     let link = try await link()
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)
@@ -97,7 +97,7 @@ import Testing
     await link.close()
   }
 
-  @Test func theEnd() async throws {
+  @Test func unpluggingFailsTheQuestionAndLaterOnes() async throws {
     let link = try await link()
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)

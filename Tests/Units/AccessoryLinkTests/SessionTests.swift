@@ -56,7 +56,7 @@ import Testing
     #expect(try await late.value == [9])
   }
 
-  @Test func twoReaders() async throws {
+  @Test func aSecondReaderIsRefusedAsBusy() async throws {
     let transport = MemoryTransport(label: "gadget")
     let session = AccessorySession(transport)
     var first = session.input.makeAsyncIterator()

@@ -36,7 +36,7 @@ import Testing
     return (effects.events.count, rules.counters.events - before, replies)
   }
 
-  @Test(arguments: [true, false]) func ofAF1(wantsEvents: Bool) throws {
+  @Test(arguments: [true, false]) func unwantedEventsOfAF1AreCountedButNotDelivered(wantsEvents: Bool) throws {
     let codec = AF1Codec(maximumPayload: 64)
     var (hello, traffic): ([UInt8], [UInt8]) = ([], [])
     try codec.encode(
@@ -51,7 +51,7 @@ import Testing
     #expect(result.replies == [AF1Message(command: .echo, number: 2, payload: [5, 6])])
   }
 
-  @Test(arguments: [true, false]) func ofLines(wantsEvents: Bool) {
+  @Test(arguments: [true, false]) func unwantedLinesAreCountedButNotDelivered(wantsEvents: Bool) {
     let question = LineRequest([63, 10], name: "?", timeout: .seconds(1)) { $0.first == UInt8(ascii: "!") }
     let result = run(
       LineExchange(label: ""), asking: question, Array("one\ntwo\n!three\nfour\n".utf8), wantsEvents: wantsEvents)

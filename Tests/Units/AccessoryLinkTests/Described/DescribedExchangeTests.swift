@@ -27,7 +27,7 @@ import Testing
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
   }
 
-  @Test func aReply() throws {
+  @Test func aReplyInPiecesIsFoundBehindAnEcho() throws {
     var host = try host(Samples.jbd)
     let id = host.submit(try request("basic", of: Samples.jbd))
     #expect(host.takeWritten() == [Self.basic])
@@ -64,7 +64,7 @@ import Testing
     #expect(try host.results[id]?.get()?.unit == 2)
   }
 
-  @Test func aRefusal() throws {
+  @Test func aRefusalNamesItsReasonAndCode() throws {
     var host = try host(Samples.jbd)
     let id = host.submit(try request("basic", of: Samples.jbd))
     host.receive(Self.bytes("DD 04 80 00 FF 80 77"))  // of another register
@@ -76,7 +76,7 @@ import Testing
     #expect(error.code == .refusal(0x80))
   }
 
-  @Test func nobodyAnswers() throws {
+  @Test func aRequestWithoutAnswerTimesOutAfterThreeTries() throws {
     var host = try host(Samples.jbd)
     let id = host.submit(try request("basic", of: Samples.jbd))
     host.advance(.seconds(10))
@@ -177,7 +177,7 @@ import Testing
     #expect(host.error(of: third)?.kind == .refused)
   }
 
-  @Test func theEnd() throws {
+  @Test func anEndFailsEveryRequestAndTheLaterOnes() throws {
     var host = try host(Samples.jbd)
     let ids = try (0..<3).map { _ in host.submit(try request("basic", of: Samples.jbd)) }
     host.end(AccessoryError(.disconnected, "gone"))
@@ -187,7 +187,7 @@ import Testing
     #expect(host.error(of: late)?.kind == .disconnected)
   }
 
-  @Test func waking() throws {
+  @Test func aSleepingAccessoryIsWokenFirst() throws {
     var sleepy = Samples.jbd
     sleepy.plan.wake = .init([0x0D], pause: 100_000_000)
     var host = ExchangeHost(try DescribedExchange(sleepy, label: "bms"))
@@ -212,7 +212,8 @@ import Testing
     3.776, 3.778, 3.783, 3.784, 3.784, 3.782, 3.778, 3.778, 3.740, 3.780, 3.780, 3.780, 3.779, 3.776,
   ]
 
-  @Test(arguments: [[0, 1, 2, 3, 4], [4, 2, 0, 1, 3], [0, 0, 1, 2, 2, 3, 4]]) func fourteenCells(order: [Int]) throws {
+  @Test(arguments: [[0, 1, 2, 3, 4], [4, 2, 0, 1, 3], [0, 0, 1, 2, 2, 3, 4]])
+  func fourteenCellsAreReadFromFramesInAnyOrder(order: [Int]) throws {
     var host = try host(Samples.daly)
     host.submit(try request("counts", of: Samples.daly))
     host.receive(Self.counts)

@@ -75,7 +75,7 @@ import Testing
     await link.close()
   }
 
-  @Test func unplugged() async throws {
+  @Test func unpluggingFailsEveryQuestionAndTheEvents() async throws {
     let transport = transport(BinaryDialect.self)
     let link = try await open(BinaryDialect.self, transport)
     let asking = (0..<5).map { _ in Task { try await link.ask(BinaryDialect.request("silence")) } }
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// A task that is cancelled is free at once; without numbers the line isn't, before the reply is there.
-  @Test func cancelled() async throws {
+  @Test func aCancelledQuestionHoldsTheLineUntilItsReply() async throws {
     let transport = transport(BinaryDialect.self)
     let link = try await open(BinaryDialect.self, transport)
     let stuck = Task { try await link.ask(BinaryDialect.request("silence")) }

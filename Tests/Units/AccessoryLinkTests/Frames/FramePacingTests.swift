@@ -8,7 +8,7 @@ import Testing
 
 /// When requests are sent, and what happens to those that wait.
 @Suite struct FramePacingTests {
-  @Test func aGap() {
+  @Test func aGapSeparatesRequests() {
     check(BinaryDialect.self)
     check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) {
@@ -119,7 +119,7 @@ import Testing
     FrameHarness(BinaryDialect.exchange(.init(), isNumbered: isNumbered, opening: request))
   }
 
-  @Test(arguments: [false, true]) func contact(isNumbered: Bool) {
+  @Test(arguments: [false, true]) func anOpeningMakesContactBeforeOtherRequests(isNumbered: Bool) {
     var harness = opening(BinaryDialect.request("hello"), isNumbered: isNumbered)
     let early = harness.ask("battery")
     #expect(harness.error(early)?.kind == .ioFailure)
@@ -163,7 +163,7 @@ import Testing
     #expect(harness.error(next)?.kind == .ioFailure && harness.counters.lateReplies == 1)
   }
 
-  @Test func contactEnds() {
+  @Test func anEndFailsTheOpening() {
     var harness = opening(BinaryDialect.request("hello"))
     let contact = harness.begin()
     harness.end(.disconnected("gadget"))

@@ -7,7 +7,7 @@ import Testing
 
 /// Several requests at a time, told apart by their numbers, in two framings.
 @Suite struct NumberedFrameTests {
-  @Test func aWindow() {
+  @Test func numberedFramesAreAnsweredInAnyOrder() {
     check(BinaryDialect.self)
     check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) {
@@ -26,7 +26,7 @@ import Testing
   }
 
   /// As many as there are numbers, and a number that is in use is passed over.
-  @Test func fewNumbers() {
+  @Test func aNumberInUseIsPassedOver() {
     var harness = FrameHarness(BinaryDialect.self, isNumbered: true, numbers: 1...3) { $0.pacing = .window(9) }
     let slow = harness.ask("slow", timeout: .seconds(60))
     for text in ["b", "c", "d", "e"] { harness.ask(text) }

@@ -32,7 +32,7 @@ import Testing
     #expect(harness.takeSent() == ["?0 battery"])
   }
 
-  @Test func aRefusal() {
+  @Test func aRefusedRequestLetsTheNextOneGo() {
     check(BinaryDialect.self)
     check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) {

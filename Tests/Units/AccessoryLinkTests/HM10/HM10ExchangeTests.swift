@@ -12,7 +12,7 @@ import Testing
 
   // MARK: - Contact
 
-  @Test func genuine() {
+  @Test func aGenuineModuleIsKnownByItsOK() {
     var harness = HM10Harness()
     let opening = harness.begin()
     #expect(harness.takeSent() == ["AT"])
@@ -23,7 +23,7 @@ import Testing
   }
 
   /// The first AT without a line end is the beginning of what the clone reads next.
-  @Test func aClone() {
+  @Test func aCloneIsKnownByItsLineEnds() {
     var harness = HM10Harness()
     let opening = harness.begin()
     harness.advance(.milliseconds(1_100))
@@ -45,7 +45,7 @@ import Testing
     #expect(harness.error(battery)?.kind == .refused)
   }
 
-  @Test func nobodyThere() {
+  @Test func aModuleThatNeverAnswersTimesOutTheOpening() {
     var harness = HM10Harness()
     let opening = harness.begin()
     harness.advance(.seconds(20))
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// AT ends the connection of an earlier program, or of a telephone.
-  @Test func connectedBefore() {
+  @Test func openingEndsAnEarlierConnection() {
     var harness = HM10Harness()
     let opening = harness.begin()
     harness.say("OK+LOST")
@@ -144,7 +144,7 @@ import Testing
     #expect(harness.reply(version)?.plainText == "HMSoft V540")
   }
 
-  @Test func noAnswer() {
+  @Test func aCommandWithoutAnswerLetsTheNextOneGo() {
     var harness = HM10Harness.opened()
     let first = harness.submit(.version(.verr))
     let second = harness.submit(.version(.vers))
@@ -158,7 +158,7 @@ import Testing
 
   /// A module that starts anew is left alone.
   @Test(arguments: [(HM10Command.reset, "OK+RESET"), (.renew, "OK+RENEW"), (.setSpeed(.b9600), "OK+Set:0")])
-  func restart(command: HM10Command, answer: String) {
+  func aRestartingModuleIsLeftAloneForASecond(command: HM10Command, answer: String) {
     var harness = HM10Harness.opened()
     let reset = harness.submit(command)
     harness.say(answer)
@@ -171,7 +171,7 @@ import Testing
     #expect(harness.takeSent() == ["AT+NAME?"])
   }
 
-  @Test func badArguments() {
+  @Test func aCommandWithWrongArgumentsIsNotSent() {
     var harness = HM10Harness.opened()
     let name = harness.submit(.setName("much too long a name"))
     #expect(harness.error(name)?.kind == .misconfigured)
@@ -201,7 +201,7 @@ import Testing
     #expect(harness.results[all[0]] == nil && harness.results[all[2]] == nil)
   }
 
-  @Test func cancelled() {
+  @Test func aCancelledCommandsAnswerIsNotTheNextOnes() {
     var harness = HM10Harness.opened()
     let first = harness.submit(.name)
     let second = harness.submit(.address)
@@ -219,7 +219,7 @@ import Testing
 
   // MARK: - Scanning
 
-  @Test func aScan() {
+  @Test func aScanListsItsNeighboursByStrength() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.discover)
     harness.deliver("OK+DISCSOK+DIS0:A6D73C040381OK+RSSI:-066OK+NAME:L3250 Series\r\nOK+DIS0:D43639A63BC4")
@@ -235,7 +235,7 @@ import Testing
   }
 
   /// Names with line ends in them can neither end a scan nor make a connection.
-  @Test func hostileNames() {
+  @Test func hostileNamesNeitherEndAScanNorConnect() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.discover)
     harness.deliver("OK+DISCS")
@@ -270,7 +270,7 @@ import Testing
   }
 
   /// A command behind a scan that nobody waits for goes when the module is done.
-  @Test func cancelledScan() {
+  @Test func aCancelledScanHoldsTheLineUntilItEnds() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.discover)
     harness.deliver("OK+DISCS")
@@ -286,7 +286,7 @@ import Testing
 
   // MARK: - Connections
 
-  @Test func connecting() {
+  @Test func aConnectedLineBelongsToTheOtherSide() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.connect(Self.one))
     #expect(harness.takeSent() == ["AT+CON0017EA090909"])
@@ -313,7 +313,7 @@ import Testing
     ("OK+CONNE", "", AccessoryError.Kind.refused), ("OK+CONNA", "OK+CONNF", .disconnected),
     ("OK+CONNF", "", .disconnected), ("OK+CONNA", "OK+CONNE", .refused),
   ])
-  func failing(first: String, second: String, kind: AccessoryError.Kind) {
+  func aFailedConnectionSaysWhatKindOfFailure(first: String, second: String, kind: AccessoryError.Kind) {
     var harness = HM10Harness.opened()
     let id = harness.submit(.connect(Self.one))
     harness.say(first)
@@ -332,7 +332,7 @@ import Testing
     #expect(harness.error(id)?.kind == .notFound)
   }
 
-  @Test func neverConnected() {
+  @Test func aConnectionThatIsNeverMadeTimesOut() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.connectIndex(0))
     harness.say("OK+CONN0")
@@ -340,7 +340,7 @@ import Testing
     #expect(harness.error(id)?.kind == .timedOut)
   }
 
-  @Test func lost() {
+  @Test func aLostConnectionFreesTheLineForCommands() {
     var harness = HM10Harness.opened()
     harness.submit(.connect(Self.one))
     harness.say("OK+CONNA")
@@ -361,7 +361,7 @@ import Testing
     #expect(harness.reply(name) == .name("HMSoft"))
   }
 
-  @Test func endedHere() {
+  @Test func endingAConnectionWaitsBehindData() {
     var harness = HM10Harness.opened()
     harness.submit(.connect(Self.one))
     harness.say("OK+CONNA")

@@ -153,7 +153,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// Without an answer it is asked again, with heartbeats, since some speak only with who is there.
-  @Test func nobodyAnswers() {
+  @Test func aRequestWithoutAnswerIsSentThreeTimes() {
     var bench = Bench.ready()
     let id = bench.host.submit(MAVLinkRequest(148))
     bench.host.advance(.milliseconds(1_500))
@@ -225,7 +225,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// One after another, also when one is given up.
-  @Test func severalRequests() {
+  @Test func requestsAreSentOneAfterAnother() {
     var bench = Bench.ready()
     let first = bench.host.submit(MAVLinkRequest(147))
     let second = bench.host.submit(MAVLinkRequest(148))

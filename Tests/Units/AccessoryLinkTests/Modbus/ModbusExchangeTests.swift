@@ -45,7 +45,7 @@ import Testing
     #expect(host.exchange.counters.lateReplies == 0)
   }
 
-  @Test func anException() throws {
+  @Test func anExceptionRefusesTheRequest() throws {
     var host = try host()
     let id = host.submit(try request("battery"))
     host.deliver(Self.hex("018402C2C1"))

@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Clients without answers go on all the same: each has its turns.
-  @Test func nobodyStarves() throws {
+  @Test func clientsGetTheirTurnsWhenNothingAnswers() throws {
     var harness = try harness(strangers: 1...2)
     for _ in 0..<60 { _ = wait(&harness, of: 99) }
     harness.advance(.seconds(120))

@@ -11,7 +11,7 @@ import Testing
 /// twice, wrongly, not at all. Whatever happens, the accessory gets whole frames alone, no client gets another's reply, and
 /// what waits is bounded.
 @Suite struct RoutingTurmoilTests {
-  @Test(arguments: 1...20) func af1(seed: UInt64) throws {
+  @Test(arguments: 1...20) func randomClientsOfAF1GetOnlyTheirOwnReplies(seed: UInt64) throws {
     var dice = SeededGenerator(seed: seed)
     var harness = RoutingHarness(.af1(label: "gadget"), clients: [])
     var clients: [Int] = []
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...10) func described(seed: UInt64) throws {
+  @Test(arguments: 1...10) func randomClientsOfADescriptionSendOnlyWholeFrames(seed: UInt64) throws {
     var dice = SeededGenerator(seed: seed)
     var harness = RoutingHarness(
       try #require(try .described(Samples.jbd, label: "bms", allowsWrites: seed.isMultiple(of: 2))))
