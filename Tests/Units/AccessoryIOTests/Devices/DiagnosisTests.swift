@@ -19,7 +19,8 @@ extension ProcessWide {
       }
     }
 
-    @Test(arguments: ["/dev/null", "/proc/self/status", "/etc/hostname"]) func noTerminal(_ path: String) async throws {
+    @Test(arguments: ["/dev/null", "/proc/self/status", "/etc/hostname"])
+    func whatIsNoTerminalIsUnsupported(_ path: String) async throws {
       let before = ThisProcess.descriptors
       let error = try #require(await error(opening: path))
       #expect(error.kind == .unsupported || path.hasPrefix("/proc") && error.kind == .permissionDenied)
@@ -40,14 +41,14 @@ extension ProcessWide {
       #expect(try SmallFile.read(path, limit: 100) == Array("hello".utf8))
     }
 
-    @Test func aDirectory() async throws {
+    @Test func aDirectoryIsNoDevice() async throws {
       let error = try #require(await error(opening: "/tmp"))
       #expect(error.kind == .unsupported)
       #expect(error.message == "/tmp is a directory, not a device")
     }
 
     @Test(arguments: ["/dev/ttyNoSuchThing0", "/dev/null/ttyUSB0", "/nowhere/ttyUSB0", ""])
-    func nothingThere(_ path: String) async throws {
+    func aMissingDeviceIsNotFound(_ path: String) async throws {
       let error = try #require(await error(opening: path))
       #expect(error.kind == .notFound)
       #expect(error.message == "there is no \(path): is the accessory plugged in?")

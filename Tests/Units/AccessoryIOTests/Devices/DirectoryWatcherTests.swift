@@ -47,7 +47,7 @@ import Testing
     watcher.stop()
   }
 
-  @Test(arguments: ["a/b/c", "a/b"]) func renamed(name: String) async throws {
+  @Test(arguments: ["a/b/c", "a/b"]) func renamingADirectoryAboveEndsTheWatch(name: String) async throws {
     let watcher = try watch()
     #expect(rename(path(name), path("x")) == 0)
     try await seen.wait { $0.contains(.gone) }
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// What others do in the directories above is none of its business.
-  @Test func neighbours() async throws {
+  @Test func changesInDirectoriesAboveAreNotReported() async throws {
     let watcher = try watch()
     for name in ["a/x", "a/b/x"] {
       #expect(mkdir(path(name), 0o700) == 0)

@@ -104,7 +104,7 @@ extension ProcessWide {
       }
     }
 
-    @Test(arguments: errnos) func signalfd(_ errno: Errno) async throws {
+    @Test(arguments: errnos) func aFailedSignalDescriptorFailsSignals(_ errno: Errno) async throws {
       guard errno != .interrupted else { return }  // it would last for the life of the process
       try await CallLog.record(deciding: { call, _ in call.call == .signalfd ? errno : nil }) { log in
         #expect(throws: errno) { try Signals([SIGUSR2]) { _ in } }

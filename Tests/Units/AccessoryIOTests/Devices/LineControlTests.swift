@@ -216,7 +216,7 @@ extension ProcessWide {
     }
 
     /// Whether the transport has seen it yet or not, and whether somebody closes it afterwards.
-    @Test func unplugged() async throws {
+    @Test func lineControlFailsOnceUnplugged() async throws {
       let terminal = try openPseudoTerminal()
       let (transport, line) = try await open(terminal)
       terminal.unplug()
@@ -228,7 +228,7 @@ extension ProcessWide {
     }
 
     /// Somebody who knows says that it is gone.
-    @Test func removed() async throws {
+    @Test func lineControlFailsOnceTheDeviceIsRemoved() async throws {
       let terminal = try openPseudoTerminal()
       let (transport, line) = try await open(terminal)
       transport.deviceWasRemoved()

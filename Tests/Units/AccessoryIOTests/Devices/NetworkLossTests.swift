@@ -47,7 +47,8 @@ extension ProcessWide {
       listener.close()
     }
 
-    @Test(arguments: [EHOSTUNREACH, ENETUNREACH, ECONNRESET]) func whileConnecting(_ number: CInt) async throws {
+    @Test(arguments: [EHOSTUNREACH, ENETUNREACH, ECONNRESET])
+    func aNetworkErrorWhileConnectingIsADisconnection(_ number: CInt) async throws {
       try await CallLog.record(deciding: { made, _ in made.call == .connect ? Errno(rawValue: number) : nil }) { _ in
         let error = await #expect(throws: AccessoryError.self) {
           try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: 9))

@@ -72,7 +72,7 @@ extension ProcessWide {
       #expect(clock.pendingCount == 0)
     }
 
-    @Test func withoutWaiting() async throws {
+    @Test func beginningToCloseStillSendsWhatWasWritten() async throws {
       let terminal = try openPseudoTerminal(raw: true)
       let transport = try await open(terminal)
       let reader = InputReader(transport.input)

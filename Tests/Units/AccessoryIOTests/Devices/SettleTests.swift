@@ -69,7 +69,7 @@ extension ProcessWide {
       #expect(clock.pendingCount == 0)
     }
 
-    @Test func unpluggedMeanwhile() async throws {
+    @Test func unpluggingWhileSettlingEndsTheTransport() async throws {
       let terminal = try openPseudoTerminal()
       let configuration = configuration(terminal)
       let opening = Task { [clock] in try await DescriptorTransport.open(configuration, clock: clock) }

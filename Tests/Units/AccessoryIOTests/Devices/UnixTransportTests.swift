@@ -50,7 +50,7 @@ extension ProcessWide {
       await #expect(throws: AccessoryError.self) { try await DescriptorTransport.open(unix: path, label: "the lamp") }
     }
 
-    @Test func nothingThere() async throws {
+    @Test func aSocketThatDoesNotExistIsNotFound() async throws {
       let directory = try TemporaryDirectory()
       for path in ["/nothing", "/nothing/at/all"] {
         let error = await error(opening: directory.path + path)
@@ -59,7 +59,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func nobodyListens() async throws {
+    @Test func aSocketWithoutListenerIsDisconnected() async throws {
       let directory = try TemporaryDirectory()
       let socket = try UnixSocket.create()
       try UnixSocket.bind(socket, to: directory.path + "/device")
@@ -92,7 +92,7 @@ extension ProcessWide {
       #expect(error?.kind == .misconfigured && error?.message.hasSuffix("at most 107 bytes") == true)
     }
 
-    @Test func cancelledMeanwhile() async throws {
+    @Test func cancellingWhileOpeningLeavesNothingOpen() async throws {
       let directory = try TemporaryDirectory()
       let listener = try SocketListener(at: directory.path + "/device") { $0.beginClose() }
       let path = directory.path + "/device"

@@ -31,7 +31,7 @@ extension ProcessWide {
       #expect(try await reader.readToEnd() == .init(error: ending.error), "a later close changes nothing")
     }
 
-    @Test func idle() async throws {
+    @Test func unpluggingAnIdleTransportEndsIt() async throws {
       try await expectDisconnect { terminal, transport, reader in
         await IOThread.shared.barrier()
         terminal.unplug()
@@ -67,7 +67,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func midWrite() async throws {
+    @Test func unpluggingAmidAWriteEndsIt() async throws {
       try await expectDisconnect { terminal, transport, reader in
         let writer = OutputWriter(transport.output)
         _ = try writer.fill { pattern(1_000, from: $0) }
@@ -84,7 +84,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func whilePaused() async throws {
+    @Test func unpluggingAPausedTransportEndsIt() async throws {
       let terminal = try openPseudoTerminal()
       try await CallLog.record { log in
         let transport = try await DescriptorTransport.open(.init(path: terminal.path))
@@ -161,7 +161,7 @@ extension ProcessWide {
     }
 
     /// The cable is pulled just before each call that opening makes.
-    @Test(arguments: 0..<8) func whileOpening(beforeCall number: Int) async throws {
+    @Test(arguments: 0..<8) func unpluggingWhileOpeningIsADisconnection(beforeCall number: Int) async throws {
       let terminal = try openPseudoTerminal()
       let before = ThisProcess.openPaths(beginningWith: "/dev/pts").count
       let calls = Atomic(0)
@@ -189,7 +189,7 @@ extension ProcessWide {
       #expect(ThisProcess.openPaths(beginningWith: "/dev/pts").count <= before)
     }
 
-    @Test func whileClosing() async throws {
+    @Test func unpluggingWhileClosingIsNoError() async throws {
       let terminal = try openPseudoTerminal()
       let isClosing = Atomic(false)
       try await CallLog.record(deciding: { call, _ in

@@ -21,7 +21,7 @@ extension ProcessWide {
     }
 
     /// A queue runs one thing at a time, in order, whichever threads serve it.
-    @Test func inOrder() async throws {
+    @Test func aQueueRunsItsWorkInOrder() async throws {
       let threads = WorkerThreads(name: "test-order", limit: 4)
       let queues = (0..<8).map { _ in DispatchExecutor(on: threads) }
       let noted = (0..<8).map { _ in Watched<[Int]>([]) }
@@ -33,7 +33,7 @@ extension ProcessWide {
     }
 
     /// A queue that always has more to do leaves the others their turns, also where there is one thread.
-    @Test func inTurn() async throws {
+    @Test func aBusyQueueLeavesOthersTheirTurns() async throws {
       let threads = WorkerThreads(name: "test-turn", limit: 1)
       let (greedy, modest) = (DispatchExecutor(on: threads), DispatchExecutor(on: threads))
       let isOver = Watched(false)

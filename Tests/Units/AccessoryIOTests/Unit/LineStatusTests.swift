@@ -5,7 +5,7 @@ import Testing
 
 /// What `print` shows of a line.
 @Suite struct LineStatusTests {
-  @Test func description() {
+  @Test func aLinesStatusIsDescribedInWords() {
     #expect("\(LineStatus(baudRate: 115_200))" == "115200 baud, 8N1")
     var status = LineStatus(
       baudRate: 9_600, dataBits: 7, parity: .even, stopBits: 2, flowControl: .hardware, modemLines: [.rts, .cts])

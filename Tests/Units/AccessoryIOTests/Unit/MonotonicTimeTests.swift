@@ -4,7 +4,7 @@ import AccessoryCore
 import Testing
 
 @Suite struct MonotonicTimeTests {
-  @Test func arithmetic() {
+  @Test func timesAndDurationsAreAddedAndSubtracted() {
     let time = MonotonicTime(nanoseconds: 5_000)
     #expect((time + .microseconds(2)).nanoseconds == 7_000)
     #expect(time + .nanoseconds(-1) < time)

@@ -60,7 +60,7 @@ import Testing
     ServiceNotifier(io: io) { variables[$0] }
   }
 
-  @Test func everyState() async throws {
+  @Test func everyStateIsReportedInTheManagersWords() async throws {
     let manager = try Manager(path)
     let notifier = notifier(["NOTIFY_SOCKET": path])
     #expect(notifier.isWanted && notifier.watchdogInterval == nil)
