@@ -56,7 +56,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func manyWrite() async throws {
+  @Test func manyClientsMayWrite() async throws {
     let setup = Setup()
     await setup.attach()
     let (a, b) = (await setup.join("a"), await setup.join("b"))
@@ -84,7 +84,7 @@ import Testing
     #expect(news.prefix(4) == [.deviceCame, .joined("a"), .joined("b"), .unheard("b")])
   }
 
-  @Test func nobodyWrites() async throws {
+  @Test func nobodyMayWriteButAllMayRead() async throws {
     let setup = Setup { $0.writers = .none }
     await setup.attach()
     let a = await setup.join("a")
