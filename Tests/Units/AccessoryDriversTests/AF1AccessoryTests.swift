@@ -38,7 +38,7 @@ import Testing
   // MARK: - Good answers
 
   /// What STATUS has told is asked for once; a progress that isn't told is unknown, and keeps its name.
-  @Test func values() async throws {
+  @Test func valuesComeFromTheStatusAndTheGreeting() async throws {
     let (accessory, _, scripted) = try await open { request in
       switch request.command {
       case .hello: .reply([4, 3, 2, 1, 0, 16, 2, 0])
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Later accessories may say more.
-  @Test func longerAnswers() async throws {
+  @Test func longerAnswersThanKnownAreRead() async throws {
     let accessory = try await open(answering: [2, 57, 0x80, 0x0E, 2, 1, 2, 3])
     #expect(try await accessory.battery().percent == 57)
     #expect(try await accessory.status().state == .paused)
@@ -92,7 +92,7 @@ import Testing
 
   // MARK: - Answers that make no sense
 
-  @Test(arguments: [[], [1, 0, 0]] as [[UInt8]]) func badStatus(payload: [UInt8]) async throws {
+  @Test(arguments: [[], [1, 0, 0]] as [[UInt8]]) func aStatusThatIsTooShortIsBadData(payload: [UInt8]) async throws {
     let accessory = try await open(answering: payload)
     let error = await error { () throws(AccessoryError) in _ = try await accessory.status() }
     #expect(error?.kind == .badData)
@@ -100,7 +100,7 @@ import Testing
     await accessory.close()
   }
 
-  @Test func badBattery() async throws {
+  @Test func anEmptyBatteryReplyIsBadData() async throws {
     let accessory = try await open(answering: [])
     let error = await error { () throws(AccessoryError) in _ = try await accessory.battery() }
     #expect(error?.kind == .badData)
@@ -113,7 +113,7 @@ import Testing
       [], Array("m\0n\0o\0s\0f\0h".utf8), Array("m\0n\0".utf8),
       Array("m\0n\0o\0s\0f\0".utf8) + [UInt8](repeating: 0x68, count: 257) + [0],
     ] as [[UInt8]])
-  func badIdentity(payload: [UInt8]) async throws {
+  func aWrongIdentityHarmsNoLaterRequest(payload: [UInt8]) async throws {
     let accessory = try await open(answering: payload)
     let error = await error { () throws(AccessoryError) in _ = try await accessory.identify() }
     #expect(error?.kind == .badData)
@@ -139,7 +139,7 @@ import Testing
     await accessory.close()
   }
 
-  @Test func refusals() async throws {
+  @Test func aRefusalHasItsReasonInWords() async throws {
     let (accessory, _, _) = try await open { $0.command == .hello ? .silence : .refusal(6) }
     let error = await error { () throws(AccessoryError) in _ = try await accessory.battery() }
     #expect(error?.kind == .refused)
@@ -167,7 +167,7 @@ import Testing
     #expect(failure?.kind == .badData)
   }
 
-  @Test func nobodyAnswers() async throws {
+  @Test func openingFailsAfterThreeGreetingsWithoutAnswer() async throws {
     let clock = ManualClock()
     let transport = MemoryTransport(label: "gadget")
     let opening = Task { try await AF1Accessory.open(AccessorySession(transport), clock: clock) }

@@ -51,13 +51,14 @@ import Testing
     ("turn ports=A speed=1 brake=on", "yes or no"), ("say text=sixsix", "at most 5 bytes"),
     ("say raw=0", "hexadecimal"),
     ("say raw=+1", "hexadecimal"), ("say raw=000000", "at most 2 bytes"),
-  ]) func mistakes(text: String, expectation: String) {
+  ]) func mistakesInACommandAreNamed(text: String, expectation: String) {
     let error = #expect(throws: CommandSyntaxError.self) { try read(text) }
     #expect(error?.description.contains(expectation) == true, "\(error?.description ?? "")")
   }
 
   /// What is shown can be typed: each name is there once, and every default value is one that could be typed.
-  @Test(arguments: DriverLibrary.builtIn.drivers.map(\.name)) func descriptions(driver: String) throws {
+  @Test(arguments: DriverLibrary.builtIn.drivers.map(\.name))
+  func everyDriversCommandsCanBeTypedAsShown(driver: String) throws {
     let commands = try #require(DriverLibrary.builtIn.driver(named: driver)).commands
     // An autopilot is told nothing.
     #expect(commands.isEmpty == (driver == "mavlink"))

@@ -83,12 +83,12 @@ import Testing
     #expect(printed == "battery: normal, status: busy\n")
   }
 
-  @Test func aRefusal() async throws {
+  @Test func aRefusedRequestIsPrintedWithItsReason() async throws {
     let (printed, path) = try await run { _ in .bytes(Self.frame(0x7F, [3])) }
     #expect(printed == "\(path) refuses BATTERY: it can't do that now\n")
   }
 
-  @Test func unplugged() async throws {
+  @Test func anUnpluggedGadgetIsPrintedAsDisconnected() async throws {
     let (printed, path) = try await run { _ in .unplug }
     #expect(printed == "\(path) was disconnected\n")
   }
@@ -119,7 +119,8 @@ import Testing
     let shown = try text(of: "Documentation/own-gadget.md").split(separator: "\n").drop { !$0.hasPrefix("## Contact") }
       .dropFirst().prefix { !$0.hasPrefix("## ") }.filter { $0.hasPrefix("    ") }
     #expect(shown.count == 6)
-    #expect(try text(of: "Tests/Units/AccessoryDriversTests/OwnGadgetTests.swift").contains(shown.joined(separator: "\n")))
+    let source = try text(of: "Tests/Units/AccessoryDriversTests/OwnGadgetTests.swift")
+    #expect(source.contains(shown.joined(separator: "\n")))
   }
 
   @Test func itIsShort() throws {

@@ -54,7 +54,7 @@ struct PreviewTests {
     }
   }
 
-  @Test func af1() throws {
+  @Test func aPreviewOfAF1IsItsFrames() throws {
     #expect(try hex(.af1, "status") == ["0ff0110200000000c3dc"])
     let echo = try Driver.af1.preview(of: CommandCall.read(["echo", "payload=6869"], of: Driver.af1.commands))
     var codec = AF1Codec(maximumPayload: 64)
@@ -65,13 +65,13 @@ struct PreviewTests {
   }
 
   /// One message for all, as the driver sends it.
-  @Test func ev3() throws {
+  @Test func aPreviewOfAnEV3IsOneMessage() throws {
     #expect(try hex(.ev3, "battery-percent") == ["08000000000100811260"])
     #expect(try hex(.ev3, "battery-percent", "+", "motor-speed", "ports=A", "speed=-50").count == 1)
-    #expect(throws: (any Error).self) { try hex(.ev3, "set-name", "name=" + String(repeating: "x", count: 300)) }
+    #expect(throws: CommandSyntaxError.self) { try hex(.ev3, "set-name", "name=" + String(repeating: "x", count: 300)) }
   }
 
-  @Test func hm10() throws {
+  @Test func aPreviewOfAnHM10IsItsCommands() throws {
     #expect(try text(.hm10, "name", "+", "set-name", "name=Lamp") == ["AT+NAME?", "AT+NAMELamp"])
     #expect(try text(.hm10, "set-power", "power=6", "+", "role") == ["AT+POWE3", "AT+ROLE?"])
     #expect(try text(.hm10, "connect-address", "address=00:17:EA:09:09:09") == ["AT+CON0017EA090909"])
@@ -79,7 +79,7 @@ struct PreviewTests {
   }
 
   /// AT mode is entered once for commands that follow each other, and left.
-  @Test func bluno() throws {
+  @Test func aPreviewOfABlunoEntersATModeOnce() throws {
     let calls = try CommandCall.read(
       ["key", "key=up", "+", "version", "+", "power", "+", "drive-speed", "speed=128"], of: Driver.bluno.commands)
     let frames = try BlunoRobot.preview(of: calls, by: BlunoRemote()).map { String(decoding: $0, as: UTF8.self) }
@@ -88,7 +88,7 @@ struct PreviewTests {
   }
 
   /// The same bytes as the driver writes.
-  @Test func aCar() async throws {
+  @Test func aPreviewOfACarIsWhatIsSent() async throws {
     let words = [
       "headlights", "on=yes", "+", "drive", "steering=-40", "acceleration=200", "+", "stop", "receiver=naive",
     ]

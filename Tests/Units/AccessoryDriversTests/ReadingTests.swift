@@ -78,11 +78,11 @@ import Testing
       ([9, 1, 0, 0xFF], AccessoryStatus(state: .notInitialized, faultCode: 1)),
       ([0xFF, 0, 0, 0xFF], AccessoryStatus(state: .notInitialized, reportsFaults: true)),
     ] as [([UInt8], AccessoryStatus)])
-  func status(payload: [UInt8], status: AccessoryStatus) throws {
+  func aStatusOfAF1IsReadFromItsBytes(payload: [UInt8], status: AccessoryStatus) throws {
     #expect(AccessoryStatus(try AF1StatusReply(decoding: payload)) == status)
   }
 
-  @Test func identity() {
+  @Test func anIdentityOfAF1KeepsAllItsTexts() {
     let identity = AccessoryIdentity(
       AF1Identity(
         manufacturer: "m", name: "n", model: "o", serialNumber: "s", firmwareVersion: "f", hardwareVersion: "h"))

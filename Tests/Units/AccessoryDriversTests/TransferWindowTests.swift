@@ -151,7 +151,7 @@ import Testing
   }
 
   /// Whatever is lost of pieces and answers: all bytes arrive, in order, and never more are under way than may be.
-  @Test(arguments: 1...200) func anyLosses(seed: UInt64) throws {
+  @Test(arguments: 1...200) func allBytesArriveWhateverIsLost(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let size = Int.random(in: 0...200, using: &random)
     var window = TransferWindow(

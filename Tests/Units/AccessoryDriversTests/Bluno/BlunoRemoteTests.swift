@@ -23,7 +23,7 @@ struct BlunoRemoteTests {
   }
 
   /// What is saved is what is loaded, and the folder is made.
-  @Test func kept() throws {
+  @Test func aSavedRemoteIsLoadedUnchanged() throws {
     let folder = try TemporaryDirectory()
     let file = BlunoRemoteFile(folder.path + "/a/b/bluno.json")
     #expect(try file.load() == BlunoRemote())
@@ -47,7 +47,7 @@ struct BlunoRemoteTests {
     #"{"tasks": [{"number": -1, "name": "a"}]}"#, #"{"tasks": [{"number": 1, "name": ""}]}"#,
     #"{"tasks": [{"number": 1e99, "name": "a"}]}"#,
   ])
-  func nonsense(text: String) {
+  func aWrongRemoteFileIsMisconfigured(text: String) {
     let error = #expect(throws: AccessoryError.self) { try BlunoRemoteFile("bluno.json").read(Array(text.utf8)) }
     #expect(error?.kind == .misconfigured)
   }
@@ -59,7 +59,7 @@ struct BlunoRemoteTests {
     #expect(remote.tasks == BlunoTaskList() && remote.endsLines)
   }
 
-  @Test func tooMuch() throws {
+  @Test func aRemoteFileHasLimits() throws {
     let file = BlunoRemoteFile("/nonexistent/bluno.json")
     let long = #expect(throws: AccessoryError.self) {
       try file.read(Array("{}".utf8) + Array(repeating: 0x20, count: 70_000))

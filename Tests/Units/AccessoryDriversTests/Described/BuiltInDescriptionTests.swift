@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test(arguments: BuiltInDescriptions.names) func builtIn(name: String) throws {
+  @Test(arguments: BuiltInDescriptions.names) func everyBuiltInDescriptionHasExamplesOfItsPolls(name: String) throws {
     let text = try #require(BuiltInDescriptions.text(name))
     #expect(problems(text, name) == [])
     let described = try DescriptionReader.read(text, file: name)
@@ -52,7 +52,7 @@ import Testing
   }
 
   /// The first block of the page is a whole description, and its JBD is the one that ships.
-  @Test func thePage() throws {
+  @Test func thePagesDescriptionIsTheOneThatShips() throws {
     let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
     let page = String(decoding: bytes, as: UTF8.self)
     let blocks = page.components(between: "```yaml\n", and: "```\n")
@@ -77,7 +77,8 @@ import Testing
   }
 
   /// Examples/Protocols has some of different kinds, which people begin with.
-  @Test(arguments: ["odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"]) func examples(name: String)
+  @Test(arguments: ["odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"])
+  func descriptionsInTheExamplesFolderAreRight(name: String)
     throws
   {
     let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(name).yaml", limit: 1 << 20)

@@ -84,7 +84,7 @@ import Testing
   }
 
   /// A JK reports how much its battery holds and how full it is: 15 percent of 81 Ah.
-  @Test func remainingCapacity() throws {
+  @Test func aRemainingCapacityIsDerivedUnlessItIsReported() throws {
     let battery = battery(try latest("jk", "values"))
     #expect(battery.percent == 15 && battery.fullMilliampereHours == 81_000)
     #expect(battery.remainingMilliampereHours == 12_150 && battery.derived.contains(.remainingCapacity))

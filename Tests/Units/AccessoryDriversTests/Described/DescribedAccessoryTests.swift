@@ -27,7 +27,7 @@ import Testing
   }
 
   /// A UPS that doesn't know the usual request is one of its kind by the other, and isn't asked the first again.
-  @Test func optionalRequests() async throws {
+  @Test func aRefusedRequestIsReplacedAndNotMadeAgain() async throws {
     let description = try Self.description("megatec")
     let answer = Array("(234.9 50.0 229.8 50.0 000.0 000 369.1 ---.- 026.5 ---.- 018.8 100000000001\r".utf8)
     let script = AccessoryScript([
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Silence is a refusal until the request was answered once, and then it is a fault.
-  @Test func silence() async throws {
+  @Test func silenceIsARefusalUntilTheFirstAnswer() async throws {
     let description = try Self.description("megatec")
     let script = AccessoryScript([
       .expect(Array("Q1\r".utf8)), .send(Array("(226.0 195.0 226.0 014 49.0 27.5 30.0 00001000\r".utf8)),

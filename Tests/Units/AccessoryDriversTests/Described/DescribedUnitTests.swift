@@ -20,7 +20,7 @@ import Testing
 
     """
 
-  @Test func daly() throws {
+  @Test func requestsOfDalyNameTheirUnit() throws {
     let description = try Self.description("daly")
     let units = try #require(description.units)
     #expect(units.element == "address" && units.range == 1...16 && units.scan == 1...16 && units.defaultUnit == 1)
@@ -39,7 +39,7 @@ import Testing
   }
 
   /// Module 1 has the address 2, which stands among the data, too.
-  @Test func pylontech() throws {
+  @Test func requestsOfPylontechNameTheirUnit() throws {
     let description = try Self.description("pylontech")
     let writer = RequestEncoder(try DescribedCodec(description))
     func sent(_ name: String, _ unit: Int?) throws -> String {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func read() throws {
+  @Test func unitsOfADescriptionAreReadAndChecked() throws {
     let text =
       Self.head + """
         units: {element: address, from: 0, to: 15, default: 3, sent: 0x10, received: 0x20, scan: 1..4}
@@ -141,7 +141,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: mistakes) func isWrong(_ text: String, _ mistake: String) {
+  @Test(arguments: mistakes) func mistakesInUnitsAreReported(_ text: String, _ mistake: String) {
     #expect(DescriptionSample.mistakes(Self.head + text + "\n") == (mistake.isEmpty ? [] : [mistake]))
   }
 }

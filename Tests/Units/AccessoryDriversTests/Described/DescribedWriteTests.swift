@@ -32,7 +32,7 @@ import Testing
     try DescriptionReader.read(Array(text.utf8), file: "pack.yaml").description
   }
 
-  @Test func areMarked() throws {
+  @Test func writesOfADescriptionAreMarked() throws {
     let driver = Driver(try Self.description())
     #expect(driver.hasWrites && driver.commands.map(\.isWrite) == [false, true])
     // What marks no writes isn't thereby harmless.

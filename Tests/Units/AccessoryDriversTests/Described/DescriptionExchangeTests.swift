@@ -39,7 +39,7 @@ import Testing
     try DescriptionReader.read(Array((Self.head + rest).utf8), file: "f.yaml").description
   }
 
-  @Test func messages() throws {
+  @Test func messagesOfADescriptionAreRead() throws {
     let messages = try read("").messages
     var unless = Description.Condition(2, [0x80])
     unless.isNegated = true
@@ -53,7 +53,7 @@ import Testing
     #expect(messages[4].isRefusal && messages[4].refusalReason == nil)
   }
 
-  @Test func requests() throws {
+  @Test func requestsOfADescriptionAreRead() throws {
     let description = try read(
       """
       requests:
@@ -94,7 +94,7 @@ import Testing
     #expect(text.arguments == [.init("p", 0...9, nil)])
   }
 
-  @Test func derived() throws {
+  @Test func derivedValuesOfADescriptionAreRead() throws {
     let description = try read(
       """
       derived:

@@ -65,7 +65,7 @@ import Testing
     #expect(library.problems.last?.message == "it is larger than 64 KiB")
   }
 
-  @Test func folders() {
+  @Test func descriptionsAreInTheUsualFolders() {
     let folders = { (variables: [String: String]) in DescriptionLibrary.usualFolders { variables[$0] } }
     let etc = "/etc/accessory-bridge/protocols"
     #expect(folders(["HOME": "/h"]) == [etc, "/h/.config/accessory-bridge/protocols"])
@@ -126,7 +126,7 @@ import Testing
       ),
       ("protocol: {protocol: x, version: 1}", "f:3:12: unknown key \"protocol\""),
     ] as [(String, String)])
-  func mistakes(text: String, mistake: String) throws {
+  func mistakesOfAProfilesProtocolAreReported(text: String, mistake: String) throws {
     let error = #expect(throws: ProfileProblems.self) { try profile(text) }
     #expect(error?.problems.contains { $0.description.hasPrefix(mistake) } == true, "\(error?.problems ?? [])")
   }

@@ -56,7 +56,7 @@ import Testing
 
   // MARK: - The head and the line
 
-  @Test func head() throws {
+  @Test func aDescriptionsHeadIsRead() throws {
     let text = """
       protocol: my-gadget.2
       version: 1
@@ -88,7 +88,7 @@ import Testing
 
   // MARK: - Framings
 
-  @Test func everyElement() throws {
+  @Test func everyElementOfALayoutIsRead() throws {
     let form = try layout(
       """
       [start: DD A5, address: i16, length: {type: u16le, of: length..check, adjust: -2, nibble_check: true},
@@ -111,7 +111,7 @@ import Testing
         ]))
   }
 
-  @Test func digits() throws {
+  @Test func optionsOfHexadecimalFramingsAreRead() throws {
     let rest = ", digits: hex, first_digit: single, checks: digits, length: digits, max: 100, interrupts: true"
     let text =
       "protocol: x\nversion: 1\nframings: {f: {layout: [start: \":\", command: u8, data, end: 0A]\(rest)}}"
@@ -147,7 +147,7 @@ import Testing
         == .pairs(.init(begin: [13, 10], separator: 9, close: Array("Checksum".utf8))))
   }
 
-  @Test func everyChecksum() throws {
+  @Test func everyChecksumIsReadByItsName() throws {
     for (name, algorithm) in DescriptionReader.algorithms {
       let form = try layout("[data: 3, check: {algorithm: \(name), over: data}]")
       #expect(
@@ -168,7 +168,7 @@ import Testing
       ("{text: AB}", [0x41, 0x42]), ("{hex: \"10 20\"}", [0x10, 0x20]),
       ("[\"(\", 9A 0B, {text: \"10\"}]", [0x28, 0x9A, 0x0B, 0x31, 0x30]),
     ] as [(String, [UInt8])])
-  func bytes(text: String, expectation: [UInt8]) throws {
+  func bytesAreReadInTheirNotations(text: String, expectation: [UInt8]) throws {
     let form = try layout("[start: \(text), data: 1]")
     #expect(form == .layout([.init("start", .constant(expectation)), .init("data", .body(1))]))
   }
@@ -181,7 +181,7 @@ import Testing
       ("1.50", 3, 2), ("0.000000001", 1, 1_000_000_000),
       ("999999999.999999999", 999_999_999_999_999_999, 1_000_000_000),
     ] as [(String, Int, Int)])
-  func scales(text: String, numerator: Int, denominator: Int) {
+  func scalesAreReadAsFractions(text: String, numerator: Int, denominator: Int) {
     #expect(DescriptionReader.fraction(text) == Description.Scale(numerator, over: denominator))
   }
 
@@ -189,12 +189,12 @@ import Testing
     "", ".", "1.", ".1", "1e3", "0x10", "1/0", "1/-3", "1//3", "1.2.3", "--1", "+1", "1000000000", "0.0000000001",
     "٣", "nan", "1/2/3", "1 /2",
   ])
-  func noScales(text: String) { #expect(DescriptionReader.fraction(text) == nil) }
+  func whatIsNoScaleIsRefused(text: String) { #expect(DescriptionReader.fraction(text) == nil) }
 
   @Test(
     arguments: [("0", 0), ("12", 12), ("-3", -3), ("0x1F", 31), ("-0x10", -16), ("0X0a", 10), ("007", 7)]
       as [(String, Int)])
-  func wholeNumbers(text: String, number: Int) { #expect(WholeNumber.read(text) == number) }
+  func wholeNumbersAreReadInTheirNotations(text: String, number: Int) { #expect(WholeNumber.read(text) == number) }
 
   @Test(arguments: [
     "", "-", "+1", "--1", "0x", "0x-1", "0x+1", "1.0", "1_000", "9223372036854775808", "0xFFFFFFFFFFFFFFFF", "٣", " 1",
@@ -272,7 +272,7 @@ import Testing
     #expect(steps == expectation.map { .field($0) })
   }
 
-  @Test func everyStep() throws {
+  @Test func everyStepOfABodyIsRead() throws {
     let steps = try steps(
       """
       [{name: n, type: u8}, {skip: 4}, {name: a, type: u8, repeat: 3}, {name: b, type: u16, repeat: n},
@@ -291,7 +291,7 @@ import Testing
       ])
   }
 
-  @Test func tags() throws {
+  @Test func taggedBodiesAreRead() throws {
     let text = """
       protocol: x
       version: 1
@@ -308,7 +308,7 @@ import Testing
 
   // MARK: - Texts
 
-  @Test func columns() throws {
+  @Test func columnsOfALineAreRead() throws {
     let body = try lines(
       """
       columns: [{name: a, type: number, suffix: V, unknown: "---", form: 00.0}, {name: b, type: hexnumber, column: 4},
@@ -340,7 +340,7 @@ import Testing
     #expect(places == .columns(.init(.places, [.init(16, count: 10, field("a", .plainText))])))
   }
 
-  @Test func words() throws {
+  @Test func wordsOfAColumnAreNumbered() throws {
     let body = try lines(
       "columns: [{name: a, type: word, words: {ON: 1, OFF: 0}, truth: true}, {name: b, type: word, words: {L: line, B: battery}}]"
     )

@@ -211,7 +211,7 @@ import Testing
       ),
       ("start: \"\", data: 1", "3:32: start must have 1 to 64 bytes, not 0"),
     ] as [(String, String)])
-  func layouts(elements: String, mistake: String) {
+  func mistakesInALayoutAreReportedWithTheirPlace(elements: String, mistake: String) {
     #expect(DescriptionSample.layout(elements) == [mistake])
   }
 
@@ -235,7 +235,7 @@ import Testing
       ),
       (", interrupts: maybe", "3:73: interrupts must be true or false, not \"maybe\""),
     ] as [(String, String)])
-  func framings(rest: String, mistake: String) {
+  func mistakesInAFramingsOptionsAreReported(rest: String, mistake: String) {
     #expect(
       DescriptionSample.layout("start: \":\", n: u16, data, end: 0A", rest).contains(mistake),
       "\(DescriptionSample.layout("start: \":\", n: u16, data, end: 0A", rest))")
@@ -249,7 +249,7 @@ import Testing
         "3:42: with digits: hex a check covers elements that are written in digits, not start or end"
       ),
     ] as [(String, String)])
-  func digits(elements: String, mistake: String) {
+  func mistakesInHexadecimalFramingsAreReported(elements: String, mistake: String) {
     #expect(DescriptionSample.layout(elements, ", digits: hex") == [mistake])
   }
 
@@ -261,7 +261,7 @@ import Testing
     #expect(DescriptionSample.layout(elements, ", max: 5") == [])
   }
 
-  @Test func twoWindows() {
+  @Test func aWindowBesideAnotherFramingIsAMistake() {
     #expect(
       DescriptionSample.mistakes(
         DescriptionSample.head + "framings: {w: {window: {pattern: 03, mask: FF}}, f: {layout: [data, end: 0A]}}\n")

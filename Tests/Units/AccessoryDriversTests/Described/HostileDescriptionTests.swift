@@ -16,7 +16,7 @@ import Testing
 
   private static let head = DescriptionSample.head + DescriptionSample.framings
 
-  @Test func nesting() {
+  @Test func deepNestingIsRefused() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {
       let text = String(repeating: open, count: 65_536 / open.utf8.count - 20)
       #expect(!refused(text).isEmpty, "\(open)")
@@ -28,7 +28,7 @@ import Testing
     #expect(nested.contains { $0.contains("nested more than 3 deep") })
   }
 
-  @Test func anchors() {
+  @Test func anchorsAndAliasesAreRefused() {
     var text = "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
     for (name, last) in zip("bcdefghij", "abcdefghi") {
       text += "\(name): &\(name) [" + Array(repeating: "*\(last)", count: 10).joined(separator: ",") + "]\n"
@@ -43,7 +43,7 @@ import Testing
     "18446744073709551615", "0xFFFFFFFFFFFFFFFF", "0x7FFFFFFFFFFFFFFF", "1e400", "nan", "-1", "1.5",
     "2562047788.999999h",
   ])
-  func largeNumbers(number: String) {
+  func numbersBeyondTheirRangeAreRefused(number: String) {
     let places = [
       "framings: {f: {layout: [data: N]}}", "framings: {f: {max: N, layout: [start: 00, data: 1]}}",
       "framings: {f: {layout: [length: {type: u8, of: data, adjust: N}, data]}}",
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// As many keys and values as fit, each of them wrong.
-  @Test func manyMistakes() {
+  @Test func mistakesAreReportedUpToALimit() {
     let key = String(repeating: "k", count: 60)
     let keys = (0..<900).map { "\(key)\($0): 1\n" }.joined()
     #expect(refused(DescriptionSample.head + keys).count == 20)
@@ -95,7 +95,7 @@ import Testing
     #expect(refused(Self.head + "messages: {m: {fields: [\(few)]}}\n").count == 20)
   }
 
-  @Test func anyBytes() {
+  @Test func randomBytesAreNoDescription() {
     var random = SeededGenerator(seed: 3)
     for count in [0, 1, 100, 65_536, 65_537] {
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// The shipped descriptions, damaged in all ways.
-  @Test(arguments: BuiltInDescriptions.names) func damagedTexts(name: String) throws {
+  @Test(arguments: BuiltInDescriptions.names) func damagedDescriptionsAreReadOrRefusedWithPlaces(name: String) throws {
     var random = SeededGenerator(seed: UInt64(name.utf8.count))
     let original = try #require(BuiltInDescriptions.text(name))
     let pieces = [
@@ -150,7 +150,7 @@ import Testing
   }
 
   /// What the fuzzer begins with is read, or it would only ever see mistakes.
-  @Test(arguments: ["pairs", "binary", "texts", "tags"]) func theCorpus(name: String) throws {
+  @Test(arguments: ["pairs", "binary", "texts", "tags"]) func theFuzzersCorpusHasNoMistakes(name: String) throws {
     let bytes = try SmallFile.read(
       BuiltInDescriptionTests.root + "/Tests/Fuzz/Corpus/ExchangeDescription/\(name)", limit: 4_096)
     let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -44,7 +44,7 @@ import Testing
       ),
       ("pieces: {index: a, each: 3}, fields: [{name: a, type: u8}]", "4:41: each is only for pieces with a count"),
     ] as [(String, String)])
-  func messages(keys: String, mistake: String) {
+  func mistakesInMessagesAreReportedWithTheirPlace(keys: String, mistake: String) {
     #expect(DescriptionSample.message(keys) == [mistake])
   }
 
@@ -205,7 +205,7 @@ import Testing
         "4:32: battery.charging must be one of charging, discharging, not_charging, full, and can't be \"chargign\""
       ),
     ] as [(String, String)])
-  func fields(fields: String, mistake: String) {
+  func mistakesInFieldsAreReportedWithTheirPlace(fields: String, mistake: String) {
     #expect(DescriptionSample.message("fields: [\(fields)]") == [mistake])
   }
 
@@ -296,7 +296,7 @@ import Testing
       ),
       ("pattern: '{a}\\r'", "4:25: pattern has a backslash, which has a meaning only in double quotes: \"\\r\""),
     ] as [(String, String)])
-  func texts(keys: String, mistake: String) {
+  func mistakesInTextMessagesAreReportedWithTheirPlace(keys: String, mistake: String) {
     #expect(DescriptionSample.text(keys) == [mistake])
   }
 
@@ -329,7 +329,7 @@ import Testing
   }
 
   /// Framings of one message have what is named for it at one place.
-  @Test func severalFramings() {
+  @Test func framingsOfOneMessageMustAgree() {
     func mistakes(_ second: String, _ message: String) -> [String] {
       DescriptionSample.mistakes(
         DescriptionSample.head

@@ -23,7 +23,7 @@ import Testing
     return [0xDD, register] + covered + [UInt8(check >> 8), UInt8(check & 0xFF), 0x77]
   }
 
-  @Test func ofReplies() async throws {
+  @Test func unreadableFieldsOfRepliesAreUnknownAndCounted() async throws {
     let (askBasic, askCells): ([UInt8], [UInt8]) = (
       [0xDD, 0xA5, 3, 0, 0xFF, 0xFD, 0x77], [0xDD, 0xA5, 4, 0, 0xFF, 0xFC, 0x77]
     )

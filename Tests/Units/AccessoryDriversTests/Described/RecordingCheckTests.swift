@@ -43,7 +43,7 @@ import Testing
 
   private static let reply = "aa810107" + "89"
 
-  @Test func whatFits() throws {
+  @Test func aRecordingThatFitsHasNoFinds() throws {
     let check = try check([(1, .toDevice, "aa010001"), (2, .fromDevice, Self.reply), (3, .fromDevice, Self.reply)])
     #expect(check.fits && check.unframedRuns.isEmpty && check.unknownFrames.isEmpty)
     #expect(check.counts == [.toDevice: ["state": 1], .fromDevice: ["state": 2]])
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// Frames that are whole and that nobody describes are told once for each kind.
-  @Test func strangers() throws {
+  @Test func unknownFramesAreReportedOnceForEachKind() throws {
     let check = try check([
       (1, .toDevice, "aa020002"), (2, .fromDevice, "aa82010083"), (3, .fromDevice, "aa82010184"),
       (4, .fromDevice, "aa83010084"),
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// A recording of nothing but noise costs a bounded number of finds.
-  @Test func bounded() throws {
+  @Test func aCheckKeepsABoundedNumberOfFinds() throws {
     var records: [(Int, ByteDirection, String)] = []
     for index in 0..<300 { records.append((index, .fromDevice, "55" + Self.reply)) }
     let check = try check(records)

@@ -71,7 +71,7 @@ import Testing
         "these registers are more than 1024 values"
       ),
     ] as [(String, String)])
-  func mistakes(text: String, mistake: String) {
+  func mistakesInRegistersAreReported(text: String, mistake: String) {
     let found = DescriptionSample.mistakes(text)
     #expect(found.contains { $0.contains(mistake) }, "\(found)")
   }

@@ -80,7 +80,7 @@ import Testing
   }
 
   /// Values in one register stay together, also where a value takes two registers or a half.
-  @Test func halves() throws {
+  @Test func halvesOfABlockKeepARegistersValuesTogether() throws {
     let description = try #require(Self.epever)
     func block(_ name: String) throws -> ProtocolDescription.RegisterBlock {
       let request = try #require(description.request(named: name))

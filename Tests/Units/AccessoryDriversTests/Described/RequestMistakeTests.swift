@@ -63,7 +63,7 @@ import Testing
         "5:18: battery.charging must be one of charging, discharging, not_charging, full, and can't be \"chraging\""
       ),
     ] as [(String, String)])
-  func derived(text: String, mistake: String) {
+  func mistakesInDerivedValuesAreReported(text: String, mistake: String) {
     #expect(DescriptionSample.rest("derived: [\(text)]\n") == [mistake])
   }
 
@@ -81,7 +81,7 @@ import Testing
       ),
       ("p: {form: 0, from: 0, to: 9}", "5:18: unknown key \"form\": did you mean from?"),
     ] as [(String, String)])
-  func parameters(text: String, mistake: String) {
+  func mistakesInParametersAreReported(text: String, mistake: String) {
     #expect(DescriptionSample.rest("parameters: {\(text)}\n") == [mistake])
   }
 
@@ -174,7 +174,7 @@ import Testing
         "5:74: default must be a whole number from 0 to 255, not \"on\""
       ),
     ] as [(String, String)])
-  func requests(keys: String, mistake: String) {
+  func mistakesInRequestsAreReported(keys: String, mistake: String) {
     #expect(DescriptionSample.rest("requests: {q: {\(keys)}}\n") == [mistake])
   }
 
@@ -235,7 +235,7 @@ import Testing
       ("start: [{wait: 2h}]", "6:23: wait must be a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
       ("retries: 3", "6:8: unknown key \"retries\": did you mean tries?"),
     ] as [(String, String)])
-  func plans(keys: String, mistake: String) {
+  func mistakesInPlansAreReported(keys: String, mistake: String) {
     let requests = """
       requests: {q: {send: DD, reply: m}, n: {send: DD}, w: {send: DD, write: true}, a: {send: [{argument: x}], reply: m, arguments: {x: \
       {type: u8}}}}
@@ -275,7 +275,7 @@ import Testing
           + "looks like them is {text: \"DD A5\"})"
       ),
     ] as [(String, String)])
-  func examples(text: String, mistake: String) {
+  func mistakesInExamplesAreReported(text: String, mistake: String) {
     let requests = """
       requests: {q: {send: DD, reply: m}, w: {send: [{argument: x}], arguments: {x: {type: u8, from: 1, to: 3}}, write: true}}
       examples: [\(text)]
@@ -285,7 +285,7 @@ import Testing
   }
 
   /// All that is wrong is said at once, in the order of the file, and not without end; what follows from a mistake isn't.
-  @Test func severalMistakes() {
+  @Test func allMistakesOfADescriptionAreReportedInOrder() {
     let some = DescriptionSample.mistakes(
       """
       protocol: X

@@ -34,7 +34,7 @@ import Testing
         "a in line 4 is input.voltage already: only one value can be"
       ),
     ] as [(String, String)])
-  func mistakes(fields: String, mistake: String) {
+  func mistakesInRolesAreReported(fields: String, mistake: String) {
     let found = DescriptionSample.message("fields: [\(fields)]")
     #expect(found.map { $0.drop { $0 != " " }.dropFirst() } == [mistake[...]])
   }

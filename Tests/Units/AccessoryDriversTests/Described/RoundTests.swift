@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A round begins with a value that the accessory sends by itself.
-  @Test func mistakes() throws {
+  @Test func aRoundBeginsWithAPushedValue() throws {
     let text = """
       protocol: p
       version: 1

@@ -49,7 +49,7 @@ import Testing
     #expect(value("additionalProperties", in: mapping)?.content == .scalar("false"))
   }
 
-  @Test func theHead() {
+  @Test func theSchemaHasTheKeysOfTheHead() {
     #expect(keys(value("properties")) == DescriptionKeys.description.sorted())
     #expect(value("properties", "version", "const")?.content == .scalar("\(DescriptionReader.version)"))
     #expect(keys(value("$defs", "element_with_value", "properties")) == DescriptionReader.reserved.sorted())
@@ -69,7 +69,7 @@ import Testing
     for place in DescriptionKeys.places { #expect(known.isSuperset(of: place.keys), "\(place.place)") }
   }
 
-  @Test func theChecksums() {
+  @Test func theSchemaHasEveryChecksum() {
     guard case .sequence(let names) = value("$defs", "check", "properties", "algorithm", "enum")?.content else {
       return #expect(Bool(false), "they are a list")
     }

@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A network has no rate: that is said, and nothing is sent behind it.
-  @Test func noLine() async throws {
+  @Test func aNetworkHasNoRateToChange() async throws {
     let transport = MemoryTransport(label: "tcp:box:23")
     let error = await #expect(throws: AccessoryError.self) { _ = try await open(transport) }
     #expect(error?.kind == .unsupported)

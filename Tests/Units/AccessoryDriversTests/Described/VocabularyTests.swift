@@ -23,7 +23,7 @@ import Testing
     return DescribedValue(part + described.name, content, unit: described.units.first?.rawValue)
   }
 
-  @Test(arguments: Vocabulary.battery.indices) func batteries(_ index: Int) throws {
+  @Test(arguments: Vocabulary.battery.indices) func everyBatteryTermIsReadFromADescription(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let value = try #require(sample(term, "battery."))
     #expect(CommonValues.names.contains(value.name) && DescribedPart.isBattery(value.name))
@@ -76,7 +76,7 @@ import Testing
     #expect(BatteryReading(described: [value], derived: []).timeToEmpty == .seconds(seconds))
   }
 
-  @Test(arguments: Vocabulary.status.indices) func statuses(_ index: Int) throws {
+  @Test(arguments: Vocabulary.status.indices) func everyStatusTermIsReadFromADescription(_ index: Int) throws {
     let term = Vocabulary.status[index]
     let value = try #require(sample(term, "status."))
     #expect(CommonValues.names.contains(value.name) && DescribedPart.isStatus(value.name))

@@ -217,7 +217,7 @@ private struct Talk {
   }
 
   /// However it is cut, the real log of a scan; a stranger's name that says that there is a connection makes none.
-  @Test(arguments: [1, 3, 1000]) func aScan(piece: Int) {
+  @Test(arguments: [1, 3, 1000]) func aScansRecordingIsToldInWords(piece: Int) {
     var talk = Talk(.hm10)
     talk.hostSays("AT+DISC?")
     let log =
@@ -241,7 +241,7 @@ private struct Talk {
   }
 
   /// While it is connected the line is another device's, both ways.
-  @Test func aConnection() {
+  @Test func aConnectionsBytesAreToldAsData() {
     var talk = Talk(.hm10)
     talk.hostSays("AT+CON0017EA090909")
     talk.deviceSays("OK+CONNA")
@@ -324,7 +324,7 @@ private struct Talk {
 }
 
 @Suite struct HM1XWordsTests {
-  @Test func controlFrames() {
+  @Test func controlFramesAreToldWithTheirFields() {
     var talk = Talk(.hm1x)
     talk.host("00 00 00 3A 0D 7F 7F 3A 32 00 01 3A 3A 3A 3A 3A")
     #expect(talk.field("steering") == .whole(58) && talk.field("acceleration") == .whole(-186))

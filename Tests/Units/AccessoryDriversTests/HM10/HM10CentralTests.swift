@@ -149,7 +149,7 @@ private final class Recorder: HM10CentralDelegate {
   // MARK: - Trying again
 
   /// Three more tries, a second apart, and not a fourth.
-  @Test func retries() async throws {
+  @Test func aFailedConnectionIsTriedThreeMoreTimes() async throws {
     let radio = FakeRadio()
     let central = try await central([radio])
     var events = await central.events().makeAsyncIterator()
@@ -186,7 +186,7 @@ private final class Recorder: HM10CentralDelegate {
     #expect(await central.connected == [Self.one])
   }
 
-  @Test func noRetries() async throws {
+  @Test func aConnectionIsNotRetriedWhereRetriesAreOff() async throws {
     let radio = FakeRadio()
     let central = try await central([radio]) { $0.retryConnect = .off }
     radio.state.update { $0.failures = [Self.refusal] }
@@ -218,7 +218,7 @@ private final class Recorder: HM10CentralDelegate {
   }
 
   /// Three tries and no more; the next loss has three of its own.
-  @Test func givenUp() async throws {
+  @Test func aLostConnectionIsGivenUpAfterThreeTries() async throws {
     let radio = FakeRadio()
     let central = try await central([radio])
     try await central.connect(to: Self.one)
@@ -249,7 +249,7 @@ private final class Recorder: HM10CentralDelegate {
   }
 
   /// Who ends it while it is taken up again has it ended.
-  @Test func endedMeanwhile() async throws {
+  @Test func disconnectingEndsReconnecting() async throws {
     let radio = FakeRadio()
     let central = try await central([radio])
     try await central.connect(to: Self.one)
@@ -278,7 +278,7 @@ private final class Recorder: HM10CentralDelegate {
 
   // MARK: - Searching
 
-  @Test func searching() async throws {
+  @Test func aSearchScansUntilItsTimeIsOver() async throws {
     let radio = FakeRadio(Self.around)
     let central = try await central([radio], known: [HM10Neighbour(address: BluetoothAddress(rawValue: 9)!)])
     let recorder = Recorder()
@@ -325,7 +325,7 @@ private final class Recorder: HM10CentralDelegate {
     #expect(await central.state == state)
   }
 
-  @Test func theDelegate() async throws {
+  @Test func theDelegateIsToldOfEveryChange() async throws {
     let radio = FakeRadio()
     let central = HM10Central([radio], known: Self.around, clock: clock)
     let recorder = Recorder()

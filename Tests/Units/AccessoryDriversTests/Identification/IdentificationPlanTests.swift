@@ -20,7 +20,7 @@ struct IdentificationPlanTests {
   }
 
   /// First it is listened; then what has a checksum is asked, what may end a connection last.
-  @Test func theOrder() throws {
+  @Test func listeningComesFirstAndBlunoLast() throws {
     let plan = IdentificationPlan.test()
     let firstAsking = try #require(plan.steps.firstIndex { !$0.isListening })
     #expect(plan.steps[firstAsking...].allSatisfy { !$0.isListening })
@@ -33,7 +33,7 @@ struct IdentificationPlanTests {
   }
 
   /// Frames as data sheets print them.
-  @Test func bytes() throws {
+  @Test func requestsAreTheFramesOfDataSheets() throws {
     let plan = IdentificationPlan.test()
     func sent(_ kind: String) -> [String] {
       plan.steps.first { $0.kinds == [kind] && !$0.isListening }?.sends.map { Hexadecimal.string($0.bytes) } ?? []
@@ -94,7 +94,7 @@ struct IdentificationPlanTests {
   }
 
   /// Where no rate can be set each kind has its turn once; at Modbus TCP's port there is nothing else.
-  @Test func connections() throws {
+  @Test func withoutARateEachKindIsTriedOnce() throws {
     let plan = IdentificationPlan.test(port: try #require(.init(.unix("/tmp/x"))))
     #expect(plan.steps.allSatisfy { $0.line == nil } && plan.steps.count { $0.isListening } == 1)
     #expect(Set(plan.steps[0].kinds) == ["vedirect", "mavlink", "jk"])

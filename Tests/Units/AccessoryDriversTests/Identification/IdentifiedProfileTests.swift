@@ -4,6 +4,7 @@ import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -78,7 +79,7 @@ struct IdentifiedProfileTests {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/a/b/my.yaml"
     try ConfigurationFolder.writeNew([1, 2], to: path)
-    #expect(throws: (any Error).self) { try ConfigurationFolder.writeNew([3], to: path) }
+    #expect(throws: Errno.fileExists) { try ConfigurationFolder.writeNew([3], to: path) }
     #expect(try SmallFile.read(path, limit: 10) == [1, 2])
     #expect(folder.names(in: "a/b") == ["my.yaml"], "nothing is left beside it")
   }

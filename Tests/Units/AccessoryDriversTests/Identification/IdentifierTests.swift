@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A silent port is sent all that was announced, and nothing else; then the modem lines are as they were.
-  @Test func silence() async throws {
+  @Test func aSilentPortIsSentWhatWasAnnounced() async throws {
     let port = PretendedPort(modemLines: [.dtr])
     let plan = IdentificationPlan.test()
     let outcome = try await port.identify(plan)
@@ -48,7 +48,7 @@ import Testing
     #expect(port.line?.state.value.status.modemLines == [.dtr])
   }
 
-  @Test func noise() async throws {
+  @Test func noiseIsReportedWithItsRate() async throws {
     let port = PretendedPort { rate, bytes in rate == 9_600 ? [0xDD, 0x03, 0x00, 0x1B, 0xFF] + bytes.reversed() : nil }
     let outcome = try await port.identify(.test())
     let noise = try #require(outcome.noise.first)
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// An adapter that hears itself is no accessory.
-  @Test func anEcho() async throws {
+  @Test func anEchoIsNoAccessory() async throws {
     let port = PretendedPort { _, bytes in bytes }
     let outcome = try await port.identify(.test())
     #expect(outcome.found.isEmpty, "\(outcome.found)")
@@ -78,7 +78,7 @@ import Testing
   }
 
   /// It speaks as JBD's do, and refuses: that is told, and the search goes on.
-  @Test func aRefusal() async throws {
+  @Test func aRefusalIsReportedAndTheSearchGoesOn() async throws {
     let refused: [UInt8] = [0xDD, 0x03, 0x80, 0x00, 0xFF, 0x80, 0x77]
     let port = PretendedPort { rate, bytes in rate == 9_600 && bytes.first == 0xDD ? refused : nil }
     let outcome = try await port.identify(.test())
@@ -156,7 +156,7 @@ import Testing
   }
 
   /// Over Modbus TCP, where frames have numbers.
-  @Test func modbusTCP() async throws {
+  @Test func anAccessoryIsFoundOverModbusTCP() async throws {
     let port = PretendedPort(hasLine: false) { _, bytes in
       guard bytes.count == 12, bytes[7] == 4, bytes[8] == 0x33 else { return nil }
       return [bytes[0], bytes[1], 0, 0, 0, 9, 1, 4, 6, 0x04, 0xFC, 0xFF, 0xFD, 0xFF, 0xFF]
@@ -180,7 +180,7 @@ import Testing
     await #expect(throws: AccessoryError.self) { try await port.identify(.test()) }
   }
 
-  @Test func cancelling() async throws {
+  @Test func cancellingAnIdentificationSendsNothing() async throws {
     let port = PretendedPort(modemLines: [])
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }

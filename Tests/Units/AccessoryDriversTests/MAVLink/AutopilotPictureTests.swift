@@ -28,12 +28,12 @@ import Testing
       (0, nil, nil), (1, .busy, nil), (2, .busy, nil), (3, .idle, nil), (4, .busy, nil), (5, .fault, 5),
       (6, .fault, 6), (7, .busy, nil), (8, .fault, 8), (9, nil, nil), (255, nil, nil),
     ] as [(UInt8, AccessoryState?, UInt16?)])
-  func states(state: UInt8, expected: AccessoryState?, fault: UInt16?) {
+  func anAutopilotsStateIsMappedToAStatus(state: UInt8, expected: AccessoryState?, fault: UInt16?) {
     let status = AccessoryStatus(MAVLinkHeartbeat(type: 2, autopilot: 3, state: state))
     #expect(status == AccessoryStatus(state: expected, faultCode: fault, reportsFaults: expected != nil))
   }
 
-  @Test func identity() {
+  @Test func anAutopilotsIdentityIsReadFromItsVersion() {
     var version = MAVLinkAutopilotVersion()
     version.flightSoftware = MAVLinkAutopilotVersion.packed(1, 15, 2)
     (version.board, version.uid) = (50, 0xBEEF)
@@ -49,7 +49,7 @@ import Testing
 
   // MARK: - Batteries
 
-  @Test func aBattery() {
+  @Test func anAutopilotsBatteryIsReadFromItsMessages() {
     var status = battery(0, percent: 87)
     status.voltages.replaceSubrange(0..<4, with: [3_940, 3_941, 3_939, 3_940])
     (status.centiamperes, status.centidegrees, status.secondsRemaining, status.state) = (1_234, 2_815, 600, .ok)
@@ -86,7 +86,7 @@ import Testing
     #expect(reading(.charging).charge == .charging && !reading(.charging).derived.contains(.charge))
   }
 
-  @Test func signs() {
+  @Test func aNegativeCurrentChargesTheBattery() {
     var system = MAVLinkSystemStatus()
     system.centiamperes = -200
     #expect(BatteryReading(system).milliamperes == 2_000 && BatteryReading(system).charge == .charging)
@@ -108,7 +108,7 @@ import Testing
     #expect(picture(.systemStatus(system)).battery == BatteryReading(system))
   }
 
-  @Test func severalBatteries() throws {
+  @Test func theLowestNumberedBatteryIsTheMainOne() throws {
     let picture = picture(
       .batteryStatus(battery(3, percent: 30)), .batteryStatus(battery(1, percent: 10)),
       .batteryStatus(battery(2, percent: 20)))
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: - Values and texts
 
-  @Test func values() {
+  @Test func anAutopilotsValuesHaveTheirWords() {
     var system = MAVLinkSystemStatus()
     (system.load, system.dropRate, system.communicationErrors) = (253, 150, 7)
     (system.present, system.enabled, system.healthy) = (0x21, 0x21, 0x01)

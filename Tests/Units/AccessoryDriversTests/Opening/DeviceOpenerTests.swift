@@ -93,7 +93,7 @@ private struct Lamp: Accessory {
   }
 
   /// A profile's transport is preferred, unless somebody chose the address.
-  @Test func whichTransport() {
+  @Test func theProfilesTransportIsPreferredUnlessOneIsChosen() {
     var usb = USBIdentity(
       vendorID: 0x1209, productID: 1, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", devpath: "",
       function: USBClass(code: 0))

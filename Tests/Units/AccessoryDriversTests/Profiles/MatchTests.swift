@@ -38,7 +38,9 @@ import Testing
       ("*", "", true), ("a*c*e", "abcde", true), ("a*c*e", "abde", false), ("*ab*ab", "abab", true),
       ("*ab*ab", "abxb", false), ("**x", "yx", true), ("a?", "ab", false), ("[ab]", "a", false), ("ü*", "über", true),
     ] as [(String, String, Bool)])
-  func patterns(pattern: String, text: String, fits: Bool) { #expect(TextPattern(pattern).fits(text) == fits) }
+  func onlyStarsInAPatternStandForOthers(pattern: String, text: String, fits: Bool) {
+    #expect(TextPattern(pattern).fits(text) == fits)
+  }
 
   /// Patterns made to take long do not.
   @Test func aPatternOfManyStars() {
@@ -175,7 +177,7 @@ import Testing
   }
 
   /// A place fits whatever is there, by the node or a link to it, and says less than a serial number.
-  @Test func aPlace() throws {
+  @Test func aPathMatchesANodeAndItsLinks() throws {
     let byPath = "/dev/serial/by-path/pci-0000:00:14.0-usb-0:1.4:1.0-port0"
     var device = Device(.terminal("/dev/ttyUSB3"), source: .udev, serialNumber: "A1")
     device.links = [byPath]

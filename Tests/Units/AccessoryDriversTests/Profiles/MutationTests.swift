@@ -8,7 +8,7 @@ import Testing
 
 /// Texts that were damaged in all ways: each is read or refused, with a place within it, and nothing traps.
 @Suite struct MutationTests {
-  @Test func damagedTexts() {
+  @Test func damagedProfilesAreReadOrRefusedWithPlaces() {
     var random = SeededGenerator(seed: 7)
     let original = Array(ProfileReaderTests.whole.utf8)
     let pieces = [

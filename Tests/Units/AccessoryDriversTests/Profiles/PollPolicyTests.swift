@@ -44,7 +44,7 @@ import Testing
   }
 
   /// What isn't said is refused, or the driver's: no profile from before there were these keys changes its meaning.
-  @Test func standards() throws {
+  @Test func writesAndSleepAreOffUnlessSaid() throws {
     let profile = try read("")
     #expect(!profile.allowsWrites && !profile.polls.letsSleep && profile.polls == PollPolicy())
     #expect(try read("writes: allowed\nsleep: true").allowsWrites)

@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func aLink() throws {
+  @Test func aSymbolicLinkIsRefusedWhenStrict() throws {
     try write("a", "1", to: "elsewhere", in: user)
     #expect(symlink(user.path + "/elsewhere", system.path + "/a.yaml") == 0)
     let library = ProfileLibrary.load([system.path], isStrict: true)
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func folders() {
+  @Test func profilesAreInTheUsualFolders() {
     let folders = { (variables: [String: String]) in ProfileLibrary.usualFolders { variables[$0] } }
     let etc = "/etc/accessory-bridge/profiles"
     #expect(folders(["HOME": "/h"]) == [etc, "/h/.config/accessory-bridge/profiles"])

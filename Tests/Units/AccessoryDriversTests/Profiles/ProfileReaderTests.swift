@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func everyKey() throws {
+  @Test func everyKeyOfAProfileIsRead() throws {
     let profile = try read(Self.whole)
     #expect(profile.name == "my-gadget.2")
     #expect(profile.description == "The one on the desk: ü \" \\")
@@ -110,7 +110,7 @@ import Testing
     #expect(profile.policies.retry.tries == 5 && profile.policies.retry.backoffThousandths == 2_000)
   }
 
-  @Test func defaults() throws {
+  @Test func aShortProfileHasTheDefaults() throws {
     let profile = try read("name: x\nmatch: {serial: A}")
     #expect(profile == Profile(name: "x", rules: [DeviceRule(serialNumber: "A")]))
     #expect(profile.transport.terminal.configuration(path: "/p") == TerminalConfiguration(path: "/p"))
@@ -189,7 +189,7 @@ import Testing
       ("description: \"a\\nb\"", 3, 14, "more than one line"),
       ("description:", 3, 13, "a description was expected, not nothing"),
     ] as [(String, Int, Int, String)])
-  func mistakes(text: String, line: Int, column: Int, expectation: String) throws {
+  func mistakesInAProfileAreReportedWithTheirPlace(text: String, line: Int, column: Int, expectation: String) throws {
     let problems = problems("name: x\nmatch: {serial: A}\n\(text)\n")
     #expect(problems.count == 1)
     let problem = try #require(problems.first)
@@ -222,7 +222,7 @@ import Testing
   }
 
   /// All that is wrong is said at once, in the order of the file, and not without end.
-  @Test func severalMistakes() {
+  @Test func allMistakesOfAProfileAreReportedInOrder() {
     let some = problems("name: X\nmatch: {serail: A}\ntransport: {tty: {baud: a, parity: b}}")
     #expect(some.map(\.line) == [1, 2, 3, 3])
     let many = problems("name: x\nmatch: {serial: A}\n" + (0..<100).map { "k\($0): 1\n" }.joined())
@@ -231,7 +231,7 @@ import Testing
 
   @Test(
     arguments: [("baud", "baud", 0), ("buad", "baud", 1), ("", "tty", 3), ("setle", "settle", 1), ("abc", "cab", 2)])
-  func distance(first: String, second: String, expectation: Int) {
+  func theDistanceOfWordsCountsTheirDifferences(first: String, second: String, expectation: Int) {
     #expect(NearestWord.distance(first, second) == expectation)
     #expect(NearestWord.distance(second, first) == expectation)
   }
@@ -241,7 +241,7 @@ import Testing
       ("2s", 2_000_000), ("500ms", 500_000), ("1.5s", 1_500_000), ("0.25ms", 250), ("3us", 3), ("10m", 600_000_000),
       ("1h", 3_600_000_000), ("0s", 0),
     ] as [(String, Int64)])
-  func times(text: String, microseconds: Int64) {
+  func timesAreReadAndWritten(text: String, microseconds: Int64) {
     #expect(TimeText.read(text) == .microseconds(microseconds))
     #expect(TimeText.read(TimeText.text(.microseconds(microseconds))) == .microseconds(microseconds))
   }
@@ -251,7 +251,7 @@ import Testing
     "2562047788.999999h",
     "9999999999.999999h", "153722867280.9m", "1000.000001h", "60000.5m", "3600000.1s",
   ])
-  func noTimes(text: String) { #expect(TimeText.read(text) == nil) }
+  func whatIsNoTimeIsRefused(text: String) { #expect(TimeText.read(text) == nil) }
 
   /// Numbers far beyond what any key takes are mistakes like others, wherever they stand.
   @Test(arguments: [

@@ -12,7 +12,7 @@ import Testing
     try ProfileReader.read(Array(("name: a\nmatch: {serial: x}\n" + text).utf8), file: "f")
   }
 
-  @Test func knownBoards() throws {
+  @Test func resetsOfKnownBoardsAreRead() throws {
     #expect(try read("").reset == nil)
     #expect(try read("reset: esp").reset?.resets == LineReset.esp)
     let arduino = try read("reset: arduino")

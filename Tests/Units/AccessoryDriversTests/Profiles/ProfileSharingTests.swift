@@ -11,7 +11,7 @@ import Testing
     try ProfileReader.read(Array(("name: a\nmatch: {serial: x}\ndriver: framed\n" + text).utf8), file: "f")
   }
 
-  @Test func everyKey() throws {
+  @Test func everyKeyOfSharingIsRead() throws {
     #expect(try read("").sharing == nil)
     var sharing = ProfileSharing()
     sharing.terminal = "pack"

@@ -67,7 +67,7 @@ import Testing
       ("a: 1\n\tb: 2", 2, 1, "not valid YAML"),
       ("a: \"x\\q\"", 1, 6, "not valid YAML"),
     ] as [(String, Int, Int, String)])
-  func refused(text: String, line: Int, column: Int, expectation: String) throws {
+  func wrongYAMLIsRefusedWithItsPlace(text: String, line: Int, column: Int, expectation: String) throws {
     let error = try #require(self.error(text))
     #expect(error.message.contains(expectation), "\(error.message)")
     #expect(error.mark == YAMLMark(line: line, column: column))
@@ -82,7 +82,7 @@ import Testing
     #expect(try #require(self.error(text)).message.contains("anchors"))
   }
 
-  @Test func limits() throws {
+  @Test func yamlHasLimitsOfDepthCountAndSize() throws {
     let nested = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
     #expect(error(nested(YAMLReader.depthLimit)) == nil)
     #expect(try #require(self.error(nested(YAMLReader.depthLimit + 1))).mark.column == YAMLReader.depthLimit + 1)
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// An initializer that throws when all is set runs deinit, too: that freed twice what was never made.
-  @Test func noMemory() {
+  @Test func aParserWithoutMemoryFails() {
     let error = #expect(throws: YAMLError.self) { try YAMLEvents(Array("a: b".utf8)) { _ in 0 } }
     #expect(error?.message == "there is no memory to read it")
   }

@@ -49,7 +49,7 @@ import Testing
     (" 5", "f:4:2: alarms must be a list"),
     (String(repeating: "- fault\n", count: 33), "f:4:1: alarms must have 1 to 32 entries, not 33"),
   ])
-  func mistakes(text: String, message: String) {
+  func mistakesInAlarmRulesAreReportedWithTheirPlace(text: String, message: String) {
     do {
       Issue.record("read: \(try profile(text).alarms)")
     } catch {

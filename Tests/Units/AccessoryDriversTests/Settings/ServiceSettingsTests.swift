@@ -34,7 +34,7 @@ import Testing
   private func read(_ text: String) throws(ProfileProblems) -> [CommandPermission] { try read(Array(text.utf8)) }
 
   /// The limit of attached accessories, which an old file doesn't have.
-  @Test func maximum() throws {
+  @Test func theLimitOfAccessoriesIsReadOrRefused() throws {
     func limit(_ text: String) throws -> Int? {
       try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])
         .maximumAttached
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func everyKey() throws {
+  @Test func everyKeyOfThePermissionsIsRead() throws {
     #expect(try read("commands: []") == [])
     #expect(try read("{}") == [])
     let text = """
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// All mistakes at a time, up to a limit.
-  @Test func manyMistakes() {
+  @Test func twentyMistakesOfTheSettingsAreReported() {
     let entries = (0..<100).map { "- {driver: lamp, command: c\($0)}\n" }.joined()
     let error = #expect(throws: ProfileProblems.self) { try read("commands:\n" + entries) }
     #expect(error?.problems.count == 20)
@@ -169,7 +169,7 @@ import Testing
         "commands:\n- {accessory: a, command: b, arguments: {c: {allowed: [\((0..<65).map(String.init).joined(separator: ", "))]}}}"
           .utf8),
     ] as [[UInt8]])
-  func hostileFiles(_ bytes: [UInt8]) {
+  func hostileSettingsAreRefusedInPlainText(_ bytes: [UInt8]) {
     let error = #expect(throws: ProfileProblems.self) { try read(bytes) }
     for problem in error?.problems ?? [] {
       #expect(problem.message.utf8.count < 2_000 && !problem.message.utf8.contains { $0 < 0x20 }, "\(problem)")
@@ -177,7 +177,7 @@ import Testing
   }
 
   /// Bytes of a valid file are changed at random: the reader reports or reads, and never traps.
-  @Test func changedFiles() {
+  @Test func changedSettingsAreReadOrRefused() {
     let text =
       "commands:\n- {driver: lamp, command: set, arguments: {level: {min: -5, max: 50}}, at_most: 2 every 5s}\n"
     var generator = SeededGenerator(seed: 22)

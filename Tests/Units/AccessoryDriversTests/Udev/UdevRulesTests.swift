@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Every line, and every key in it, is one of those that belong there.
-  @Test func theWhole() throws {
+  @Test func theRulesHaveNoOtherLines() throws {
     let text = UdevRules().text(for: ProfileStore.builtIn.profiles)
     let file = try RulesFile(text)
     #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
@@ -57,7 +57,7 @@ import Testing
       ])
   }
 
-  @Test func options() throws {
+  @Test func optionsOfTheRulesAreChecked() throws {
     var rules = UdevRules()
     (rules.group, rules.mode, rules.unit) = ("plugdev", 0o600, nil)
     let text = rules.text(for: [.af1])
@@ -136,7 +136,7 @@ import Testing
       DeviceRule(), DeviceRule(interfaceClass: 0xFF), DeviceRule(usbVendor: 0x0403, usbProduct: 0x6001),
       DeviceRule(name: "", usbVendor: 0x1209), DeviceRule(byID: ""), DeviceRule(name: "*"),
     ])
-  func noRule(rule: DeviceRule) throws {
+  func aBroadOrForeignProfileGetsNoRule(rule: DeviceRule) throws {
     let profile = Profile(name: "x", rules: [rule])
     #expect(!UdevRules.know(profile))
     let text = UdevRules().text(for: [profile])
@@ -204,7 +204,7 @@ import Testing
 
   /// What would reorder or hide the text around it, where somebody reads the rules, stands for any character.
   @Test(arguments: ["\u{202E}", "\u{2066}", "\u{200B}", "\u{FEFF}", "\u{2028}", "\u{85}", "\u{E0041}", "\u{3164}"])
-  func nothingInvisible(character: String) throws {
+  func invisibleCharactersNeverAppearInTheRules(character: String) throws {
     let rule = DeviceRule(name: TextPattern("a\(character)b ü"), usbVendor: 0x2341)
     let text = UdevRules().text(for: [Profile(name: "x\(character)", rules: [rule])])
     #expect(text.unicodeScalars.allSatisfy { $0 != character.unicodeScalars.first })
