@@ -34,13 +34,13 @@ import Testing
 
   // MARK: - Answers
 
-  @Test mutating func greeting() throws {
+  @Test mutating func aGreetingIsAnsweredWithTheBootID() throws {
     let answer = try #require(hello(1))
     #expect(answer.header == .reply(to: .request(.hello, number: 900)))
     #expect(answer.payload == [1, 0xEE, 0xFF, 0xC0, 0x00, 0x10, 1, 0])
   }
 
-  @Test mutating func everyCommand() throws {
+  @Test mutating func everyCommandOfAF1IsAnswered() throws {
     device.configuration.identity.serialNumber = "S"
     device.configuration.battery = AF1BatteryReply(
       level: .normal, percent: 57, millivolts: 3_712, charge: .discharging)
@@ -59,7 +59,7 @@ import Testing
     #expect(device.batteryEvent().payload == [7])
   }
 
-  @Test mutating func refusals() {
+  @Test mutating func aWrongRequestIsRefusedWithItsReason() {
     #expect(refusal(AF1Command(rawValue: 0x55)) == [3])
     #expect(refusal(.transferBegin) == [6])
     #expect(refusal(.battery, [0]) == [6])

@@ -42,7 +42,7 @@ import Testing
   }
 
   /// From nothing to the largest payload, with every byte and the sync bytes in it.
-  @Test func echo() async throws {
+  @Test func payloadsOfAnySizeAreEchoed() async throws {
     let simulator = quiet()
     let accessory = try await open(try await simulator.plugIn())
     for count in [0, 1, 2, 255, 256, 1_023, 4_095, 4_096] {

@@ -24,7 +24,7 @@ import Testing
   }
 
   /// The known first numbers of SplitMix64 for the seed 1234567: the sequence is the algorithm's, on every machine.
-  @Test func theGenerator() {
+  @Test func theGeneratorsNumbersAreThoseOfSplitMix64() {
     var random = SeededGenerator(seed: 1_234_567)
     #expect(
       (0..<3).map { _ in random.next() } == [
@@ -62,7 +62,7 @@ import Testing
 
   // MARK: - The battery
 
-  @Test func drain() {
+  @Test func aBatteryDrainsAtItsRate() {
     let start = AF1BatteryReply(level: .high, percent: 82, millivolts: 4_000, charge: .charging)
     let drain = BatteryDrain(from: start, rate: 2)
     #expect(drain.moment(ofLoss: 1) == .milliseconds(500))

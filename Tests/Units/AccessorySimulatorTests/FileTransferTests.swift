@@ -211,7 +211,7 @@ import Testing
   }
 
   /// Whoever cancels has the accessory forget the file.
-  @Test func cancelled() async throws {
+  @Test func aCancelledTransferIsForgottenByTheAccessory() async throws {
     let bench = Bench { $0.faults.delay = .milliseconds(1) }
     try await bench.plugIn()
     let accessory = try await bench.open(1, replyTimeout: .seconds(4))
@@ -261,7 +261,7 @@ import Testing
     ("begin", [0, 0, 0, 0, 0, 0] as [UInt8]), ("begin", [16, 0, 4, 0, 0, 0]), ("begin", [1]), ("data", [9, 0, 0, 0]),
     ("data", [0, 0, 0, 0]), ("data", []), ("end", [3]), ("end", [2]), ("end", [1]),
   ])
-  func senselessAnswers(at: String, payload: [UInt8]) async throws {
+  func senselessAnswersEndATransfer(at: String, payload: [UInt8]) async throws {
     let scripted = ScriptedAccessory { request in
       switch request.command {
       case .transferBegin: .reply(at == "begin" ? payload : [2, 0, 0, 0, 0, 0])

@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Spaces, headers, the echo and line feeds, on and off; a reset sets them as they were.
-  @Test func settings() throws {
+  @Test func settingsOfAnELM327LastUntilAReset() throws {
     try converse([
       ("010C", "010C\r41 0C 14 5F \r\r>"),
       ("ATS0", "ATS0\rOK\r\r>"),
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// A line in pieces; zeros and line feeds in it; an empty line, which repeats the last one.
-  @Test func lines() throws {
+  @Test func anELM327ReadsLinesInPiecesAndEmptyOnes() throws {
     var device = try device()
     #expect(received(&device, Array("AT".utf8)) == "")
     #expect(received(&device, [0, 0x0A] + Array("RV\rATE0\r".utf8)) == "ATRV\r13.1V\r\r>ATE0\rOK\r\r>")

@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Where all that would be told is refused, that is the error.
-  @Test func aRefusal() async throws {
+  @Test func aRefusedBatteryIsAnError() async throws {
     try await QuirkBench.with("elm327", QuirkCase.refuses("voltage")) { bench in
       for _ in 0..<2 {
         let error = await #expect(throws: AccessoryError.self) { try await bench.accessory.battery() }

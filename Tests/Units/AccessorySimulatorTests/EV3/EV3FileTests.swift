@@ -55,7 +55,7 @@ import Testing
 
   // MARK: - What a brick refuses
 
-  @Test func refusals() async throws {
+  @Test func aRefusedFileRequestHasItsStatus() async throws {
     let bench = try await EV3Bench.open { $0.device.handles = 2 }
     let brick = bench.brick
     func status(_ body: () async throws -> Void) async -> EV3Status? {
@@ -88,7 +88,8 @@ import Testing
     await bench.close()
   }
 
-  @Test(arguments: EV3Status.all.filter { !$0.isSuccess }) func everyStatus(status: EV3Status) async throws {
+  @Test(arguments: EV3Status.all.filter { !$0.isSuccess })
+  func everyStatusOfABrickIsARefusal(status: EV3Status) async throws {
     let bench = try await EV3Bench.open { $0.device.refusals = [0x9B: status] }
     let error = await #expect(throws: AccessoryError.self) { try await bench.brick.makeFolder("../prjs/x") }
     #expect(error?.kind == .refused && error?.ev3Status == status)

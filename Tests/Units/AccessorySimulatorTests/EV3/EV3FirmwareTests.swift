@@ -25,7 +25,7 @@ import Testing
   }
 
   /// COM_GET GET_NETWORK: name, address of the hardware, address of the network, each in as many bytes as was said.
-  @Test mutating func network() throws {
+  @Test mutating func aBrickSaysItsNetworkNamesAndAddresses() throws {
     for hardware: UInt8 in 1...3 {
       let reply = try answer(.directCommand, [48, 0, 0xD3, 14, hardware, 16, 0x60, 0x70, 0xE1, 32])
       try #require(reply.type == .directReply && reply.body.count == 48)
@@ -64,7 +64,9 @@ import Testing
       ("COM_SET SET_BRICKNAME", 4, [0xD4, 8, 0x84, 0x41, 0, 0xD3, 13, 4, 0x60], [0x41, 0, 0, 0]),
       ("FILE MAKE_FOLDER", 1, [0xC0, 10, 0x84] + Array("../prjs/x".utf8) + [0, 0x60], [1]),
     ] as [(String, UInt8, [UInt8], [UInt8])])
-  mutating func instruction(name: String, globals: UInt8, code: [UInt8], expected: [UInt8]) throws {
+  mutating func anInstructionOfTheFirmwareHasItsResult(
+    name: String, globals: UInt8, code: [UInt8], expected: [UInt8]
+  ) throws {
     let reply = try answer(.directCommand, [globals, 0] + code)
     #expect(reply.type == .directReply && reply.body == expected, "\(name): \(reply)")
   }

@@ -167,7 +167,7 @@ import Testing
     return instruction.operation.name.replacing("UI_DRAW ", with: "") + parameters.joined()
   }
 
-  @Test(arguments: EV3Bench.Way.allCases) func everyCommand(way: EV3Bench.Way) async throws {
+  @Test(arguments: EV3Bench.Way.allCases) func everyNamedCommandOfABrickIsPerformed(way: EV3Bench.Way) async throws {
     let clock = ManualClock()
     let bench = try await EV3Bench.open(way, clock: clock) {
       $0.device.percent = 50
@@ -316,7 +316,7 @@ import Testing
   }
 
   /// A mailbox has no reply; nor has the command to take new firmware.
-  @Test func mail() async throws {
+  @Test func mailIsWrittenWithoutAReply() async throws {
     let bench = try await EV3Bench.open()
     #expect(try await bench.brick.system(.writeMailbox(name: "abc", payload: [1, 2, 3])) == nil)
     _ = try await bench.brick.ask(.nothing)

@@ -14,7 +14,7 @@ import Testing
 
 /// Bricks over the network: names, greetings, and who isn't one.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct EV3NetworkTests {
-  @Test func names() throws {
+  @Test func networkAddressesAreReadOrRefused() throws {
     let good: [(String, String, UInt16)] = [
       ("tcp:192.168.0.7:5555", "192.168.0.7", 5_555), ("tcp:ev3.local:1", "ev3.local", 1),
       ("tcp:[fe80::1]:5555", "fe80::1", 5_555),
@@ -77,7 +77,7 @@ import Testing
   @Test(arguments: [
     ["GET /target?sn=001653000001VMTP1.0\nProtocol: EV3"], ["GET /target?sn=\r\nProtocol:EV3\r\n\r\n"],
     ["GET /tar", "get?sn=\r\nProtocol:EV3\r", "\n\r\n"],
-  ]) func greetings(pieces: [String]) async throws {
+  ]) func aBrickAcceptsTheGreetingsOfOtherLibraries(pieces: [String]) async throws {
     let bench = try await EV3Bench.open(.network)
     await bench.brick.close()
     let address = try #require(NetworkAddress(String(bench.path.dropFirst("tcp:".count))))
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func anotherAnswer() async throws {
+  @Test func anAnswerThatIsNoGreetingIsBadData() async throws {
     let listener = try await server("HTTP/1.1 400 Bad Request\r\n\r\n")
     let error = await #expect(throws: AccessoryError.self) {
       try await EV3Bench.open(DeviceAddress.tcp(listener.address).description)
@@ -135,7 +135,7 @@ import Testing
     listener.close()
   }
 
-  @Test func noAnswer() async throws {
+  @Test func aGreetingWithoutAnswerTimesOut() async throws {
     let listener = try await server(nil)
     let clock = ManualClock()
     let transport = try await DescriptorTransport.open(listener.address)
@@ -147,7 +147,7 @@ import Testing
     listener.close()
   }
 
-  @Test func nobodyListens() async throws {
+  @Test func anAddressWhereNobodyListensIsDisconnected() async throws {
     let listener = try await server(nil)
     let address = listener.address
     listener.close()

@@ -30,7 +30,7 @@ import Testing
   }
 
   /// What it measures, with units, of what is plugged in; what isn't there has no value.
-  @Test(arguments: EV3Bench.Way.allCases) func values(way: EV3Bench.Way) async throws {
+  @Test(arguments: EV3Bench.Way.allCases) func valuesOfABrickHaveUnitsAndQuantities(way: EV3Bench.Way) async throws {
     let bench = try await EV3Bench.open(way) {
       $0.device.warnings = [.batteryLow]
       $0.device.sensors[.four]?.values = [.nan]

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func messages() async throws {
+  @Test func theRobotTakesMessagesAndSendsTexts() async throws {
     let bench = try await Bench.open()
     let texts = bench.robot.texts()
     _ = try await bench.perform("task task=patrol + key key=up + key key=F4 + drive-speed speed=-128 + text text=Q")
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// With a line feed behind every message, a robot that reads lines can tell tasks of several digits from each other.
-  @Test func lines() async throws {
+  @Test func theRobotTakesLinesWithTasksOfSeveralDigits() async throws {
     var remote = BlunoRemote()
     remote.endsLines = true
     try remote.tasks.append(try BlunoTask(number: 42, name: "Dance"))
@@ -71,7 +71,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func otherKeys() async throws {
+  @Test func theRobotTakesOtherKeys() async throws {
     var remote = BlunoRemote()
     try remote.keys.set(.up, to: "u")
     let keys = remote.keys
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// Every parameter of the radio, and AT mode is left in the end.
-  @Test func theRadio() async throws {
+  @Test func everyParameterOfTheRadioIsSetAndRead() async throws {
     let bench = try await Bench.open()
     var words: [String] = []
     for parameter in BlunoParameter.allCases {
@@ -128,7 +128,7 @@ import Testing
   }
 
   /// The radio's: a strength of 0 is that of no connection.
-  @Test func values() async throws {
+  @Test func valuesOfTheRadioAreReadInATMode() async throws {
     let bench = try await Bench.open()
     _ = try await bench.perform("set-power power=-23")
     #expect(
@@ -156,7 +156,7 @@ import Testing
   }
 
   /// Without a radio that answers, nothing is known of it, and the robot can be told things all the same.
-  @Test func mute() async throws {
+  @Test func aRobotWithAMuteRadioHasNoName() async throws {
     let bench = try await Bench.open(timeout: .milliseconds(100)) { $0.isMute = true }
     #expect(try await bench.robot.identify().name == "")
     let error = await #expect(throws: AccessoryError.self) { try await bench.robot.text(of: .name) }

@@ -69,7 +69,7 @@ import Testing
   }
 
   /// What it can be asked, and what it can't while it is connected.
-  @Test func values() async throws {
+  @Test func valuesOfAConnectedModuleArePartlyUnknown() async throws {
     let bench = try await Bench.open { $0.module.isCentral = true }
     #expect(
       try await bench.module.values() == [
@@ -91,7 +91,8 @@ import Testing
   }
 
   /// Of the two commands for the version, either may be the one that is answered.
-  @Test(arguments: HM10Command.VersionForm.allCases) func version(form: HM10Command.VersionForm) async throws {
+  @Test(arguments: HM10Command.VersionForm.allCases)
+  func theVersionIsReadByEitherCommand(form: HM10Command.VersionForm) async throws {
     var options = Bench.patient
     options.timeout = .seconds(2)
     let bench = try await Bench.open(options: options) { $0.module.versionForms = [form] }
@@ -100,7 +101,7 @@ import Testing
   }
 
   /// A clone is known by what it answers AT with, and its commands end in line ends.
-  @Test func aClone() async throws {
+  @Test func aCloneIsRecognizedAndRefusesItsBattery() async throws {
     var options = Bench.patient
     options.timeout = .seconds(2)
     let bench = try await Bench.open(options: options) { $0.module.dialect = .clone }
@@ -115,7 +116,7 @@ import Testing
   }
 
   /// Every command by name, against the module.
-  @Test func everyCommand() async throws {
+  @Test func everyNamedCommandOfAModuleIsPerformed() async throws {
     let bench = try await Bench.open { $0.module.isCentral = true }
     func perform(_ line: String) async throws -> [[CommandValue]] {
       let calls = try CommandCall.read(line.split(separator: " ").map(String.init), of: HM10Module.commands)
@@ -173,7 +174,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func wrongCommands() async throws {
+  @Test func wrongNamedCommandsAreMisconfigured() async throws {
     let bench = try await Bench.open()
     for line in ["at command=hello", "set-service service=12", "connect-address address=nobody"] {
       let calls = try CommandCall.read(line.split(separator: " ").map(String.init), of: HM10Module.commands)
@@ -186,7 +187,7 @@ import Testing
   // MARK: - As a central
 
   /// Forty devices, whose names would do anything to a terminal, and whose signals change.
-  @Test func fortyNeighbours() async throws {
+  @Test func fortyNeighboursAreFoundByTheirStrength() async throws {
     let bench = try await Bench.open {
       $0.neighbours = 40
       $0.scanTime = .milliseconds(400)
@@ -273,7 +274,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func unplugged() async throws {
+  @Test func unpluggingAModuleLosesItsConnection() async throws {
     let bench = try await Bench.open { $0.module.isCentral = true }
     let central = HM10Central([bench.module], known: [HM10Neighbour(address: Self.first)])
     try await central.start(searching: nil)

@@ -54,7 +54,7 @@ import Testing
   }
 
   /// All that is known of a car is what it was told, and before that nothing.
-  @Test func values() async throws {
+  @Test func valuesOfACarAreThoseItWasTold() async throws {
     let bench = try await Bench.open()
     let unknown = try await bench.car.values()
     #expect(unknown.map(\.name) == ["steering", "acceleration", "headlights", "brake_lights"])
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// A window and a mask find every frame, those full of colons, too.
-  @Test func everyCommand() async throws {
+  @Test func everyCommandOfACarBecomesItsFrame() async throws {
     let bench = try await Bench.open()
     try await bench.perform("headlights on=yes + drive steering=58 acceleration=-186 + brake-lights on=yes + stop")
     try await bench.perform("headlights on=no + brake-lights on=no + drive steering=-255 acceleration=255")
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// A receiver that splits at colons gets frames without any, when it is said to be one.
-  @Test func naiveReceivers() async throws {
+  @Test func naiveReceiversNeedFramesWithoutColons() async throws {
     let bench = try await Bench.open(.naive)
     try await bench.perform("drive steering=58 acceleration=186 receiver=naive + drive steering=1 receiver=naive")
     #expect(await bench.frames(2) == [try frame(57, 185), try frame(1, 0)])
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// Frame upon frame; and who is interrupted leaves no car driving.
-  @Test func interrupted() async throws {
+  @Test func anInterruptedDriveStopsTheCar() async throws {
     let bench = try await Bench.open()
     let driving = Task { try await bench.car.drive(steering: 0, acceleration: 100, for: .seconds(3_600)) }
     #expect(await bench.frames(1) == [try frame(0, 100)])

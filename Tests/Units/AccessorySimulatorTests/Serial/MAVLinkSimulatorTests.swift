@@ -95,7 +95,7 @@ import Testing
   @Test(
     arguments: [[.quiet], [.quiet, .old], [.quiet, .plain], [.shy, .quiet], [.signed], [.crowded], [.mixed]]
       as [Set<MAVLinkDevice.Quirk>])
-  func quirks(quirks: Set<MAVLinkDevice.Quirk>) async throws {
+  func anUnusualAutopilotIsReadAllTheSame(quirks: Set<MAVLinkDevice.Quirk>) async throws {
     try await with { configuration, _ in
       configuration.quirks = quirks
     } _: { bench in
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func severalBatteries() async throws {
+  @Test func furtherBatteriesAreReadAsValues() async throws {
     try await with { configuration, _ in
       (configuration.batteries, configuration.cells) = (3, 0)
     } _: { bench in

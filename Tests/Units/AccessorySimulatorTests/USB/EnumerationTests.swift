@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A string that is too long ends before the character that doesn't fit.
-  @Test func longStrings() {
+  @Test func aLongStringEndsAtAWholeCharacter() {
     let long = USBDescriptor.string(String(repeating: "a", count: 125) + "𝄞b")
     #expect(long.count == 2 + 2 * 125)
     #expect(Int(long[0]) == long.count)
@@ -85,7 +85,7 @@ import Testing
     #expect(try bench.submit(0x05, data: [1]) == [.failed(bench.kernel.sequence, -32)])
   }
 
-  @Test func halting() throws {
+  @Test func aHaltedEndpointFailsUntilItIsCleared() throws {
     var bench = Bench(.bulk)
     #expect(try bench.submit(0x81, length: 64) == [])
     let parked = bench.kernel.sequence
@@ -105,7 +105,7 @@ import Testing
     #expect(bench.received() == [1])
   }
 
-  @Test func hid() throws {
+  @Test func aDeviceOfReportsAnswersHIDRequests() throws {
     var bench = Bench(.reports)
     let report = try bench.control(0x81, 6, value: 0x2200, length: 4_096)?.data
     // Vendor page, collection, 8-bit values, 1024 in and 1024 out, end.

@@ -6,7 +6,7 @@ import Testing
 
 /// What hosts ask of simulated serial lines, as the kernel's drivers ask it.
 @Suite struct SerialLineTests {
-  @Test func modemCoding() throws {
+  @Test func aModemsLineCodingIsSetAndReadBack() throws {
     var bench = Bench(.modem)
     #expect(try bench.control(0xA1, 0x21, length: 7)?.data == [0x80, 0x25, 0, 0, 0, 0, 8])
     // 115200 baud, 7 data bits, even parity, 2 stop bits.
@@ -20,7 +20,7 @@ import Testing
     #expect(bench.device.line?.baudRate == 115_200)
   }
 
-  @Test func modemLines() throws {
+  @Test func aModemsLinesAndBreaksAreSet() throws {
     var bench = Bench(.modem)
     #expect(try bench.control(0x21, 0x22, value: 3)?.status == 0)
     #expect(bench.device.line?.dtr == true)
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// The carrier is told as soon as the device is in use, and again for the next user.
-  @Test func carrier() throws {
+  @Test func theCarrierIsToldToEachUser() throws {
     var bench = Bench(.modem)
     let notice: [UInt8] = [0xA1, 0x20, 0, 0, 0, 0, 2, 0, 3, 0]
     #expect(try bench.submit(0x82, length: 16) == [])
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// What a program didn't read before it closed the port is not for the next one.
-  @Test func hangingUp() throws {
+  @Test func hangingUpDropsWhatWasNotRead() throws {
     var bench = Bench(.modem)
     _ = try bench.control(0x21, 0x22, value: 3)
     #expect(bench.send([1, 2, 3]) == [])
@@ -63,14 +63,14 @@ import Testing
     arguments: [
       (0x4138, 0, 9_600), (0x001A, 0, 115_385), (0x0003, 0, 1_000_000), (0x0000, 0, 3_000_000), (0x0001, 0, 2_000_000),
       (0x2710, 0, 300), (0x809C, 0, 19_200), (0xC04E, 0, 38_400), (0x0001, 1, 2_181_818),
-    ] as [(UInt16, UInt16, UInt32)]) func ftdiRates(value: UInt16, index: UInt16, rate: UInt32) throws
-  {
+    ] as [(UInt16, UInt16, UInt32)])
+  func divisorsOfAnFTDIAdapterGiveTheirRates(value: UInt16, index: UInt16, rate: UInt32) throws {
     var bench = Bench(.ftdi)
     #expect(try bench.control(0x40, 3, value: value, index: index)?.status == 0)
     #expect(bench.device.line?.baudRate == rate)
   }
 
-  @Test func ftdiLine() throws {
+  @Test func anFTDIAdaptersLineIsSet() throws {
     var bench = Bench(.ftdi)
     #expect(try bench.control(0x40, 0)?.status == 0)
     #expect(try bench.control(0x40, 4, value: 7 | 2 << 8 | 2 << 11)?.status == 0)

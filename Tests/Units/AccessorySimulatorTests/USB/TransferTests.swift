@@ -17,7 +17,7 @@ import Testing
   }
 
   /// A transfer waits until there is something, and transfers are served in their order.
-  @Test func waiting() throws {
+  @Test func transfersWaitAndAreServedInOrder() throws {
     var bench = Bench(.bulk)
     for _ in 0..<3 { #expect(try bench.submit(0x81, length: 512) == []) }
     #expect(bench.send([1]) == [.done(1, [1])])
@@ -51,8 +51,8 @@ import Testing
       (1_025, [1_024, 1_024], [1_024, 1]),
       (20_000, [16_384, 16_384], [16_384, 3_616]),
       (100, [100, 512], [100]),
-    ] as [(Int, [Int], [Int])]) func packets(sent: Int, rooms: [Int], expected: [Int]) throws
-  {
+    ] as [(Int, [Int], [Int])])
+  func bytesFillWholePacketsOfEachTransfer(sent: Int, rooms: [Int], expected: [Int]) throws {
     for isWaiting in [false, true] {
       var bench = Bench(.bulk)
       var replies: [TestKernel.Reply] = []
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Reports are always full: zeros behind the last byte, and a transfer over several waits for all of them.
-  @Test func reports() throws {
+  @Test func reportsAreFilledUpWithZeros() throws {
     var bench = Bench(.reports)
     _ = try bench.submit(0x81, length: 1_024)
     let padded = [7] + [UInt8](repeating: 0, count: 1_023)
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// Every packet of an FTDI adapter has two bytes of status in front.
-  @Test func statusBytes() throws {
+  @Test func everyFTDIPacketBeginsWithTwoStatusBytes() throws {
     var bench = Bench(.ftdi)
     _ = bench.send(bytes(70))
     let expected = [0xB1, 0x60] + bytes(70)[..<62] + [0xB1, 0x60] + bytes(70)[62...]
@@ -114,7 +114,7 @@ import Testing
     #expect(try bench.submit(0x81, length: 8) == [.failed(4, -75, [0xB1, 0x60] + bytes(6))])
   }
 
-  @Test func pressure() throws {
+  @Test func outgoingTransfersWaitWhileTheDeviceIsPaused() throws {
     var bench = Bench(.bulk)
     #expect(bench.act { $0.pause(true, replies: &$1) } == [])
     #expect(try bench.submit(0x01, data: [1]) == [])
@@ -126,7 +126,7 @@ import Testing
     #expect(bench.received() == [1, 3])
   }
 
-  @Test func limits() throws {
+  @Test func transfersAndTheirBytesAreLimited() throws {
     var bench = Bench(.bulk)
     for _ in 0..<SimulatedUSBDevice.mostTransfers { #expect(try bench.submit(0x81, length: 1) == []) }
     #expect(throws: USBIPError.tooMany) { try bench.submit(0x81, length: 1) }
@@ -137,7 +137,7 @@ import Testing
     #expect(throws: USBIPError.tooMany) { try bench.submit(0x01, data: [0]) }
   }
 
-  @Test func faults() throws {
+  @Test func aFaultFailsOneTransferOnly() throws {
     var bench = Bench(.bulk)
     #expect(bench.act { $0.failTransfer(replies: &$1) } == [])
     #expect(try bench.submit(0x81, length: 64) == [.failed(1, -71)])

@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func replies() {
+  @Test func repliesOfUSBIPHaveTheirBytes() {
     var bytes: [UInt8] = []
     USBIPReply.submit(sequence: 0xD05, status: .done, count: 2, data: [0xAA, 0xBB]).encode(into: &bytes)
     #expect(bytes == words("3 d05 0 0 0 0 2 0 0 0 0 0") + [0xAA, 0xBB])
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Any bytes at all: an answer or an error, never a trap, and nothing that grows.
-  @Test func anyBytes() throws {
+  @Test func randomUSBIPRequestsNeverTrap() throws {
     var random = SeededGenerator(seed: 11)
     for round in 0..<400 {
       var bench = Bench(SimulatedUSBIdentity.Kind.allCases[round % 4])

@@ -93,7 +93,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func aStall() async throws {
+  @Test func aStalledAnswerIsKeptForTheNextTransfer() async throws {
     let simulator = simulator { $0.faults.stall = 1 }
     try await simulator.plugIn()
     let cable = try await host.cable()
