@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A wide character isn't cut in half, neither at the edge nor by what is drawn over it.
-  @Test func wideCharacters() {
+  @Test func wideCharactersAreNotCutInHalf() {
     var grid = CellGrid(columns: 5, rows: 1)
     #expect(grid.draw("ランプ", at: 0, row: 0) == 4)
     #expect(grid.text(row: 0) == "ラン")
@@ -43,7 +43,7 @@ import Testing
     #expect(grid.text(row: 0) == "a[31mb2Jc")
   }
 
-  @Test func asciiOnly() {
+  @Test func aGridOfASCIIShowsQuestionMarks() {
     var grid = CellGrid(columns: 10, rows: 1, isASCII: true)
     grid.draw("a█ランb", at: 0, row: 0)
     #expect(grid.text(row: 0) == "a?????b")
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// Without colour nothing but inverse is ever selected.
-  @Test func withoutColour() {
+  @Test func aWriterWithoutColourOnlyInverts() {
     var styled = CellGrid(columns: 20, rows: 1)
     var column = 0
     for colour in [CellStyle.Colour.plain, .red, .green, .yellow, .blue, .cyan] {
@@ -111,13 +111,13 @@ import Testing
   }
 
   /// The place is said again after a character whose width terminals disagree about.
-  @Test func uncertainWidths() {
+  @Test func thePlaceIsRepeatedBehindAnUncertainWidth() {
     var writer = GridWriter(hasColour: true)
     _ = writer.update(to: grid(""))
     #expect(writer.update(to: grid("☃x█y")) == "\u{1B}[1;1H☃\u{1B}[1;2Hx█y")
   }
 
-  @Test func theCursor() {
+  @Test func theCursorIsShownAndHidden() {
     var writer = GridWriter(hasColour: true)
     var screen = grid("a")
     _ = writer.update(to: screen)

@@ -34,7 +34,7 @@ import Testing
       ("\u{1B}OM", .enter), ("\u{1B}[99~", .unknown), ("\u{1B}[200~", .unknown), ("\u{1B}[Z", .unknown),
       ("\u{1B}", .escape),
     ] as [(String, Key)])
-  func sequences(text: String, key: Key) {
+  func aSequenceIsOneKeyInAnyPieces(text: String, key: Key) {
     #expect(keys(text) == [key])
     // In any two pieces.
     for cut in 0...text.utf8.count {

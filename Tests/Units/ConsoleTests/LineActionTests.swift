@@ -19,7 +19,7 @@ import Testing
     await #expect(throws: AccessoryError.self) { try await LineAction.toggle(.cts).perform(on: line) }
   }
 
-  @Test func settings() async throws {
+  @Test func theLinesSettingsAreSetAndShown() async throws {
     #expect(try await LineAction.setBaud(9_600).perform(on: line) == "9600 baud, 8 data bits, no parity, 1 stop bit")
     line.state.update { state in
       state.status.parity = .even

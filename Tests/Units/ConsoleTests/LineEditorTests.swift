@@ -14,7 +14,7 @@ import Testing
     for key in keys { _ = editor.handle(key) }
   }
 
-  @Test func editing() {
+  @Test func keysEditTheLine() {
     var editor = LineEditor()
     type("helo wrld", &editor)
     press(.left, .left, .left, in: &editor)
@@ -42,7 +42,7 @@ import Testing
     #expect(editor.text == "")
   }
 
-  @Test func earlierLines() {
+  @Test func earlierLinesAreRecalled() {
     var editor = LineEditor()
     for line in ["one", "two", "two", ""] {
       type(line, &editor)

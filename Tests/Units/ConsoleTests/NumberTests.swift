@@ -11,7 +11,9 @@ import Testing
     (0, "0.000"), (3_712, "3.712"), (-250, "-0.250"), (Int.max, "9223372036854775.807"),
     (Int.min, "-9223372036854775.808"),
   ])
-  func thousandths(count: Int, text: String) { #expect(DecimalText.thousandths(count) == text) }
+  func thousandthsAreWrittenWithThreeDecimals(count: Int, text: String) {
+    #expect(DecimalText.thousandths(count) == text)
+  }
 
   @Test(arguments: [(12_345, "12.3"), (0, "0.0"), (-150, "-0.1"), (Int.min, "-9223372036854775.8")])
   func tenthsOfSeconds(milliseconds: Int, text: String) {
@@ -21,7 +23,7 @@ import Testing
   @Test(arguments: [
     (480.0, "480"), (1.5, "1.5"), (-1e300, "-1e+300"), (1e300, "1e+300"), (.infinity, "inf"), (.nan, "nan"),
   ])
-  func short(number: Double, text: String) { #expect(DecimalText.short(number) == text) }
+  func numbersAreWrittenInTheirShortForm(number: Double, text: String) { #expect(DecimalText.short(number) == text) }
 
   @Test func aBarIsAsLongAsEver() {
     for percent in -1...255 { #expect(LevelBar.text(percent).count == 20) }

@@ -57,7 +57,7 @@ import Testing
     #expect(MemoryLayout.size(ofValue: pace) < 100)
   }
 
-  @Test func lines() {
+  @Test func aProgressLineFitsTheTerminal() {
     func line(_ columns: Int) -> String {
       ProgressText.line(
         done: 5_700_000, total: 10_000_000, rate: 1_234_567, timeLeft: .milliseconds(3_500), columns: columns)
@@ -74,7 +74,7 @@ import Testing
     #expect(ProgressText.line(done: 0, total: 0, columns: 12) == "100 %")
   }
 
-  @Test func numbers() {
+  @Test func percentBytesAndTimesAreWrittenShort() {
     #expect(ProgressText.percent(999, 1_000) == 99)
     #expect(ProgressText.percent(1_000, 1_000) == 100)
     #expect(ProgressText.percent(-1, 1_000) == 0)

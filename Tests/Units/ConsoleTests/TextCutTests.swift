@@ -12,7 +12,7 @@ import Testing
       ("ランプ", 5, "ラン…", "ラ.."), ("\u{1B}[31mlong text\u{1B}[0m", 5, "long…", "lon.."),
       ("\u{1B}[31mred\u{1B}[0m", 3, "\u{1B}[31mred\u{1B}[0m", "\u{1B}[31mred\u{1B}[0m"),
     ] as [(String, Int, String, String)])
-  func texts(text: String, columns: Int, cut: String, ascii: String) {
+  func aCutTextEndsInAnEllipsis(text: String, columns: Int, cut: String, ascii: String) {
     #expect(TextCut.text(text, columns: columns) == cut)
     #expect(TextCut.text(text, columns: columns, isASCII: true) == ascii)
   }
@@ -25,12 +25,12 @@ import Testing
       (7, "21 °C…"),
       (4, "21…"), (0, ""),
     ])
-  func wholeParts(columns: Int, text: String) {
+  func partsThatDoNotFitAreLeftOutWhole(columns: Int, text: String) {
     #expect(TextCut.whole(["21 °C", "grid_voltage 0 V", "load 14 %"], columns: columns) == text)
     #expect(TextCut.whole([], columns: columns) == "")
   }
 
-  @Test func styles() {
+  @Test func styledTextsKeepTheirStylesWhenCut() {
     let line = [StyledText("Cells", .bold), StyledText("  15  "), StyledText("spread 47 mV", .dim)]
     func texts(_ columns: Int) -> [String] { TextCut.texts(line, columns: columns).map(\.text) }
     #expect(texts(23) == line.map(\.text))

@@ -20,7 +20,7 @@ import Testing
     ("12345678\tb", "12345678        b"), ("\u{1B}[2J\u{7}\u{9B}1m", "\\u{1b}[2J\\u{7}\\u{9b}1m"),
     ("\u{202E}evil\u{200B}", "\\u{202e}evil\\u{200b}"), ("käse €", "käse €"),
   ])
-  func escaped(text: String, expected: String) {
+  func receivedTextIsEscapedInAnyPieces(text: String, expected: String) {
     let bytes = Array(text.utf8)
     var whole = ReceivedText()
     #expect(lines(whole.take(bytes)) == expected)
@@ -44,7 +44,7 @@ import Testing
     #expect(lines(text.take([0xAC])) == "€")
   }
 
-  @Test func widths() {
+  @Test func wideCharactersTakeTwoColumns() {
     #expect(TextWidth.of("abc") == 3 && TextWidth.of("日本") == 4 && TextWidth.of("e\u{301}") == 1)
     #expect(TextWidth.of("🙂") == 2 && TextWidth.of("") == 0)
     #expect(TextWidth.prefix("日本語"[...], columns: 5) == "日本")
@@ -56,9 +56,9 @@ import Testing
       (1_795_169_703_042, "2026-11-20T10:15:03.042Z"), (-1, "1969-12-31T23:59:59.999Z"),
       (4_102_444_799_999, "2099-12-31T23:59:59.999Z"), (68_169_600_000, "1972-02-29T00:00:00.000Z"),
     ] as [(Int64, String)])
-  func times(milliseconds: Int64, text: String) { #expect(LogLine.time(milliseconds) == text) }
+  func logTimesAreWrittenInUTC(milliseconds: Int64, text: String) { #expect(LogLine.time(milliseconds) == text) }
 
-  @Test func logLines() {
+  @Test func logLinesHaveBytesInHexAndText() {
     #expect(
       LogLine.bytes("received", Array("hello\n".utf8), at: 0)
         == "1970-01-01T00:00:00.000Z received 6 bytes 68656c6c6f0a |hello.|")

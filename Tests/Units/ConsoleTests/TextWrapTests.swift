@@ -15,8 +15,8 @@ import Testing
       ("ab  0123456789", 8, 4, ["ab  0123", "    4567", "    89"]), ("ab  01234 67", 8, 4, ["ab  0123", "    4 67"]),
       ("ランプ ランプ", 7, 0, ["ランプ", "ランプ"]), ("ランプ", 5, 0, ["ラン", "プ"]), ("ラン", 1, 5, ["ラ", "ン"]),
       ("e\u{301}e\u{301} e\u{301}", 2, 0, ["e\u{301}e\u{301}", "e\u{301}"]),
-    ] as [(String, Int, Int, [String])]) func words(text: String, columns: Int, indent: Int, lines: [String])
-  {
+    ] as [(String, Int, Int, [String])])
+  func textIsBrokenBetweenWords(text: String, columns: Int, indent: Int, lines: [String]) {
     #expect(TextWrap.lines(text, columns: columns, indent: indent) == lines)
   }
 
@@ -36,13 +36,13 @@ import Testing
         "    --help",
       ]
     ),
-  ]) func paragraphs(columns: Int, lines: [String]) {
+  ]) func paragraphsAreBrokenLineByLine(columns: Int, lines: [String]) {
     let text = "error: the port is used by another program\nUsage: tool list [--all]\n  See tool --help"
     #expect(TextWrap.paragraphs(text, columns: columns).split(separator: "\n").map(String.init) == lines)
   }
 
   /// Colours take no room.
-  @Test func colours() {
+  @Test func coloursTakeNoRoomInALine() {
     let text = "\u{1B}[2ma few\u{1B}[0m \u{1B}[38;5;1mwords\u{1B}[0m"
     #expect(TextWidth.of(text) == 11)
     #expect(TextWrap.lines(text, columns: 11) == [text])
