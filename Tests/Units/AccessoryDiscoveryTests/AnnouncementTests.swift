@@ -13,7 +13,7 @@ import Testing
     serial: "S-1")
   static let text = #"{"path":"/dev/pts/7","driver":"framed"}"#
 
-  @Test func life() throws {
+  @Test func anAnnouncementIsReadUntilItIsRemoved() throws {
     let directory = try TemporaryDirectory()
     let file = try AnnouncementFile(Self.announcement, name: "one", directory: directory.path)
     #expect(directory.names() == ["one.json"])
@@ -29,7 +29,7 @@ import Testing
     #expect(AnnouncementFile.read(path) == nil)
   }
 
-  @Test func theDevice() {
+  @Test func anAnnouncementDescribesItsDevice() {
     #expect(
       Self.announcement.device
         == Device(
@@ -57,13 +57,13 @@ import Testing
     "", "{", "[]", "null", "{}", #"{"path":"/dev/pts/7"}"#, #"{"path":7,"driver":"framed"}"#, "\u{0}\u{0}",
     #"{"path":"/dev/pts/7","driver":"framed","name":{"a":[]}}"#, String(repeating: "[", count: 16_000),
   ])
-  func nonsense(text: String) throws {
+  func nonsenseInAHeldFileIsNoAnnouncement(text: String) throws {
     let file = try HeldFile(Array(text.utf8))
     #expect(AnnouncementFile.read(file.path) == nil)
     #expect(exists(file.path), "somebody holds it, so it isn't ours to remove")
   }
 
-  @Test func invalidUTF8() throws {
+  @Test func invalidUTF8OfAnAnnouncementIsRepaired() throws {
     let bytes = Array(#"{"path":"/dev/pts/7","driver":"framed","name":""#.utf8) + [0xFF, 0xC0] + Array(#""}"#.utf8)
     let file = try HeldFile(bytes)
     // Left out or repaired, but nothing that isn't text.
@@ -72,7 +72,8 @@ import Testing
   }
 
   /// 16 KiB are read, and not a byte more.
-  @Test(arguments: [(16_384, true), (16_385, false)]) func size(count: Int, isRead: Bool) throws {
+  @Test(arguments: [(16_384, true), (16_385, false)])
+  func anAnnouncementOfMoreThan16KiBIsIgnored(count: Int, isRead: Bool) throws {
     let padding = String(repeating: " ", count: count - Self.text.utf8.count)
     let file = try HeldFile(Array((Self.text + padding).utf8))
     #expect((AnnouncementFile.read(file.path) != nil) == isRead)
@@ -102,7 +103,7 @@ import Testing
     #expect(directory.names().count == 3)
   }
 
-  @Test func noDirectory() {
+  @Test func aMissingDirectoryIsNotFound() {
     let error = #expect(throws: AccessoryError.self) {
       try AnnouncementFile(Self.announcement, name: "one", directory: "/no/such/directory")
     }

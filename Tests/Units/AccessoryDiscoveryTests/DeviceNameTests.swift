@@ -16,7 +16,7 @@ import Testing
     try DeviceName(text).device(among: devices)
   }
 
-  @Test func nothingTyped() throws {
+  @Test func withoutANameTheOnlyDeviceIsMeant() throws {
     #expect(try resolve(nil, Self.red) == Self.red)
     #expect(throws: ResolutionError.noDevices) { try resolve(nil) }
     #expect(throws: ResolutionError.ambiguous(nil, [Self.red, Self.blue])) { try resolve(nil, Self.red, Self.blue) }
@@ -54,7 +54,7 @@ import Testing
     #expect(Self.red.id == "X-1")
   }
 
-  @Test func nobody() {
+  @Test func aNameThatNobodyHasIsAnError() {
     for text in ["Y", "x-1", "no such thing", "/no/such/path", ""] {
       #expect(throws: ResolutionError.self) { try resolve(text, Self.red, Self.blue) }
     }
@@ -201,7 +201,8 @@ import Testing
     1, terminal: "/dev/ttyACM977", serial: "A1", links: ["/dev/serial/by-id/usb-Lamp_A1-if00", "/dev/lamp 1"])
   private static let bare = usb(2, serial: "B:2/x y\u{1B}ä")
 
-  @Test(arguments: ["usb:0ab3:0043:A1", "USB:AB3:43:A1", "usb:0Ab3:0043:A1"]) func usbNumbers(_ text: String) throws {
+  @Test(arguments: ["usb:0ab3:0043:A1", "USB:AB3:43:A1", "usb:0Ab3:0043:A1"])
+  func usbNumbersAreReadInAnyCase(_ text: String) throws {
     #expect(try resolve(text, Self.bare, Self.lamp) == Self.lamp)
   }
 
@@ -243,7 +244,7 @@ import Testing
     #expect(try resolve(link, other, owner) == owner)
   }
 
-  @Test func oddCharacters() throws {
+  @Test func oddCharactersOfASerialNumberAreMatched() throws {
     #expect(try resolve("B:2/x y\u{1B}ä", Self.bare, Self.lamp) == Self.bare)
     #expect(try resolve("usb:ab3:43:B:2/x y\u{1B}ä", Self.bare, Self.lamp) == Self.bare)
     #expect(try resolve("B:2", Self.bare, Self.lamp) == Self.bare)
@@ -275,7 +276,7 @@ import Testing
     #expect(throws: ResolutionError.self) { try resolve(directory.path + "/node", device, twin) }
   }
 
-  @Test func ways() {
+  @Test func aDevicesTransportsAreItsWaysIn() {
     #expect(Self.lamp.transports == [.terminal, .usb])
     #expect(Self.bare.transports == [.usb])
     #expect(Self.red.transports == [.terminal])

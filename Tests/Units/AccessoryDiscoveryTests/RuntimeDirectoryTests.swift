@@ -44,7 +44,8 @@ import Testing
     #expect(try find(["XDG_RUNTIME_DIR": directory.path]) == path)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func somebodyElses() throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
+  func aDirectoryOfSomebodyElseIsRefused() throws {
     #expect(mkdir(path, 0o700) == 0)
     #expect(chown(path, 65_534, 65_534) == 0)
     expectRefusal()

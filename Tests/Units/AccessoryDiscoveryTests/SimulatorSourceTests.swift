@@ -126,7 +126,7 @@ import Testing
   }
 
   /// Two hundred changes at once end in the right list, whatever of them is seen on the way.
-  @Test func aBurst() async throws {
+  @Test func aBurstOfChangesEndsInTheRightList() async throws {
     let events = try await source().events()
     let stays = try (0..<100).map { try announce("stays-\($0)") }
     for file in try (0..<100).map({ try announce("goes-\($0)") }) { file.remove() }

@@ -38,7 +38,7 @@ import Testing
     return model.endScan(records)
   }
 
-  @Test func looksAlone() throws {
+  @Test func looksTellWhatCameAndWent() throws {
     var model = UdevModel(onlyInitialized: false)
     let events = look(&model, records())
     let device = try #require(model.devices.first)
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// After lost messages only the file system counts.
-  @Test func overflow() {
+  @Test func afterAnOverflowOnlyTheFileSystemCounts() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     let device = model.devices[0]
@@ -143,7 +143,7 @@ import Testing
     #expect(look(&model, records()) == [.changed(model.devices[0], from: before)])
   }
 
-  @Test func moved() {
+  @Test func aMovedDeviceIsChangedAndNotAdded() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     let before = model.devices[0]
@@ -164,9 +164,9 @@ import Testing
     ("", ""), ("plain", "plain"), ("a\\x20b", "a b"), ("\\x", "\\x"), ("\\x2", "\\x2"), ("\\xzz", "\\xzz"),
     ("\\xC3\\xA4", "ä"), ("\\xff", "\u{FFFD}"), ("\\\\x20", "\\ "), ("\\x5cx20", "\\x20"), ("\\x+1", "\\x+1"),
   ])
-  func decoding(_ text: String, _ decoded: String) { #expect(UdevText.decode(text) == decoded) }
+  func escapesOfUdevAreDecoded(_ text: String, _ decoded: String) { #expect(UdevText.decode(text) == decoded) }
 
-  @Test func texts() {
+  @Test func textsOfUdevAreCleanedAndBounded() {
     #expect(UdevText.clean(nil) == nil)
     #expect(UdevText.clean(" \n \0") == nil)
     #expect(UdevText.clean("  a b \0") == "a b")
