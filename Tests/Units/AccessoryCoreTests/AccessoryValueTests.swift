@@ -18,7 +18,7 @@ import Testing
   }
 
   /// Steps of a tenth and a hundredth are as they are written.
-  @Test func decimals() {
+  @Test func decimalsAreExactlyAsTheyAreWritten() {
     #expect(AccessoryValue.Content.decimal(33, places: 1) == .number(3.3))
     #expect(33 * 0.1 != 3.3)
     #expect(AccessoryValue.Content.decimal(-1_234, places: 2) == .number(-12.34))

@@ -5,7 +5,7 @@ import Testing
 
 /// What `print` shows of readings.
 @Suite struct DescriptionTests {
-  @Test func batteries() {
+  @Test func aBatteryIsDescribedInWords() {
     var reading = BatteryReading()
     #expect("\(reading)" == "level unknown")
     reading.percent = 57
@@ -23,7 +23,7 @@ import Testing
     #expect("\(BatteryReading(level: .full, charge: .full))" == "full", "not twice")
   }
 
-  @Test func status() {
+  @Test func aStatusIsDescribedInWords() {
     #expect("\(AccessoryStatus(state: .idle))" == "idle")
     #expect("\(AccessoryStatus(state: .busy, progress: 40))" == "busy, 40 %")
     #expect("\(AccessoryStatus(state: .fault, faultCode: 17))" == "fault 17")
@@ -31,7 +31,7 @@ import Testing
     #expect("\(AccessoryStatus(state: .notInitialized, faultCode: 3))" == "not initialized, fault 3")
   }
 
-  @Test func identities() {
+  @Test func anIdentityIsDescribedInWords() {
     #expect("\(AccessoryIdentity())" == "unknown")
     #expect("\(AccessoryIdentity(serialNumber: "7"))" == "serial 7")
     let whole = AccessoryIdentity(
@@ -40,7 +40,7 @@ import Testing
     #expect("\(whole)" == "Acme Thermo\\u{a}meter, model T-1, serial 0042, firmware 1.2, hardware A")
   }
 
-  @Test func values() {
+  @Test func aValueIsDescribedInWords() {
     let distance = AccessoryValue("port_4", quantity: .distance, unit: "cm", number: 50)
     let color = AccessoryValue("port_3", content: .choice(word: "red", number: 5))
     #expect("\(distance)" == "port_4: 50 cm")

@@ -56,7 +56,7 @@ import Testing
     #expect(BluetoothAddress("01:02:03:04:05:06")?.bytes == [1, 2, 3, 4, 5, 6])
   }
 
-  @Test func theirTransports() throws {
+  @Test func everyAddressHasItsTransport() throws {
     let place = NetworkAddress(host: "box", port: 1)
     let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
@@ -67,7 +67,7 @@ import Testing
     #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217", "unix", "ble", "rfcomm"])
   }
 
-  @Test func theirOrder() {
+  @Test func addressesAreSortedByTheirText() {
     let addresses: [DeviceAddress] = [.usb("/dev/bus/usb/001/002"), .terminal("/dev/ttyS0"), .terminal("/dev/ttyACM1")]
     #expect(addresses.sorted() == [addresses[0], addresses[2], addresses[1]])
   }

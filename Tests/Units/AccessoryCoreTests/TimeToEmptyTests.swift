@@ -17,7 +17,7 @@ struct TimeToEmptyTests {
   @Test(arguments: [
     (1_000, -500, 7_200), (0, -500, 0), (1, -3_600, 1), (1_000, -1_000_000_000, 0), (999_999, -1_000, 3_599_996),
   ])
-  func derived(remaining: Int, current: Int, seconds: Int) {
+  func theTimeToEmptyIsDerivedFromTheCurrent(remaining: Int, current: Int, seconds: Int) {
     for charge in [BatteryReading.Charge.discharging, .unknown] {
       let reading = Self.battery(remaining, current, charge).withTimeToEmpty
       #expect(reading[.timeToEmpty] == seconds && reading.derived.contains(.timeToEmpty))
@@ -30,12 +30,12 @@ struct TimeToEmptyTests {
     battery(1_000, -500, .charging), battery(1_000, -500, .full), battery(1_000, -500, .notCharging),
     battery(1_000_000, -1_000), battery(.max, -1), battery(.max, .min), battery(1_000, -1),
   ])
-  func nothing(reading: BatteryReading) {
+  func noTimeToEmptyIsDerivedWithoutADischarge(reading: BatteryReading) {
     #expect(reading.withTimeToEmpty == reading && !reading.withTimeToEmpty.derived.contains(.timeToEmpty))
   }
 
   /// What the accessory reports stays.
-  @Test func reported() {
+  @Test func aReportedTimeToEmptyStays() {
     let reading = Self.battery(1_000, -500, reported: 60)
     #expect(reading.withTimeToEmpty == reading && reading.withTimeToEmpty.timeToEmpty == .seconds(60))
   }

@@ -52,7 +52,7 @@ import Testing
     #expect(try AlarmRule(rule.text).condition == rule.condition)
   }
 
-  @Test func names() throws {
+  @Test func aRulesNameIsItsOwnOrItsText() throws {
     #expect(try AlarmRule("battery<20% for 5 min").name == "battery < 20 %")
     #expect(try AlarmRule("low: battery<20%").name == "low")
     #expect(try AlarmRule("battery<20%", name: "low") == AlarmRule("low: battery < 20 %"))
@@ -113,14 +113,14 @@ import Testing
     }
   }
 
-  @Test func longTexts() {
+  @Test func aRuleThatIsTooLongIsRefused() {
     #expect(throws: AlarmRuleError.self) { try AlarmRule(String(repeating: "a", count: 65) + " > 3") }
     #expect(throws: AlarmRuleError.self) { try AlarmRule("x > 3" + String(repeating: " ", count: 400)) }
     #expect(throws: AlarmRuleError.self) { try AlarmRule(String(repeating: "n", count: 65) + ": x > 3") }
   }
 
   /// Random texts of the language's words never trap, and what is a rule stays the same when it is written and read.
-  @Test func randomTexts() throws {
+  @Test func randomRulesAreWrittenAndReadTheSame() throws {
     let words = [
       "battery", "cell", "spread", "temperature", "value", "fault", "warning", "silent", "for", "hysteresis", "<", "<=",
       ">", ">=", "=", "!=", "≤", "20", "-3.5", "0.000001", "1000000000", "%", "mV", "V", "°C", "K", "s", "min", "d",

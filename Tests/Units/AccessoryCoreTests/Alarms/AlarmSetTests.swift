@@ -23,7 +23,7 @@ import Testing
     #expect(end.first?.alarm.value?.text == "50 %")
   }
 
-  @Test func otherRules() throws {
+  @Test func anAlarmWhoseRuleIsGoneIsCleared() throws {
     let low = try AlarmRule("battery < 20 %")
     var set = AlarmSet([low, try AlarmRule("battery < 30 %")], now: Self.start)
     _ = set.take(battery(5), now: Self.start, wallClock: 1_000)

@@ -62,7 +62,7 @@ private struct Watched {
     #expect(watched.changes == [.raised, .cleared])
   }
 
-  @Test func aDelay() throws {
+  @Test func anAlarmWithADelayWaitsForIt() throws {
     var watched = try Watched("battery < 20 % for 2 min")
     watched.take(percent: 19)
     #expect(watched.state.deadline == watched.now + .seconds(120))
@@ -233,7 +233,7 @@ private struct Watched {
 
   // MARK: - Silence
 
-  @Test func silence() throws {
+  @Test func silenceRaisesAnAlarmAndReadingsClearIt() throws {
     var watched = try Watched("silent for 5 min")
     for _ in 0..<100 {
       watched.wait(.seconds(299))
