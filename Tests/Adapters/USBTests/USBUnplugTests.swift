@@ -42,7 +42,7 @@ extension USB {
       #expect(try await reader.readToEnd() == .init(error: ending.error), "a later close changes nothing")
     }
 
-    @Test(arguments: Way.allCases) func idle(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func unpluggingAnIdleUSBTransportEndsIt(_ way: Way) async throws {
       let before = try await descriptorsAtRest()
       let fake = FakeUSBDevice()
       let transport = try await fake.open()
@@ -53,7 +53,7 @@ extension USB {
       try await waitForClose(of: fake, atRest: before)
     }
 
-    @Test(arguments: Way.allCases) func midRead(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func unpluggingKeepsTheBytesThatHadArrived(_ way: Way) async throws {
       let fake = FakeUSBDevice()
       let transport = try await fake.open()
       try await eventually("four transfers") { fake.pendingInputs == 4 }
@@ -63,7 +63,7 @@ extension USB {
       try await expectEnd(transport, InputReader(transport.input), bytes: pattern(3_000))
     }
 
-    @Test(arguments: Way.allCases) func midWrite(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func unpluggingAmidAWriteEndsAUSBTransport(_ way: Way) async throws {
       let fake = FakeUSBDevice()
       fake_usb_hold(fake.device, Descriptors.bulkOut, 1)
       let transport = try await fake.open()
@@ -74,7 +74,7 @@ extension USB {
       try await expectEnd(transport, reader, bytes: [])
     }
 
-    @Test(arguments: Way.allCases) func midRequest(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func unpluggingFailsTheRequestsUnderWay(_ way: Way) async throws {
       let fake = FakeAF1Accessory()
       let transport = try await fake.usb.open()
       let accessory = try await AF1Accessory.open(AccessorySession(transport))
@@ -90,7 +90,7 @@ extension USB {
     }
 
     @Test(arguments: [FAKE_USB_GONE_AT_ONCE, FAKE_USB_GONE_SILENTLY, FAKE_USB_GONE_HUNG_UP], [0, 1])
-    func opening(_ how: fake_usb_gone, _ step: Int) async throws {
+    func unpluggingWhileOpeningAUSBDeviceIsReported(_ how: fake_usb_gone, _ step: Int) async throws {
       let before = try await descriptorsAtRest()
       let fake = FakeUSBDevice()
       if step == 0 { fake.unplug(how) }
@@ -106,7 +106,7 @@ extension USB {
       try await waitForClose(of: fake, atRest: before)
     }
 
-    @Test(arguments: Way.allCases) func closing(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func unpluggingWhileClosingAUSBDeviceIsHarmless(_ way: Way) async throws {
       let before = try await descriptorsAtRest()
       let fake = FakeUSBDevice()
       let transport = try await fake.open()

@@ -48,7 +48,7 @@ extension UdevMock {
     private func text(_ line: String?, _ path: any Sendable...) throws -> String? { try value(line, path) as? String }
     private func number(_ line: String?, _ path: any Sendable...) throws -> Int? { try value(line, path) as? Int }
 
-    @Test func list() async throws {
+    @Test func listShowsEveryAccessoryAsTableAndJSON() async throws {
       try bed.plug(.board)
       try bed.plug(.gadget(3))
       try bed.plug(MockUSB(port: "1-5", address: 3, interfaces: [.bulk(0, (8, 6, 0x50), driver: "usb-storage")]))
@@ -129,7 +129,7 @@ extension UdevMock {
       #expect(wrong.errorText.contains("usb:VENDOR:PRODUCT"))
     }
 
-    @Test func watch() async throws {
+    @Test func watchTellsWhatComesAndGoes() async throws {
       let watch = try start(["watch", "--json"])
       // It is there when it tells of the first.
       try bed.plug(.gadget(1))

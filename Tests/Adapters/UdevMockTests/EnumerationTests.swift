@@ -15,7 +15,7 @@ extension UdevMock {
     private func devices() async throws -> [Device] { try await UdevSource().devices() }
 
     /// No /sys/bus/usb at all.
-    @Test func nothing() async throws {
+    @Test func aMachineWithoutUSBHasNoDevices() async throws {
       #expect(try await devices() == [])
       let follower = try await Follower(UdevSource())
       #expect(follower.now.present == [])
@@ -59,7 +59,7 @@ extension UdevMock {
       #expect(devices.map(\.usb?.node) == ["/dev/bus/usb/001/009", "/dev/bus/usb/001/009"])
     }
 
-    @Test func endpointsAlone() async throws {
+    @Test func aDeviceWithoutATerminalIsReachedByUSB() async throws {
       try bed.plug(.gadget(3))
       let device = try #require(try await devices().first)
       #expect((device.id, device.address.description) == ("G3", "/dev/bus/usb/001/023"))

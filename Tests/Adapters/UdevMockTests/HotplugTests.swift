@@ -132,7 +132,7 @@ extension UdevMock {
     }
 
     /// The same device under another devpath is not there twice.
-    @Test func moved() async throws {
+    @Test func aMovedUSBDeviceIsNotThereTwice() async throws {
       let old = MockUSB.gadget(1)
       try bed.plug(old)
       let follower = try await Follower(UdevSource())
@@ -149,7 +149,7 @@ extension UdevMock {
     }
 
     /// Two hundred changes faster than anybody looks: the list is right in the end.
-    @Test func aBurst() async throws {
+    @Test func aBurstOfPlugsEndsInTheRightList() async throws {
       let follower = try await Follower(UdevSource())
       for number in 0..<100 { try bed.plug(.gadget(number)) }
       for number in 0..<100 where number % 3 != 0 { bed.unplug(.gadget(number)) }
@@ -162,7 +162,7 @@ extension UdevMock {
     }
 
     /// Messages are lost: what the file system says then is what counts.
-    @Test func overflow() async throws {
+    @Test func lostMessagesAreMadeUpByALook() async throws {
       try bed.plug(.board)
       for number in 1...3 { try bed.plug(.gadget(number)) }
       let source = UdevSource()
