@@ -27,7 +27,7 @@ import Testing
   }
 
   /// The complaint of every EV3 user: a device that takes nothing has no space, and says so.
-  @Test func noSpace() async throws {
+  @Test func aStalledDeviceHasNoSpace() async throws {
     try await LoopThread.with { thread in
       let rig = Rig()
       let recorder = Recorder()
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// A client that reads nothing makes the accessory wait; nothing grows.
-  @Test func pressure() async throws {
+  @Test func aClientThatReadsNothingPausesTheAccessory() async throws {
     try await LoopThread.with { thread in
       let rig = Rig()
       let recorder = Recorder(readLimit: 0)

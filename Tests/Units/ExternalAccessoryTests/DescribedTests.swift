@@ -91,7 +91,7 @@ import Testing
   }
 
   /// Nobody knows what a device speaks that two profiles claim: programs aren't shown it, and are told why.
-  @Test func aTie() throws {
+  @Test func aDeviceThatTwoProfilesClaimIsNotShown() throws {
     let profiles = [("cellar", "jbd"), ("roof", "daly")].map { name, driver in
       Profile(
         name: name, rules: [DeviceRule(serialNumber: "BMS1")], driver: driver, protocolStrings: ["com.example.bms"])

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The battery's percent as LEGO's SDK asks for it; over the network a brick has been greeted before.
-  @Test(arguments: [false, true]) func theBattery(isNetwork: Bool) async throws {
+  @Test(arguments: [false, true]) func aBricksBatteryIsReadOverAStream(isNetwork: Bool) async throws {
     let (simulator, manager) = try await brick(isNetwork ? .network(port: 0) : .pseudoTerminal)
     let accessory = try #require(
       manager.connectedAccessories.first { $0.protocolStrings.contains(Self.protocolString) })

@@ -73,7 +73,7 @@ func mainQueueBarrier() async {
 }
 
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ManagerTests {
-  @Test func theFacts() throws {
+  @Test func anAccessorysPropertiesAreThoseOfItsDevice() throws {
     let bench = try Bench()
     let accessory = try bench.accessory
     #expect(accessory === bench.manager.connectedAccessories.first, "one object a connection")
@@ -139,7 +139,7 @@ func mainQueueBarrier() async {
     #expect(manager.discoveryErrors == [error])
   }
 
-  @Test func notifications() async throws {
+  @Test func notificationsComeOnlyWhileRegistered() async throws {
     let bench = try Bench()
     let diary = Diary(bench.manager)
     defer { diary.end() }
@@ -208,7 +208,7 @@ func mainQueueBarrier() async {
   }
 
   /// What waits to be told is bounded. Beyond that, what came and went is left out, but never what is there in the end.
-  @Test func coalescing() async throws {
+  @Test func manyNotificationsAreCoalesced() async throws {
     let bench = try Bench()
     let diary = Diary(bench.manager)
     defer { diary.end() }
@@ -232,7 +232,7 @@ func mainQueueBarrier() async {
   }
 
   /// The documented order: the bytes that had arrived, the end of the streams, the notification, the delegate.
-  @Test func unplugged() async throws {
+  @Test func anUnplugIsToldInTheDocumentedOrder() async throws {
     for isHangUpFirst in [true, false] {
       try await LoopThread.with { thread in
         let bench = try Bench()
@@ -298,7 +298,7 @@ func mainQueueBarrier() async {
 
   // MARK: - The picker
 
-  @Test func picked() async throws {
+  @Test func thePickedAccessoryIsMarkedAsSelected() async throws {
     let bench = try Bench()
     let diary = Diary(bench.manager)
     defer { diary.end() }

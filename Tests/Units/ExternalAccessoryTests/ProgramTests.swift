@@ -19,7 +19,8 @@ import Testing
 
   // MARK: - Examples
 
-  @Test(arguments: ["DelegateClient", "NativeClient"]) func anExample(_ name: String) async throws {
+  @Test(arguments: ["DelegateClient", "NativeClient"])
+  func anExampleClientPrintsBatteryAndStatus(_ name: String) async throws {
     let place = try Place()
     let simulator = try await place.simulate()
     let transcript = try await place.start(name).end()

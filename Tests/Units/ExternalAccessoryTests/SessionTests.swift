@@ -86,7 +86,7 @@ import Testing
   }
 
   /// Case 9: let go without being closed, with the streams still scheduled.
-  @Test func dropped() async throws {
+  @Test func aDroppedSessionFreesTheAccessory() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()
@@ -130,7 +130,7 @@ import Testing
 
   /// Case 9, in all orders: twice, from any thread, delegate first, with and without taking them from the run loop, and
   /// from a mode in which they are not (case 8).
-  @Test(arguments: 0..<6) func closing(_ way: Int) async throws {
+  @Test(arguments: 0..<6) func aSessionMayBeClosedInAnyOrder(_ way: Int) async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()

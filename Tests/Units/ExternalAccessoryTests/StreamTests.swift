@@ -16,7 +16,7 @@ import Testing
   ]
 
   /// Case 5: in whatever order, it is told that the stream is open, once and first.
-  @Test(arguments: orders) func anyOrder(_ order: [Step]) async throws {
+  @Test(arguments: orders) func aStreamMayBeSetUpInAnyOrder(_ order: [Step]) async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()
@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: [
     (RunLoop.Mode.default, RunLoop.Mode.default), (.common, .default),
     (RunLoop.Mode("test.mode"), RunLoop.Mode("test.mode")),
-  ]) func modes(_ scheduled: RunLoop.Mode, _ running: RunLoop.Mode) async throws {
+  ]) func aStreamWorksInEveryRunLoopMode(_ scheduled: RunLoop.Mode, _ running: RunLoop.Mode) async throws {
     try await LoopThread.with(mode: running) { thread in
       let bench = try Bench()
       let recorder = Recorder()
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A run loop doesn't tell what is scheduled in a mode that it doesn't run in; nothing is lost by that.
-  @Test func anotherMode() async throws {
+  @Test func eventsWaitForTheModeOfTheRunLoop() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()
@@ -120,7 +120,7 @@ import Testing
 
   /// A delegate that leaves the bytes where they are is told of new ones, those too that come while it is being told, and
   /// the run loop doesn't spin meanwhile.
-  @Test func readingNothing() async throws {
+  @Test func aDelegateThatReadsNothingHearsOfNewBytes() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder(readLimit: 0)
@@ -167,7 +167,7 @@ import Testing
   }
 
   /// Case 7: whoever writes when there is space, as much as is taken, writes everything, whatever the accessory's pace.
-  @Test func space() async throws {
+  @Test func writingWhileThereIsSpaceWritesEverything() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let total = 1_000_000
