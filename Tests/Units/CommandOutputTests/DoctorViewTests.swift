@@ -36,7 +36,7 @@ import Testing
     #expect(DoctorView.lines([], Samples.pipe).count == 1)
   }
 
-  @Test func details() {
+  @Test func detailsOfAPortListItsFindings() {
     #expect(
       DoctorView.lines([port("/dev/pts/1")], details: true, Samples.pipe) == [
         "/dev/pts/1", "  ok       device        /dev/pts/1 exists",

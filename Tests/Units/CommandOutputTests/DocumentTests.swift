@@ -12,7 +12,7 @@ import Testing
   private let bare = DeviceDocument(Samples.bare)
   private let end = #""schema":"accessory-bridge/2""#
 
-  @Test func devices() {
+  @Test func aDevicesDocumentHasAllItsFields() {
     #expect(DocumentText.line(bare) == Samples.bareText)
     #expect(
       DocumentText.line(
@@ -51,7 +51,7 @@ import Testing
       DocumentText.line(DeviceDocument(device)) == Samples.bareText.replacing(#""usb":null"#, with: usb))
   }
 
-  @Test func lists() {
+  @Test func aListsDocumentHasItsDevices() {
     #expect(DocumentText.line(DeviceListDocument([])) == #"{"devices":[],"document":"device_list",\#(end)}"#)
     #expect(
       DocumentText.line(DeviceListDocument([bare, bare]))
@@ -61,14 +61,14 @@ import Testing
   @Test(
     arguments: [(.connected, "connected"), (.changed, "changed"), (.disconnected, "disconnected")]
       as [(DeviceEventName, String)])
-  func events(name: DeviceEventName, word: String) {
+  func anEventsDocumentHasItsDeviceAndTime(name: DeviceEventName, word: String) {
     #expect(
       DocumentText.line(DeviceEventDocument(name, at: 1_795_337_583.125, bare))
         == #"{"device":\#(Samples.bareText),"document":"device_event","event":"\#(word)",\#(end),"time":1795337583.125}"#
     )
   }
 
-  @Test func batteries() {
+  @Test func aBatterysDocumentHasNullsForTheUnknown() {
     #expect(
       DocumentText.line(BatteryDocument(bare, BatteryReading(), at: 2_000_000_000.5))
         == joined(
@@ -94,7 +94,7 @@ import Testing
         ))
   }
 
-  @Test func states() {
+  @Test func aStatusDocumentHasNullsForTheUnknown() {
     #expect(
       DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp"), at: 2e9))
         == joined(
@@ -130,7 +130,7 @@ import Testing
         == Samples.bareText.replacing(#""service":null"#, with: service))
   }
 
-  @Test func information() {
+  @Test func anInformationDocumentHasLineProtocolAndIdentity() {
     #expect(
       DocumentText.line(InfoDocument(bare))
         == #"{"device":\#(Samples.bareText),"document":"information","identity":null,"line":null,"protocol":null,\#(end)}"#
@@ -151,7 +151,7 @@ import Testing
           #""unreadable_fields":null,"window":4},\#(end)}"#))
   }
 
-  @Test func answers() {
+  @Test func repliesAreDocumentsWithTheirValues() {
     #expect(
       DocumentText.line(RequestDocument(bare, command: "echo", byte: 0x7E, reply: [0xAA, 0]))
         == joined(
@@ -176,7 +176,7 @@ import Testing
   }
 
   /// What a terminal would act on is written as escapes; the meaning stays.
-  @Test func hostileTexts() throws {
+  @Test func hostileTextsAreWrittenAsEscapes() throws {
     let text = "a\u{1B}[31m\u{202E}\"\\/\u{10FFFF}"
     let line = try #require(DocumentText.line([text]))
     #expect(line == #"["a\u001b[31m\u202e\"\\/\udbff\udfff"]"#)
@@ -184,7 +184,7 @@ import Testing
   }
 
   /// What not every reader of JSON holds exactly is text.
-  @Test func largeNumbers() {
+  @Test func numbersBeyond53BitsAreTexts() {
     let most = 1 << 53
     for number in [most, -most] { #expect(DocumentText.line(PlainValue.whole(number)) == "\(number)") }
     for number in [most + 1, -most - 1, .max, .min] {
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// The JSON Schema has a document of each kind, by the word that is printed.
-  @Test func kinds() throws {
+  @Test func everyKindOfDocumentIsInTheSchema() throws {
     let path =
       ProjectFolder.path
       + "/Documentation/schema/output-2.schema.json"

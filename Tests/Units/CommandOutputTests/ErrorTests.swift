@@ -17,7 +17,7 @@ import Testing
 
   @Test func everyKindIsHere() { #expect(Set(Self.kinds.map(\.0)) == Set(AccessoryError.Kind.allCases)) }
 
-  @Test(arguments: kinds) func told(kind: AccessoryError.Kind, name: String, status: CInt) {
+  @Test(arguments: kinds) func everyKindOfErrorHasItsExitStatus(kind: AccessoryError.Kind, name: String, status: CInt) {
     #expect(ExitStatus.of(kind) == status)
     let report = ErrorReport(AccessoryError(kind, "the port is gone"))
     #expect(report.exitStatus == status)
@@ -28,7 +28,7 @@ import Testing
           #""message":"the port is gone","refusal":null},"schema":"accessory-bridge/2"}"#))
   }
 
-  @Test func wrongUse() {
+  @Test func aUsageErrorHasExitStatus64() {
     let report = ErrorReport(UsageError("say more"))
     #expect(report.exitStatus == 64)
     #expect(report.line(of: "bridge-cli", Samples.pipe) == "bridge-cli: say more")
@@ -43,7 +43,7 @@ import Testing
     arguments: [
       (.errno(13), "13", "null", "null"), (.refusal(3), "null", "null", "3"), (.libusb(-4), "null", "-4", "null"),
     ] as [(AccessoryError.Code, String, String, String)])
-  func numbers(code: AccessoryError.Code, errno: String, libusb: String, refusal: String) {
+  func anErrorsCodeIsInItsDocument(code: AccessoryError.Code, errno: String, libusb: String, refusal: String) {
     let report = ErrorReport(AccessoryError(.refused, code: code, "no"))
     #expect(
       DocumentText.line(ErrorDocument(report))
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// The program's name is red where there is colour; the message is harmless on a terminal and of a bounded length.
-  @Test func lines() {
+  @Test func anErrorsLineIsHarmlessAndBounded() {
     let report = ErrorReport(AccessoryError(.busy, "cat\u{1B}[2J has it"))
     #expect(report.line(of: "bridge-cli", Samples.pipe) == #"bridge-cli: cat\u{1b}[2J has it"#)
     #expect(report.line(of: "other", Samples.coloured) == "\u{1B}[31mother:\u{1B}[0m cat\\u{1b}[2J has it")
@@ -62,5 +62,5 @@ import Testing
     #expect(long.line(of: "a", Samples.pipe) == "a: " + String(repeating: "x", count: 1_000) + "…")
   }
 
-  @Test func signals() { #expect(ExitStatus.of(signal: SIGINT) == 130) }
+  @Test func aSignalsExitStatusIs128MoreThanItsNumber() { #expect(ExitStatus.of(signal: SIGINT) == 130) }
 }

@@ -45,7 +45,7 @@ struct GraphTests {
       ([3.3, 3.4], "Load 3.4 %, from 3.3 to 3.4 %"), ([0, 0], "Load 0 %"), ([100, 20], "Load 20 %, from 20 to 100 %"),
       ([nil], "Load"),
     ] as [([Double?], String)])
-  func titles(values: [Double?], title: String) {
+  func aGraphsTitleHasLastLeastAndGreatest(values: [Double?], title: String) {
     let points = values.enumerated().map { ReadingSeries.Point(time: Double($0) * 10, span: 10, $1) }
     #expect(TextGraph.title(ReadingSeries(name: "load", unit: "%", points: points)) == title)
   }
@@ -130,7 +130,7 @@ struct GraphTests {
     #expect(TimeTicks.of(100...3_700, count: 4, offset: 0) == [900, 1_800, 2_700, 3_600])
   }
 
-  @Test func sparklines() {
+  @Test func sparklinesAreScaledToTheirValues() {
     #expect(Sparkline.text([0, 1, 2, 3, 4, 5, 6, 7], cells: 8, form: .unicode) == "▁▂▃▄▅▆▇█")
     #expect(Sparkline.text([0, nil, 7], cells: 8, form: .unicode) == "▁ █")
     #expect(Sparkline.text([5, 5], cells: 8, form: .unicode) == "▅▅")

@@ -16,7 +16,7 @@ import Testing
     return held
   }
 
-  @Test func states() {
+  @Test func aHeldAccessorysStateIsToldInWords() {
     #expect(HeldView.state(held(.attached)) == "attached" && HeldView.word(held(.attached)) == "attached")
     let awaited = held(.waiting, tries: 2, of: 3, next: 1_500)
     #expect(HeldView.state(awaited) == "waiting: try 2 of 3 in 1.5 s" && HeldView.word(awaited) == "try 2 of 3")
@@ -36,7 +36,7 @@ import Testing
     #expect(![held(.waiting, tries: 1), held(.opening), held(.failed)].contains { $0.isReachable })
   }
 
-  @Test func facts() {
+  @Test func factsOfAHeldAccessoryNameProfileAndProblem() {
     let rows = Table.facts(HeldView.facts(held(.failed, tries: 3, problem: "no\u{7}answer")), Samples.pipe)
     #expect(rows == ["Service  failed", "Profile  lamp", "Problem  no\\u{7}answer"])
     var writable = held(.attached, problem: "old")
@@ -47,7 +47,7 @@ import Testing
       ])
   }
 
-  @Test func services() {
+  @Test func theServiceIsShownAsFactsAndTable() {
     let service = Bridge.GetService.Reply(
       product: "bridge-cli", version: "1.2", process: 7, started: 1_795_337_583, uptime_ms: 7_500_000, accessories: 2,
       attached: 1, clients: 3, limits: .init(accessories: 9, attached: 8, clients: 7, clients_of_one_user: 6))

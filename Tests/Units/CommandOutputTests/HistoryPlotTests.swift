@@ -38,7 +38,7 @@ struct HistoryPlotTests {
   }
 
   /// Between readings that differ there is a band; a single reading is drawn, too.
-  @Test func bands() {
+  @Test func readingsThatDifferAreDrawnAsABand() {
     var points = Self.points([2, 2])
     points[1] = .init(time: 60, span: 60, mean: 2, least: 1, greatest: 3)
     let text = Self.plot("A1", [ReadingSeries(name: ReadingSeries.voltage, unit: "V", points: points)])
@@ -49,7 +49,7 @@ struct HistoryPlotTests {
   }
 
   /// The first series, a charge, is green; no series has a colour of warnings or alarms.
-  @Test func colours() {
+  @Test func noSeriesHasAColourOfWarnings() {
     let text = Self.plot("A1", [ReadingSeries(name: ReadingSeries.percent, unit: "%", points: Self.points([57]))])
     #expect(text.contains(">Charge 57 %</text>"))
     let colours = text.split(separator: "\n").filter { $0.hasPrefix(".line") && $0.contains("band") }
@@ -71,7 +71,7 @@ struct HistoryPlotTests {
     "\u{FFFE}\u{FFFF}",
     "\u{202E}evil", "<?xml?>", String(repeating: "<&", count: 10_000),
   ])
-  func hostileWords(evil: String) {
+  func hostileWordsStayTextInAPlot(evil: String) {
     let text = Self.plot(
       evil, (0..<6).map { ReadingSeries(name: evil + "\($0)", unit: evil, points: Self.points([1, nil, 2])) })
     XMLCheck.expectWellFormed(text)
@@ -80,7 +80,7 @@ struct HistoryPlotTests {
   }
 
   @Test(arguments: [-Double.greatestFiniteMagnitude, .greatestFiniteMagnitude, 1e-300, 0, -1e18])
-  func hostileNumbers(value: Double) {
+  func hostileNumbersLeaveAPlotWellFormed(value: Double) {
     let points =
       Self.points([value, 1, nil, -value])
       + [.init(time: .nan, span: 1, 1), .init(time: 9e18, span: 9e18, 1), .init(time: 300, span: -.infinity, 1)]
@@ -91,7 +91,7 @@ struct HistoryPlotTests {
 
   // MARK: - Tables
 
-  @Test func aTable() {
+  @Test func aHistorysTableHasAColumnForEachSeries() {
     let series = [
       ReadingSeries(name: ReadingSeries.percent, unit: "%", points: Self.points([57, nil, 55])),
       ReadingSeries(name: "=cmd|' /C calc'!A0", unit: nil, points: [.init(time: 120, span: 60, 1.5)]),
@@ -174,7 +174,7 @@ struct XMLCheckTests {
     "<a>", "<a></b>", "<a b=c/>", "<a b=\"<\"/>", "<a>&</a>", "<a>&nbsp;</a>", "<a>\u{7}</a>", "<a/>x", "<a><b/></a",
     "< a/>",
   ])
-  func mistakes(text: String) {
+  func theXMLCheckFindsMistakes(text: String) {
     #expect(XMLCheck.problem(in: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + text) != nil)
   }
 }

@@ -25,7 +25,7 @@ import Testing
   }
 
   /// One at each whole percent, however often it is told.
-  @Test func documents() {
+  @Test func progressIsOneDocumentForEachPercent() {
     let bar = bar(.documents)
     for done in [0, 0, 1, 9] { bar.show(done, 1_000) }
     #expect(written.value == [document(0, 0, rate: "null", left: "null")])
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// Drawn ten times a second at most, but at once when all is done.
-  @Test func drawing() {
+  @Test func theBarIsDrawnOnlyTenTimesASecond() {
     let bar = bar(.bar)
     bar.show(0, 1_000)
     for _ in 0..<9 {
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// The terminal is asked each time, as it may change its size.
-  @Test func widths() {
+  @Test func theBarFitsATerminalThatChangesItsSize() {
     let bar = bar(.bar)
     for width in [12, 29, 36] {
       columns.update { $0 = width }
@@ -75,7 +75,7 @@ import Testing
       ])
   }
 
-  @Test func clearing() {
+  @Test func aClearedBarIsDrawnAgainAtOnce() {
     let bar = bar(.bar)
     bar.clear()
     #expect(written.value == [])
@@ -88,7 +88,7 @@ import Testing
     #expect(written.value.count == 3)
   }
 
-  @Test func nobodyLooks() {
+  @Test func noProgressIsWrittenWhereNobodyLooks() {
     let bar = bar(.nothing)
     for done in 0...1_000 { bar.show(done, 1_000) }
     bar.clear()

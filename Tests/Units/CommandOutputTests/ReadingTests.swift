@@ -19,14 +19,16 @@ import Testing
       ),
       (BatteryReading(level: .high, charge: .charging), "high  charging"),
     ])
-  func battery(reading: BatteryReading, line: String) { #expect(BatteryView.line(reading, Samples.pipe) == line) }
+  func aBatterysLineNamesWhatIsKnown(reading: BatteryReading, line: String) {
+    #expect(BatteryView.line(reading, Samples.pipe) == line)
+  }
 
   /// A terminal shows a bar, 20 characters wide.
   @Test(
     arguments: [
       (0, 0), (2, 0), (3, 1), (57, 11), (97, 19), (98, 20), (100, 20), (255, 20), (-1, 0),
     ] as [(Int, Int)])
-  func bar(percent: Int, filled: Int) {
+  func aBatterysBarIsFilledByItsPercent(percent: Int, filled: Int) {
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
     let reading = BatteryReading(percent: percent, level: .normal)
     #expect(BatteryView.line(reading, Samples.terminal) == "\(percent) %  \(bar)  normal")
@@ -35,7 +37,7 @@ import Testing
   @Test(
     arguments: [(.critical, "31"), (.low, "33"), (.normal, "32"), (.high, "32"), (.full, "32")]
       as [(BatteryReading.Level, String)])
-  func colours(level: BatteryReading.Level, code: String) {
+  func aBatterysLevelHasItsColour(level: BatteryReading.Level, code: String) {
     let line = BatteryView.line(BatteryReading(percent: 50, level: level), Samples.coloured)
     let bar = String(repeating: "█", count: 10) + String(repeating: "░", count: 10)
     #expect(
@@ -69,7 +71,7 @@ import Testing
 
   /// Cells are listed where all of them fit the line.
   @Test(arguments: [(nil, false), (33, false), (34, true)] as [(Int?, Bool)])
-  func cells(columns: Int?, isListed: Bool) {
+  func cellsAreListedWhereTheyFitTheLine(columns: Int?, isListed: Bool) {
     var reading = BatteryReading()
     reading.cellMillivolts = [3_301, nil, 3_345, 3_300]
     let facts = BatteryDetails.facts(reading, columns: columns, Samples.pipe).map { "\($0): \($1)" }
@@ -78,7 +80,7 @@ import Testing
   }
 
   /// What was measured, with ages and origins where there are such.
-  @Test func measurements() {
+  @Test func measurementsHaveAgesAndOriginsWhereKnown() {
     let power = Read(AccessoryValue("pv_power", quantity: .power, unit: .watt, number: 36.5))
     let mode = Read(
       AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)), age: .milliseconds(1_590))
@@ -113,7 +115,7 @@ import Testing
   }
 
   /// The table of all batteries: no column is cut at any width, and a colour takes no room.
-  @Test(arguments: [40, 80, 120]) func batteries(columns: Int) {
+  @Test(arguments: [40, 80, 120]) func theTableOfBatteriesFitsItsWidth(columns: Int) {
     let pack = BatteryReading(
       percent: 64, millivolts: 58_880, milliamperes: 0, charge: .notCharging)
     let low = BatteryReading(percent: 18, millivolts: 3_462, charge: .discharging)
@@ -132,7 +134,7 @@ import Testing
     #expect(coloured[1].contains("\u{1B}[32m64 %\u{1B}[0m    \u{1B}[32mnormal\u{1B}[0m  58.880 V"))
   }
 
-  @Test func status() {
+  @Test func factsOfAStatusNameWhatIsKnown() {
     func rows(_ status: AccessoryStatus) -> [String] { StatusView.facts(status).map { "\($0) \($1)" } }
     #expect(rows(AccessoryStatus(state: .idle, reportsFaults: true)) == ["State idle", "Fault none"])
     #expect(rows(AccessoryStatus(state: .busy)) == ["State busy"], "it doesn't report faults")
@@ -143,7 +145,7 @@ import Testing
     #expect(fault.map { "\($0) \($1)" } == ["State fault", "Fault 7", "Progress 0 %"])
   }
 
-  @Test func identity() {
+  @Test func factsOfAnIdentityNameWhatIsKnown() {
     let facts = StatusView.facts(
       AccessoryIdentity(manufacturer: "Acme", name: "two\nlines", serialNumber: "L1", hardwareRevision: "B"))
     #expect(
@@ -152,7 +154,7 @@ import Testing
       ])
   }
 
-  @Test func values() {
+  @Test func valuesOfRepliesAreWrittenAsText() {
     #expect(ValueView.text(.whole(-3)) == "-3")
     #expect(ValueView.text(.number(0.5)) == "0.5")
     #expect(ValueView.text(.text("a\u{7}")) == #"a\u{7}"#)

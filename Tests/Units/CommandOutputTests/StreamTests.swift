@@ -8,7 +8,7 @@ import Testing
 
 /// Events as lines, colour, and the end of the output.
 @Suite struct StreamTests {
-  @Test func colour() {
+  @Test func stylesAreWrittenOnlyWhereThereIsColour() {
     let style = Samples.coloured
     #expect(
       [
@@ -19,7 +19,7 @@ import Testing
     for plain in [Samples.terminal, Samples.pipe] { #expect(plain.red("a") == "a") }
   }
 
-  @Test func events() {
+  @Test func anEventsLineNamesTheDevice() {
     #expect(
       DeviceEventView.line(.connected, Samples.lamp, at: "14:03:59", Samples.pipe)
         == "14:03:59  connected     L1  Lamp  2341:0043  /dev/ttyACM0")

@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Each column is as wide as its widest cell, the header's too, and no line ends in blanks.
-  @Test func widths() {
+  @Test func aColumnIsAsWideAsItsWidestCell() {
     let table = table(["a", "tty,usb", "/dev/ttyACM0"], ["a longer name", "-", ""], ["b", "", ""])
     #expect(
       table.lines(Samples.pipe) == [
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// One character of several scalars is as wide as one.
-  @Test func characters() {
+  @Test func combinedCharactersTakeOneColumn() {
     let lines = table(["e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", "tty", "x"], ["12345", "usb", "y"]).lines(
       Samples.pipe)
     #expect(lines[0] == "NAME   WAYS  PATH")
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Characters of East Asia take two columns, and what stands on another none.
-  @Test func terminalColumns() {
+  @Test func eastAsianCharactersTakeTwoColumns() {
     let lines = table(["ランプ", "tty", "x"], ["a\u{200D}b", "usb", "y"], ["12345", "-", "z"]).lines(Samples.pipe)
     #expect(lines == ["NAME    WAYS  PATH", "ランプ  tty   x", "a\u{200D}b      usb   y", "12345   -     z"])
     #expect(Table.facts([("ランプ", "a"), ("x", "b")], Samples.pipe) == ["ランプ  a", "x       b"])
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// A column that may be narrow stays in the table where another would be shown row by row.
-  @Test func narrowSentences() {
+  @Test func aColumnOfSentencesMayBeNarrow() {
     var table = Table(["STEP", "SENT"], endsInText: true, leastText: 8)
     table.add(["1", "0d, then 515049beac0d"])
     #expect(
@@ -90,14 +90,14 @@ import Testing
       ])
   }
 
-  @Test func cells() {
+  @Test func aCellIsHarmlessAndBounded() {
     #expect(Table.cell(nil) == "-")
     #expect(Table.cell("") == "-")
     #expect(Table.cell("Lamp\u{1B}[31m") == "Lamp\\u{1b}[31m")
     #expect(Table.cell(String(repeating: "x", count: 33)) == String(repeating: "x", count: 32) + "…")
   }
 
-  @Test func facts() {
+  @Test func factsAreAlignedBehindTheirNames() {
     let facts = [("State", "idle"), ("", "and more"), ("Fault code", "none")]
     #expect(Table.facts(facts, Samples.pipe) == ["State       idle", "            and more", "Fault code  none"])
     #expect(Table.facts(facts, Samples.coloured)[0] == "\u{1B}[2mState     \u{1B}[0m  idle")

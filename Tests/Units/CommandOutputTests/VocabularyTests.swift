@@ -8,7 +8,7 @@ import Testing
 
 /// A row of the vocabulary is all that `battery` needs: a test fails for a row that isn't shown.
 @Suite("People and scripts see what the vocabulary has") struct VocabularyOutputTests {
-  @Test(arguments: Vocabulary.battery.indices) func aBattery(_ index: Int) throws {
+  @Test(arguments: Vocabulary.battery.indices) func everyBatteryTermIsShownInEachForm(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let reading = term.sampleReading
     let (line, facts) = (BatteryView.line(reading, Samples.pipe), BatteryDetails.facts(reading, Samples.pipe))
@@ -26,7 +26,7 @@ import Testing
     #expect(json.contains("\"\(term.key)\":") && !json.contains("\"\(term.key)\":null"))
   }
 
-  @Test(arguments: Vocabulary.status.indices) func aStatus(_ index: Int) throws {
+  @Test(arguments: Vocabulary.status.indices) func everyStatusTermIsShownInEachForm(_ index: Int) throws {
     let term = Vocabulary.status[index]
     var status = AccessoryStatus()
     term.fill(&status)

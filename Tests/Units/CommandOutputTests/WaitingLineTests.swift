@@ -38,7 +38,7 @@ import Testing
       ])
   }
 
-  @Test func nobodyLooks() {
+  @Test func noWaitIsShownWhereNobodyLooks() {
     let line = line(columns: nil)
     let wait = line.begin("waiting")
     clock.advance(by: .seconds(5))
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// What is written meanwhile is on lines of its own, and one that isn't finished is not written over.
-  @Test func othersWrite() {
+  @Test func theWaitingLineLeavesUnfinishedLinesAlone() {
     let line = line()
     let wait = line.begin("waiting for X")
     clock.advance(by: .seconds(1))
@@ -84,12 +84,12 @@ import Testing
   @Test(arguments: [
     (40, "waiting for X to come back, for 2 s"), (20, "waiting fo…, for 2 s"), (11, "w…, for 2 s"),
     (10, ", for 2 s"), (5, ", for"), (0, ""),
-  ]) func narrow(columns: Int, text: String) {
+  ]) func theWaitingLineFitsItsColumns(columns: Int, text: String) {
     #expect(WaitingLine.text("waiting for X to come back", passed: .seconds(2), limit: nil, columns: columns) == text)
   }
 
   /// A device's name can't do anything to the terminal.
-  @Test func hostileNames() {
+  @Test func hostileNamesInTheWaitingLineAreHarmless() {
     let line = line()
     let wait = line.begin("waiting for \u{1B}[2J\u{7}")
     clock.advance(by: .seconds(1))

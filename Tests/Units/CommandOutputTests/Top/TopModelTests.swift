@@ -26,7 +26,7 @@ import Testing
 
   // MARK: - Order
 
-  @Test func orders() {
+  @Test func keysChooseTheOrderOfRows() {
     var model = three
     #expect(names(&model) == ["a", "b", "c"])
     _ = press(.character("I"), on: &model)
@@ -83,7 +83,7 @@ import Testing
     #expect(model.selectedKey() == "z")
   }
 
-  @Test func pages() {
+  @Test func pageKeysMoveTheSelectionByAScreen() {
     var model = TopSample.model((100..<200).map { TopSample.row("n\($0)") })
     _ = TopSample.text(&model, columns: 80, rows: 24)
     _ = press(.pageDown, on: &model)
@@ -163,7 +163,7 @@ import Testing
   }
 
   /// Any keys in any order are harmless.
-  @Test func anyKeys() {
+  @Test func randomKeysNeverTrap() {
     var random = SystemRandomNumberGenerator()
     var model = TopSample.model(TopSample.hostile + [TopSample.pack])
     let keys: [Key] =

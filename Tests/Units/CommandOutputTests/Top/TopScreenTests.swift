@@ -10,7 +10,7 @@ import Testing
 @Suite struct TopScreenTests {
   private static let sizes = [(120, 40), (80, 24), (40, 20)]
 
-  @Test func eightyColumns() {
+  @Test func theScreenFitsEightyColumns() {
     var model = TopSample.model([TopSample.pack, TopSample.row("SIM0001", charge: .charging, age: .seconds(200))])
     let screen = TopSample.text(&model, columns: 80, rows: 8)
     #expect(screen[0] == "bridge-cli top" + String(repeating: " ", count: 44) + "1 alarm  2 accessories")
@@ -23,7 +23,7 @@ import Testing
     #expect(screen[7].hasPrefix("F1Help F3Search F4Filter F6Sort IInvert EnterDetails qQuit"))
   }
 
-  @Test func fortyColumns() {
+  @Test func theScreenFitsFortyColumns() {
     var model = TopSample.model([TopSample.row("SIM0001")])
     let screen = TopSample.text(&model, columns: 40, rows: 5)
     #expect(screen[1] == "   NAME▲       BATT         AGE STATE")
@@ -72,7 +72,7 @@ import Testing
     arguments: [
       (57, .green), (80, .green), (100, .green), (18, .yellow), (3, .red),
     ] as [(Int, CellStyle.Colour)])
-  func colours(percent: Int, colour: CellStyle.Colour) {
+  func theBatterysColourFollowsItsLevel(percent: Int, colour: CellStyle.Colour) {
     // The first row is the selected one, which has no colours.
     var model = TopSample.model([TopSample.row("A"), TopSample.row("SIM0001", percent: percent)])
     let (grid, _) = TopScreen(TopGlyphs(isASCII: false)).draw(&model, columns: 120, rows: 8, now: TopSample.now)
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// In a locale that isn't UTF-8 only ASCII is drawn.
-  @Test func ascii() {
+  @Test func anASCIIScreenHasOnlyASCII() {
     var model = TopSample.model([TopSample.pack, TopSample.row("ランプ")] + TopSample.hostile)
     for view in [[], [Key.enter], [.escape, .function(1)]] {
       for key in view { _ = model.press(key) }
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// No accessory, one, many, all of them hostile: every screen has its size, and nothing that a terminal would act on.
-  @Test(arguments: [0, 1, 100, 8_000]) func numbers(count: Int) {
+  @Test(arguments: [0, 1, 100, 8_000]) func everyScreenHasItsSizeAndIsHarmless(count: Int) {
     var model = TopSample.model((0..<count).map { TopSample.row("n\($0)", percent: $0 % 101) })
     for row in TopSample.hostile where count > 0 { model.put(row) }
     for key in [Key.home, .character("C"), .enter, .escape, .function(1), .escape, .end] {
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func empty() {
+  @Test func anEmptyScreenSaysWhy() {
     var model = TopModel(title: "bridge-cli top")
     model.emptyText = "Nothing is plugged in."
     #expect(TopSample.text(&model, columns: 40, rows: 8).contains(" Nothing is plugged in."))
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// Without colours the marks and the words say everything that the colours say.
-  @Test func marks() {
+  @Test func marksSayWhatColoursSay() {
     var away = TopSample.row("d")
     (away.isConnected, away.record) = (false, TopSample.record(away, .failed))
     var stale = TopSample.row("e")
@@ -209,7 +209,7 @@ import Testing
     #expect(model.row("SIM0001")?.values?.map(\.name) == ["power"])
   }
 
-  @Test func detail() {
+  @Test func theDetailShowsCellsFaultsAndValues() {
     var model = TopSample.model([TopSample.pack])
     _ = model.press(.enter)
     let screen = TopSample.text(&model, columns: 80, rows: 40)
@@ -241,7 +241,7 @@ import Testing
     #expect(screen[cells...(cells + 1)] == ["Cells  4  3.300 V to 3.345 V  spread 45", "       mV"])
   }
 
-  @Test func detailScrolls() {
+  @Test func theDetailScrolls() {
     var pack = TopSample.pack
     pack.profile = nil
     pack.accessory.values = ValuesReading(

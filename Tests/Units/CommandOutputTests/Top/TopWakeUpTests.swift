@@ -8,7 +8,7 @@ import Testing
 @Suite struct TopWakeUpTests {
   private let now = TopSample.now
 
-  @Test func ages() {
+  @Test func agesAreRoundedDown() {
     let texts: [(Int, String)] = [
       (-5, "now"), (0, "now"), (9, "now"), (10, "10s"), (59, "50s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"),
       (172_799, "47h"), (172_800, "2d"), (86_399_999, "999d"), (86_400_000, "old"),
@@ -17,7 +17,8 @@ import Testing
   }
 
   /// The text changes exactly when it is said to.
-  @Test(arguments: [0, 3, 9, 10, 55, 61, 3_599, 3_601, 100_000, 200_000]) func changes(seconds: Int) throws {
+  @Test(arguments: [0, 3, 9, 10, 55, 61, 3_599, 3_601, 100_000, 200_000])
+  func anAgesTextChangesExactlyWhenSaid(seconds: Int) throws {
     let age = Duration.milliseconds(seconds * 1_000 + 137)
     let change = try #require(AgeText.untilChange(age))
     #expect(AgeText.text(age + change) != AgeText.text(age))
