@@ -26,7 +26,7 @@ struct HTTPTests {
     answer(head, hosts: hosts).map { String($0.prefix { $0 != "\r\n" }.dropFirst("HTTP/1.1 ".count)) }
   }
 
-  @Test func metrics() throws {
+  @Test func metricsAreServedOverHTTP() throws {
     let text = try #require(answer("GET /metrics HTTP/1.1\r\nHost: localhost:9879\r\n\r\n"))
     let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
     let fields = parts[0].split(separator: "\r\n").map(String.init)
@@ -55,7 +55,7 @@ struct HTTPTests {
     ("text/plain;version=0.0.4;q=0.9, application/openmetrics-text; q=0.5", false),
     ("application/openmetrics-text;q=0", false), ("application/openmetrics-text;version=9.0.0", false),
   ])
-  func formats(_ accept: String, _ isOpen: Bool) throws {
+  func theFormatFollowsTheAcceptHeader(_ accept: String, _ isOpen: Bool) throws {
     let head = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\n\r\n"
     #expect(try HTTPRequest(head: Array(head.utf8)).wantsOpenMetrics == isOpen)
   }
@@ -82,7 +82,7 @@ struct HTTPTests {
     ("GET /\u{1b}metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "400 Bad Request"),
     ("GET /" + String(repeating: "a", count: 9_000), "431 Request Header Fields Too Large"),
   ])
-  func refusals(_ head: String, _ expected: String) { #expect(status(head) == expected) }
+  func aWrongRequestGetsItsHTTPStatus(_ head: String, _ expected: String) { #expect(status(head) == expected) }
 
   /// Against DNS rebinding.
   @Test(arguments: [
@@ -91,12 +91,12 @@ struct HTTPTests {
     ("10.0.0.6", false), ("localhost:x", false), ("[::1", false), ("127.0.0.1.evil.example", false), ("[::2]", false),
     ("localhost:80:80", false), (":80", false), ("user@localhost", false),
   ])
-  func hosts(_ host: String, _ isAllowed: Bool) {
+  func requestsForForeignHostsAreRefused(_ host: String, _ isAllowed: Bool) {
     let head = "GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n"
     #expect(status(head, hosts: ["gateway.local", "10.0.0.5"]) == (isAllowed ? "200 OK" : "421 Misdirected Request"))
   }
 
-  @Test func pieces() {
+  @Test func aRequestInPiecesIsAnswered() {
     var session = session()
     for byte in "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r".utf8 {
       session.take([byte])

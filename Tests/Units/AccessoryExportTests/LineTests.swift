@@ -10,12 +10,12 @@ struct LineTests {
     (#"SET VAR a b "two words""#, ["SET", "VAR", "a", "b", "two words"]), (#"a\ b"#, ["a b"]),
     (#""say \"a\\b\"""#, [#"say "a\b""#]), (#"PASSWORD """#, ["PASSWORD", ""]),
   ])
-  func words(_ line: String, _ words: [String]) { #expect(NUTLine.words(line.utf8) == words) }
+  func aLineOfNUTIsSplitIntoWords(_ line: String, _ words: [String]) { #expect(NUTLine.words(line.utf8) == words) }
 
   @Test(arguments: [#"a "b"#, #"a\"#, "a\u{7}", "a\u{e4}", String(repeating: "a ", count: 20)])
-  func noLines(_ line: String) { #expect(NUTLine.words(line.utf8) == nil) }
+  func whatIsNoLineOfNUTIsRefused(_ line: String) { #expect(NUTLine.words(line.utf8) == nil) }
 
-  @Test func quoted() {
+  @Test func quotedTextsAreReadBack() {
     #expect(NUTLine.quoted(#"a "b" \c"#) == #""a \"b\" \\c""#)
     #expect(NUTLine.quoted("gr\u{fc}n\n\"") == #""gr?n?\"""#)
     #expect(NUTLine.quoted(String(repeating: "x", count: 1_000)).utf8.count == 258)
@@ -28,7 +28,7 @@ struct LineTests {
     ("", "accessory"), ("\u{fc}", "accessory"), ("\u{fc}a", "a"),
     (String(repeating: "a", count: 99), String(repeating: "a", count: 64)),
   ])
-  func names(_ id: String, _ name: String) {
+  func exportNamesAreMadeOfIDs(_ id: String, _ name: String) {
     #expect(ExportName.make(id) == name)
     #expect(ExportName.isName(name))
   }

@@ -28,7 +28,7 @@ struct MetricsTests {
     }?.value
   }
 
-  @Test func bothFormats() {
+  @Test func metricsAreWrittenInBothFormats() {
     var snapshot = ReadingsSnapshot.sample("a\"b\\c\nd", battery: BatteryReading(percent: 57))
     snapshot.accessories[0].driver = nil
     let plain = text(snapshot, .prometheus).split(separator: "\n").map(String.init)
@@ -44,7 +44,7 @@ struct MetricsTests {
   }
 
   /// A state that isn't known, or that an accessory doesn't know itself, is no metric.
-  @Test func states() throws {
+  @Test func anUnknownStateIsNoMetric() throws {
     for state in [nil, .notInitialized] as [AccessoryState?] {
       let unknown = ReadingsSnapshot.sample { $0.status = AccessoryStatus(state: state) }
       #expect(try !samples(unknown).contains { ["accessory_state", "accessory_fault_code"].contains($0.name) })
@@ -54,14 +54,14 @@ struct MetricsTests {
     #expect(try value("accessory_state", ["state": "idle"], in: busy) == 0)
   }
 
-  @Test func alarms() throws {
+  @Test func raisedAlarmsAreMetrics() throws {
     var snapshot = ReadingsSnapshot.sample("a")
     snapshot.accessories[0].alarms = ["battery < 20 %", "a\"\n", "a\"\n"].map { .init(name: $0, rule: $0, since: 1) }
     let found = try samples(snapshot).filter { $0.name == "accessory_alarm" }
     #expect(found.map { $0.labels["name"] } == ["battery < 20 %", "a\"\\u{a}"] && found.map(\.value) == [1, 1])
   }
 
-  @Test func batteries() throws {
+  @Test func everyPartOfABatteryIsAMetric() throws {
     var battery = BatteryReading(percent: 7, millivolts: 3_712, milliamperes: -125, charge: .discharging)
     (battery.cellMillivolts, battery.cycles, battery.healthPercent) = ([3_300, nil, 3_301], 12, 98)
     battery.temperatures = [.init(20_300), .init(30_000, name: "MOSFET"), .init(nil), .init(1, name: "MOSFET")]
@@ -88,7 +88,7 @@ struct MetricsTests {
     }
   }
 
-  @Test func values() throws {
+  @Test func valuesAreMetricsInBaseUnits() throws {
     let readings = ReadingsSnapshot.sample(
       values: [
         .init("output_voltage", quantity: .voltage, unit: .millivolt, number: 229_960),
@@ -144,7 +144,7 @@ struct MetricsTests {
     #expect(model.utf8.count <= AccessoryMetrics.labelLimit && long.hasPrefix(model))
   }
 
-  @Test func nobodyThere() throws {
+  @Test func withoutAccessoriesOnlyTheBuildIsAMetric() throws {
     #expect(try samples(ReadingsSnapshot()).map(\.name) == ["accessory_bridge_build_info"])
   }
 

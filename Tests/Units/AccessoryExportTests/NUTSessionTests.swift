@@ -25,14 +25,14 @@ struct NUTSessionTests {
     return answers
   }
 
-  @Test func greetings() throws {
+  @Test func aSessionTellsItsVersions() throws {
     #expect(
       try talk("VER", "NETVER", "PROTVER\r", "LOGOUT", "VER")
         == ["Accessory Bridge 1.2.3\n", "1.3\n", "1.3\n", "OK Goodbye\n(end)"])
     #expect(try talk("HELP")[0].hasPrefix("Commands: HELP VER "))
   }
 
-  @Test func lists() throws {
+  @Test func listsNameTheUPSAndItsVariables() throws {
     #expect(try talk("LIST UPS") == ["BEGIN LIST UPS\nUPS SIM0001 \"Acme Pack\"\nEND LIST UPS\n"])
     #expect(
       try talk("LIST VAR SIM0001", to: .sample(battery: BatteryReading(percent: 57)) { $0.device.model = nil }) == [
@@ -59,7 +59,7 @@ struct NUTSessionTests {
     }
   }
 
-  @Test func gets() throws {
+  @Test func variablesAndTheirTypesAreRead() throws {
     #expect(
       try talk(
         "GET VAR SIM0001 battery.voltage", "GET TYPE SIM0001 battery.voltage", "GET TYPE SIM0001 ups.status",
@@ -85,7 +85,9 @@ struct NUTSessionTests {
     ("STARTTLS", "FEATURE-NOT-CONFIGURED"), ("MAKE TEA", "UNKNOWN-COMMAND"), ("", "UNKNOWN-COMMAND"),
     ("get var SIM0001 ups.status", "UNKNOWN-COMMAND"), ("GET \"", "UNKNOWN-COMMAND"),
   ])
-  func errors(_ line: String, _ error: String) throws { #expect(try talk(line) == ["ERR \(error)\n"]) }
+  func aWrongRequestOfNUTGetsItsError(_ line: String, _ error: String) throws {
+    #expect(try talk(line) == ["ERR \(error)\n"])
+  }
 
   @Test func readingsThatAreNotTold() throws {
     for line in ["LIST VAR SIM0001", "GET VAR SIM0001 ups.status", "LIST RW SIM0001"] {

@@ -27,7 +27,7 @@ struct UPSTests {
     }
   }
 
-  @Test func namedOnes() {
+  @Test func readingsDecideTheStatusOfAUPS() {
     let onBattery = AccessoryValue("on_battery", content: .flag(true))
     #expect(status(lowUPS, isUPS: true) == "OB DISCHRG LB")
     #expect(status(lowUPS, isUPS: false) == "OL DISCHRG")
@@ -43,7 +43,7 @@ struct UPSTests {
     #expect(status(warned, isUPS: true) == "OB DISCHRG LB")
   }
 
-  @Test func variables() {
+  @Test func readingsBecomeVariablesOfNUT() {
     var battery = BatteryReading(percent: 80, millivolts: 26_512, milliamperes: -1_250, charge: .discharging)
     battery.timeToEmpty = .seconds(3_600)
     battery.temperatures = [.init(-5_250), .init(30_000)]
@@ -75,9 +75,9 @@ struct UPSTests {
     (0.0, "0"), (-0.0001, "0"), (3.7, "3.7"), (0.05, "0.05"), (-12.5, "-12.5"), (1e11, "100000000000"), (2.9999, "3"),
     (0.001, "0.001"),
   ])
-  func decimals(_ number: Double, _ text: String) { #expect(Decimal.text(number, places: 3) == text) }
+  func decimalsHaveNoUselessZeros(_ number: Double, _ text: String) { #expect(Decimal.text(number, places: 3) == text) }
 
-  @Test(arguments: [Double.nan, .infinity, 1e300, -1e15]) func noDecimals(_ number: Double) {
+  @Test(arguments: [Double.nan, .infinity, 1e300, -1e15]) func numbersThatAreTooLargeHaveNoDecimals(_ number: Double) {
     #expect(Decimal.text(number, places: 3) == nil)
   }
 }
