@@ -159,7 +159,8 @@ struct OldInterfaceTests {
   }
 
   /// Errors that no real conversation has: each as the interface of version 0.1 has it.
-  @Test(arguments: ["IOFailure", "PermissionDenied", "BadData"]) func rareErrors(name: String) throws {
+  @Test(arguments: ["IOFailure", "PermissionDenied", "BadData"])
+  func rareErrorsOfTheOldInterfaceAreRead(name: String) throws {
     let message = """
       {"error":"accessorybridge.Bridge.\(name)","parameters":{"device":"X1","errno":5,"message":"it failed","refusal":3}}
       """

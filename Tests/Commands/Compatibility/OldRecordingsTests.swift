@@ -11,7 +11,7 @@ import Testing
   @Test func thereIsOneOfEachFamily() { #expect(Self.names == ["bluno", "ev3", "framed", "hm10", "hm1x"]) }
 
   /// Every record reads, in pieces of any size, and is written as it was.
-  @Test(arguments: names) func recordsRead(name: String) throws {
+  @Test(arguments: names) func oldRecordingsAreReadAndWrittenTheSame(name: String) throws {
     let bytes = try OldVersion.bytes("recordings/\(name).trace")
     for size in [1, 7, bytes.count] {
       var reader = RecordingReader()

@@ -21,7 +21,7 @@ import Testing
   }
 
   /// In whatever way keys are taken, the rate is typed as a line, and nothing of it is sent.
-  @Test(arguments: ["line", "raw", "hex"]) func anotherRate(input: String) async throws {
+  @Test(arguments: ["line", "raw", "hex"]) func theBaudRateIsTypedAsALine(input: String) async throws {
     try await withConsole("--input", input, "--baud", "19200") { console, accessory in
       console.type("\(Self.prefix)L")
       try await console.wait(for: "--- 19200 baud, 8 data bits, no parity, 1 stop bit; no modem lines")

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["none", "lf", "cr", "crlf"]) func lineEndings(eol: String) async throws {
+  @Test(arguments: ["none", "lf", "cr", "crlf"]) func linesEndAsTheOptionSays(eol: String) async throws {
     try await withLine("--eol", eol) { console, accessory, _, _ in
       console.type("AT\r")
       let expected = "AT" + ["none": "", "lf": "\n", "cr": "\r", "crlf": "\r\n"][eol]!
@@ -186,7 +186,7 @@ import Testing
   }
 
   /// The line that is typed is as wide as the window, whatever width that has.
-  @Test func anotherWidth() async throws {
+  @Test func aLongLineFitsTheWindow() async throws {
     try await withLine(columns: 80) { console, accessory, _, _ in
       let line = String(repeating: "0123456789", count: 12)
       console.type(line)
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func aLog() async throws {
+  @Test func theLogHasWhatWasSentAndReceived() async throws {
     try await withLine("--log", "con.log") { console, accessory, box, _ in
       console.type("hi\r")
       _ = try await accessory.read(3)
@@ -214,7 +214,8 @@ import Testing
   }
 
   /// Whatever ends it, the terminal is as it was.
-  @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGSEGV, SIGABRT, SIGTRAP]) func ended(by signal: CInt) async throws {
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGSEGV, SIGABRT, SIGTRAP])
+  func anySignalLeavesTheConsolesTerminalAsItWas(by signal: CInt) async throws {
     try await Sandbox.with { box in
       let accessory = try openPseudoTerminal(raw: true)
       let console = try box.sit("console", accessory.path)
@@ -394,7 +395,7 @@ import Testing
     }
   }
 
-  @Test func wrongUse() async throws {
+  @Test func wrongUseOfTheConsoleIsAnError() async throws {
     try await Sandbox.with { box in
       for arguments in [
         ["--raw", "--keys"], ["--show", "as-is"], ["--eol", "x"], ["--keys"], ["--log", "no/such/folder"],

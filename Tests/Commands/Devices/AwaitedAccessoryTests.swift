@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func attachWaits() async throws {
+  @Test func attachWaitsForTheAccessory() async throws {
     try await Sandbox.with { box in
       let attach = try box.start("attach", "SIM0001", "--wait", "60s")
       _ = try await box.simulate()
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func identifyWaits() async throws {
+  @Test func identifyWaitsForTheAccessory() async throws {
     try await Sandbox.with { box in
       let identify = try box.start("identify", "BMS1", "--wait", "60s", "--yes", "--only", "jbd")
       _ = try await box.simulate(kind: "--profile", "jbd", "--serial", "BMS1")
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["nobody"], ["/dev/nowhere"], ["unix:nobody"], ["tcp:127.0.0.1:1"]])
-  func nothingComes(name: [String]) async throws {
+  func waitingInVainEndsAsWithoutWaiting(name: [String]) async throws {
     try await Sandbox.with { box in
       let words = ["battery"] + name + ["--driver", "framed"]
       let now = try await box.run(words)
@@ -68,7 +68,7 @@ import Testing
     ["battery"], ["battery", "--watch"], ["trace"], ["console"], ["status", "--json"], ["request", "--list"],
     ["attach"],
   ])
-  func interrupted(words: [String]) async throws {
+  func interruptingAWaitEndsWithStatus130(words: [String]) async throws {
     try await Sandbox.with { box in
       let waiting = try box.sit(words + ["--wait", "60s"])
       try await waiting.wait(for: "waiting for an accessory, ")
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func asDocuments() async throws {
+  @Test func disconnectsAreDocumentsAmongReadings() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57")
       let battery = try box.start("battery", "--watch", "--json")

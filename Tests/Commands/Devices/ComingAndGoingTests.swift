@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ComingAndGoingTests {
   private static let free: JSON = ["permitted": true, "refusal": nil, "holder": nil]
 
-  @Test func nothingThere() async throws {
+  @Test func listSaysThatNothingIsThere() async throws {
     try await Sandbox.with { box in
       let list = try await box.run("list")
       #expect(list.status == 0)

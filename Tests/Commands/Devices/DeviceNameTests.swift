@@ -40,7 +40,7 @@ import Testing
   }
 
   /// Two that say they are the same one are told apart by their paths.
-  @Test func twins() async throws {
+  @Test func accessoriesOfOneSerialAreToldApartByPath() async throws {
     try await Sandbox.with { box in
       let one = try await box.simulate("--serial", "TWIN")
       let two = try await box.simulate("--serial", "TWIN")

@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func searched() async throws {
+  @Test func unitsOfALineAreFoundByASearch() async throws {
     try await Sandbox.with { box in
       try write("units: scan", box)
       let bank = try await box.simulate(kind: "--profile", "daly", "--serial", "BANK", "--units", "2,3")

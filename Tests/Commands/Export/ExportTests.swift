@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func metricsOnce() async throws {
+  @Test func metricsArePrintedOnce() async throws {
     try await Sandbox.with { box in
       let none = try await box.run("export", "metrics", "--once", "--socket", readings(box))
       #expect(none.status == EX_NOINPUT && none.outputText == "", "\(none.errorText)")
@@ -266,7 +266,7 @@ import Testing
     (["metrics", "--listen", "0", "--interval", "5"], "--interval is for --textfile"),
     (["metrics", "--textfile", "a", "--interval", "10ms"], "at least 1s"),
   ])
-  func usage(_ arguments: [String], _ message: String) async throws {
+  func wrongUseOfExportIsAnError(_ arguments: [String], _ message: String) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(["export"] + arguments)
       #expect(ended.status == EX_USAGE)

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func documents() async throws {
+  @Test func aSentFileIsReportedInDocuments() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc", "--window", "4")
       try box.directory.write(Self.bytes, to: "new.bin")
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Pulled out twice and plugged in again, over a line that loses and damages.
-  @Test func interrupted() async throws {
+  @Test func anInterruptedFileIsSentOn() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate(
         "--largest-payload", "1028", "--window", "16", "--unplug-after", "45", "--replug-after", "20ms", "--drop",
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// The accessory forgets the file as well.
-  @Test(arguments: [SIGINT, SIGTERM]) func ended(by signal: CInt) async throws {
+  @Test(arguments: [SIGINT, SIGTERM]) func aSignalAbortsTheFileOnTheAccessoryToo(by signal: CInt) async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc", "--delay", "100ms")
       try box.directory.write([UInt8](repeating: 7, count: 4_000_000), to: "new.bin")
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func wrongUse() async throws {
+  @Test func wrongUseOfSendFileIsAnError() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       try box.directory.write(Self.bytes, to: "new.bin")

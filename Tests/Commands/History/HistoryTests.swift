@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func allBatteries() async throws {
+  @Test func allBatteriesAreShownInOneTable() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57", "--serial", "A")
       _ = try await box.simulate("--percent", "12", "--serial", "B")
@@ -52,7 +52,7 @@ import Testing
     ["battery", "--history", "--watch"], ["battery", "--history", "--csv", "--json"], ["battery", "X", "--all"],
     ["battery", "--all", "--watch"], ["values", "--history", "0s"],
   ])
-  func wrongUse(words: [String]) async throws {
+  func wrongUseOfTheHistoryIsAnError(words: [String]) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(words)
       #expect(ended.status == EX_USAGE, "\(ended.errorText)")

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func garbage() async throws {
+  @Test func garbageOfAnUnknownDeviceIsShown() async throws {
     try await Sandbox.with { box in
       let device = try RateDevice(rate: 1, push: [0])
       let ended = try await box.run(
@@ -157,7 +157,7 @@ import Testing
   }
 
   /// Ctrl-C in the middle: the port is as it was.
-  @Test func interrupted() async throws {
+  @Test func anInterruptedIdentifyLeavesThePortAsItWas() async throws {
     try await Sandbox.with { box in
       let device = try RateDevice(rate: 1)
       let settings = try device.terminal.termios2()
@@ -194,14 +194,14 @@ import Testing
       (["identify", "/dev/null", "--timeout", "1ms"], "10ms"), (["identify", "x", "--dry-run", "--write"], "--write"),
       (["identify", "/dev/null", "--only", "hm1x"], "it sends no replies"),
     ])
-  func wrongUse(arguments: [String], text: String) async throws {
+  func wrongUseOfIdentifyIsAnError(arguments: [String], text: String) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(arguments)
       #expect(ended.status == EX_USAGE && ended.errorText.contains(text), "\(ended.status) \(ended.errorText)")
     }
   }
 
-  @Test func connections() async throws {
+  @Test func identifyWorksOverASocket() async throws {
     try await Sandbox.with { box in
       let (request, reply, _) = try exchange("jbd")
       let listener = try SocketListener(at: box.directory.path + "/bms.sock") { client in

@@ -205,7 +205,7 @@ import Testing
   }
 
   /// A field that says what can't be is unknown, and `info` counts it, with and without a service.
-  @Test func nonsense() async throws {
+  @Test func nonsenseOfABoardIsUnknownAndCounted() async throws {
     try await Sandbox.with { box in
       try write("name: cellar\nmatch: {serial: BMS1}\nprotocol: jbd\npoll: off", to: "profiles/cellar.yaml", box)
       let board = try await box.simulate(
@@ -227,7 +227,7 @@ import Testing
   }
 
   /// Two profiles that say as much of a device, and name different protocols.
-  @Test func aTie() async throws {
+  @Test func twoFittingProfilesAreAnError() async throws {
     try await Sandbox.with { box in
       try write("name: cellar\nmatch: {serial: BMS1}\nprotocol: jbd", to: "profiles/cellar.yaml", box)
       try write("name: roof\nmatch: {serial: BMS1}\nprotocol: daly", to: "profiles/roof.yaml", box)

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func theList() async throws {
+  @Test func theListNamesEveryCommand() async throws {
     try await Sandbox.with { box in
       let all = try await box.run("request", "--list")
       #expect(all.status == 0)
@@ -121,7 +121,8 @@ import Testing
   }
 
   /// The cable is pulled in the middle, and plugged in again: what follows is the rest.
-  @Test(arguments: [["--link", "./ev3"], ["--tcp", "127.0.0.1:0"]]) func interrupted(way: [String]) async throws {
+  @Test(arguments: [["--link", "./ev3"], ["--tcp", "127.0.0.1:0"]])
+  func anInterruptedFileToABrickIsSentOn(way: [String]) async throws {
     try await Sandbox.with { box in
       let brick = try await simulate(
         box, way[0], way[1], "--unplug-after", "30", "--replug-after", "100ms")
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func withoutPatience() async throws {
+  @Test func aFileIsNotSentOnWithoutPatience() async throws {
     try await Sandbox.with { box in
       let brick = try await simulate(box, "--link", "./ev3", "--unplug-after", "30")
       try box.directory.write(Self.bytes, to: "data.bin")
@@ -147,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func wrongUse() async throws {
+  @Test func wrongUseWithABrickIsAnError() async throws {
     try await Sandbox.with { box in
       for arguments in [
         ["simulate", "ev3", "--percent", "101"], ["simulate", "ev3", "--link", "x", "--tcp", "a:1"],

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func scanning() async throws {
+  @Test func scanListsNeighboursAsTextAndDocuments() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(
         kind: "hm10", "--central", "--neighbours", "40", "--scan-time", "500ms", "--seed", "3")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func connecting() async throws {
+  @Test func connectPassesDataBothWays() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       // By address, which is searched for; then by the number of a scan.
@@ -112,7 +112,7 @@ import Testing
   private static let withInputWithoutEnd = ["/bin/sh", "-c", #"mkfifo input && exec "$0" "$@" <>input"#]
 
   /// The module is busy while another program is connected by it.
-  @Test func connectedAlready() async throws {
+  @Test func aConnectedModuleIsBusyForOthers() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       let first = try box.start(
@@ -193,7 +193,7 @@ import Testing
   }
 
   /// Three tries and no more.
-  @Test func givenUp() async throws {
+  @Test func connectGivesUpAfterFourAttempts() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms", "--refuse", "100")
       let failed = try await box.run("connect", "00:17:EA:00:00:01", "--json", "--retry-interval", "50ms")
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func wrongUse() async throws {
+  @Test func wrongUseWithAModuleIsAnError() async throws {
     try await Sandbox.with { box in
       for arguments in [
         ["simulate", "hm10", "--percent", "101"], ["simulate", "hm10", "--name", "much too long a name"],

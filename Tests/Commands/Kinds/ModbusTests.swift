@@ -80,7 +80,7 @@ import Testing
 
   /// The same registers, of which one is scaled otherwise.
   @Test(arguments: [("renogy", 3_310.0), ("srne", 3_300.0)])
-  func experimentalChargers(kind: String, milliamperes: Double) async throws {
+  func experimentalChargersAreReadWithTheirScale(kind: String, milliamperes: Double) async throws {
     try await Sandbox.with { box in
       let charger = try await box.simulate(kind: "--profile", kind, "--serial", "ROVER1")
       let battery = try await box.run("battery", "ROVER1", "--json").json()["battery"]

@@ -24,7 +24,7 @@ import Testing
     return Array(screen[..<end])
   }
 
-  @Test func list() async throws {
+  @Test func listFitsANarrowTerminal() async throws {
     let lines = try await screen("list", columns: 40) { _ = try await $0.simulate("--name", "ランプ") }
     #expect(lines.map { $0.split(separator: " ").first } == ["SERIAL", "SIM0001"])
     let wide = try await screen("list", columns: 80) { _ = try await $0.simulate("--name", "ランプ") }
@@ -32,7 +32,7 @@ import Testing
   }
 
   /// Facts go on below their values, whole words in each line.
-  @Test func info() async throws {
+  @Test func infoIsBrokenBelowItsValues() async throws {
     let lines = try await screen("info", columns: 40) { _ = try await $0.simulate() }
     let start = try #require(lines.firstIndex { $0.hasPrefix("Line") })
     #expect(lines[start] == "Line          115200 baud, 8 data bits,")
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// Long errors are broken between words, and not where the window ends.
-  @Test(arguments: [40, 80, 120]) func errors(columns: Int) async throws {
+  @Test(arguments: [40, 80, 120]) func errorsAreBrokenBetweenWords(columns: Int) async throws {
     let words =
       "bridge-cli: no service runs, and only a service keeps what was read: start it with bridge-cli serve, or for "
       + "the system with systemctl start accessory-bridge"
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// The console's notices are broken between words, the first ones too.
-  @Test func console() async throws {
+  @Test func theConsolesNoticesAreBrokenBetweenWords() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--serial", "A-LONG-SERIAL-NUMBER-1")
       try await Tmux.with(box, columns: 40, rows: 20) { tmux in
@@ -93,7 +93,7 @@ import Testing
     #expect(lines.count == 2 && lines[0].hasPrefix("SERIAL") && lines[1].contains("attached"), "\(lines)")
   }
 
-  @Test(arguments: [40, 80]) func profiles(columns: Int) async throws {
+  @Test(arguments: [40, 80]) func profileListIsBrokenBelowItsDescriptions(columns: Int) async throws {
     let lines = try await screen("profile list", columns: columns, rows: 80) { _ in }
     #expect(lines.count > 5 && lines[0].hasSuffix("DESCRIPTION"))
     let indent = lines[0].count - "DESCRIPTION".count
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// More devices than the window has rows: while it scans, as many as there is room for, and in the end all of them.
-  @Test(arguments: [40, 80]) func scan(columns: Int) async throws {
+  @Test(arguments: [40, 80]) func scanFitsTheWindowUntilItEnds(columns: Int) async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(
         kind: "hm10", "--central", "--neighbours", "30", "--scan-time", "500ms", "--seed", "3")

@@ -9,7 +9,7 @@ import Testing
     arguments: [
       ([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false),
     ] as [([String: String], Bool)])
-  func colour(environment: [String: String], isColoured: Bool) async throws {
+  func colourFollowsTheEnvironment(environment: [String: String], isColoured: Bool) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       for command in ["battery", "list", "status"] {

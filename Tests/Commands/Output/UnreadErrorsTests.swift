@@ -25,7 +25,7 @@ import Testing
   }
 
   /// The bridge goes on, and ends when it is told to.
-  @Test func aBridge() async throws {
+  @Test func aBridgeGoesOnWhereNobodyReadsItsErrors() async throws {
     try await Sandbox.with { box in
       let device = try await box.simulate()
       let bridge = try box.start(

@@ -91,7 +91,7 @@ import Testing
   }
 
   /// What the Debian packages have: each part is what the other isn't, and both together are all.
-  @Test func inParts() async throws {
+  @Test func bothPackagesTogetherAreTheWholeInstallation() async throws {
     var parts: [[String]] = []
     for part in ["bridge", "fleet"] {
       let made = try await run(
@@ -119,7 +119,7 @@ import Testing
     #expect(units.lines.contains("services='accessory-bridge-fleet.service'"), "\(units.outputText)")
   }
 
-  @Test func anotherPlace() async throws {
+  @Test func installingUnderAnotherPrefixMovesThePaths() async throws {
     #expect(try await setup("install", prefix: "/usr").status == 0)
     #expect(try await files().contains("/usr/lib/udev/rules.d/70-accessory-bridge.rules"))
     let unit = try text("/usr/lib/systemd/system/accessory-bridge.service")
@@ -167,7 +167,8 @@ import Testing
   }
 
   /// The sockets of a service: by their names it knows which is which, and each has a group of its own.
-  @Test(arguments: ["accessory-bridge", "accessory-bridge-network"]) func itsSockets(name: String) async throws {
+  @Test(arguments: ["accessory-bridge", "accessory-bridge-network"])
+  func eachServiceHasTwoSocketsOfDifferentGroups(name: String) async throws {
     #expect(try await setup("install").status == 0)
     let folder = "/usr/local/lib/systemd/system/"
     let (bridge, readings) = (try text(folder + name + ".socket"), try text(folder + name + "-readings.socket"))

@@ -20,7 +20,7 @@ import Testing
   }
 
   /// The version stands in one place: both commands, the packages and the changelog have it from there, or are compared with it.
-  @Test func oneVersion() async throws {
+  @Test func theVersionStandsInOnePlace() async throws {
     let named = try await run("packaging/version")
     #expect(named.outputText == PackageVersion.current + "\n")
     let folder = Sandbox.command.split(separator: "/").dropLast().joined(separator: "/")
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// The scripts that dpkg runs are ones that a shell can read, once the packages' script has filled them in.
-  @Test func maintainerScripts() async throws {
+  @Test func maintainerScriptsAreValidShell() async throws {
     let names = Directory.names(in: Self.root + "/packaging/debian").filter { name in
       [".postinst", ".prerm", ".postrm"].contains { name.hasSuffix($0) }
     }
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// The examples that the package has are files that the commands take.
-  @Test func examples() async throws {
+  @Test func exampleConfigurationsAreAccepted() async throws {
     let folder = "Examples/Configuration/"
     for (words, file, said) in [
       (["service", "check"], "service.yaml", "fine, it permits no command"),

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func asked() async throws {
+  @Test func aNewProfileIsMadeOfAnswers() async throws {
     try await Sandbox.with { box in
       let program = try box.sit("profile", "new")
       try await program.wait(for: "What is the protocol called?")

@@ -13,7 +13,7 @@ import Testing
     try box.directory.write(Array(text.utf8), to: name)
   }
 
-  @Test func list() async throws {
+  @Test func profileListNamesProfilesAndProblems() async throws {
     try await Sandbox.with { box in
       let builtIn = try await box.run("profile", "list")
       #expect(builtIn.status == 0 && builtIn.errorText == "")
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// What is shown can be kept as a file, and is the same profile then.
-  @Test func show() async throws {
+  @Test func aShownProfileCanBeKeptAsAFile() async throws {
     try await Sandbox.with { box in
       let shown = try await box.run("profile", "show", "framed")
       #expect(shown.status == 0)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func check() async throws {
+  @Test func profileCheckReportsMistakesWithTheirPlace() async throws {
     try await Sandbox.with { box in
       try write("name: good\nmatch: {serial: A}\n", to: "good.yaml", box)
       try write("name: bad\nmatch:\n  - usb: {vendor: 0403, product: 6001}\nbuad: 1\n", to: "bad.yaml", box)

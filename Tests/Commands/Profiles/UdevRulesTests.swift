@@ -39,7 +39,7 @@ import Testing
   }
 
   /// Whoever reads the rules before they are installed sees all that is in them.
-  @Test func nothingInvisible() async throws {
+  @Test func invisibleCharactersAreNeverPrinted() async throws {
     try await Sandbox.with { box in
       let text = #"""
         name: mine

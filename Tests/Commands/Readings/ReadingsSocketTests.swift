@@ -184,7 +184,7 @@ extension Sandbox {
   }
 
   /// With a mistake in the usual file the service runs, and permits nothing; in one that is named, it doesn't run.
-  @Test func mistakes() async throws {
+  @Test func mistakesInTheServicesConfigurationPermitNothing() async throws {
     try await Sandbox.with { box in
       try box.configure("commands:\n- {driver: framed, comand: battery}\n")
       let place = box.directory.path + "/config/accessory-bridge/service.yaml"

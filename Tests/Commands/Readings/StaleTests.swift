@@ -39,7 +39,7 @@ import Testing
     return try #require(ended)
   }
 
-  @Test(arguments: ["battery", "status", "values"]) func isShown(_ command: String) async throws {
+  @Test(arguments: ["battery", "status", "values"]) func staleReadingsAreMarkedAsStale(_ command: String) async throws {
     let stale = try await run([command, "X1"], isStale: true)
     #expect(stale.status == 0 && stale.outputText.contains("3 min 05 s"), "\(stale.outputText)")
     #expect(stale.outputText.lowercased().contains("stale"))
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// `list` opens nothing: what it shows of readings, the service that holds the accessory has told.
-  @Test func isListed() async throws {
+  @Test func listMarksStaleReadings() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       for (isStale, text) in [(true, "3 min 05 s, stale"), (false, "3 min 05 s")] {

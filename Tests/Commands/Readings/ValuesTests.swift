@@ -113,7 +113,7 @@ import Testing
   }
 
   /// Names, words and units of an accessory are a stranger's.
-  @Test func hostileValues() async throws {
+  @Test func hostileNamesOfValuesAreEscaped() async throws {
     let text = #"\u001b[31m\n"#
     let ended = try await run(
       "values", "X1",
@@ -135,7 +135,7 @@ import Testing
 
   @Test(arguments: [
     (["values", "--poll", "1s"], "--poll needs --watch"), (["values", "--watch", "--poll", "0ms"], "at least 1ms"),
-  ]) func wrongUse(arguments: [String], expectation: String) async throws {
+  ]) func wrongUseOfValuesIsAnError(arguments: [String], expectation: String) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(arguments)
       #expect(ended.status == EX_USAGE && ended.errorText.contains(expectation))

@@ -10,7 +10,7 @@ import Testing
     ["request", "./acc", "echo", "68656c6c6f"], ["request", "./acc", "0x7E", "68656c6c6f"],
     ["request", "echo", "68656c6c6f"], ["request", "0x7e", "--text", "hello"], ["request", "ECHO", "0x68:65 6C6c 6f"],
   ])
-  func echo(arguments: [String]) async throws {
+  func echoIsRequestedInEveryNotation(arguments: [String]) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--link", "acc")
       let request = try await box.run(arguments)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func theDocument() async throws {
+  @Test func aReplyIsPrintedAsADocument() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       #expect(

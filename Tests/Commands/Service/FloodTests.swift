@@ -55,7 +55,8 @@ import Testing
 
   /// Where memory is limited so much that no more threads can be started, a command does what it can or says why not; it
   /// doesn't hang.
-  @Test(arguments: [30_000, 60_000, 120_000, 250_000, 500_000]) func littleMemory(kilobytes: Int) async throws {
+  @Test(arguments: [30_000, 60_000, 120_000, 250_000, 500_000])
+  func littleMemoryHangsNoCommand(kilobytes: Int) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let list = try await box.run(

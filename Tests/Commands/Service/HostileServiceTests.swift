@@ -53,7 +53,7 @@ import Testing
     }.map { String($0.value, radix: 16) }
   }
 
-  @Test(arguments: texts) func everywhere(hostile: Hostile) async throws {
+  @Test(arguments: texts) func hostileTextsDoNoHarmAnywhere(hostile: Hostile) async throws {
     let terminal = try await accessory(hostile).onPseudoTerminal()
     try await Sandbox.with { box in
       try box.directory.write(

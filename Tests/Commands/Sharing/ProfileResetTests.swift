@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func checks() async throws {
+  @Test func wrongResetsAreReportedByTheChecks() async throws {
     try await Sandbox.with { box in
       try box.directory.write(Array("name: a\nmatch: {serial: x}\nreset: esp33\n".utf8), to: "a.yaml")
       let wrong = try await box.run("profile", "check", "a.yaml")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RemoteControlTests {
   private func configuration(_ box: Sandbox) -> [String: String] { ["XDG_CONFIG_HOME": box.directory.path + "/config"] }
 
-  @Test func aRobot() async throws {
+  @Test func aRobotIsDrivenByRequests() async throws {
     try await Sandbox.with { box in
       let robot = try await box.simulate(kind: "bluno", "--link", "./robot")
       let sent = try await box.run(
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// The user's tasks and keys are kept, and hold for what is sent.
-  @Test func remote() async throws {
+  @Test func tasksAndKeysOfTheRemoteAreKept() async throws {
     try await Sandbox.with { box in
       let environment = configuration(box)
       func remote(_ arguments: String...) async throws -> Program.Transcript {
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func aCar() async throws {
+  @Test func aCarIsDrivenByRequests() async throws {
     try await Sandbox.with { box in
       let car = try await box.simulate(kind: "hm1x")
       let sent = try await box.run(

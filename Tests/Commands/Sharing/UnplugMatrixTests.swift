@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: SharedLine.Way.allCases, Policy.allCases)
-  func anUnplug(way: SharedLine.Way, policy: Policy) async throws {
+  func anUnplugHangsUpOrKeepsTheClient(way: SharedLine.Way, policy: Policy) async throws {
     if way == .stdio { return try await atStandardStreams(policy) }
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "./acc", "--serial", "A1")

@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func resizing() async throws {
+  @Test func aResizedWindowIsDrawnAnew() async throws {
     try await withTop(after: { _ = try await $0.simulate("--percent", "57") }) { tmux, _ in
       try await tmux.wait(for: "   SIM0001 ")
       for (columns, rows) in [(40, 10), (120, 40), (13, 4), (80, 24)] {
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// However it ends, the terminal is as it was.
-  @Test(arguments: [SIGTERM, SIGHUP, SIGINT]) func killed(signal: CInt) async throws {
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT]) func aKilledTopLeavesTheTerminalAsItWas(signal: CInt) async throws {
     try await withTop(
       after: { _ = try await $0.simulate() },
       end: { _, box in
@@ -157,7 +157,7 @@ import Testing
   }
 
   /// An unplugged accessory stays in the list, and comes back.
-  @Test func unplugged() async throws {
+  @Test func anUnpluggedAccessoryStaysInTop() async throws {
     let simulator = Watched<Sandbox.Simulator?>(nil)
     try await withTop(after: { box in
       let one = try await box.simulate()
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// What a device says can't act on the terminal.
-  @Test func hostileNames() async throws {
+  @Test func hostileNamesInTopAreEscaped() async throws {
     try await withTop(after: { _ = try await $0.simulate("--name", "\u{1B}[2J\u{1B}]0;owned\u{7}x") }) { tmux, _ in
       try await tmux.wait(for: "   SIM0001 ")
       try await tmux.press("Enter")

@@ -61,7 +61,7 @@ import Testing
   private static let intoThePipe = ["/bin/sh", "-c", "exec \"$0\" \"$@\" > fifo"]
 
   /// The memory stays, and Ctrl-C, once, ends it.
-  @Test(arguments: [false, true]) func isBounded(throughTheService: Bool) async throws {
+  @Test(arguments: [false, true]) func aTraceThatNobodyReadsStaysSmall(throughTheService: Bool) async throws {
     let terminal = try await Self.accessory.onPseudoTerminal()
     // Plugged in until the end: a session that is let go of closes its transport.
     let session = AccessorySession(terminal.transport)

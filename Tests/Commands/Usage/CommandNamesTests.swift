@@ -14,7 +14,7 @@ import Testing
     ("detach", "attach"), ("identify", "profile identify"), ("udev-rules", "profile udev-rules"),
     ("scan", "bluetooth scan"), ("connect", "bluetooth connect"), ("remote show", "bluetooth remote show"),
   ])
-  func oldNames(old: String, new: String) async throws {
+  func oldNamesOfCommandsStillWork(old: String, new: String) async throws {
     try await Sandbox.with { box in
       let words = (old: old.split(separator: " ").map(String.init), new: new.split(separator: " ").map(String.init))
       let before = try await box.run(words.old + ["--help"])
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// A value alone, as `upsc` prints it.
-  @Test func plainValues() async throws {
+  @Test func plainValuesArePrintedAlone() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate(kind: "described", "--profile", "jbd")
       let values = try await box.run("values", "SIM0001", "sensor_count", "cell_count", "--plain")
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// The service's readings under a name of their own, the battery's and the others together.
-  @Test func history() async throws {
+  @Test func theHistoryIsPrintedAsTableAndDocument() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       let service = try await box.serve()

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func watch() async throws {
+  @Test func anInterruptedWatchEndsWithSuccess() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let watch = try box.start("watch")
@@ -193,7 +193,7 @@ import Testing
     ["info", "--settle", "60s", "PORT"], ["scan", "--driver", "hm10", "--baud", "300", "PORT"],
     ["console", "--settle", "60s", "PORT"], ["trace", "--settle", "60s", "PORT"],
     ["ls", "--driver", "ev3", "PORT"], ["request", "--driver", "framed", "--settle", "60s", "PORT", "identify"],
-  ]) func interruptedWaits(words: [String]) async throws {
+  ]) func anInterruptedWaitIsNoSuccess(words: [String]) async throws {
     try await Sandbox.with { box in
       let terminal = try openPseudoTerminal(raw: true)
       let waiting = try box.sit(words.map { $0 == "PORT" ? terminal.path : $0 })

@@ -27,7 +27,7 @@ import Testing
   }
 
   /// With too few descriptors there is an error, whatever is missing then, and never a crash.
-  @Test(arguments: 4...12) func fewDescriptors(_ count: Int) async throws {
+  @Test(arguments: 4...12) func tooFewDescriptorsAreAnErrorAndNoCrash(_ count: Int) async throws {
     try await Sandbox.with { box in
       for command in [["list"], ["battery"]] {
         let ended = try await box.run(
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func silence() async throws {
+  @Test func aSilentDeviceIsATemporaryFailure() async throws {
     let terminal = try await PseudoTerminal.open()
     try await Sandbox.with { box in
       let battery = try await box.run("battery", terminal.path, "--driver", "framed")

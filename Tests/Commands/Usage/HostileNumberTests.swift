@@ -55,7 +55,7 @@ import Testing
   }()
 
   /// The command says that the answer makes no sense, and ends. On a terminal, which shows more.
-  @Test(arguments: cases) func areRefused(_ given: Case) async throws {
+  @Test(arguments: cases) func numbersThatMakeNoSenseAreRefused(_ given: Case) async throws {
     try await Sandbox.with { box in
       try box.directory.write([UInt8](repeating: 7, count: 16), to: "file")
       let service = try CannedService(

@@ -26,7 +26,7 @@ import Testing
     }.map { String($0.value, radix: 16) }
   }
 
-  @Test(arguments: texts) func names(text: String) async throws {
+  @Test(arguments: texts) func hostileNamesAreEscapedInEveryOutput(text: String) async throws {
     try await Sandbox.with { box in
       let watch = try box.start("watch")
       let watchDocuments = try box.start("watch", "--json")
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Errors name the device by its serial number, too.
-  @Test func errors() async throws {
+  @Test func errorsNameHostileSerialNumbersEscaped() async throws {
     try await Sandbox.with { box in
       for _ in 0..<2 { _ = try await box.simulate("--serial", "\u{1B}[2J\u{202E}X") }
       let battery = try await box.run("battery")

@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func version() async throws {
+  @Test func theVersionIsPrintedAsTextAndDocument() async throws {
     try await Sandbox.with { box in
       let version = try await box.run("--version")
       #expect(version.status == 0)
