@@ -69,7 +69,7 @@ import Testing
   }
 
   /// Devices and services come and go.
-  @Test func changes() async throws {
+  @Test func changesOfDevicesAndServicesAreTold() async throws {
     let place = try Place()
     let first = try await place.simulate()
     let accessories = place.accessories

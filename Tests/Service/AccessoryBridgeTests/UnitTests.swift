@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Where nobody says which there are, any may be named.
-  @Test func anyUnit() async throws {
+  @Test func anyUnitMayBeNamedWhereNoneIsListed() async throws {
     let place = try Place()
     let line = try await Self.line(place)
     let accessories = Self.accessories(place, nil)

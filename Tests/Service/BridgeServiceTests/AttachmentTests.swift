@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Two with the same name are two, and each comes back as what it was.
-  @Test func namesakes() async throws {
+  @Test func twoAccessoriesOfOneNameAreTwo() async throws {
     try await ServiceHarness.with { harness in
       let one = try await harness.simulate("SAME")
       let two = try await harness.simulate("SAME")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func nobodyAnswers() async throws {
+  @Test func anAccessoryThatNeverAnswersIsGivenUp() async throws {
     try await ServiceHarness.with({ $0.retry = .init(tries: .count(2), interval: .milliseconds(5)) }) { harness in
       let deaf = try await PseudoTerminal.open()
       let file = try harness.announce(deaf.path, serial: "DEAF", file: "deaf")
@@ -252,7 +252,7 @@ import Testing
   }
 
   /// What is expected is held when it is told of, be there a profile for it or not; and not before.
-  @Test(arguments: [[Profile.af1], []]) func expected(profiles: [Profile]) async throws {
+  @Test(arguments: [[Profile.af1], []]) func anExpectedDeviceIsHeldWhenItComes(profiles: [Profile]) async throws {
     let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with(profiles: profiles) { harness in
@@ -440,7 +440,7 @@ import Testing
     "../../../etc/passwd", "a\nb", "$(touch /tmp/x)", String(repeating: "x", count: 250), "\u{1b}[31mred\u{7}",
     "\u{202e}live", "`id`; rm -rf *", "%s%n", "é\u{0301}\u{FFFD}",
   ])
-  func hostileTexts(_ text: String) async throws {
+  func hostileTextsOfAnAccessoryStayText(_ text: String) async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate(text, name: text)
       try await harness.said("is attached at")

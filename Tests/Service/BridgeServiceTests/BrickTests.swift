@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func batches() async throws {
+  @Test func commandsOfABatchAreAnsweredTogether() async throws {
     try await with { _, brick, client in
       let speed: [String: String] = ["ports": "a,B", "speed": "-50"]
       let many = try await client.call(
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func mistakes() async throws {
+  @Test func mistakesInABatchReachNoBrick() async throws {
     try await with { _, brick, client in
       let before = await brick.messageCount
       for commands: [Bridge.CommandCall] in [
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// The cable is pulled in the middle and plugged in again: the transfer goes on, byte for byte.
-  @Test(arguments: [30, 31]) func interrupted(at message: Int) async throws {
+  @Test(arguments: [30, 31]) func anInterruptedTransferGoesOnWithPatience(at message: Int) async throws {
     func unplugs(_ configuration: inout EV3Simulator.Configuration) {
       configuration.faults.unplug = .request(message)
       configuration.faults.replug = .milliseconds(50)

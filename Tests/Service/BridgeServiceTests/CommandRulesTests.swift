@@ -105,7 +105,7 @@ import Testing
     Case(argument: "loud", limit: .words(["no"]), permitted: ["no"], refused: ["yes"]),
     Case(argument: "loud", limit: .any, permitted: ["no", "yes"], refused: []),
   ])
-  func limits(_ one: Case) throws {
+  func argumentsArePermittedWithinTheirLimits(_ one: Case) throws {
     var entry = CommandPermission(.accessory("S1"), "set", arguments: ["level": .any])
     entry.arguments[one.argument] = one.limit
     for value in one.permitted + one.refused {
@@ -205,7 +205,7 @@ import Testing
   }
 
   /// However many accessories come and go, what is counted is bounded; what is over is forgotten.
-  @Test func manyAccessories() throws {
+  @Test func countedCommandsAreBounded() throws {
     var rates = CommandRates()
     for number in 0..<CommandRates.limit {
       #expect(try rates.take([Self.beep], of: "\(number)", now: Self.at(0)) == nil)

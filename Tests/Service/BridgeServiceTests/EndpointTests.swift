@@ -125,7 +125,7 @@ import Testing
   }
 
   /// Those that only read don't stop the service's own work.
-  @Test func readersOnly() async throws {
+  @Test func readersDoNotStopTheServicesOwnWork() async throws {
     let profile = Self.profile {
       ($0.socket, $0.writers, $0.asksToWrite) = ("pack", .none, false)
     }
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// Without the profile's word nobody's bytes reach what they may change something in; programs read what it says.
-  @Test func withoutPermission() async throws {
+  @Test func withoutPermissionAProgramOnlyReads() async throws {
     try await with(Self.profile { ($0.socket, $0.asksToWrite) = ("pack", false) }) { harness, pack, folder in
       let announced = try plugIn(harness, pack)
       try await harness.said("P1 is shared for reading only: ")
@@ -162,7 +162,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [ProfileSharing.Unplug.hangUp, .keep]) func unplugged(policy: ProfileSharing.Unplug) async throws {
+  @Test(arguments: [ProfileSharing.Unplug.hangUp, .keep])
+  func anUnplugHangsUpOrKeepsASharingProgram(policy: ProfileSharing.Unplug) async throws {
     let profile = Self.profile { ($0.socket, $0.terminal, $0.unplug) = ("pack.sock", "pack", policy) }
     try await with(profile) { harness, pack, folder in
       let announced = try plugIn(harness, pack)
@@ -192,7 +193,7 @@ import Testing
   }
 
   /// Places come and go with the profiles, and two profiles don't take each other's.
-  @Test func profilesChange() async throws {
+  @Test func socketsComeAndGoWithTheirProfiles() async throws {
     let first = Self.profile { $0.socket = "one" }
     try await with(first) { harness, _, folder in
       var other = Self.profile { $0.socket = "one" }

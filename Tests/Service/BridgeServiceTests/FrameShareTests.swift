@@ -146,7 +146,7 @@ import Testing
   }
 
   /// The connections end with the accessory; the next ones find it as it is then.
-  @Test func unplugged() async throws {
+  @Test func frameSharesEndWithTheirAccessory() async throws {
     try await ServiceHarness.with { harness in
       let simulator = try await harness.simulate("A1")
       try await harness.attached("A1")

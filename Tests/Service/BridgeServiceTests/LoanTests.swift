@@ -13,7 +13,7 @@ import Testing
 
 /// `Open`: one client has the accessory for itself.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct LoanTests {
-  @Test func lendsExclusively() async throws {
+  @Test func aLentAccessoryIsBusyForOthers() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1") { $0.device.battery = AF1BatteryReply(level: .normal, percent: 57) }
       try await harness.attached("A1")

@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Nobody reads: saying goes on at once, what is kept is bounded, and what was dropped is told when somebody reads.
-  @Test func nobodyReads() async throws {
+  @Test func droppedLinesOfAnUnreadLogAreTold() async throws {
     let pipe = try Pipe()
     let writer = writer(pipe)
     let total = 100_000

@@ -150,7 +150,7 @@ import Testing
   }
 
   /// Other rules while it runs: those of a file that was read again.
-  @Test func otherRules() async throws {
+  @Test func otherRulesHoldAtOnce() async throws {
     try await Self.with([]) { harness, reader, pack in
       #expect(await failure(reader, "read")?.kind == .permissionDenied)
       await harness.service.use(CommandRules([.init(.driver("pack"), "read")]))

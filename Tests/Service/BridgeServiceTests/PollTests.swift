@@ -70,7 +70,8 @@ import Testing
   }
 
   /// AF1 accessories tell what changes: nothing is asked, and no timer runs; also where the user turns polls off.
-  @Test(arguments: [PollPolicy.Interval.off, nil]) func asksNothing(_ interval: PollPolicy.Interval?) async throws {
+  @Test(arguments: [PollPolicy.Interval.off, nil])
+  func whatReportsByItselfIsNotPolled(_ interval: PollPolicy.Interval?) async throws {
     let profile = interval == nil ? Profile.af1 : Self.profile { $0.all = .every(.seconds(1)) }
     try await Self.with(profile, { $0.poll = interval }) { harness, clock, accessory, _, _ in
       #expect(await !harness.service.hasScheduledPoll("S1"))

@@ -104,7 +104,7 @@ import Testing
   }
 
   /// Thousands that are plugged in beyond the limit, and pulled out, leave nothing behind, and one that comes after them is attached.
-  @Test func aStorm() async throws {
+  @Test func aStormOfDevicesLeavesOnlyTheLast() async throws {
     let source = StormSource()
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
     (configuration.maximumAttached, configuration.retry.tries) = (4, .off)

@@ -11,7 +11,7 @@ import Testing
 
 /// What the service tells of itself, and of where it stands with its accessories.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServiceFactsTests {
-  @Test func itself() async throws {
+  @Test func theServiceTellsItsFactsAndLimits() async throws {
     var limits = ControlServer.Limits()
     (limits.clients, limits.clientsOfOneUser) = (9, 5)
     try await ServiceHarness.with(limits: limits) { harness in

@@ -161,7 +161,8 @@ import Testing
   }
 
   /// Whoever shares it, the connection ends with the accessory, and it is attached again when it is back.
-  @Test(arguments: [Bridge.ShareAccess.read, .write]) func unplugged(access: Bridge.ShareAccess) async throws {
+  @Test(arguments: [Bridge.ShareAccess.read, .write])
+  func sharesEndWithTheirAccessory(access: Bridge.ShareAccess) async throws {
     try await ServiceHarness.with { harness in
       let simulator = try await harness.simulate("A1")
       try await harness.attached("A1")

@@ -100,7 +100,7 @@ import Testing
     for unit in units { #expect((6...24).contains(count(unit, now)), "unit \(unit): \(count(unit, now))") }
   }
 
-  @Test func names() async throws {
+  @Test func unitsAreNamedByLineAndNumber() async throws {
     try await ServiceHarness.with(profiles: [Self.profile("daly", .list([1, 2, 5]))]) { harness in
       try await harness.simulateLine("BUS", "daly", units: [1, 2, 5])
       for unit in [1, 2, 5] { try await harness.attached("BUS@\(unit)") }
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func searches() async throws {
+  @Test func aSearchFindsTheUnitsOfALine() async throws {
     try await ServiceHarness.with(profiles: [Self.profile("daly", .scan, every: .seconds(60))]) { harness in
       let line = try await harness.simulateLine("BUS", "daly", units: [2, 5, 9]) { $0.silent = [9] }
       for unit in [2, 5] { try await harness.attached("BUS@\(unit)") }

@@ -133,7 +133,7 @@ import Testing
   }
 
   /// Who hears that, hears it of the profile as it is now.
-  @Test func profilesChange() async throws {
+  @Test func aChangedProfileRefusesWritesAtOnce() async throws {
     try await Self.with(allowsWrites: true) { harness, client, pack in
       #expect(try await client.call(Bridge.List()).accessories.first?.writes == .allowed)
       await harness.service.use(ProfileStore([Pack.profile(allowsWrites: false)]))

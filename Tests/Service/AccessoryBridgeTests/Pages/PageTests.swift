@@ -15,7 +15,8 @@ import Testing
 
   @Test func everySnippetIsCompiled() throws {
     let folders = [
-      "Examples/BatteryWatch", "Examples/OwnGadget", "Tests/Units/AccessoryTestingTests", "Tests/Service/AccessoryBridgeTests/Pages",
+      "Examples/BatteryWatch", "Examples/OwnGadget", "Tests/Units/AccessoryTestingTests",
+      "Tests/Service/AccessoryBridgeTests/Pages",
     ]
     let sources = try folders.flatMap { try Page.all(in: $0, ".swift") }
     let pages = try Page.all(in: "Documentation", ".md") + [Page("README.md")]
@@ -59,7 +60,7 @@ import Testing
   }
 
   /// Documentation/ev3.md
-  @Test func aBrick() async throws {
+  @Test func thePagesSnippetReadsABricksBattery() async throws {
     var configuration = EV3Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
     let simulator = EV3Simulator(configuration)
