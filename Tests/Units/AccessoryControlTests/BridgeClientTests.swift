@@ -268,7 +268,7 @@ import Testing
     try JSON(Array(json.utf8)).decoded()
   }
 
-  @Test func battery() throws {
+  @Test func aBatteryIsWrittenAndReadBack() throws {
     for level in BatteryReading.Level.allCases {
       for charge in BatteryReading.Charge.allCases {
         let told = BatteryReading(percent: 57, level: level, millivolts: 3_700, milliamperes: -12, charge: charge)
@@ -307,7 +307,7 @@ import Testing
         + #""level_origin":"derived","percent":5,"voltage_mv":3700}"#)
   }
 
-  @Test func status() throws {
+  @Test func aStatusIsWrittenAndReadBack() throws {
     for state in AccessoryState.allCases {
       let told = AccessoryStatus(state: state, faultCode: 7, progress: 9)
       #expect(try again(told) == told)
@@ -324,7 +324,7 @@ import Testing
   }
 
   /// A text that isn't known is empty in the interface, and null in documents.
-  @Test func identity() throws {
+  @Test func anIdentityIsWrittenAndReadBack() throws {
     let told = AccessoryIdentity(manufacturer: "Acme", name: "Lamp", serialNumber: "7", firmwareRevision: "1.2")
     #expect(try again(told) == told)
     #expect(
@@ -348,7 +348,7 @@ import Testing
       "the number of derived can't be 256"
     ),
   ])
-  func batteryLimits(field: String, problem: String) throws {
+  func readingsBeyondTheirLimitsAreRefused(field: String, problem: String) throws {
     let error = #expect(throws: ReplyNumberError.self) {
       try read(#"{"level":"low","level_origin":"reported","charge":"full",\#(field)}"#, as: BatteryReading.self)
     }
@@ -357,7 +357,7 @@ import Testing
   }
 
   /// A value of each kind; null is written in documents, and left out in the interface.
-  @Test func values() throws {
+  @Test func valuesOfEachKindAreWrittenAndReadBack() throws {
     let told: [(AccessoryValue, String)] = [
       (
         AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2),
@@ -403,7 +403,7 @@ import Testing
   }
 
   /// What a newer service may say.
-  @Test func unknownWords() throws {
+  @Test func unknownWordsOfANewerServiceAreUnknownValues() throws {
     #expect(try read(#"{"level":"x","level_origin":"y","charge":"z"}"#) == BatteryReading())
     #expect(try read(#"{"state":"x"}"#, as: AccessoryStatus.self).state == nil)
     let words = #"{"level":"low","level_origin":"reported","charge":"full","derived":["percent","z"]}"#

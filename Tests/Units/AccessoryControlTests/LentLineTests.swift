@@ -207,7 +207,7 @@ import Testing
     ("Purge", #"{"loan":"loan 1","received":true}"#, "InvalidParameter"),
     ("Purge", #"{"loan":"loan 1","received":true,"unsent":true,"all":true}"#, "InvalidParameter"),
   ])
-  func strangeWishes(method: String, parameters: String, name: String) async throws {
+  func strangeRequestsForALineAreRefused(method: String, parameters: String, name: String) async throws {
     let sample = try await SampleServer()
     let transport = try await borrow(sample.path)
     let before = sample.bridge.line.state.value.status

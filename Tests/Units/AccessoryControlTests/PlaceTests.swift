@@ -16,7 +16,7 @@ import Testing
     ("/bridge.socket/s", "/bridge.socket/s-readings.socket"), ("/tmp/", "/tmp/-readings.socket"),
     ("", "-readings.socket"),
   ])
-  func readingsBeside(_ path: String, _ readings: String) {
+  func theReadingsSocketIsBesideTheOther(_ path: String, _ readings: String) {
     #expect(ServicePlace.readings(beside: path) == readings)
   }
 

@@ -70,7 +70,7 @@ struct MirrorStateTests {
   }
 
   /// Each reading has its own age; whether they are stale is what the service says.
-  @Test mutating func ages() {
+  @Test mutating func eachMirroredReadingHasItsOwnAge() {
     arrive("A", at: "/1")
     let device = Self.device("A", "/1")
     _ = state.take(.battery(device, BatteryReading(percent: 40)), from: "s", now: now)
@@ -93,7 +93,7 @@ struct MirrorStateTests {
   }
 
   /// Alarms stay over a disconnect, until they are cleared or the service is gone.
-  @Test mutating func alarms() {
+  @Test mutating func mirroredAlarmsStayUntilTheyAreCleared() {
     arrive("A", at: "/1")
     let device = Self.device("A", "/1")
     for name in ["low", "hot", "low"] {
@@ -115,7 +115,7 @@ struct MirrorStateTests {
     #expect(state["/1", "s"]?.device.id == "C")
   }
 
-  @Test mutating func lists() {
+  @Test mutating func aListUpdatesWhatTheMirrorKnows() {
     arrive("A", at: "/1")
     arrive("B", at: "/2")
     var a = Bridge.Accessory(device: Self.device("A", "/1"), state: .attached, driver: "jbd")
@@ -205,7 +205,7 @@ struct MirrorStateTests {
   }
 
   /// A storm of plugs takes time in proportion to its number, and leaves no more than there are.
-  @Test mutating func storms() {
+  @Test mutating func aStormOfPlugsLeavesOnlyTheAccessories() {
     for round in 0..<3 {
       for number in 0..<2_000 { _ = take(.connected(Self.device("A\(number)", "/\(round)/\(number)"))) }
       #expect(state.takeChanged().count == 2_000)

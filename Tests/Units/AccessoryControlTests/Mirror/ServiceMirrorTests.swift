@@ -116,7 +116,7 @@ import Testing
   }
 
   /// Accessories that were connected are asked for their readings; what they don't have is no failure.
-  @Test func firstReadings() async throws {
+  @Test func connectedAccessoriesAreAskedForTheirReadings() async throws {
     var answers = Self.answers([Self.event("present"), Self.event("ready")])
     answers["Battery"] = [
       #"{"device":\#(Self.device),"age_ms":2000,"battery":{"level":"low","level_origin":"reported","charge":"full"}}"#
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// Of several sockets, the first that answers is followed.
-  @Test func severalSockets() async throws {
+  @Test func theFirstSocketThatAnswersIsFollowed() async throws {
     let service = try CannedService(at: place, Self.answers([Self.event("ready")]))
     defer { service.close() }
     let mirror = ServiceMirror([])

@@ -66,7 +66,7 @@ import Testing
     await expectSignal(of: starts)
   }
 
-  @Test func stopped() async throws {
+  @Test func aStoppedWatchStillGivesASignal() async throws {
     let starts = ServiceStarts(at: folder + "/socket")
     starts.stop()
     try make(directory.path + "/a")
