@@ -11,7 +11,7 @@ extension WithBroker {
   /// Who may connect, and who may do what.
   @Suite struct AccessTests {
     /// A client without a certificate is refused, and so is one with another CA's.
-    @Test func certificates() async throws {
+    @Test func onlyCertificatesOfTheRightCAAreAccepted() async throws {
       try await with(.certificates) { scene in
         func list(_ words: String...) async throws -> Program.Transcript {
           try await scene.gateway.start(
@@ -32,7 +32,7 @@ extension WithBroker {
     }
 
     /// A wrong password is said as such, and isn't tried in a quick loop.
-    @Test func wrongPassword() async throws {
+    @Test func aWrongPasswordIsReportedAsSuch() async throws {
       try await with(.encrypted) { scene in
         try scene.directory.write(Array("wrong\n".utf8), to: "wrong")
         let end = try await scene.gateway.start(

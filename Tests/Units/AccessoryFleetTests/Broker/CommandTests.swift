@@ -43,7 +43,7 @@ extension WithBroker {
     }
 
     /// A command that the configuration names is answered; one beyond its limits, and one that isn't named, is refused.
-    @Test func requests() async throws {
+    @Test func onlyConfiguredCommandsArePerformed() async throws {
       try await with { scene in
         try await start(scene)
         let answered = try await request(scene, "echo", "payload=0102")
@@ -68,7 +68,7 @@ extension WithBroker {
     }
 
     /// Without a configuration no command is permitted.
-    @Test func withoutConfiguration() async throws {
+    @Test func noCommandIsPermittedWithoutAConfiguration() async throws {
       try await with { scene in
         try await scene.start(scene.gateway)
         let end = try await request(scene, "echo", "payload=0102")
@@ -78,7 +78,7 @@ extension WithBroker {
 
     /// Any program can send commands: the three forms of a message, and their answers. A command that the broker has kept is not
     /// performed.
-    @Test func plainMessages() async throws {
+    @Test func plainMessagesArePerformedUnlessTheyWereKept() async throws {
       try await with { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         let (set, result) = (gateway.topic("SIM0001/echo/set"), gateway.topic("SIM0001/echo/result"))
@@ -112,7 +112,7 @@ extension WithBroker {
     }
 
     /// Of a flood of commands each is answered, some with the error that there are too many.
-    @Test func flood() async throws {
+    @Test func eachCommandOfAFloodIsAnswered() async throws {
       try await with { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         try await start(scene)
@@ -132,7 +132,7 @@ extension WithBroker {
     }
 
     /// A configuration that is read again permits something else at once.
-    @Test func newConfiguration() async throws {
+    @Test func aReloadedConfigurationPermitsOtherCommands() async throws {
       try await with { scene in
         let service = try await start(scene).service
         #expect(try await request(scene, "battery").status == EX_NOPERM)

@@ -49,7 +49,7 @@ import Testing
   }
 
   /// No packet ends a command by a signal.
-  @Test func packets() async throws {
+  @Test func noPacketCrashesACommand() async throws {
     #expect(Self.packets.count == 192)
     try await inParallel(Self.packets) { bytes in
       try await run(["list", "--timeout", "2s"], bytes, HostileBroker(bytes))
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// No command is ended by one, also where a configuration still asks for MQTT 5.
-  @Test func commands() async throws {
+  @Test func unknownPacketsCrashNoCommand() async throws {
     let unknown: [[UInt8]] = [[0xE0, 0x04, 0x00, 0x01, 0x00, 0x00], [0xF0, 0x04, 0x00, 0x01, 0x00, 0x00]]
     let commands = [
       ["publish", "--gateway", "attic", "--socket", "no.socket"], ["battery", "--timeout", "2s"],
@@ -75,7 +75,7 @@ import Testing
       [0xC0, 0x00], [0x50, 0x02, 0x00, 0x07], [0x32, 0x06, 0x00, 0x01, 0x74, 0x00, 0x07, 0x58],
       [0x34, 0x06, 0x00, 0x01, 0x74, 0x00, 0x07, 0x58], [0x30, 0x04, 0x00, 0x01, 0x74, 0x58],
     ] as [[UInt8]], [true, false])
-  func floods(piece: [UInt8], reads: Bool) async throws {
+  func aFloodLeavesAPublisherSmall(piece: [UInt8], reads: Bool) async throws {
     let broker = try HostileBroker(HostileBroker.accepts, flooding: piece, reads: reads)
     // The limit is for one that hangs: it needs milliseconds.
     let program = try machine.start(
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// Random packets, for ACCESSORY_BRIDGE_FUZZ_SECONDS or a few seconds without; ACCESSORY_BRIDGE_FUZZ_SEED chooses others.
-  @Test func random() async throws {
+  @Test func randomPacketsCrashNoCommand() async throws {
     func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
     let seconds = number("ACCESSORY_BRIDGE_FUZZ_SECONDS") ?? 3
     let seed = UInt64(clamping: number("ACCESSORY_BRIDGE_FUZZ_SEED") ?? 1)

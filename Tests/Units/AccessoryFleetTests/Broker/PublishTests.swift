@@ -13,7 +13,7 @@ extension WithBroker {
   @Suite struct PublishTests {
     /// An accessory is published, with TLS and passwords or certificates, also where MQTT 5 is asked for; offline is the last word.
     @Test(arguments: [TestBroker.Access.open, .encrypted, .certificates], [[], ["--mqtt-version", "5"]])
-    func published(access: TestBroker.Access, options: [String]) async throws {
+    func aPublishedAccessoryIsOfflineInTheEnd(access: TestBroker.Access, options: [String]) async throws {
       try await with(access) { scene in
         _ = try await scene.gateway.plug("--percent", "57")
         try scene.gateway.serve()
@@ -101,7 +101,7 @@ extension WithBroker {
     }
 
     /// An accessory that is gone for good is removed, also one of an earlier life.
-    @Test func forgotten() async throws {
+    @Test func anAccessoryThatIsGoneForGoodIsRemoved() async throws {
       try await with { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         // Of another version, which nobody can read; and one that was there long ago.
@@ -143,7 +143,7 @@ extension WithBroker {
     }
 
     /// What is wrong with a configuration is said with its line, and with the status 78.
-    @Test func configurations() async throws {
+    @Test func mistakesInAPublishersConfigurationHaveTheirLine() async throws {
       let directory = try TemporaryDirectory()
       let gateway = try TestGateway("attic", directory: directory)
       func publish(_ words: String...) async throws -> Program.Transcript {

@@ -13,7 +13,7 @@ extension WithBroker {
   @Suite struct TroubleTests {
     /// A broker that was restarted gets everything again; what changed meanwhile is right.
     @Test(arguments: [true, false])
-    func brokerRestarted(isPersistent: Bool) async throws {
+    func aRestartedBrokerGetsEverythingAgain(isPersistent: Bool) async throws {
       try await with(isPersistent: isPersistent) { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         let accessory = try await gateway.plug("--percent", "57")
@@ -35,7 +35,7 @@ extension WithBroker {
     }
 
     /// A broker that was silent for longer than the keepalive has everything right soon after.
-    @Test func brokerHangs() async throws {
+    @Test func aBrokerThatHungIsUpToDateAgain() async throws {
       try await with { scene in
         let publisher = try await scene.start(scene.gateway)
         scene.broker.freeze(true)
@@ -51,7 +51,7 @@ extension WithBroker {
 
     /// The network is cut for longer than the keepalive, in both directions: both ends give the connection up. An accessory that
     /// was unplugged meanwhile is offline when it is back.
-    @Test func networkCut() async throws {
+    @Test func aNetworkCutEndsInTheRightState() async throws {
       try await with { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         let network = try TestNetwork(to: scene.broker.port)
@@ -75,7 +75,7 @@ extension WithBroker {
     }
 
     /// A publisher that was killed is offline, and online when it runs again; then nothing is published in a loop.
-    @Test func killed() async throws {
+    @Test func aKilledPublisherIsOfflineUntilItRunsAgain() async throws {
       try await with { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         let publisher = try await scene.start(gateway)

@@ -20,7 +20,7 @@ extension WithBroker {
     }
 
     /// Readings of accessories of two gateways, also after one of them is offline.
-    @Test func readings() async throws {
+    @Test func readingsOfTwoGatewaysAreShown() async throws {
       try await with(names: ["attic", "cellar"]) { scene in
         try await scene.start(scene.gateways[0], percent: 57)
         let publisher = try await scene.start(scene.gateways[1], percent: 31)
@@ -80,7 +80,7 @@ extension WithBroker {
     }
 
     /// Values, with their units and ages.
-    @Test func values() async throws {
+    @Test func valuesOfAPublishedBrickAreShown() async throws {
       try await with { scene in
         _ = try await scene.gateway.plug(kind: "ev3")
         try scene.gateway.serve()
@@ -98,7 +98,7 @@ extension WithBroker {
     }
 
     /// `watch` and `battery --watch` show what changes, until they are interrupted.
-    @Test func watching() async throws {
+    @Test func watchShowsWhatChangesUntilItIsInterrupted() async throws {
       try await with { scene in
         let accessory = try await scene.gateway.plug("--percent", "57")
         try scene.gateway.serve()
@@ -133,7 +133,7 @@ extension WithBroker {
     }
 
     /// Alarms of the gateway's service are in the state, on the topic of events, and in what commands show.
-    @Test func alarms() async throws {
+    @Test func alarmsAreInStateEventsAndCommands() async throws {
       try await with { scene in
         let accessory = try await scene.gateway.plug("--percent", "12")
         try scene.gateway.serve("--alarm", "low: battery < 20 %")
@@ -188,7 +188,7 @@ extension WithBroker {
 
     /// `watch` shows a fleet of hundreds of gateways at once, and one message of many megabytes costs nobody the others; it is
     /// followed by what changes. Also an accessory that is named by its beginning is found among them.
-    @Test func manyGateways() async throws {
+    @Test func watchShowsHundredsOfGateways() async throws {
       try await with { scene in
         let count = 300
         for number in 0..<count {
@@ -220,7 +220,7 @@ extension WithBroker {
     }
 
     /// What goes wrong before anything is shown.
-    @Test func failures() async throws {
+    @Test func failuresOfACommandHaveTheirExitStatus() async throws {
       try await with { scene in
         let empty = try await look(scene, "list")
         #expect(empty.end.status == 0 && empty.document?["devices"]?.elements?.isEmpty == true)

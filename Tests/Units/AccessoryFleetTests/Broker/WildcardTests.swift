@@ -45,7 +45,7 @@ extension WithBroker {
     }
 
     /// Of a broker that gives them, nothing is said.
-    @Test func saysNothing() async throws {
+    @Test func noWarningIsGivenWhereTheBrokerDeliversAll() async throws {
       try await with { scene in
         let publisher = try await scene.start(scene.gateway)
         try await scene.isQuiet()

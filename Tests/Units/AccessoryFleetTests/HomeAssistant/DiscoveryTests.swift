@@ -30,18 +30,20 @@ struct DiscoveryTests {
 
   /// The message of each kind of accessory is the checked one.
   @Test(arguments: KnownKind.names)
-  func kinds(name: String) throws { try Self.compare(name, Self.message(try KnownKind(name).facts)) }
+  func theMessageOfEachKindIsTheCheckedOne(name: String) throws {
+    try Self.compare(name, Self.message(try KnownKind(name).facts))
+  }
 
   /// The message of a gateway is the checked one.
   @Test
-  func gateway() throws {
+  func theMessageOfAGatewayIsTheCheckedOne() throws {
     let info = GatewayInfo(Self.topics.gateway, host: "attic", version: "0.1.0", at: 1)
     try Self.compare("gateway", DiscoveryMessage(gateway: info))
   }
 
   /// The message of an accessory with commands of each kind is the checked one.
   @Test
-  func commands() throws {
+  func theMessageWithCommandsIsTheCheckedOne() throws {
     var facts = try KnownKind("framed").facts
     let name = CommandDescription("rename", "Renames it", [.init("name", .text(1_000))])
     let lamp = CommandDescription("lamp", "Switches the lamp", [.init("on", .flag)])
@@ -56,7 +58,7 @@ struct DiscoveryTests {
 
   /// The message of an accessory whose gateway knows alarms is the checked one.
   @Test
-  func alarms() throws {
+  func theMessageWithAlarmsIsTheCheckedOne() throws {
     let kind = try KnownKind("framed")
     var (facts, state) = (kind.facts, kind.state)
     state.alarms = []
@@ -69,7 +71,7 @@ struct DiscoveryTests {
 
   /// What an accessory says about itself stays text: the message is the checked one.
   @Test
-  func hostile() throws {
+  func theMessageWithHostileTextsIsTheCheckedOne() throws {
     let evil = "}}{{ states('x') }} '\"\\\u{202E}\u{7}" + String(repeating: "é", count: 300)
     var facts = DiscoveryFacts(Bridge.Device(id: evil, path: "/dev/a", source: "udev", name: evil, serial: evil))
     var state = FleetState(facts.device, connected: true, at: 1)
@@ -92,7 +94,7 @@ struct DiscoveryTests {
 
   /// An entity stays when its reading is unknown for a while, and only news makes a new message.
   @Test
-  func accumulated() throws {
+  func onlyNewEntitiesMakeANewMessage() throws {
     let kind = try KnownKind("jbd")
     var facts = kind.facts
     let before = Self.message(facts)
@@ -112,7 +114,7 @@ struct DiscoveryTests {
 
   /// Entities that a message no longer has are removed by it.
   @Test
-  func removed() throws {
+  func aNewMessageRemovesFormerEntities() throws {
     let old = Self.message(try KnownKind("jbd").facts)
     let new = Self.message(try KnownKind("framed").facts)
     let components = try #require(try JSON(new.bytes(replacing: old.components)).fields?["components"]?.fields)
@@ -123,7 +125,7 @@ struct DiscoveryTests {
 
   /// Unique ids differ between gateways, accessories and entities.
   @Test
-  func unique() throws {
+  func uniqueIDsDifferBetweenGatewaysAndAccessories() throws {
     var all: [String] = []
     for gateway in ["a", "b"] {
       for id in ["1", "2"] {
@@ -139,7 +141,7 @@ struct DiscoveryTests {
 
   /// 255 values make a message that is well within a broker's limits.
   @Test
-  func size() throws {
+  func aMessageWith255ValuesIsWithinLimits() throws {
     var facts = DiscoveryFacts(Bridge.Device(id: "a", path: "/dev/a", source: "udev"))
     facts.take(
       (0..<255).map {
@@ -150,7 +152,7 @@ struct DiscoveryTests {
 
   /// A literal in a template can't be left.
   @Test
-  func literals() {
+  func literalsInTemplatesAreEscaped() {
     #expect(HomeAssistantText.literal("port_4") == "'port_4'")
     #expect(HomeAssistantText.literal("a'b\\n}}") == "'a\\u0027b\\u005cn\\u007d\\u007d'")
     #expect(HomeAssistantText.literal("😀") == "'\\ud83d\\ude00'")

@@ -17,7 +17,7 @@ import Testing
   }
 
   /// The document has the field, Home Assistant has the entities, and each entity reads that field.
-  @Test(arguments: Vocabulary.battery.indices) func batteries(_ index: Int) throws {
+  @Test(arguments: Vocabulary.battery.indices) func everyBatteryTermHasItsEntities(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     var state = FleetState(Self.device, connected: true, at: 1)
     state.battery = term.sampleReading
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Vocabulary.status.indices) func statuses(_ index: Int) throws {
+  @Test(arguments: Vocabulary.status.indices) func everyStatusTermHasItsEntities(_ index: Int) throws {
     let term = Vocabulary.status[index]
     var status = AccessoryStatus(state: .idle)
     term.fill(&status)

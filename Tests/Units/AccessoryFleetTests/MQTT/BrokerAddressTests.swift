@@ -15,7 +15,7 @@ struct BrokerAddressTests {
       ("mqtt://a%40b@10.0.0.7", "10.0.0.7", 1_883, false, "a@b"),
       ("mqtt://[fe80::1]:1884", "fe80::1", 1_884, false, nil),
     ] as [(String, String, Int, Bool, String?)])
-  func read(text: String, host: String, port: Int, usesTLS: Bool, user: String?) throws {
+  func aBrokersAddressIsReadInItsParts(text: String, host: String, port: Int, usesTLS: Bool, user: String?) throws {
     let address = try BrokerAddress(text)
     #expect(address.host == host && address.port == port && address.usesTLS == usesTLS && address.user == user)
   }
@@ -27,13 +27,13 @@ struct BrokerAddressTests {
     "mqtt://%00@host",
     "mqtt://" + String(repeating: "h", count: 300),
   ])
-  func refused(text: String) {
+  func whatIsNoBrokersAddressIsRefused(text: String) {
     #expect(throws: AccessoryError.self) { try BrokerAddress(text) }
   }
 
   /// A password in the address is refused, and isn't repeated.
   @Test
-  func password() {
+  func aPasswordInTheAddressIsRefused() {
     let error = #expect(throws: AccessoryError.self) { try BrokerAddress("mqtt://attic:secret@host") }
     #expect(error?.message.contains("--password-file") == true && error?.message.contains("secret") == false)
   }

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// A packet of 256 MiB ends the connection long before it is whole: when 17 MiB of it have come, and no more does.
-  @Test func huge() async throws {
+  @Test func aHugePacketEndsTheConnectionEarly() async throws {
     let packet: [UInt8] = [0x30, 0xFF, 0xFF, 0xFF, 0x7F, 0x00, 0x01, UInt8(ascii: "t")]
     let part = 17 << 20
     let broker = try HostileBroker { broker, client in
@@ -51,7 +51,7 @@ import Testing
       [0x20, 0x02, 0x00, 0x00, 0x30, 0x02, 0x00, 0x00], [0x20, 0x02, 0x00, 0x00, 0x40, 0x02, 0x00, 0x07], [],
       [0xE0, 0x04, 0x00, 0x01, 0x00, 0x00],
     ] as [[UInt8]])
-  func nonsense(bytes: [UInt8]) async throws {
+  func nonsenseOfABrokerEndsTheConnection(bytes: [UInt8]) async throws {
     let error = try await outcome(HostileBroker(bytes))
     #expect(!error.message.isEmpty)
   }
@@ -59,7 +59,7 @@ import Testing
   /// A second CONNACK, accepting or not, is a protocol error and ends the connection: a client that took each for a new
   /// connection would begin anew each time.
   @Test(arguments: [HostileBroker.accepts, [0x20, 0x02, 0x00, 0x01]])
-  func secondAcceptance(second: [UInt8]) async throws {
+  func aSecondAcceptanceEndsTheConnection(second: [UInt8]) async throws {
     let error = try await outcome(HostileBroker(HostileBroker.accepts, flooding: second))
     #expect(error.kind == .badData && error.message.contains("a second time"), "\(error)")
   }
@@ -75,13 +75,13 @@ import Testing
   @Test(
     arguments: [[0x40, 0x02, 0x00, 0x07], [0xD0, 0x00], [0x50, 0x02, 0x00, 0x07], [0xB0, 0x02, 0x00, 0x07]] as [[UInt8]]
   )
-  func emptyFlood(piece: [UInt8]) async throws {
+  func aFloodOfAcknowledgementsEndsTheConnection(piece: [UInt8]) async throws {
     let error = try await outcome(HostileBroker(HostileBroker.accepts, flooding: piece))
     #expect(!error.message.isEmpty)
   }
 
   /// From a broker that takes no acknowledgements, no more messages are read than their acknowledgements have room.
-  @Test func acknowledgementsUnread() async throws {
+  @Test func aClientStopsReadingWhenAcknowledgementsWait() async throws {
     let message: [UInt8] = [0x32, 0x06, 0x00, 0x01, UInt8(ascii: "t"), 0x00, 0x07, 0x58]
     let block = Array(repeatElement(message, count: 8_192).joined())
     let isStuck = Watched(false)

@@ -13,7 +13,7 @@ struct OutboxTests {
 
   /// Of a retained topic only the latest message waits; others keep their order.
   @Test
-  func latest() {
+  func onlyTheLatestRetainedMessageWaits() {
     var outbox = Outbox()
     for text in ["1", "2", "3"] {
       let isKept = outbox.add(message("state", text, retained: true), keepsLatest: false)
@@ -27,7 +27,7 @@ struct OutboxTests {
 
   /// While there is no connection, only the latest of every topic waits.
   @Test
-  func offline() {
+  func onlyTheLatestOfEachTopicWaitsWhileOffline() {
     var outbox = Outbox()
     let kept = ["1", "2", "3"].map { outbox.add(message("event", $0), keepsLatest: true) }
     #expect(kept == [true, true, true] && outbox.count == 1)
@@ -37,7 +37,7 @@ struct OutboxTests {
 
   /// Its messages and bytes are bounded.
   @Test
-  func bounds() {
+  func theOutboxIsBounded() {
     var outbox = Outbox()
     func add(_ topic: String, _ count: Int) -> Bool {
       outbox.add(MQTTMessage(topic, Array(repeating: 0, count: count)), keepsLatest: true)
@@ -57,7 +57,7 @@ struct OutboxTests {
 
   /// What perhaps didn't arrive is sent again first, unless there is something newer.
   @Test
-  func putBack() {
+  func messagesPutBackAreSentFirst() {
     var outbox = Outbox()
     _ = outbox.add(message("a", "new", retained: true), keepsLatest: true)
     outbox.putBack([message("a", "old", retained: true), message("b", "1"), message("c", "2")])
@@ -68,7 +68,7 @@ struct OutboxTests {
 
   /// Pauses are short for five minutes, then a minute, and begin anew after a connection that lasted.
   @Test
-  func pauses() {
+  func pausesGrowUntilAConnectionLasts() {
     var (backoff, now) = (Backoff(), MonotonicTime(nanoseconds: 0))
     func next(_ random: Double = 0) -> Duration { backoff.next(now: now, random: random) }
     let first = [next(), next(), next(), next(), next()]
@@ -91,7 +91,7 @@ struct OutboxTests {
 
   /// Commands are let through up to their rate.
   @Test
-  func rate() {
+  func commandsAreLetThroughUpToTheirRate() {
     var (limit, now) = (RateLimit(atOnce: 2, perSecond: 1), MonotonicTime(nanoseconds: 0))
     func admit(_ count: Int) -> [Bool] { (0..<count).map { _ in limit.admit(now: now) } }
     let first = admit(3)
@@ -104,7 +104,7 @@ struct OutboxTests {
 
   /// Topics of discovery are this gateway's only, and components are read from anything.
   @Test
-  func discovery() throws {
+  func onlyOwnTopicsOfDiscoveryAreRead() throws {
     let gateway = try #require(TopicLevel(level: "attic"))
     #expect(DiscoveryTopic.accessory("ha/device/attic/SIM0001/config", "ha", gateway)?.text == "SIM0001")
     for topic in [

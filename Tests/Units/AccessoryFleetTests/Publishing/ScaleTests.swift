@@ -22,7 +22,7 @@ extension WithBroker {
     }
 
     /// A service is asked for its list a few times, however many accessories it has: the list grows with them.
-    @Test func fewLists() async throws {
+    @Test func theListIsRequestedOnlyAFewTimes() async throws {
       try await with { scene in
         let count = 200
         func text(_ value: some Encodable) throws -> String {
@@ -59,7 +59,7 @@ extension WithBroker {
     }
 
     /// Of two thousand accessories at once everything arrives; none of it is dropped for want of room.
-    @Test func twoThousand() async throws {
+    @Test func twoThousandAccessoriesArePublished() async throws {
       try await with { scene in
         let count = 2_000
         let publisher = try publisher(scene)
@@ -85,7 +85,7 @@ extension WithBroker {
     }
 
     /// A reading that is reported again and has not changed is not published again; one that has is.
-    @Test func unchangedReadings() async throws {
+    @Test func unchangedReadingsAreNotPublishedAgain() async throws {
       try await with { scene in
         let publisher = try publisher(scene)
         let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream()

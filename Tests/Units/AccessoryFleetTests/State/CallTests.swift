@@ -25,7 +25,7 @@ struct CallTests {
 
   /// A message is empty, an object with arguments, or the one argument.
   @Test
-  func forms() throws {
+  func aCallIsEmptyAnObjectOrOneArgument() throws {
     #expect(try call("", Self.beep) == FleetCall())
     #expect(try call(" \n", Self.beep) == FleetCall())
     #expect(try call("{}", Self.beep) == FleetCall())
@@ -56,14 +56,14 @@ struct CallTests {
       ("{\"id\":\"" + String(repeating: "i", count: 65) + "\"}", beep),
       ("{\"id\":5}", beep),
     ] as [(String, CommandDescription)])
-  func wrong(text: String, command: CommandDescription) {
+  func wrongArgumentsOfACallAreMisconfigured(text: String, command: CommandDescription) {
     let error = #expect(throws: AccessoryError.self) { try FleetCall(Array(text.utf8), for: command) }
     #expect(error?.kind == .misconfigured)
   }
 
   /// Long messages and text that isn't UTF-8 are refused.
   @Test
-  func hostile() {
+  func hostileCallsAreRefused() {
     #expect(throws: AccessoryError.self) {
       try FleetCall([UInt8](repeating: UInt8(ascii: "5"), count: FleetLimits.callBytes + 1), for: Self.volume)
     }
@@ -74,7 +74,7 @@ struct CallTests {
 
   /// A message that is refused still tells its id.
   @Test
-  func ids() {
+  func aRefusedCallStillTellsItsID() {
     #expect(FleetCall.id(of: Array("{\"id\":\"7\",\"arguments\":{\"x\":1}}".utf8)) == "7")
     #expect(FleetCall.id(of: Array("50".utf8)) == nil)
     #expect(FleetCall.id(of: Array("{\"id\":7}".utf8)) == nil)
@@ -83,7 +83,7 @@ struct CallTests {
 
   /// An answer is read as it was written.
   @Test
-  func answers() throws {
+  func aResultIsReadAsItWasWritten() throws {
     let values: [FleetResult.Value] = [
       .init("a", unit: "°", .whole(90)), .init("b", .number(1.5)), .init("c", .text("x")), .init("d", .flag(true)),
       .init("e", .bytes([1, 255])), .init("f", .list([.whole(1), .nothing])), .init("g", .nothing),
@@ -98,7 +98,7 @@ struct CallTests {
 
   /// A service's answer is published with the names and units of its values.
   @Test
-  func service() throws {
+  func aResultNamesValuesAndUnits() throws {
     var command = Self.beep
     command.results = [.init("tacho", unit: "°")]
     let reply = Bridge.Perform.Reply(
@@ -116,7 +116,7 @@ struct CallTests {
     "{\"time\":1,\"replies\":[{\"command\":\"a\",\"values\":[{\"name\":\"n\",\"value\":1e999}]}]}",
     "{\"time\":1,\"replies\":[{\"command\":\"a\",\"values\":[{\"name\":\"n\",\"value\":{\"hex\":\"z\"}}]}]}",
   ])
-  func hostileAnswers(text: String) {
+  func hostileResultsAreRefused(text: String) {
     #expect(throws: FleetDocumentError.self) { try FleetResult(Array(text.utf8)) }
   }
 }

@@ -41,7 +41,7 @@ struct DocumentTests {
 
   /// Alarms are read as they were written, also as events; a gateway of an older version has none.
   @Test
-  func alarms() throws {
+  func alarmsAreReadAsTheyWereWritten() throws {
     var state = Self.state()
     let before = try FleetState(state.bytes)
     #expect(before.alarms == nil && before.record?.alarms == nil)
@@ -55,7 +55,7 @@ struct DocumentTests {
 
   /// However long the texts of alarms are, a state is within the limit of those who read it.
   @Test
-  func manyAlarms() throws {
+  func aStateWithManyAlarmsIsWithinItsLimit() throws {
     var state = Self.state()
     let long = String(repeating: "é", count: 200)
     state.alarms = (0..<32).map { number in
@@ -78,7 +78,7 @@ struct DocumentTests {
 
   /// The raised alarms that a service reports, one after another.
   @Test
-  func raisedAlarms() {
+  func raisedAlarmsAreKeptUntilTheyAreCleared() {
     var alarms: [AccessoryAlarm] = []
     alarms.take(Self.alarm(), .raised)
     alarms.take(Self.alarm(value: "11 %"), .raised)
@@ -93,7 +93,7 @@ struct DocumentTests {
 
   /// A state has the fields of the commands' JSON, and an unknown one is null.
   @Test
-  func stateFields() throws {
+  func aStateHasTheFieldsOfTheCommands() throws {
     let fields = try #require(try JSON(Self.state().bytes).fields)
     #expect(fields["schema"] == .string("accessory-bridge-mqtt/1") && fields["document"] == .string("state"))
     #expect(fields["battery"]?.fields?["percent"] == .int(57))
@@ -112,7 +112,7 @@ struct DocumentTests {
 
   /// What only matters on the gateway isn't published.
   @Test
-  func trimmed() throws {
+  func accessAndInterfacesAreNotPublished() throws {
     var device = Self.device()
     device.access = Bridge.Access(permitted: true)
     device.usb = Bridge.USB(
@@ -126,7 +126,7 @@ struct DocumentTests {
 
   /// A later version's fields are ignored.
   @Test
-  func later() throws {
+  func fieldsOfALaterVersionAreIgnored() throws {
     guard case .object(var fields) = try JSON(Self.state().bytes) else { return #expect(Bool(false)) }
     fields["weather"] = .string("fine")
     #expect(try FleetState(JSON.object(fields).bytes) == Self.state())
@@ -146,7 +146,7 @@ struct DocumentTests {
     "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{\"message\":\"m\",\"errno\":-1}}",
     "{\"time\":1,\"time\":1,\"connected\":true,\"device\":D}",
   ])
-  func hostileState(text: String) {
+  func aStateOfAnotherFormIsRefused(text: String) {
     let device =
       "{\"id\":\"a\",\"path\":\"/dev/a\",\"source\":\"udev\",\"links\":[],\"ways\":[],\"initialized\":true}"
     let parts = text.split(separator: "D", omittingEmptySubsequences: false)
@@ -156,7 +156,7 @@ struct DocumentTests {
 
   /// Long texts, long documents and deep ones are refused.
   @Test
-  func hostileLengths() {
+  func aStateThatIsTooLongIsRefused() {
     var state = Self.state()
     state.device.name = String(repeating: "x", count: FleetLimits.textBytes + 1)
     #expect(throws: FleetDocumentError.self) { try FleetState(state.bytes) }
@@ -171,7 +171,7 @@ struct DocumentTests {
 
   /// Ages are never negative, and don't overflow.
   @Test(arguments: [(nil, 5, nil), (4.5, 5, 500), (6, 5, 0), (0, .greatestFiniteMagnitude, 4_294_967_295_000)])
-  func ages(read: Double?, now: Double, age: Int?) {
+  func agesAreNeverNegativeAndDoNotOverflow(read: Double?, now: Double, age: Int?) {
     var state = Self.state()
     state.batteryTime = read.map(MonotonicTime.init(since1970:))
     #expect(state.accessory.battery(at: MonotonicTime(since1970: now))?.age?.inMilliseconds == age)
@@ -179,11 +179,13 @@ struct DocumentTests {
 
   /// A time in a document is read and written without a change, whatever digits another version gives it.
   @Test(arguments: [0, 1, 1_790_000_000.123, 1_790_000_000.0884328, 107.1, 4_294_967_295, 1_700_000_000.9999998])
-  func times(seconds: Double) { #expect(MonotonicTime(since1970: seconds).since1970 == seconds) }
+  func timesAreReadAndWrittenUnchanged(seconds: Double) {
+    #expect(MonotonicTime(since1970: seconds).since1970 == seconds)
+  }
 
   /// Values are read as they were written, and grow older.
   @Test
-  func values() throws {
+  func valuesAreReadAsWrittenAndGrowOlder() throws {
     let values = FleetValues(
       Self.device(),
       [
@@ -200,7 +202,7 @@ struct DocumentTests {
 
   /// Too many values, and two of one name, are refused.
   @Test
-  func hostileValues() {
+  func tooManyOrEqualValuesAreRefused() {
     func values(_ names: [String]) -> [UInt8] {
       FleetValues(Self.device(), names.map { Read(AccessoryValue($0, number: 1)) }, at: 1).bytes
     }
@@ -212,7 +214,7 @@ struct DocumentTests {
 
   /// Events and the facts of a gateway are read as they were written.
   @Test
-  func events() throws {
+  func eventsAreReadAsTheyWereWritten() throws {
     var event = Bridge.Event(.disconnected, time: 7, device: Self.device())
     event.problem = Bridge.Problem(AccessoryError(.disconnected, "gone"))
     let own = try #require(FleetEvent(event))
@@ -232,7 +234,7 @@ struct DocumentTests {
 
   /// What simulated accessories of each kind tell is read and written without a change.
   @Test(arguments: KnownKind.names)
-  func kinds(name: String) throws {
+  func documentsOfEachKindAreReadAsWritten(name: String) throws {
     let kind = try KnownKind(name)
     #expect(try FleetState(kind.state.bytes) == kind.state)
     #expect(try FleetValues(kind.values.bytes) == kind.values)
@@ -240,7 +242,7 @@ struct DocumentTests {
 
   /// Earlier gateways call the same documents `accessory-bridge/2`, and don't say which they are.
   @Test(arguments: KnownKind.names)
-  func earlierPublishers(name: String) throws {
+  func documentsOfEarlierPublishersAreRead(name: String) throws {
     let kind = try KnownKind(name)
     func earlier(_ bytes: [UInt8]) throws -> [UInt8] {
       var fields = try #require(try JSON(bytes).fields)

@@ -16,7 +16,7 @@ import Testing
   }
 
   /// A reading that becomes stale, or fresh again, changes the published state once.
-  @Test func staleness() {
+  @Test func becomingStaleChangesTheStateOnce() {
     var (record, accessory) = (record(), MirroredAccessory(service: "s", device: device))
     func take(at now: Double) -> AccessoryRecord.Dirt {
       record.take(accessory, hasAllAlarms: true, at: now, mirrorTime: time)
@@ -33,7 +33,7 @@ import Testing
   }
 
   /// A reading that is only made again is as old as it is, and isn't published.
-  @Test func timesAlone() {
+  @Test func aRepeatedReadingIsNotPublished() {
     var (record, accessory) = (record(), MirroredAccessory(service: "s", device: device))
     (accessory.battery, accessory.batteryTime) = (BatteryReading(percent: 5), time + .seconds(-3))
     #expect(record.take(accessory, hasAllAlarms: true, at: 110, mirrorTime: time) == [.state, .discovery])

@@ -9,11 +9,11 @@ import Testing
 struct TopicTests {
   /// A name with only the allowed characters is its own level.
   @Test(arguments: ["SIM0001", "a", "A-z_09", "x-0123456789abcde"])
-  func plain(name: String) { #expect(TopicLevel(naming: name).text == name) }
+  func aPlainNameIsItsOwnLevel(name: String) { #expect(TopicLevel(naming: name).text == name) }
 
   /// Any other name gets a readable beginning and a sum.
   @Test
-  func summed() {
+  func anyOtherNameGetsASum() {
     #expect(TopicLevel(naming: "FT4X1@2").text == "FT4X1-2-b424876efef46d98")
     #expect(TopicLevel(naming: "").text == "-e3b0c44298fc1c14")
     #expect(TopicLevel(naming: "/dev/ttyUSB0").text.hasPrefix("-dev-ttyUSB0-"))
@@ -23,7 +23,7 @@ struct TopicTests {
 
   /// Different names have different levels, also where one imitates the level of another.
   @Test
-  func different() {
+  func differentNamesHaveDifferentLevels() {
     let names = [
       "FT4X1@2", "FT4X1@3", "FT4X1-2", "FT4X1-2-b424876efef46d98", "FT4X1/2", "FT4X1+2", "FT4X1#2", "ÄÖ", "äö", "",
       "a\u{0}b", "a/b", "é", "e\u{301}", String(repeating: "x", count: 64), String(repeating: "x", count: 65),
@@ -36,7 +36,7 @@ struct TopicTests {
 
   /// Two accessories with one id on one gateway have levels of their own.
   @Test
-  func sameID() {
+  func accessoriesWithOneIDHaveDifferentLevels() {
     let first = TopicLevel(naming: "0001", at: "/dev/ttyUSB0")
     #expect(first != TopicLevel(naming: "0001", at: "/dev/ttyUSB1") && first != TopicLevel(naming: "0001"))
     #expect(first.text.hasPrefix("0001-"))
@@ -44,7 +44,7 @@ struct TopicTests {
 
   /// A level isn't read from text that has wildcards, separators or another length.
   @Test
-  func levels() {
+  func whatIsNoLevelIsRefused() {
     for text in ["", "+", "#", "a/b", "a b", "ä", "a\u{0}", String(repeating: "x", count: 65)] {
       #expect(TopicLevel(level: text) == nil, "\(text)")
     }
@@ -52,7 +52,7 @@ struct TopicTests {
 
   /// Topics are read as they are made.
   @Test
-  func roundTrip() throws {
+  func topicsAreReadAsTheyAreMade() throws {
     let gateway = TopicLevel(naming: "attic-3f2a9c01")
     let (id, command) = (TopicLevel(naming: "SIM0001"), TopicLevel(naming: "motor-speed"))
     let topics = FleetTopics(gateway)
@@ -77,11 +77,11 @@ struct TopicTests {
     "accessory-bridge/" + String(repeating: "x", count: 70_000),
     String(repeating: "/", count: 65_535), "accessory-bridge/g\u{0}/availability", "accessory-bridge/é/availability",
   ])
-  func foreign(topic: String) { #expect(FleetTopic(topic) == nil) }
+  func topicsOfOthersAreNotRead(topic: String) { #expect(FleetTopic(topic) == nil) }
 
   /// Filters name all gateways, or one.
   @Test
-  func filters() {
+  func filtersNameAllGatewaysOrOne() {
     let gateway = TopicLevel(naming: "attic")
     #expect(FleetTopics.Filter.gateways(.availability) == "accessory-bridge/+/availability")
     #expect(FleetTopics.Filter.accessories(.state, of: gateway) == "accessory-bridge/attic/+/state")
@@ -93,7 +93,7 @@ struct TopicTests {
 struct GatewayNameTests {
   /// SHA-256 of FIPS 180-4's examples, and of lengths around a block's end.
   @Test
-  func sha256() {
+  func sha256SumsAreAsPublished() {
     func sum(_ text: String) -> String { Hexadecimal.string(SHA256.sum(Array(text.utf8))) }
     #expect(sum("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     #expect(sum("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
@@ -114,7 +114,7 @@ struct GatewayNameTests {
 
   /// HMAC-SHA-256 of RFC 4231's examples.
   @Test
-  func authentication() {
+  func hmacSumsAreAsPublished() {
     func code(_ key: [UInt8], _ text: String) -> String {
       Hexadecimal.string(SHA256.authentication(of: Array(text.utf8), key: key))
     }
@@ -131,7 +131,7 @@ struct GatewayNameTests {
 
   /// A machine's identity is published as systemd computes it for this application.
   @Test
-  func digits() throws {
+  func aMachinesIdentityIsAsSystemdComputesIt() throws {
     // As `systemd-id128 machine-id --app-specific=d8febfd21d3f575986c2c1802a3897ea` prints it on such a machine.
     let identity = try #require(Hexadecimal.bytes("3d1219c7c4c5404aaa1f6d2a48adfda4"))
     #expect(MachineIdentity.digits(identity) == "75bd7ab2")
@@ -139,7 +139,7 @@ struct GatewayNameTests {
 
   /// A gateway's name is its host name without the domain, and a sum of its machine id.
   @Test
-  func names() throws {
+  func aGatewaysNameIsHostNameAndSum() throws {
     let identity = try #require(Hexadecimal.bytes("3d1219c7c4c5404aaa1f6d2a48adfda4"))
     func name(_ host: String) -> String { GatewayName.standard(hostName: host, identity: identity).text }
     #expect(name("attic") == "attic-75bd7ab2")
@@ -152,7 +152,7 @@ struct GatewayNameTests {
 
   /// A machine without an identity, and a name that can't be one, are errors that say what to do.
   @Test
-  func errors() {
+  func aGatewayWithoutAUsableNameIsAnError() {
     #expect(throws: AccessoryError.self) {
       try GatewayName.ofThisMachine(hostName: "attic", identityPath: "/nonexistent")
     }

@@ -21,7 +21,7 @@ struct FleetStoreTests {
 
   /// An accessory is connected when it is attached and its gateway is there, whatever comes first.
   @Test
-  func connected() throws {
+  func anAccessoryIsConnectedWithItsGateway() throws {
     var store = FleetStore()
     let key = FleetStore.Key(gateway, id)
     #expect(
@@ -39,7 +39,7 @@ struct FleetStoreTests {
 
   /// An empty message removes what was kept, and an accessory without anything is gone.
   @Test
-  func removed() {
+  func anEmptyMessageRemovesWhatWasKept() {
     var store = FleetStore()
     _ = store.take(.accessory(gateway: gateway, id, .availability), bytes("online"))
     _ = store.take(.accessory(gateway: gateway, id, .state), state())
@@ -51,7 +51,7 @@ struct FleetStoreTests {
 
   /// What a broker that was away doesn't send again is gone; what it sends again stays, also where that is no change.
   @Test
-  func renewal() throws {
+  func whatIsNotSentAgainIsGone() throws {
     var store = FleetStore()
     let (cellar, other) = (TopicLevel(naming: "cellar"), TopicLevel(naming: "SIM0002"))
     for gateway in [gateway, cellar] {
@@ -76,7 +76,7 @@ struct FleetStoreTests {
 
   /// More gateways, accessories and bytes than there is room for are dropped, and counted.
   @Test
-  func limits() {
+  func theStoreIsBoundedAndCountsWhatItDrops() {
     var limits = FleetStore.Limits()
     (limits.gateways, limits.accessories, limits.bytes) = (2, 3, 10_000)
     var store = FleetStore(limits)
@@ -99,7 +99,7 @@ struct FleetStoreTests {
 
   /// Messages that aren't what their topics promise change nothing.
   @Test
-  func hostile() {
+  func hostileMessagesChangeNothing() {
     var store = FleetStore()
     let key = FleetStore.Key(gateway, id)
     #expect(store.take(.gateway(gateway, .availability), bytes("perhaps")) == nil)
@@ -135,7 +135,7 @@ struct FleetStoreTests {
 
   /// An accessory is named by its id, serial number or name, with its gateway where that is needed.
   @Test
-  func names() {
+  func anAccessoryIsFoundByItsNames() {
     #expect(found("SIM0001") == ["attic-1:SIM0001", "attic-2:SIM0001"])
     #expect(found("attic-2:SIM0001") == ["attic-2:SIM0001"])
     #expect(found("SIM0001", gateway: "attic-1") == ["attic-1:SIM0001"])
@@ -148,7 +148,7 @@ struct FleetStoreTests {
 
   /// An id may have colons itself.
   @Test
-  func colons() {
+  func anIDMayHaveColons() {
     let key = ["cellar:" + TopicLevel(naming: "tcp:10.0.0.7:502@3").text]
     #expect(found("tcp:10.0.0.7:502@3") == key)
     #expect(found("cellar:tcp:10.0.0.7:502@3") == key)
@@ -157,7 +157,7 @@ struct FleetStoreTests {
 
   /// The topics of a whole name are known without asking for all.
   @Test
-  func levels() {
+  func topicsOfAWholeNameAreKnown() {
     #expect(FleetName("SIM0001").levels == [TopicLevel(naming: "SIM0001")])
     #expect(
       Set(FleetName("attic:FT4X1@2").levels)
