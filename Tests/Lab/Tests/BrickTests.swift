@@ -83,7 +83,7 @@ extension Plain {
       try await Kernel.waitForNo(device.address.description)
     }
 
-    @Test func interrupted() async throws {
+    @Test func anInterruptedDownloadOverUSBGoesOn() async throws {
       let (simulator, _, device) = try await plugIn { $0.faults.unplug = .request(50) }
       let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
       var download = EV3Download(bytes, to: "../prjs/x/y")

@@ -51,7 +51,7 @@ extension Plain {
     }
 
     /// A terminal and two that have none, by name and by what they are.
-    @Test func listed() async throws {
+    @Test func accessoriesOnUSBAreListedAndAsked() async throws {
       let plugged = [
         try await PluggedIn(.modem) { $0.device.identity.serialNumber = "MODEM1" },
         try await PluggedIn(.bulk) { $0.device.identity.serialNumber = "BULK1" },
@@ -68,7 +68,7 @@ extension Plain {
     }
 
     /// Each connect and each disconnect once, in order, and both with the same name.
-    @Test func watched() async throws {
+    @Test func watchTellsEachPlugAndUnplugOnce() async throws {
       try #require(Kernel.isReady)
       let watch = try start(["watch", "--json"])
       var expected: [String] = []

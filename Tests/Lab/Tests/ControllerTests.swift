@@ -96,7 +96,7 @@ extension Plain {
       await accessory.close()
     }
 
-    @Test func idle() async throws {
+    @Test func unpluggingAnIdleGadgetIsADisconnection() async throws {
       let gadget = try await GadgetDevice()
       for _ in 1...3 {
         let node = try await gadget.plug()
@@ -107,7 +107,7 @@ extension Plain {
       }
     }
 
-    @Test func midRead() async throws {
+    @Test func unpluggingATalkingGadgetIsADisconnection() async throws {
       let gadget = try await GadgetDevice("talking")
       let node = try await gadget.plug()
       let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
@@ -116,7 +116,7 @@ extension Plain {
       try await expectDisconnect(transport, reader, "mid-read")
     }
 
-    @Test func midWrite() async throws {
+    @Test func unpluggingADeafGadgetFailsTheWrite() async throws {
       let gadget = try await GadgetDevice("deaf")
       let node = try await gadget.plug()
       let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
@@ -133,7 +133,7 @@ extension Plain {
       #expect(await writing.value?.kind == .disconnected)
     }
 
-    @Test func midRequest() async throws {
+    @Test func unpluggingAGadgetFailsTheRequest() async throws {
       let gadget = try await GadgetDevice()
       let node = try await gadget.plug()
       let transport = try await USBTransport.open(USBTransportConfiguration(path: node))

@@ -14,7 +14,7 @@ extension Plain {
   @Suite struct EnduranceTests {
     /// Plugged in, asked and unplugged again and again, four accessories of all kinds side by side: the first answer is
     /// always right, and nothing is left behind. LAB_CYCLES says how often.
-    @Test func cycles() async throws {
+    @Test func manyCyclesLeaveNothingBehind() async throws {
       try await cycles(5)
       let descriptors = ThisProcess.descriptors
       let (threads, memory) = (ThisProcess.threadCount, Self.residentBytes)

@@ -107,7 +107,7 @@ extension Plain {
     }
 
     /// Where there is no systemd, udev runs a command for each that comes; the service that it starts has them all.
-    @Test func withoutSystemd() async throws {
+    @Test func udevStartsTheServiceWithoutSystemd() async throws {
       let tests = linkTarget("/proc/self/exe") ?? ""
       let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
       try await use(ProfileStore.builtIn.profiles, run: command)

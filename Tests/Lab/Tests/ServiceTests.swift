@@ -13,7 +13,7 @@ extension Systemd {
   /// Plug it in and it is attached: the installed service, started by udev.
   @Suite(.serialized) struct ServiceTests {
     /// What is plugged in before anything is installed is attached by installing, by a service that may do little else.
-    @Test func installing() async throws {
+    @Test func installingAttachesWhatIsPluggedIn() async throws {
       if Kernel.exists(InstalledService.command) {
         #expect(try await InstalledService.make("uninstall").status == 0)
       }

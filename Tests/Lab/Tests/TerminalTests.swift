@@ -16,7 +16,8 @@ extension Plain {
     // MARK: - The line
 
     /// What is asked of the line arrives at the device, and is read back as it is.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func theLine(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi])
+    func theLinesSettingsReachTheDevice(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       let plugged = try await PluggedIn(kind)
@@ -88,7 +89,7 @@ extension Plain {
     }
 
     /// The driver of FTDI adapters sets the chip's timer to a millisecond when asked for low latency.
-    @Test func lowLatency() async throws {
+    @Test func lowLatencySetsTheAdaptersTimer() async throws {
       let plugged = try await PluggedIn(.ftdi)
       let quick = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.latencyTimer == .milliseconds(1) }

@@ -35,7 +35,8 @@ extension Plain {
       }
     }
 
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func lsusb(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func lsusbReadsTheDescriptors(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
       let simulator = AF1Simulator(configuration(kind), io: Kernel.devices)
       let path = try await simulator.plugIn()
@@ -58,7 +59,8 @@ extension Plain {
     }
 
     /// What the accessory says comes out of `cat`, which ends when the cable is pulled.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func cat(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi])
+    func catPrintsWhatTheAccessorySays(kind: SimulatedUSBIdentity.Kind) async throws {
       let plugged = try await PluggedIn(kind)
       // Held open: the last close would put the settings back, and drop what is on its way.
       let reader = try start(["sh", "-c", "exec 3<>$0; stty -F $0 raw -echo; echo ready >&2; cat <&3", plugged.node])
@@ -78,7 +80,8 @@ extension Plain {
     }
 
     /// The program that people talk to serial ports with: what is typed goes to the accessory, and its reply comes out.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func picocom(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi])
+    func picocomTalksToTheAccessory(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       let plugged = try await PluggedIn(kind)
@@ -104,7 +107,7 @@ extension Plain {
     }
 
     /// The kernel's own HID driver takes the reports: a frame over two of them, there and back.
-    @Test func hidraw() async throws {
+    @Test func hidrawPassesReportsBothWays() async throws {
       try #require(Kernel.isReady)
       let simulator = AF1Simulator(configuration(.reports), io: Kernel.devices)
       let path = try await simulator.plugIn()

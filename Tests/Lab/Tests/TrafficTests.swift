@@ -38,7 +38,8 @@ extension Plain {
     }
 
     /// 4 MiB there and back, every byte right; the device sends back what it gets.
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func aStream(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func aStreamThereAndBackIsUnchanged(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
       let device = try await USBDeviceTransport.plugIn(
         SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.devices)

@@ -54,7 +54,8 @@ extension Plain {
       return ending.bytes
     }
 
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func idle(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func pullingAnIdleCableIsADisconnection(kind: SimulatedUSBIdentity.Kind) async throws {
       try await unplug(kind, "idle") { plugged, pull in
         let transport = try await plugged.open()
         let reader = InputReader(transport.input)
@@ -64,7 +65,8 @@ extension Plain {
     }
 
     /// The accessory talks without end: all that was read is right, up to the end.
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func midRead(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func pullingTheCableAmidAReadKeepsWhatCame(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "mid-read") { plugged, pull in
@@ -91,7 +93,8 @@ extension Plain {
     }
 
     /// The accessory takes nothing more, and whoever waits for room is told.
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func midWrite(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func pullingTheCableFailsAWaitingWrite(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try #require(Kernel.isReady)
@@ -121,7 +124,8 @@ extension Plain {
       try await again.stop()
     }
 
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func midRequest(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func pullingTheCableFailsTheRequest(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "mid-request", { $0.faults.delay = .milliseconds(50) }) { plugged, pull in
@@ -140,7 +144,8 @@ extension Plain {
       }
     }
 
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func opening(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func pullingTheCableWhileOpeningIsReported(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "opening") { plugged, pull in
@@ -155,7 +160,8 @@ extension Plain {
       }
     }
 
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func closing(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func pullingTheCableWhileClosingIsHarmless(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "closing") { plugged, pull in
