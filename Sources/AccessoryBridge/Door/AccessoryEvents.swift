@@ -92,9 +92,9 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
       }
       switch event {
       case .disconnected(_, let error): throw error
-      case .battery(let device, let reading): return news(device, .battery(reading))
-      case .status(let device, let status): return news(device, .status(status))
-      case .values(let device, let values): return news(device, .values(values))
+      case .battery(let device, let reading, _): return news(device, .battery(reading))
+      case .status(let device, let status, _): return news(device, .status(status))
+      case .values(let device, let values, _): return news(device, .values(values))
       // What was raised before comes with the first reading.
       case .alarm(let device, let alarm, let state) where isReady:
         return AccessoryEvent(device: ToldDevice(device), kind: .alarm(alarm, state))

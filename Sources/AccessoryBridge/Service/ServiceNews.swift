@@ -59,9 +59,9 @@ final class ServiceNews: Sendable {
       for try await event in events {
         switch event {
         case .ready: ready()
-        case .battery(_, let reading): tell(.battery(reading))
-        case .status(_, let status): tell(.status(status))
-        case .values(_, let values): tell(.values(values))
+        case .battery(_, let reading, _): tell(.battery(reading))
+        case .status(_, let status, _): tell(.status(status))
+        case .values(_, let values, _): tell(.values(values))
         // The accessory may have been attached again, or the service reports its removal like this.
         case .disconnected(_, let error): return error
         case .present, .connected, .requestFailed, .alarm: break

@@ -101,6 +101,9 @@ extension Bridge {
     case present, ready, connected, disconnected, battery, status
     case requestFailed = "request_failed"
     case values, alarm
+
+    /// Whether it tells a reading.
+    package var isReading: Bool { self == .battery || self == .status || self == .values }
   }
 
   package struct Event: Codable, Sendable, Hashable {
@@ -114,6 +117,10 @@ extension Bridge {
     package var alarm: AccessoryAlarm?
     /// What has become of the alarm.
     package var state: AlarmChange?
+    /// With a reading: how old the accessory's readings are now; nil from an older service.
+    package var readings_age_ms: Int?
+    package var stale: Bool?
+    package var fresh_ms: Int?
 
     package init(
       _ event: EventName, time: Double, device: Device? = nil, battery: BatteryReading? = nil,

@@ -99,6 +99,8 @@ extension Bridge.Event: CheckedReply {
     try ReplyLimits.check(time, ReplyLimits.seconds, "time")
     try device?.check()
     try ReplyLimits.check(count: values ?? [])
+    try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
+    try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
   }
 }
 

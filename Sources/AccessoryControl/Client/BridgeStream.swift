@@ -125,14 +125,14 @@ package enum BridgeEvent: Sendable, Hashable {
   case connected(Bridge.Device)
   /// The accessory is no longer attached, with the reason.
   case disconnected(Bridge.Device, AccessoryError)
-  /// The battery reading has changed.
-  case battery(Bridge.Device, BatteryReading)
+  /// The battery reading has changed. This and the next two tell how old the readings are, unless the service is older.
+  case battery(Bridge.Device, BatteryReading, Bridge.ReadingsAge? = nil)
   /// The status has changed.
-  case status(Bridge.Device, AccessoryStatus)
+  case status(Bridge.Device, AccessoryStatus, Bridge.ReadingsAge? = nil)
   /// A client's request has failed.
   case requestFailed(Bridge.Device, AccessoryError)
   /// New values; only in a subscription with values.
-  case values(Bridge.Device, [AccessoryValue])
+  case values(Bridge.Device, [AccessoryValue], Bridge.ReadingsAge? = nil)
   /// An alarm was raised or cleared, or is raised already (before `ready`); only in a subscription with alarms.
   case alarm(Bridge.Device, AccessoryAlarm, AlarmChange)
 
@@ -150,16 +150,16 @@ package enum BridgeEvent: Sendable, Hashable {
       self = .disconnected(device, event.problem?.error(or: .disconnected) ?? .disconnected(device.path))
     case .battery:
       guard let battery = event.battery else { return nil }
-      self = .battery(device, battery)
+      self = .battery(device, battery, event.readingsAge)
     case .status:
       guard let status = event.status else { return nil }
-      self = .status(device, status)
+      self = .status(device, status, event.readingsAge)
     case .requestFailed:
       guard let problem = event.problem else { return nil }
       self = .requestFailed(device, problem.error(or: .ioFailure))
     case .values:
       guard let values = event.values else { return nil }
-      self = .values(device, values.map(\.value))
+      self = .values(device, values.map(\.value), event.readingsAge)
     case .alarm:
       guard let alarm = event.alarm, let state = event.state else { return nil }
       self = .alarm(device, alarm, state)

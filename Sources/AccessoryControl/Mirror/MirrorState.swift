@@ -145,9 +145,9 @@ package struct MirrorState: Sendable {
   /// Whether a reading in an event isn't the one that is known. True for other events.
   package func isNews(_ event: BridgeEvent, from service: String) -> Bool {
     switch event {
-    case .battery(let device, let battery): self[device.place, service]?.battery != battery
-    case .status(let device, let status): self[device.place, service]?.status != status
-    case .values(let device, let values):
+    case .battery(let device, let battery, _): self[device.place, service]?.battery != battery
+    case .status(let device, let status, _): self[device.place, service]?.status != status
+    case .values(let device, let values, _):
       self[device.place, service].map { known in
         values.contains { known.values[$0.name]?.value != $0.bounded }
       } ?? true
@@ -166,9 +166,12 @@ package struct MirrorState: Sendable {
       }
     case .present(let device), .connected(let device): return connect(device, service) ? device : nil
     case .disconnected(let device, let error): disconnect(device.place, service, error)
-    case .battery(let device, let battery): change(device.place, service) { $0.take(battery, at: now) }
-    case .status(let device, let status): change(device.place, service) { $0.take(status, at: now) }
-    case .values(let device, let values): change(device.place, service) { $0.take(values, at: now) }
+    case .battery(let device, let battery, let age):
+      change(device.place, service) { $0.take(battery, age, at: now) }
+    case .status(let device, let status, let age):
+      change(device.place, service) { $0.take(status, age, at: now) }
+    case .values(let device, let values, let age):
+      change(device.place, service) { $0.take(values, age, at: now) }
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
     case .alarm(let device, let alarm, let state):
       // Also an accessory that is away can have one: it is silent.

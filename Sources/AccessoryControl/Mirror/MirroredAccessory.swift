@@ -106,24 +106,29 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   // MARK: - Changes
 
-  mutating func take(_ battery: BatteryReading, at time: MonotonicTime) {
+  mutating func take(_ battery: BatteryReading, _ age: Bridge.ReadingsAge?, at time: MonotonicTime) {
     (self.battery, batteryTime) = (battery, time)
-    wasRead(at: time)
+    wasRead(age, at: time)
   }
 
-  mutating func take(_ status: AccessoryStatus, at time: MonotonicTime) {
+  mutating func take(_ status: AccessoryStatus, _ age: Bridge.ReadingsAge?, at time: MonotonicTime) {
     (self.status, statusTime) = (status, time)
-    wasRead(at: time)
+    wasRead(age, at: time)
   }
 
-  mutating func take(_ values: [AccessoryValue], at time: MonotonicTime) {
+  mutating func take(_ values: [AccessoryValue], _ age: Bridge.ReadingsAge?, at time: MonotonicTime) {
     self.values.take(values, at: time)
-    wasRead(at: time)
+    wasRead(age, at: time)
   }
 
-  private mutating func wasRead(at time: MonotonicTime) {
-    // Until the next list, an accessory that reports something is not stale.
-    (readTime, isRead, isStale) = (time, true, false)
+  private mutating func wasRead(_ age: Bridge.ReadingsAge?, at time: MonotonicTime) {
+    isRead = true
+    // Of an older service, only the next list tells whether they are stale.
+    if let age { take(age, at: time) } else { readTime = time }
+  }
+
+  private mutating func take(_ age: Bridge.ReadingsAge, at now: MonotonicTime) {
+    (readTime, isStale, staleTime) = (now + (.zero - age.oldest), age.isStale, age.fresh.map { now + $0 })
   }
 
   mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange) {
@@ -136,10 +141,8 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   mutating func take(_ record: Bridge.Accessory, at now: MonotonicTime) {
     (isConnected, isReported, problem) = (true, true, nil)
     (self.record, driver, profile) = (record, record.driver, record.profile)
-    isStale = record.stale == true
     alarms = record.alarms
-    if let age = record.readings_age_ms { readTime = now + .milliseconds(-Int64(age)) }
-    staleTime = record.fresh_ms.map { now + .milliseconds(Int64($0)) }
+    if let age = record.readingsAge { take(age, at: now) } else { (isStale, staleTime) = (record.stale == true, nil) }
   }
 
   /// Takes the answers to the questions after a connect.

@@ -69,6 +69,7 @@ package actor ServiceMirror {
   private var refreshing: Task<Void, Never>?
   private var refreshTime: MonotonicTime?
   private var timer: TimerToken?
+  private var timerTime: MonotonicTime?
   private let changed: AsyncStream<Void>.Continuation
   /// Yields after changes, for one reader. Several changes may be one element.
   package nonisolated let news: AsyncStream<Void>
@@ -202,6 +203,10 @@ package actor ServiceMirror {
       if let arrived = state.take(event, from: path, now: clock.now) { readSoon(arrived, path) }
       switch event {
       case .ready, .connected, .disconnected: listSoon(path)
+      case .battery(let device, _, _), .status(let device, _, _), .values(let device, _, _):
+        // Each event makes it later; the timer needs to be set only where there is none, or it is late for this accessory.
+        guard let time = state[device.place, path]?.staleTime, timerTime.map({ time < $0 }) ?? true else { break }
+        lookWhenStale()
       default: break
       }
     case .ended: return lose(path)
@@ -268,14 +273,17 @@ package actor ServiceMirror {
   private func lookWhenStale() {
     guard interests.contains(.freshness) else { return }
     if let timer { clock.cancel(timer) }
-    timer = state.staleTime.map { time in
-      clock.schedule(at: max(time, clock.now + Self.freshnessPause)) { [weak self] in
-        Task { await self?.lookForStale() }
-      }
-    }
+    timerTime = state.staleTime.map { max($0, clock.now + Self.freshnessPause) }
+    timer = timerTime.map { time in clock.schedule(at: time) { [weak self] in Task { await self?.lookForStale() } } }
   }
 
-  private func lookForStale() { for path in links.keys { listSoon(path) } }
+  private func lookForStale() {
+    (timer, timerTime) = (nil, nil)
+    guard let time = state.staleTime else { return }
+    // Readings that came meanwhile keep it fresh for longer.
+    if time > clock.now { return lookWhenStale() }
+    for path in links.keys { listSoon(path) }
+  }
 
   // MARK: - First readings
 

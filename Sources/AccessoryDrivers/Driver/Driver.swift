@@ -21,6 +21,10 @@ public struct Driver: Sendable {
   public let freshness: Duration?
   /// The parts of their state that the accessories send repeatedly by themselves, if `freshness` isn't nil.
   package var repeatedParts = Set(AccessoryPoll.Part.allCases)
+  /// Whether the accessories tell this part of their state only by themselves: to ask for it is to wait for them.
+  package func onlyTells(_ part: AccessoryPoll.Part) -> Bool {
+    freshness != nil && repeatedParts.contains(part) && !polls.contains { $0.parts.contains(part) }
+  }
   /// The requests by number that its accessories take; nil when they take none.
   package var requests: NumberedRequests?
   /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the

@@ -28,6 +28,7 @@ struct GuardedAccessory: Accessory {
   var label: String { base.label }
   var protocolDetails: ProtocolDetails? { base.protocolDetails }
   var missing: String? { base.missing }
+  func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { base.toldTime(of: part) }
   func identify() async throws(AccessoryError) -> AccessoryIdentity { try await base.identify() }
   func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }
   func battery() async throws(AccessoryError) -> BatteryReading { try await base.battery() }

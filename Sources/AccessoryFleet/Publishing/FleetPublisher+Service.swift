@@ -87,10 +87,10 @@ extension Bridge.Event {
     case .connected(let device): self.init(.connected, time: time, device: device)
     case .disconnected(let device, let error):
       self.init(.disconnected, time: time, device: device, problem: Bridge.Problem(error))
-    case .battery(let device, let reading):
+    case .battery(let device, let reading, _):
       self.init(.battery, time: time, device: device, battery: reading)
-    case .status(let device, let status): self.init(.status, time: time, device: device, status: status)
-    case .values(let device, let values):
+    case .status(let device, let status, _): self.init(.status, time: time, device: device, status: status)
+    case .values(let device, let values, _):
       self.init(.values, time: time, device: device, values: values.map { Read($0) })
     case .requestFailed(let device, let error):
       self.init(.requestFailed, time: time, device: device, problem: Bridge.Problem(error))

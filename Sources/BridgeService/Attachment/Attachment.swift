@@ -76,11 +76,7 @@ final class Attachment {
       facts.tries_limit = machine.triesLimit
       facts.next_try_ms = machine.deadline.map { Self.milliseconds(max(.zero, $0 - clock.now)) }
     }
-    if let age = readings.age(now: clock.bootTime) {
-      facts.readings_age_ms = Self.milliseconds(age.oldest)
-      if age.isStale { facts.stale = true }
-      facts.fresh_ms = age.fresh.map { Self.milliseconds($0) }
-    }
+    facts.readingsAge = readings.age(now: clock.bootTime)
     return facts
   }
 

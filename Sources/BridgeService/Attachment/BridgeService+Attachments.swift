@@ -182,10 +182,11 @@ extension BridgeService {
     _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
     status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Read<AccessoryValue>]? = nil
   ) {
-    clients.events.tell(
-      Bridge.Event(
-        name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery,
-        status: status, problem: problem.map(Bridge.Problem.init), values: values))
+    var event = Bridge.Event(
+      name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery,
+      status: status, problem: problem.map(Bridge.Problem.init), values: values)
+    if name.isReading { event.readingsAge = attachment.readings.age(now: clock.bootTime) }
+    clients.events.tell(event)
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
@@ -62,7 +63,8 @@ struct Readings: Sendable {
   mutating func note(_ values: [AccessoryValue], _ origin: Origin, at time: MonotonicTime) -> Set<String> {
     let old = self.values
     var reading = origin == .asked ? ValuesReading() : old ?? ValuesReading()
-    let changed = reading.take(values, at: time)
+    // The latest of what it tells by itself isn't new because somebody asks for it.
+    let changed = reading.take(values, at: origin == .asked ? min(time, toldTime(.values) ?? time) : time)
     self.values = reading
     switch origin {
     case .polled: return Set(changed.map(\.name))
@@ -91,37 +93,41 @@ struct Readings: Sendable {
   /// The age of a reading that was made at `time`; never negative.
   static func age(of time: MonotonicTime, now: MonotonicTime) -> Duration { max(.zero, now - time) }
 
-  /// When the last status was made, or was told again without a change.
-  private var statusTime: MonotonicTime? { status.map { max($0.time, toldTime(.status) ?? $0.time) } }
-
-  /// The age of a battery reading that the accessory told before it was asked; nil for one that is as new as any answer.
-  func toldAge(now: MonotonicTime) -> Duration? {
-    guard let told = toldTime(.battery) else { return nil }
-    let age = Self.age(of: told, now: now)
-    return age < Self.current ? nil : age
+  /// When this part was read or told last; of values, when the newest was. Nil while it is unknown.
+  func time(of part: AccessoryPoll.Part) -> MonotonicTime? {
+    switch part {
+    // It may be told again and again without a change, and then nothing reports it.
+    case .status: status.map { max($0.time, toldTime(.status) ?? $0.time) }
+    case .battery: battery?.time
+    case .values: values?.entries.map(\.time).max()
+    }
   }
-
-  /// An answer that is younger is one of now.
-  private static let current = Duration.seconds(2)
 
   /// Whether the reading should have been renewed since `time`.
   func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, now: MonotonicTime) -> Bool {
     freshness.isStale(part, age: Self.age(of: time, now: now))
   }
 
-  /// The age of the older one of status and battery, whether one of them is stale, and the time until one is; of an accessory that
-  /// has neither, those of its newest value. Nil while nothing was read.
-  func age(now: MonotonicTime) -> (oldest: Duration, isStale: Bool, fresh: Duration?)? {
-    var ages: [AccessoryPoll.Part: Duration] = [:]
-    ages[.status] = statusTime.map { Self.age(of: $0, now: now) }
-    ages[.battery] = battery.map { Self.age(of: $0.time, now: now) }
-    if ages.isEmpty {
-      ages[.values] = values?.entries.map(\.time).max().map { Self.age(of: $0, now: now) }
+  /// Whether this part should have been renewed by now.
+  func isStale(_ part: AccessoryPoll.Part, now: MonotonicTime) -> Bool {
+    time(of: part).map { isStale(part, $0, now: now) } ?? false
+  }
+
+  /// How old the readings are: the age of the older one of status and battery, whether one of them is stale, and the time until
+  /// one is; of an accessory that has neither, those of its newest value. Nil while nothing was read.
+  ///
+  /// This is the one rule for it. Lists and events tell what it says, and those who show readings repeat that.
+  func age(now: MonotonicTime) -> Bridge.ReadingsAge? {
+    func ages(_ parts: [AccessoryPoll.Part]) -> [AccessoryPoll.Part: Duration] {
+      var ages: [AccessoryPoll.Part: Duration] = [:]
+      for part in parts { ages[part] = time(of: part).map { Self.age(of: $0, now: now) } }
+      return ages
     }
-    let telling = freshness.telling(ages)
+    let main = ages([.status, .battery])
+    let telling = freshness.telling(main.isEmpty ? ages([.values]) : main)
     guard let oldest = telling.values.max() else { return nil }
     let isStale = telling.contains { freshness.isStale($0.key, age: $0.value) }
     let rests = telling.compactMap { freshness.rest($0.key, age: $0.value) }
-    return (oldest, isStale, isStale ? nil : rests.min())
+    return Bridge.ReadingsAge(oldest: oldest, isStale: isStale, fresh: isStale ? nil : rests.min())
   }
 }

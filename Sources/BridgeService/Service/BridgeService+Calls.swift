@@ -72,15 +72,16 @@ extension BridgeService: BridgeHandler {
 
   package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
     let attachment = try find(call.device)
-    if attachment.machine.state == .lent {
-      guard let status = attachment.readings.status, let identity = attachment.readings.identity else {
+    if isRemembered(.status, attachment) {
+      let identity = attachment.readings.identity?.value
+      guard let status = attachment.readings.status, identity != nil || attachment.machine.state == .attached else {
         throw attachment.lending.refusal(attachment)
       }
       return Bridge.GetStatus.Reply(
         device: Bridge.Device(attachment.target), status: status.value,
-        identity: identity.value, age_ms: age(status.time),
-        stale: isStale(.status, status.time, attachment), alarms: alarms.raised(attachment),
-        unfit_alarms: alarms.unfit(attachment))
+        identity: identity ?? AccessoryIdentity(), age_ms: age(.status, attachment),
+        stale: isStale(.status, attachment),
+        alarms: alarms.raised(attachment), unfit_alarms: alarms.unfit(attachment))
     }
     let (held, (status, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
       (try await accessory.status(), accessory.missing)
@@ -95,19 +96,16 @@ extension BridgeService: BridgeHandler {
     -> Bridge.GetBattery.Reply
   {
     let attachment = try find(call.device)
-    if attachment.machine.state == .lent {
+    if isRemembered(.battery, attachment) {
       guard let battery = attachment.readings.battery else { throw attachment.lending.refusal(attachment) }
-      return remembered(battery, attachment)
+      return remembered(battery.value, attachment)
     }
     do throws(CallError) {
       let (held, (battery, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
         (try await accessory.battery(), accessory.missing)
       }
       let reading = note(battery, held, isEvent: false)
-      // One that sends its readings by itself is not asked: the last one is the answer, however old it is.
-      if held.readings.toldAge(now: clock.bootTime) != nil, let told = held.readings.battery {
-        return remembered(told, held)
-      }
+      if held.driver?.onlyTells(.battery) == true { return remembered(reading, held, missing) }
       return Bridge.GetBattery.Reply(
         device: Bridge.Device(held.target), battery: reading, alarms: alarms.raised(held),
         missing: missing)
@@ -118,21 +116,37 @@ extension BridgeService: BridgeHandler {
       else {
         throw error
       }
-      return remembered(battery, held)
+      return remembered(battery.value, held)
     }
   }
 
   /// The last reading with its age.
-  private func remembered(_ battery: Readings.Reading<BatteryReading>, _ attachment: Attachment)
+  private func remembered(_ battery: BatteryReading, _ attachment: Attachment, _ missing: String? = nil)
     -> Bridge.GetBattery.Reply
   {
     Bridge.GetBattery.Reply(
-      device: Bridge.Device(attachment.target), battery: battery.value, age_ms: age(battery.time),
-      stale: isStale(.battery, battery.time, attachment), alarms: alarms.raised(attachment))
+      device: Bridge.Device(attachment.target), battery: battery, age_ms: age(.battery, attachment),
+      stale: isStale(.battery, attachment), alarms: alarms.raised(attachment), missing: missing)
+  }
+
+  /// Whether the last reading is the answer, and the accessory isn't asked: it is lent; or it tells this part only by itself,
+  /// and hasn't for too long, so that to wait for it would be in vain.
+  private func isRemembered(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Bool {
+    attachment.machine.state == .lent
+      || attachment.machine.state == .attached && attachment.driver?.onlyTells(part) == true
+        && attachment.readings.isStale(part, now: clock.bootTime)
+  }
+
+  private func age(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Int? {
+    attachment.readings.time(of: part).map { age($0) }
   }
 
   private func age(_ time: MonotonicTime) -> Int {
     Attachment.milliseconds(Readings.age(of: time, now: clock.bootTime))
+  }
+
+  private func isStale(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Bool? {
+    attachment.readings.isStale(part, now: clock.bootTime) ? true : nil
   }
 
   /// True for a stale reading, otherwise nil: the protocol leaves the field out then.
@@ -165,7 +179,7 @@ extension BridgeService: BridgeHandler {
 
   package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
     let attachment = try find(call.device)
-    if attachment.machine.state == .lent {
+    if isRemembered(.values, attachment) {
       guard let values = attachment.readings.values else { throw attachment.lending.refusal(attachment) }
       return remembered(values, of: attachment)
     }

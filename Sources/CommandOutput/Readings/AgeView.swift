@@ -12,6 +12,9 @@ package enum AgeView {
     return isStale ? age + ", stale" : age
   }
 
+  /// Whether people are told the age: not that of a reading of now.
+  package static func isWorthSaying(_ milliseconds: Int?) -> Bool { milliseconds.map { $0 >= 2_000 } ?? false }
+
   /// A row for `Table.facts` on a stale reading; no row for a fresh one.
   package static func facts(_ milliseconds: Int?, isStale: Bool) -> [(String, String)] {
     isStale ? [("Stale", milliseconds.map { "read \(text($0)) ago" } ?? "yes")] : []

@@ -11,7 +11,7 @@ package enum BatteryTable {
     _ rows: [(id: String, battery: BatteryReading?, age: Int?, isStale: Bool, problem: String?)],
     _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
-    let hasAges = rows.contains { $0.age != nil }
+    let hasAges = rows.contains { AgeView.isWorthSaying($0.age) }
     let hasProblems = rows.contains { $0.problem != nil }
     let header =
       ["ACCESSORY"] + terms.compactMap(\.column?.title) + (hasAges ? ["READ"] : []) + (hasProblems ? ["PROBLEM"] : [])

@@ -38,9 +38,9 @@ enum ServiceAlarms {
       case .event(.alarm(let device, let alarm, let state)): await body(device, alarm, state)
       case .event(.present(let device)), .event(.connected(let device)):
         if let client { await first(device, client, watcher) }
-      case .event(.battery(let device, let reading)): await watcher?.take(device, battery: reading)
-      case .event(.status(let device, let status)): await watcher?.take(device, status: status)
-      case .event(.values(let device, let values)): await watcher?.take(device, values: values)
+      case .event(.battery(let device, let reading, _)): await watcher?.take(device, battery: reading)
+      case .event(.status(let device, let status, _)): await watcher?.take(device, status: status)
+      case .event(.values(let device, let values, _)): await watcher?.take(device, values: values)
       case .event, .ended: break
       }
     }

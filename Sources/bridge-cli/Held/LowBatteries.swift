@@ -36,7 +36,7 @@ enum LowBatteries {
       case .event(.present(let device)):
         guard let battery = try? await client?.device(device.place).battery().battery else { return }
         (facts, reading) = (device, battery)
-      case .event(.battery(let device, let battery)): (facts, reading) = (device, battery)
+      case .event(.battery(let device, let battery, _)): (facts, reading) = (device, battery)
       case .event(.disconnected(let device, _)):
         low.remove(device.id)
         return

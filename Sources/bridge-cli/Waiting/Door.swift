@@ -103,7 +103,10 @@ extension Told {
     if let missing { Output.note("note: \(SafeText.escape(missing, limit: 1_000))") }
     guard let age else { return }
     let read = "this was read \(AgeView.text(age)) ago"
-    guard let accessory = service?.accessory, accessory.state == .lent else { return Output.note(read) }
+    guard let accessory = service?.accessory, accessory.state == .lent else {
+      if AgeView.isWorthSaying(age) { Output.note(read) }
+      return
+    }
     let holder = accessory.holder.map { SafeText.escape($0) } ?? "another program"
     Output.note("the accessory is used by \(holder): \(read)")
   }

@@ -92,6 +92,24 @@ struct MirrorStateTests {
     #expect(state.staleTime == nil)
   }
 
+  /// An event says how old the readings are, by the service's rule; one that doesn't changes nothing about it.
+  @Test mutating func theServiceDecidesWhatIsStale() {
+    arrive("A", at: "/1")
+    let device = Self.device("A", "/1")
+    var record = Bridge.Accessory(device: device, state: .attached)
+    record.readingsAge = .init(oldest: .seconds(12), isStale: true)
+    state.take([record], from: "s", now: now)
+    // Its values have come, but its battery is still old.
+    let values = [AccessoryValue("a", number: 1)]
+    _ = take(.values(device, values))
+    #expect(freshness("A") == .stale)
+    _ = take(.values(device, values, .init(oldest: .seconds(13), isStale: true)))
+    #expect(freshness("A") == .stale && state["/1", "s"]?.readTime == now + .seconds(-13))
+    _ = take(.battery(device, BatteryReading(percent: 40), .init(oldest: .seconds(1), fresh: .seconds(9))))
+    #expect(freshness("A") == .fresh && state["/1", "s"]?.readTime == now + .seconds(-1))
+    #expect(state.staleTime == now + .seconds(9))
+  }
+
   /// Alarms stay over a disconnect, until they are cleared or the service is gone.
   @Test mutating func mirroredAlarmsStayUntilTheyAreCleared() {
     arrive("A", at: "/1")

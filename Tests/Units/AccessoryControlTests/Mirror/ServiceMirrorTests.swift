@@ -150,6 +150,29 @@ import Testing
     }
   }
 
+  /// Readings that come again and again postpone that, and no list is asked for meanwhile.
+  @Test func whatIsRenewedDoesNotBecomeStale() async throws {
+    let clock = ManualClock()
+    let events = [Self.event("present"), Self.event("ready")]
+    let service = try CannedService(at: place, Self.answers(events, #","fresh_ms":7000"#))
+    defer { service.close() }
+    let mirror = ServiceMirror([.freshness], clock: clock)
+    try await following(mirror) {
+      try await clock.waitForPending(1)
+      let count = service.calls.value.count { $0 == "List" }
+      clock.advance(by: .seconds(5))
+      let device = try #require(await mirror.snapshot.accessories.first?.device)
+      let reading = BatteryReading(percent: 40)
+      await mirror.take(.event(.battery(device, reading, .init(oldest: .zero, fresh: .seconds(7)))), of: place)
+      clock.advance(by: .seconds(2))
+      while clock.nextDeadline.map({ $0 <= clock.now }) ?? true { await Task.yield() }
+      #expect(clock.nextDeadline == clock.now + .seconds(5))
+      #expect(service.calls.value.count { $0 == "List" } == count)
+      clock.advance(by: .seconds(5))
+      try await service.calls.wait { $0.count { $0 == "List" } > count }
+    }
+  }
+
   /// A consumer that doesn't take changes keeps no more than the number of each accessory.
   @Test func aSlowConsumer() async throws {
     let events =

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+extension Bridge {
+  /// How old an accessory's readings are. The service alone decides it, since it knows how often readings are renewed; lists and
+  /// events tell it in the same fields.
+  package struct ReadingsAge: Sendable, Hashable {
+    /// The age of the oldest of the regular readings.
+    package var oldest: Duration
+    /// Whether one of them is older than it should be.
+    package var isStale: Bool
+    /// The time until one is, unless they are renewed; nil where it is so already, and where nothing says how often they are.
+    package var fresh: Duration?
+
+    package init(oldest: Duration, isStale: Bool = false, fresh: Duration? = nil) {
+      (self.oldest, self.isStale, self.fresh) = (oldest, isStale, fresh)
+    }
+
+    fileprivate init?(_ age: Int?, _ stale: Bool?, _ fresh: Int?) {
+      guard let age else { return nil }
+      self.init(
+        oldest: .milliseconds(age), isStale: stale == true, fresh: fresh.map { .milliseconds($0) })
+    }
+  }
+}
+
+extension Bridge.Accessory {
+  /// The fields for the age of its readings; nil while nothing was read.
+  package var readingsAge: Bridge.ReadingsAge? {
+    get { Bridge.ReadingsAge(readings_age_ms, stale, fresh_ms) }
+    set {
+      readings_age_ms = newValue?.oldest.inMilliseconds
+      stale = newValue?.isStale == true ? true : nil
+      fresh_ms = newValue?.fresh?.inMilliseconds
+    }
+  }
+}
+
+extension Bridge.Event {
+  /// The fields for the age of the accessory's readings; nil in other events, and from an older service.
+  package var readingsAge: Bridge.ReadingsAge? {
+    get { Bridge.ReadingsAge(readings_age_ms, stale, fresh_ms) }
+    set {
+      readings_age_ms = newValue?.oldest.inMilliseconds
+      stale = newValue?.isStale == true ? true : nil
+      fresh_ms = newValue?.fresh?.inMilliseconds
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryTesting
+import TestSupport
+import Testing
+
+@testable import BridgeService
+
+/// An accessory that sends its readings by itself, and can't be asked: with a clock that the test moves.
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct PushedTests {
+  /// A block of VE.Direct with its checksum.
+  private static func block(_ lines: String...) -> [UInt8] {
+    let bytes = Array((lines.map { "\r\n" + $0 }.joined() + "\r\nChecksum\t").utf8)
+    return bytes + [0 &- bytes.reduce(0, &+)]
+  }
+
+  private static let main = block("PID\t0xA389", "V\t53509", "I\t23866", "SOC\t548", "Alarm\tOFF", "AR\t0")
+  private static let history = block("H1\t-276495", "H4\t3", "H7\t50422", "H18\t16783")
+
+  /// Every answer has the age and the staleness of the service's one rule, also while the accessory pauses: nothing waits for it.
+  @Test func allSayTheSameWhileItPauses() async throws {
+    let clock = ManualClock()
+    let terminal = try await PseudoTerminal.open()
+    let accessory = AccessorySession(terminal.transport)
+    let (events, continuation) = AsyncStream<Bridge.Event>.makeStream()
+    try await ServiceHarness.with(clock: clock, events: continuation) { harness in
+      let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
+      try await harness.said("S1 is attached at")
+      try await accessory.write(Self.main + Self.history + Self.main)
+      try await harness.attached("S1")
+      let client = try await harness.client()
+      func listed() async throws -> Bridge.ReadingsAge? {
+        try await client.call(Bridge.List()).accessories.first?.readingsAge
+      }
+      for (pause, isStale) in [(9, false), (2, true), (60, true)] {
+        clock.advance(by: .seconds(pause))
+        let list = try #require(try await listed())
+        let battery = try await client.call(Bridge.GetBattery())
+        #expect(list.isStale == isStale && list.oldest >= .seconds(pause))
+        #expect(battery.stale == (isStale ? true : nil) && battery.age_ms == list.oldest.inMilliseconds)
+        #expect(battery.battery.millivolts == 53_509)
+        #expect(try await client.call(Bridge.GetStatus()).stale == battery.stale)
+        #expect(try await client.call(Bridge.GetValues()).values.allSatisfy { $0.isStale == isStale })
+      }
+      // The same readings again are no change, but they are new; the event says so, too.
+      try await accessory.write(Self.main)
+      for await event in events where event.event == .battery && event.readingsAge?.isStale == false {
+        #expect(event.readingsAge == .init(oldest: .zero, fresh: .seconds(10)))
+        // Events of the beginning are as new.
+        if try await listed()?.isStale == false { break }
+      }
+      #expect(try await listed() == .init(oldest: .zero, fresh: .seconds(10)))
+      #expect(try await client.call(Bridge.GetBattery()).stale == nil)
+      file.remove()
+    }
+    await accessory.close()
+  }
+}
