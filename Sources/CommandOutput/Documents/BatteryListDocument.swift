@@ -12,14 +12,10 @@ package struct BatteryListDocument: Encodable {
     let stale: Bool
     let error: ErrorDocument.Details?
 
-    /// An entry. `age` is in milliseconds, nil for a reading of now.
-    package init(
-      _ device: DeviceDocument, _ reading: BatteryReading?, age: Int?, isStale: Bool, error: AccessoryError?
-    ) {
-      self.device = device
-      battery = reading
-      age_ms = reading == nil ? nil : age ?? 0
-      stale = isStale
+    /// An entry. A reading without an age is of now.
+    package init(_ device: DeviceDocument, _ read: Read<BatteryReading>?, error: AccessoryError?) {
+      (self.device, battery, stale) = (device, read?.value, read?.isStale ?? false)
+      age_ms = read.map { $0.age?.inMilliseconds ?? 0 }
       self.error = error.map { ErrorDocument(ErrorReport($0)).error }
     }
   }

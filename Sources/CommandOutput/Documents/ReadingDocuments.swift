@@ -20,17 +20,13 @@ package struct BatteryDocument: Encodable {
   /// What the reading lacks, because the accessory didn't send it in time; null where nothing is missing.
   let missing: String?
 
-  /// A reading. `age` is in milliseconds, nil for a reading of now; `time` is in seconds since 1970, UTC.
+  /// A reading; one without an age is of now. `time` is in seconds since 1970, UTC.
   package init(
-    _ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false,
-    alarms: [AccessoryAlarm]? = nil, missing: String? = nil, at time: Double = WallClock.seconds
+    _ device: DeviceDocument, _ read: Read<BatteryReading>, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
+    at time: Double = WallClock.seconds
   ) {
-    self.alarms = alarms
-    self.missing = missing
-    self.device = device
-    self.time = time
-    battery = reading
-    (age_ms, stale) = (age ?? 0, isStale)
+    (self.device, self.time, self.alarms, self.missing) = (device, time, alarms, missing)
+    (battery, age_ms, stale) = (read.value, read.age?.inMilliseconds ?? 0, read.isStale)
   }
 }
 
@@ -49,10 +45,7 @@ package struct ValuesDocument: Encodable {
     _ device: DeviceDocument, _ values: [Read<AccessoryValue>], missing: String? = nil,
     at time: Double = WallClock.seconds
   ) {
-    self.missing = missing
-    self.device = device
-    self.time = time
-    self.values = values
+    (self.device, self.time, self.values, self.missing) = (device, time, values, missing)
   }
 }
 
@@ -74,19 +67,14 @@ package struct StatusDocument: Encodable {
   /// As in `BatteryDocument`.
   let missing: String?
 
-  /// A status. `age` is in milliseconds, nil for a status of now; `time` is in seconds since 1970, UTC.
+  /// A status; one without an age is of now. `time` is in seconds since 1970, UTC.
   package init(
-    _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
-    isStale: Bool = false, alarms: [AccessoryAlarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil,
-    missing: String? = nil, at time: Double = WallClock.seconds
+    _ device: DeviceDocument, _ read: Read<AccessoryStatus>, _ identity: AccessoryIdentity,
+    alarms: [AccessoryAlarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil, missing: String? = nil,
+    at time: Double = WallClock.seconds
   ) {
-    self.missing = missing
-    unfit_alarms = unfitAlarms ?? []
-    self.alarms = alarms
-    self.device = device
-    self.time = time
-    self.status = status
-    self.identity = identity
-    (age_ms, stale) = (age ?? 0, isStale)
+    (self.device, self.time, self.identity, self.missing) = (device, time, identity, missing)
+    (status, age_ms, stale) = (read.value, read.age?.inMilliseconds ?? 0, read.isStale)
+    (self.alarms, unfit_alarms) = (alarms, unfitAlarms ?? [])
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import Console
 
 /// The age of a reading, for people.
@@ -15,8 +16,13 @@ package enum AgeView {
   /// Whether people are told the age: not that of a reading of now.
   package static func isWorthSaying(_ milliseconds: Int?) -> Bool { milliseconds.map { $0 >= 2_000 } ?? false }
 
+  /// The age of a reading; nil where it isn't known.
+  package static func text<Value>(_ read: Read<Value>) -> String? {
+    read.age.map { text($0.inMilliseconds, isStale: read.isStale) }
+  }
+
   /// A row for `Table.facts` on a stale reading; no row for a fresh one.
-  package static func facts(_ milliseconds: Int?, isStale: Bool) -> [(String, String)] {
-    isStale ? [("Stale", milliseconds.map { "read \(text($0)) ago" } ?? "yes")] : []
+  package static func facts<Value>(_ read: Read<Value>) -> [(String, String)] {
+    read.isStale ? [("Stale", read.age.map { "read \(text($0.inMilliseconds)) ago" } ?? "yes")] : []
   }
 }

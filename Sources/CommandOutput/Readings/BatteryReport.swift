@@ -5,16 +5,15 @@ import AccessoryCore
 
 /// A battery reading for people: a line with a bar, and a row for each other thing that is known.
 package enum BatteryReport {
-  /// Prints a reading. `time` is in front of the line, and `graph` behind it; `facts` are more rows. `age` is in
-  /// milliseconds; nil for a reading of now.
+  /// Prints a reading. `time` is in front of the line, and `graph` behind it; `facts` are more rows.
   package static func show(
-    _ reading: BatteryReading, age: Int?, isStale: Bool, alarms: [AccessoryAlarm]?, time: String? = nil,
-    graph: String? = nil, facts: [(String, String)] = []
+    _ read: Read<BatteryReading>, alarms: [AccessoryAlarm]?, time: String? = nil, graph: String? = nil,
+    facts: [(String, String)] = []
   ) {
-    let parts = [time, BatteryView.line(reading), graph].compactMap { $0 }
+    let parts = [time, BatteryView.line(read.value), graph].compactMap { $0 }
     Output.wrapped(parts.joined(separator: "  "), indent: 2)
     let rows =
-      BatteryDetails.facts(reading, columns: Output.columns) + facts + AgeView.facts(age, isStale: isStale)
+      BatteryDetails.facts(read.value, columns: Output.columns) + facts + AgeView.facts(read)
       + AlarmView.facts(alarms)
     Table.facts(rows, columns: Output.columns).forEach(Output.line)
   }

@@ -5,21 +5,21 @@ import Console
 
 /// The batteries of several accessories, as a table for people.
 package enum BatteryTable {
-  /// One line for each accessory: its identity; its battery, its reading's age in milliseconds, and whether that is too old; or
-  /// the message of the error why there is none. `columns` is the terminal's width; nil without a terminal.
+  /// One line for each accessory: its identity; its battery with its age, or the message of the error why there is none.
+  /// `columns` is the terminal's width; nil without a terminal.
   package static func lines(
-    _ rows: [(id: String, battery: BatteryReading?, age: Int?, isStale: Bool, problem: String?)],
-    _ style: Style = .standardOutput, columns: Int? = nil
+    _ rows: [(id: String, battery: Read<BatteryReading>?, problem: String?)], _ style: Style = .standardOutput,
+    columns: Int? = nil
   ) -> [String] {
-    let hasAges = rows.contains { AgeView.isWorthSaying($0.age) }
+    let hasAges = rows.contains { AgeView.isWorthSaying($0.battery?.age?.inMilliseconds) }
     let hasProblems = rows.contains { $0.problem != nil }
     let header =
       ["ACCESSORY"] + terms.compactMap(\.column?.title) + (hasAges ? ["READ"] : []) + (hasProblems ? ["PROBLEM"] : [])
     var table = Table(header, optional: Self.leaving, endsInText: hasProblems)
     for row in rows {
       table.add(
-        [Table.cell(row.id)] + cells(row.battery, style)
-          + (hasAges ? [row.age.map { AgeView.text($0, isStale: row.isStale) } ?? "-"] : [])
+        [Table.cell(row.id)] + cells(row.battery?.value, style)
+          + (hasAges ? [row.battery.flatMap { AgeView.text($0) } ?? "-"] : [])
           + (hasProblems ? [row.problem.map { SafeText.escape($0, limit: 300) } ?? "-"] : []))
     }
     return table.lines(style, columns: columns)

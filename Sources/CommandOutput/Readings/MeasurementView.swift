@@ -18,7 +18,7 @@ package enum MeasurementView {
     for read in values {
       let value = read.value
       table.add(
-        [name(value.name), text(value), unit(value)] + (hasAges ? [age(read)] : [])
+        [name(value.name), text(value), unit(value)] + (hasAges ? [AgeView.text(read) ?? ""] : [])
           + (hasDerived ? [value.isDerived ? "derived" : ""] : []))
     }
     return table.lines(style, columns: columns)
@@ -49,9 +49,5 @@ package enum MeasurementView {
     case .flag(let flag): flag ? "yes" : "no"
     case nil: "-"
     }
-  }
-
-  private static func age(_ read: Read<AccessoryValue>) -> String {
-    read.age.map { AgeView.text($0.inMilliseconds, isStale: read.isStale) } ?? ""
   }
 }

@@ -13,10 +13,7 @@ enum AllBatteries {
   /// What became of one accessory.
   struct Entry: Sendable {
     let device: Device
-    var battery: BatteryReading?
-    /// The age of the reading in milliseconds; nil for a reading of now.
-    var age: Int?
-    var isStale = false
+    var battery: Read<BatteryReading>?
     var error: AccessoryError?
   }
 
@@ -53,8 +50,7 @@ enum AllBatteries {
   private static func read(_ device: Device, _ found: Result<any FoundAccessory, any Error>) async -> Entry? {
     do {
       let told = try await found.get().with(needing: .battery) { try await $0.battery() }
-      return Entry(
-        device: device, battery: told.value.withTimeToEmpty, age: told.age, isStale: told.read.isStale)
+      return Entry(device: device, battery: told.read.map(\.withTimeToEmpty))
     } catch {
       let error = failure(error)
       return error.kind == .unsupported ? nil : Entry(device: device, error: error)
@@ -70,17 +66,13 @@ enum AllBatteries {
     if json {
       return Output.json(
         BatteryListDocument(
-          entries.map {
-            BatteryListDocument.Entry(
-              DeviceDocument($0.device), $0.battery, age: $0.age, isStale: $0.isStale, error: $0.error)
-          }))
+          entries.map { BatteryListDocument.Entry(DeviceDocument($0.device), $0.battery, error: $0.error) }))
     }
     guard !entries.isEmpty else {
       return Output.note("No accessory with a battery found. To simulate one: bridge-cli simulate framed")
     }
     BatteryTable.lines(
-      entries.map { ($0.device.id, $0.battery, $0.age, $0.isStale, $0.error?.message) },
-      columns: Output.columns
+      entries.map { ($0.device.id, $0.battery, $0.error?.message) }, columns: Output.columns
     ).forEach(Output.line)
   }
 }

@@ -71,16 +71,14 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     } follow: { battery in
       let told = battery.told
       told.noteAge(battery.opened.service)
-      show(
-        told.value, told.device, age: told.age, isStale: told.read.isStale, alarms: told.alarms, missing: told.missing,
-        seen)
+      show(told.read, told.device, alarms: told.alarms, missing: told.missing, seen)
       await watcher.take(Bridge.Device(told.device), battery: told.value)
       guard let events = battery.events else { return }
       for try await event in events {
         let facts = Bridge.Device(event.device)
         switch event.kind {
         case .news(.battery(let reading)):
-          show(reading, event.device, seen)
+          show(Read(reading), event.device, seen)
           await watcher.take(facts, battery: reading)
         case .news(.status(let status)): await watcher.take(facts, status: status)
         case .news(.values(let values)): await watcher.take(facts, values: values)
@@ -93,21 +91,18 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func show(
-    _ reading: BatteryReading, _ device: ToldDevice, age: Int? = nil, isStale: Bool = false,
-    alarms: [AccessoryAlarm]? = nil, missing: String? = nil, _ seen: SeenReadings?
+    _ read: Read<BatteryReading>, _ device: ToldDevice, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
+    _ seen: SeenReadings?
   ) {
-    let reading = reading.withTimeToEmpty
+    let read = read.map(\.withTimeToEmpty)
     if output.json {
-      return Output.json(
-        BatteryDocument(
-          DeviceDocument(device), reading, age: age, isStale: isStale, alarms: alarms, missing: missing))
+      return Output.json(BatteryDocument(DeviceDocument(device), read, alarms: alarms, missing: missing))
     }
     // The age is that of the first reading, which may be older than the command.
-    let time = WallClock.seconds - Double(age ?? 0) / 1_000
-    let graph = seen?.add(reading)
+    let time = WallClock.seconds - Double(read.age?.inMilliseconds ?? 0) / 1_000
+    let graph = seen?.add(read.value)
     BatteryReport.show(
-      reading, age: age, isStale: isStale, alarms: alarms,
-      time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
+      read, alarms: alarms, time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
       graph: Style.standardOutput.isTerminal ? graph : nil)
   }
 }

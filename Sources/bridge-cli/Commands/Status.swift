@@ -32,18 +32,18 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func show(_ told: Told<StatusAndIdentity>, _ driver: Driver?) {
-    let (status, identity) = (told.value.status, told.value.identity)
+    let (read, identity) = (told.read.map(\.status), told.value.identity)
     if output.json {
       return Output.json(
         StatusDocument(
-          DeviceDocument(told.device), status, identity, age: told.age, isStale: told.read.isStale,
-          alarms: told.alarms, unfitAlarms: told.unfitAlarms, missing: told.missing))
+          DeviceDocument(told.device), read, identity, alarms: told.alarms, unfitAlarms: told.unfitAlarms,
+          missing: told.missing))
     }
     let facts =
-      StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(told.age, isStale: told.read.isStale)
+      StatusView.facts(read.value) + StatusView.facts(identity) + AgeView.facts(read)
       + AlarmView.facts(told.alarms) + AlarmView.facts(unfit: told.unfitAlarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
-    if StatusView.facts(status).isEmpty { Output.note(Self.instead(driver, device.text)) }
+    if StatusView.facts(read.value).isEmpty { Output.note(Self.instead(driver, device.text)) }
   }
 
   /// What to ask for in place of a status that isn't known. `name` is what the user typed.

@@ -42,14 +42,12 @@ struct Battery: AsyncParsableCommand, JSONCommand {
 
   private func show(_ one: FleetAccessory) throws {
     let now = WallClock.seconds
-    guard let read = one.state.battery(at: MonotonicTime(since1970: now)) else { throw one.missing("battery") }
-    let (reading, age) = (read.value.withTimeToEmpty, read.age?.inMilliseconds)
-    if output.json {
-      return Output.json(
-        one.document(
-          BatteryDocument(one.device, reading, age: age, isStale: read.isStale, alarms: one.state.alarms, at: now)))
+    guard let read = one.state.battery(at: MonotonicTime(since1970: now))?.map(\.withTimeToEmpty) else {
+      throw one.missing("battery")
     }
-    BatteryReport.show(
-      reading, age: age, isStale: read.isStale, alarms: one.state.alarms, facts: one.facts)
+    if output.json {
+      return Output.json(one.document(BatteryDocument(one.device, read, alarms: one.state.alarms, at: now)))
+    }
+    BatteryReport.show(read, alarms: one.state.alarms, facts: one.facts)
   }
 }

@@ -23,19 +23,16 @@ struct Status: AsyncParsableCommand, JSONCommand {
     let one = try await FleetSession.with(fleet) { try await $0.find(accessory.text) }
     let now = WallClock.seconds
     guard let read = one.state.status(at: MonotonicTime(since1970: now)) else { throw one.missing("status") }
-    let (status, age) = (read.value, read.age?.inMilliseconds)
     let identity = one.state.identity ?? AccessoryIdentity()
     if output.json {
       return Output.json(
-        one.document(
-          StatusDocument(
-            one.device, status, identity, age: age, isStale: read.isStale, alarms: one.state.alarms, at: now)))
+        one.document(StatusDocument(one.device, read, identity, alarms: one.state.alarms, at: now)))
     }
     let facts =
-      StatusView.facts(status) + StatusView.facts(identity) + one.facts + AgeView.facts(age, isStale: read.isStale)
+      StatusView.facts(read.value) + StatusView.facts(identity) + one.facts + AgeView.facts(read)
       + AlarmView.facts(one.state.alarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
-    if StatusView.facts(status).isEmpty {
+    if StatusView.facts(read.value).isEmpty {
       let device = SafeText.escape(accessory.text ?? one.key.description)
       let known = [("battery", one.state.battery != nil), ("values", one.values != nil)].filter(\.1)
         .map { "bridge-fleet \($0.0) \(device)" }

@@ -70,7 +70,7 @@ import Testing
 
   @Test func aBatterysDocumentHasNullsForTheUnknown() {
     #expect(
-      DocumentText.line(BatteryDocument(bare, BatteryReading(), at: 2_000_000_000.5))
+      DocumentText.line(BatteryDocument(bare, Read(BatteryReading()), at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":0,"alarms":null,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
           #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
@@ -83,7 +83,8 @@ import Testing
     (full.cycles, full.healthPercent, full.faults, full.warnings) = (3, 98, [], ["hot"])
     full.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
     #expect(
-      DocumentText.line(BatteryDocument(bare, full, age: 1_500, isStale: true, at: 2_000_000_000.5))
+      DocumentText.line(
+        BatteryDocument(bare, Read(full, age: .milliseconds(1_500), isStale: true), at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":1500,"alarms":null,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
           #""derived":["level"],"faults":[],"full_mah":2,"health_percent":98,"level":"normal","#,
@@ -96,19 +97,20 @@ import Testing
 
   @Test func aStatusDocumentHasNullsForTheUnknown() {
     #expect(
-      DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp"), at: 2e9))
+      DocumentText.line(
+        StatusDocument(bare, Read(AccessoryStatus(state: .idle)), AccessoryIdentity(name: "Lamp"), at: 2e9))
         == joined(
           #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":"Lamp","serial":null},"missing":null,\#(end),"stale":false,"#,
           #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#
         ))
-    let unknown = DocumentText.line(StatusDocument(bare, AccessoryStatus(), AccessoryIdentity(), at: 2e9))
+    let unknown = DocumentText.line(StatusDocument(bare, Read(AccessoryStatus()), AccessoryIdentity(), at: 2e9))
     #expect(
       unknown?.contains(
         #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":null}"#) == true)
     let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
     #expect(
-      DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
+      DocumentText.line(StatusDocument(bare, Read(fault, age: .milliseconds(7)), AccessoryIdentity(), at: 2e9))
         == joined(
           #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":null,"serial":null},"missing":null,\#(end),"stale":false,"#,
