@@ -86,8 +86,10 @@ final class YAMLEvents {
       // For bytes that aren't UTF-8 libyaml has no line number, only the offset of a byte, which may be a few bytes too small.
       return YAMLError(mark: mark(atByte: parser.problem_offset), message: "\(problem): it must be UTF-8 text")
     }
+    let mark = YAMLMark(parser.problem_mark)
+    if let fault = YAMLIndentation.fault(ofLine: mark.line, in: text) { return YAMLError(mark: mark, message: fault) }
     let context = parser.context.map { ", " + String(cString: $0) } ?? ""
-    return YAMLError(mark: YAMLMark(parser.problem_mark), message: "this is not valid YAML: \(problem)\(context)")
+    return YAMLError(mark: mark, message: "this is not valid YAML: \(problem)\(context)")
   }
 
   private func mark(atByte offset: Int) -> YAMLMark {
