@@ -234,7 +234,7 @@ extension BluetoothDevice {
     if let adapter = properties["Adapter"]?.path, adapter.utf8.count <= BluetoothObjects.textLimit.path {
       self.adapter = adapter
     }
-    if let strength = properties["RSSI"]?.integer { signalStrength = Int(strength) }
+    if let strength = properties["RSSI"]?.integer.flatMap(Int16.init(exactly:)) { signalStrength = Int(strength) }
     if let isConnected = properties["Connected"]?.boolean { self.isConnected = isConnected }
     if let isResolved = properties["ServicesResolved"]?.boolean { hasServicesResolved = isResolved }
     if let isPaired = properties["Paired"]?.boolean { self.isPaired = isPaired }

@@ -39,6 +39,10 @@ public struct PortReport: Sendable, Hashable {
     path = address.description
     findings = []
     guard let place = address.file else {
+      if [.ble, .rfcomm].contains(address.transport) {
+        add("device", .ok, "\(path) is a Bluetooth device: whether it answers is known only after connecting")
+        return
+      }
       add("device", .ok, "\(path) is a network address: whether something listens there is known only after connecting")
       return
     }
@@ -66,6 +70,9 @@ public struct PortReport: Sendable, Hashable {
     lookAtHolder(file, isSimulated: isSimulated)
     if address.transport == .terminal { lookAtLockFile() }
   }
+
+  /// A report without findings, on something that has no address.
+  package init(named path: String) { (self.path, findings) = (path, []) }
 
   /// A report on a device that isn't there.
   package init(missing path: String, _ message: String) {

@@ -8,6 +8,8 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case attached
   case battery
   case batteryList = "battery_list"
+  case bluetoothFound = "bluetooth_found"
+  case bluetoothScan = "bluetooth_scan"
   case bridgeEvent = "bridge_event"
   case commandList = "command_list"
   case connectionEvent = "connection_event"

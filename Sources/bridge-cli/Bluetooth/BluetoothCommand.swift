@@ -5,9 +5,11 @@ import ArgumentParser
 struct BluetoothCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bluetooth",
-    abstract: "Reaches Bluetooth devices through an HM-10, and sets up the remote control for Bluno robots.",
+    abstract:
+      "Finds Bluetooth devices, reaches them through an HM-10, and sets up the remote control for Bluno robots.",
     discussion: """
       EXAMPLES
+        bridge-cli bluetooth scan --ble
         bridge-cli bluetooth scan
         bridge-cli bluetooth connect 1
         bridge-cli bluetooth remote show

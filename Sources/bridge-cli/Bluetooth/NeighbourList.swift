@@ -7,6 +7,21 @@ import CommandOutput
 import Console
 import Glibc
 
+/// A device in the list: found by a module, or by this computer's own adapter.
+struct NeighbourRow: Sendable {
+  let address: BluetoothAddress
+  let signalStrength: Int?
+  let name: String?
+  /// What else is known, for people; empty when nothing is.
+  var about = ""
+}
+
+extension NeighbourRow {
+  init(_ neighbour: HM10Neighbour) {
+    self.init(address: neighbour.address, signalStrength: neighbour.signalStrength, name: neighbour.name)
+  }
+}
+
 /// The list of devices that a scan has found. On a terminal it is redrawn in place.
 final class NeighbourList: Sendable {
   private let isLive: Bool
@@ -16,7 +31,7 @@ final class NeighbourList: Sendable {
   init(isLive: Bool) { self.isLive = isLive }
 
   /// Draws the devices found so far, as many as fit on the screen.
-  func draw(_ neighbours: [HM10Neighbour]) {
+  func draw(_ neighbours: [NeighbourRow]) {
     guard isLive else { return }
     let size = Self.size
     var lines = Self.lines(neighbours, columns: size.columns)
@@ -27,7 +42,7 @@ final class NeighbourList: Sendable {
   }
 
   /// Shows the whole list at the end of the scan.
-  func finish(_ neighbours: [HM10Neighbour]) {
+  func finish(_ neighbours: [NeighbourRow]) {
     let columns = isLive ? Self.size.columns : nil
     let lines = neighbours.isEmpty ? ["Nothing was found."] : Self.lines(neighbours, columns: columns)
     if let columns { return replace(lines, columns: columns) }
@@ -49,7 +64,7 @@ final class NeighbourList: Sendable {
   }
 
   /// One line for each device, at most `columns` wide; as wide as the texts need where `columns` is nil.
-  private static func lines(_ neighbours: [HM10Neighbour], columns: Int?) -> [String] {
+  private static func lines(_ neighbours: [NeighbourRow], columns: Int?) -> [String] {
     let style = Style.standardOutput
     let isNarrow = columns ?? 80 < 60
     let gap = isNarrow ? " " : "  "
@@ -59,11 +74,12 @@ final class NeighbourList: Sendable {
     for (index, neighbour) in neighbours.enumerated() {
       let signal = neighbour.signalStrength.map { "\($0) dBm" } ?? "-"
       let name = neighbour.name.map { SafeText.escape($0, limit: 32) } ?? "-"
+      let text = neighbour.about.isEmpty ? name : pad(name, -24) + gap + neighbour.about
       let front = [
         pad("\(index + 1)", 3), style.signal(pad(signal, isNarrow ? 8 : 9), neighbour.signalStrength),
         neighbour.address.description,
       ].joined(separator: gap)
-      lines.append(front + gap + (columns.map { TextCut.text(name, columns: $0 - TextWidth.of(front + gap)) } ?? name))
+      lines.append(front + gap + (columns.map { TextCut.text(text, columns: $0 - TextWidth.of(front + gap)) } ?? text))
     }
     // A terminal narrower than an address can't show the list readably. Lines are cut anyway, since a wrapped line
     // would break redrawing.
@@ -71,8 +87,10 @@ final class NeighbourList: Sendable {
     return lines.map { TextCut.text($0, columns: columns) }
   }
 
+  /// The text with spaces before it, or, where `width` is negative, behind it.
   private static func pad(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
+    let spaces = String(repeating: " ", count: max(0, Int(width.magnitude) - TextWidth.of(text)))
+    return width < 0 ? text + spaces : spaces + text
   }
 
   private static var size: (rows: Int, columns: Int) {

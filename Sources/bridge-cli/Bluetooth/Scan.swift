@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -10,17 +11,23 @@ import CommandOutput
 struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "Shows the Bluetooth devices around an HM-10, the strongest signal first.",
+    abstract: "Shows the Bluetooth devices around, the strongest signal first.",
     discussion: """
-      On a terminal the list is updated while devices are found. connect takes its numbers. A module that is a peripheral becomes a \
-      central, and stays one.
+      With --ble or --classic this computer's own Bluetooth adapter looks for them; ble: and an address from the list is then a \
+      DEVICE for other commands. Without these an HM-10 looks for them: connect takes the list's numbers, and a module that is a \
+      peripheral becomes a central, and stays one. On a terminal the list is updated while devices are found.
 
       EXAMPLES
         bridge-cli bluetooth scan
+        bridge-cli bluetooth scan --ble
         bridge-cli bluetooth scan /dev/ttyUSB0 --driver hm10 --timeout 20s
       """)
 
   @OptionGroup var device: DeviceArgument
+  @Flag(help: "Look for Bluetooth Low Energy devices with this computer's own adapter.")
+  var ble = false
+  @Flag(help: "Look for Bluetooth Classic devices with this computer's own adapter.")
+  var classic = false
   @Option(
     help: ArgumentHelp("How long to scan.", valueName: "time"),
     transform: SecondsArgument.read)
@@ -36,9 +43,19 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     if let timeout, timeout.duration < .milliseconds(100) || timeout.duration > .seconds(3_600) {
       throw ValidationError("--timeout must be 100ms to 60m")
     }
+    if ble, classic { throw ValidationError("--ble and --classic can't be used together") }
+    if ble || classic, device.text != nil || line.saysSomething {
+      throw ValidationError(
+        "with \(ble ? "--ble" : "--classic") this computer's own adapter scans: leave out the device")
+    }
   }
 
   func run() async throws {
+    if ble || classic {
+      // A classic inquiry takes ten seconds.
+      let time = timeout?.duration ?? (ble ? Self.standardTime : .seconds(12))
+      return try await AirScan(kind: ble ? .lowEnergy : .classic, time: time, isJSON: output.json).run()
+    }
     try await OpenModule.with(device.text, line) { open in
       let central = try await open.start()
       let events = await central.events()
@@ -50,7 +67,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
           if output.json {
             Output.json(ScanEventDocument(device: module, neighbour: .init(neighbour)))
           } else {
-            list.draw(await central.strongestFirst)
+            list.draw(await central.strongestFirst.map { NeighbourRow($0) })
           }
         }
       }
@@ -73,7 +90,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
           Output.json(ScanDocument(device: module, neighbours: found.map { .init($0) }))
         }
       } else {
-        list.finish(found)
+        list.finish(found.map { NeighbourRow($0) })
       }
       if let failure { throw failure }
       // An interrupted scan has shown and stored what it found, but it still ends with the status of an interruption.

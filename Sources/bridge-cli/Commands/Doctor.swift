@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
@@ -52,9 +53,15 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       ]
     }
     let held = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(2)).held
-    return await SetupQueue(label: "doctor").run {
+    let reports = await SetupQueue(label: "doctor").run {
       patients.map { patient in Self.report(on: patient, held.filter { $0.device.isOnLine(of: patient) }) }
     }
+    // Everything includes the adapter; a device on the air depends on it.
+    guard device.text == nil || patients.contains(where: { [.ble, .rfcomm].contains($0.address.transport) }) else {
+      return reports
+    }
+    let bluetooth = await BluetoothDoctor.report(isAsked: device.text != nil)
+    return reports + (bluetooth.map { [DoctorView.Patient($0)] } ?? [])
   }
 
   /// `held`: the accessories at this device that services hold or wait for.

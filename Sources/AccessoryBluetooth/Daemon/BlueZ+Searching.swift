@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+extension BlueZ {
+  /// How often a search tells that something has changed, at most. Devices advertise up to fifty times a second.
+  private static let searchInterval = Duration.milliseconds(200)
+
+  /// Looks for devices for some time. Calls `changed` on the I/O thread with all that were found so far, and returns
+  /// them; the strongest signal comes first. A cancelled search returns what it has found until then.
+  ///
+  /// Throws `notFound` without an adapter, `misconfigured` when it is off, and `disconnected` when bluetoothd ends.
+  package func search(
+    _ kind: BluetoothKind, for time: Duration, _ changed: @escaping @Sendable ([BluetoothDevice]) -> Void
+  ) async throws(AccessoryError) -> [BluetoothDevice] {
+    let adapter = try adapter()
+    let result = OneShot<Result<Void, AccessoryError>>()
+    let isDue = Locked(false)
+    let key = observe { event, _ in
+      switch event {
+      case .gone(let error): result.finish(.failure(error))
+      case .changed:
+        let isFirst = isDue.withLock { isDue in
+          defer { isDue = true }
+          return !isDue
+        }
+        guard isFirst else { return }
+        _ = self.io.schedule(at: self.io.now + Self.searchInterval) {
+          isDue.withLock { $0 = false }
+          self.enter { if result.current == nil { changed(Self.found($0.objects, kind)) } }
+        }
+      case .value, .returned: break
+      }
+    }
+    try await startSearching(kind, on: adapter)
+    let timer = io.schedule(at: io.now + time) { result.finish(.success(())) }
+    let outcome = await result.value(whenCancelled: .success(()))
+    io.cancel(timer)
+    stopObserving(key)
+    // The strengths of signals are forgotten with the end of the search.
+    let found = Self.found(objects, kind)
+    await stopSearching(on: adapter)
+    try outcome.get()
+    return found
+  }
+
+  /// The devices that were heard, and those that are connected and so don't advertise.
+  private static func found(_ objects: BluetoothObjects, _ kind: BluetoothKind) -> [BluetoothDevice] {
+    objects.devices.values.filter { device in
+      device.address != nil && (device.signalStrength != nil || device.isConnected)
+        && (kind == .lowEnergy || device.deviceClass != nil)
+    }.sorted { a, b in
+      (b.signalStrength ?? .min, a.path) < (a.signalStrength ?? .min, b.path)
+    }
+  }
+}
