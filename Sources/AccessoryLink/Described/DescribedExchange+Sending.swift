@@ -151,7 +151,9 @@ extension DescribedExchange {
     }
     let times = waiting.tries == 1 ? "once" : "\(waiting.tries) times"
     let error = AccessoryError(
-      .timedOut, "\(label(of: waiting.request.unit)) does not answer \(waiting.request.name), which was sent \(times)")
+      .timedOut,
+      "\(label(of: waiting.request.unit)) does not answer \(waiting.request.name), which was sent \(times)"
+        + (codec.mismatch.map { "; in the last frame from it \($0)" } ?? ""))
     finish(.failure(error), now: now, effects: &effects)
   }
 }

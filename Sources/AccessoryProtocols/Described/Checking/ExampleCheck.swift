@@ -87,7 +87,8 @@ public struct ExampleCheck: Sendable {
       let wanted = example.request.flatMap { description.requests[$0].reply }.map { description.messages[$0].name }
       if read.frameCount == 0 {
         problems.append(
-          "it has no frame of this protocol: the beginning, the length or the check doesn't match the framings")
+          "it has no frame of this protocol: "
+            + (read.mismatch.map(\.description) ?? "the beginning, the length or the check doesn't match the framings"))
       } else if let unit, let other = read.frames.compactMap(\.unit).first(where: { $0 != unit }) {
         problems.append("it comes from unit \(other), not from unit \(unit)")
       } else if others.isEmpty {
@@ -148,7 +149,7 @@ public struct ExampleCheck: Sendable {
   /// Decodes all frames of an example. Lists of several frames are joined where the message comes in pieces.
   private func read(
     _ example: ProtocolDescription.Example, known: inout [String: Int]
-  ) -> (frames: [Frame], frameCount: Int, values: [String: DescribedValue]) {
+  ) -> (frames: [Frame], frameCount: Int, values: [String: DescribedValue], mismatch: CheckMismatch?) {
     let request = example.request.map { description.requests[$0] }
     let sent =
       example.sent ?? example.request.flatMap { try? writer.bytes($0, example.arguments, unit: example.unit).bytes }
@@ -178,6 +179,6 @@ public struct ExampleCheck: Sendable {
       }
       for value in decoded.values { values[value.name] = value }
     }
-    return (frames, batch.count, values)
+    return (frames, batch.count, values, codec.mismatch)
   }
 }

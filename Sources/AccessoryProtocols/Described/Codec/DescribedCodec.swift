@@ -17,6 +17,8 @@ public struct DescribedCodec: FrameCodec {
   public let description: ProtocolDescription
   /// What has been counted since the codec was made.
   public internal(set) var counters = FrameCounters()
+  /// What is wrong with the check of the last frame; nil when that frame was a good one, and before the first.
+  public private(set) var mismatch: CheckMismatch?
 
   enum Kind: Sendable {
     case layout(FramingPlan)
@@ -206,6 +208,8 @@ public struct DescribedCodec: FrameCodec {
           step = byteCount
           outcome = .whole
           break framings
+        case .damaged(let mismatch):
+          if outcome == nil { (outcome, self.mismatch) = (.payloadDamaged, mismatch) }
         case .broken(let reason):
           // The first framing whose start fits decides which error is counted; another framing may still fit.
           if outcome == nil { outcome = reason }
@@ -247,6 +251,7 @@ public struct DescribedCodec: FrameCodec {
     into batch: inout FrameBatch<DescribedHeader>
   ) {
     counters.frames += 1
+    mismatch = nil
     let header = DescribedHeader(framing: framing, body: body)
     guard case .layout(let plan) = kinds[framing] else {
       return batch.append(.whole, header, payload: bytes.extracting(range))

@@ -11,6 +11,8 @@ enum FrameProbe {
   case whole(byteCount: Int, bodyStart: Int, bodyEnd: Int)
   /// The bytes look like the start of a frame, but they are no valid frame.
   case broken(FrameOutcome)
+  /// The bytes are a frame but for a check.
+  case damaged(CheckMismatch)
 }
 
 extension FramingPlan {
@@ -58,7 +60,7 @@ extension FramingPlan {
   private func verified(_ frame: RawSpan, bodyEnd: Int, isFrontGood: Bool = false) -> FrameProbe {
     guard constants.isEmpty || hasConstants(frame, bodyEnd: bodyEnd) else { return .broken(.malformed) }
     for check in checks where !(isFrontGood && check.isInFront) && !isGood(check, frame, bodyEnd: bodyEnd) {
-      return .broken(.payloadDamaged)
+      return damage(check, frame, bodyEnd: bodyEnd)
     }
     return .whole(byteCount: frame.byteCount, bodyStart: front, bodyEnd: bodyEnd)
   }
@@ -122,18 +124,44 @@ extension FramingPlan {
 
   private func isGood(_ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil) -> Bool {
     if bodyEnd == front, !check.isPresentIfEmpty { return true }
+    guard let (place, covered) = ranges(check, content.byteCount, bodyEnd, digits?.byteCount) else { return false }
+    let written = content.extracting(place)
+    if let digits, coversDigits { return check.engine.isGood(written, over: digits.extracting(covered)) }
+    return check.engine.isGood(written, over: content.extracting(covered))
+  }
+
+  private func damage(_ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil) -> FrameProbe {
+    guard let (place, covered) = ranges(check, content.byteCount, bodyEnd, digits?.byteCount) else {
+      return .broken(.payloadDamaged)
+    }
+    var calculated: [UInt8] = []
+    if let digits, coversDigits {
+      check.engine.write(over: digits.extracting(covered), into: &calculated)
+    } else {
+      check.engine.write(over: content.extracting(covered), into: &calculated)
+    }
+    var received: [UInt8] = []
+    received.append(contentsOf: content.extracting(place))
+    return .damaged(
+      CheckMismatch(received: received, calculated: calculated, isText: check.engine.check.notation != .bytes))
+  }
+
+  private var coversDigits: Bool { hexadecimal?.checksCoverDigits == true }
+
+  /// Where a check is in the content, and what it covers: of the content, or of the digits where they are what is covered. Nil when
+  /// the frame is too short for both.
+  private func ranges(
+    _ check: Check, _ byteCount: Int, _ bodyEnd: Int, _ digitCount: Int?
+  ) -> (place: Range<Int>, covered: Range<Int>)? {
     let first = coveredStart(check, bodyEnd: bodyEnd)
     let last = coveredEnd(check, bodyEnd: bodyEnd)
     let place = offset(of: check.place, bodyEnd: bodyEnd)
-    let count = check.isDecimal ? content.byteCount - end.count - place : check.place.byteCount
-    guard first <= last, last <= content.byteCount, count >= 0, place + count <= content.byteCount else { return false }
-    let written = content.extracting(place..<(place + count))
-    if let digits, let hexadecimal, hexadecimal.checksCoverDigits {
-      let missing = hexadecimal.beginsWithOneDigit ? 1 : 0
-      let range = max(0, 2 * first - missing)..<(2 * last - missing)
-      return range.upperBound <= digits.byteCount && check.engine.isGood(written, over: digits.extracting(range))
-    }
-    return check.engine.isGood(written, over: content.extracting(first..<last))
+    let count = check.isDecimal ? byteCount - end.count - place : check.place.byteCount
+    guard first <= last, last <= byteCount, count >= 0, place + count <= byteCount else { return nil }
+    guard let digitCount, let hexadecimal, coversDigits else { return (place..<(place + count), first..<last) }
+    let missing = hexadecimal.beginsWithOneDigit ? 1 : 0
+    guard 2 * last - missing <= digitCount, max(0, 2 * first - missing) <= 2 * last - missing else { return nil }
+    return (place..<(place + count), max(0, 2 * first - missing)..<(2 * last - missing))
   }
 
   /// Where the bytes begin that a check covers: at an element, or at the body's start.
@@ -172,7 +200,9 @@ extension FramingPlan {
     else {
       return .broken(.malformed)
     }
-    for check in checks where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) { return .broken(.payloadDamaged) }
+    for check in checks where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) {
+      return damage(check, span, bodyEnd: bodyEnd, digits: digits)
+    }
     return .whole(byteCount: index + end.count - origin, bodyStart: front, bodyEnd: bodyEnd)
   }
 

@@ -85,6 +85,20 @@ import Testing
     #expect(host.error(of: id)?.kind == .timedOut)
   }
 
+  /// Somebody who describes a protocol sees which check the accessory has, and which one the description gives.
+  @Test func aWrongCheckIsToldWithBothValues() throws {
+    var host = try host(Samples.jbd)
+    let id = host.submit(try request("basic", of: Samples.jbd))
+    var damaged = Self.reply
+    damaged[damaged.count - 2] ^= 0x01
+    host.receive(damaged)
+    host.advance(.seconds(10))
+    #expect(
+      host.error(of: id)?.message
+        == "bms does not answer basic, which was sent 3 times; in the last frame from it the check is fbfe, calculated fbff"
+    )
+  }
+
   @Test func theGapIsKept() throws {
     var host = try host(Samples.jbd)
     let first = host.submit(try request("basic", of: Samples.jbd))

@@ -58,6 +58,19 @@ import Testing
     #expect(refused.map(\.message) == [2])
   }
 
+  @Test func aWrongCheckIsKeptUntilAGoodFrameComes() throws {
+    var codec = try DescribedCodec(Samples.jbd)
+    var batch = FrameBatch<DescribedHeader>()
+    let frame = hex(Self.j1)
+    var damaged = frame
+    damaged[damaged.count - 3] ^= 0x80
+    #expect(codec.mismatch == nil)
+    codec.decode(damaged.span.bytes, into: &batch)
+    #expect(codec.mismatch?.description == "the check is 7bff, calculated fbff")
+    codec.decode(frame.span.bytes, into: &batch)
+    #expect(codec.mismatch == nil && batch.count == 1)
+  }
+
   @Test func everyByteChanged() throws {
     let frame = hex(Self.j1)
     for place in frame.indices where place != 1 {
