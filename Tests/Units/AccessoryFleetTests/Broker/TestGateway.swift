@@ -16,13 +16,23 @@ final class TestGateway: Sendable {
     (self.name, self.directory, runtime) = (name, directory, try TemporaryDirectory())
   }
 
-  private static let binaries =
+  /// The folder of the programs.
+  static let binaries =
     "/" + (linkTarget("/proc/self/exe") ?? "").split(separator: "/").dropLast().joined(separator: "/")
 
   @discardableResult
   func start(
     _ program: String, _ arguments: [String], with variables: [String: String] = [:], limit: Duration = .seconds(240)
   ) throws -> Program {
+    let new = try Program(
+      [Self.binaries + "/" + program] + arguments, environment: environment(with: variables), directory: directory.path,
+      limit: limit)
+    programs.withLock { $0.append(new) }
+    return new
+  }
+
+  /// The environment of this machine's programs.
+  func environment(with variables: [String: String] = [:]) -> [String: String] {
     var environment = [
       "XDG_RUNTIME_DIR": runtime.path, "PATH": "/usr/bin:/bin", "ACCESSORY_BRIDGE_SOURCES": "simulator",
       "ACCESSORY_BRIDGE_PROFILES": directory.path + "/profiles", "XDG_CONFIG_HOME": directory.path + "/config",
@@ -31,11 +41,7 @@ final class TestGateway: Sendable {
     for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = getenv(name) { environment[name] = String(cString: value) }
     }
-    let new = try Program(
-      [Self.binaries + "/" + program] + arguments, environment: environment, directory: directory.path,
-      limit: limit)
-    programs.withLock { $0.append(new) }
-    return new
+    return environment
   }
 
   /// Plugs a simulated accessory in.
