@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "AccessoryBluetooth", targets: ["AccessoryBluetooth"]),
     .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
@@ -84,7 +85,15 @@ let package = Package(
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CDescriptions",
         .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      resources: [
+        .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"), .embedInCode("EV3/ev3.yaml"),
+        .embedInCode("HM10/hm10.yaml"), .embedInCode("Bluno/bluno.yaml"), .embedInCode("HM1X/hm1x.yaml"),
+        .embedInCode("MAVLink/mavlink.yaml"),
       ]),
+    .target(
+      name: "AccessoryFamilies",
+      dependencies: ["AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers"]),
     .target(
       name: "AccessorySharing",
       dependencies: [
@@ -113,12 +122,14 @@ let package = Package(
     .target(
       name: "AccessoryBridge",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
       ]),
     .target(
       name: "ExternalAccessory",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
       ]),
     .target(
@@ -142,6 +153,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
@@ -187,6 +199,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryTestingTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "OwnGadget", "TestSupport",
       ], path: "Tests/Units/AccessoryTestingTests"),
@@ -221,6 +234,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
@@ -228,6 +242,7 @@ let package = Package(
     .testTarget(
       name: "USBTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
         "TestSupport",
@@ -268,6 +283,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -275,6 +291,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
@@ -282,6 +299,7 @@ let package = Package(
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
@@ -294,7 +312,9 @@ let package = Package(
       path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(
       name: "NativeClient",
-      dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
+      dependencies: [
+        "AccessoryFamilies", "AccessoryCore", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
+      ],
       path: "Examples/NativeClient"),
     .executableTarget(name: "BatteryWatch", dependencies: ["AccessoryBridge"], path: "Examples/BatteryWatch"),
     .executableTarget(
@@ -325,6 +345,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryBridgeTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli",
@@ -333,6 +354,7 @@ let package = Package(
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
@@ -341,6 +363,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
         "AccessoryDrivers",
@@ -357,6 +380,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
     .testTarget(
       name: "LabTests",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore",
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryControl", "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5",
@@ -372,6 +396,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

@@ -20,6 +20,7 @@ let package = Package(
         "CFloor",
         .product(name: "ExternalAccessory", package: "accessory-bridge"),
         .product(name: "AccessoryDrivers", package: "accessory-bridge"),
+        .product(name: "AccessoryFamilies", package: "accessory-bridge"),
         .product(name: "AccessoryDiscovery", package: "accessory-bridge"),
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryCore", package: "accessory-bridge"),

@@ -9,6 +9,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryLink
 
 @main

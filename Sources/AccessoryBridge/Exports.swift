@@ -5,5 +5,6 @@
 @_exported import AccessoryCore
 @_exported import AccessoryDiscovery
 @_exported import AccessoryDrivers
+@_exported import AccessoryFamilies
 @_exported import AccessoryIO
 @_exported import AccessoryLink

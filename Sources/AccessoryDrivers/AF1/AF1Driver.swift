@@ -10,7 +10,7 @@ extension Driver {
   /// Raw bytes are harmless: AF1 is for gadgets of one's own. Their programs speak it in raw bytes, and its commands
   /// need no permission either.
   public static let af1: Driver = {
-    var driver = native
+    var driver = native.shipping { [.af1, .af1HID] }.found(by: af1Probe)
     driver.requests = .af1
     return driver
   }()
@@ -36,6 +36,13 @@ extension NumberedRequests {
     words: { number, payload in
       ["command", "number=\(number)"] + (payload.isEmpty ? [] : ["payload=" + Hexadecimal.string(payload)])
     }, reply: { payload, number in AF1Accessory.words(ofReply: payload, to: number) })
+}
+
+extension Profile {
+  /// The profile for AF1 accessories that simulators announce or provide on USB.
+  public static let af1 = shipped(PackageResources.framed_yaml, driver: AF1Accessory.driverName)
+  /// The profile for AF1 accessories that speak it in HID reports.
+  static let af1HID = shipped(PackageResources.framed_hid_yaml, driver: AF1Accessory.driverName)
 }
 
 extension AF1Accessory: Accessory {

@@ -19,6 +19,13 @@ extension Driver {
     session, _, clock throws(AccessoryError) in
     try await BlunoRobot.open(session, clock: clock)
   }
+  .shipping { [.bluno] }
+  .found(by: blunoProbe)
+}
+
+extension Profile {
+  /// The profile for robots with a Bluno board that simulators announce, or that the user names as the driver.
+  public static let bluno = shipped(PackageResources.bluno_yaml, driver: BlunoRobot.driverName)
 }
 
 extension BlunoRobot: Accessory {

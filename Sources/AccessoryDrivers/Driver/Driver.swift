@@ -27,6 +27,11 @@ public struct Driver: Sendable {
   }
   /// The requests by number that its accessories take; nil when they take none.
   package var requests: NumberedRequests?
+  /// The profiles that come with this driver: the first is the one that has its name.
+  public var profiles: [Profile] { shippedProfiles() }
+  var shippedProfiles: @Sendable () -> [Profile] = { [] }
+  /// Makes the probes by which `identify` finds its accessories; nil when it can't find them.
+  var probe: Probe?
   /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
   /// permissions that `WriteRules` describes.
   public let rawBytes: RawBytes

@@ -3,7 +3,8 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// The drivers that a program knows, by name: the built-in ones, and those that the program adds.
+/// The drivers that a program knows, by name: those that come with this package (`builtIn`, of AccessoryFamilies), and those that
+/// the program adds.
 ///
 /// It is a value, passed to everything that looks up drivers: the reader of profiles, `DeviceOpener`, the service and
 /// `EAAccessoryManager`.
@@ -12,9 +13,6 @@ public struct DriverLibrary: Sendable {
   public private(set) var drivers: [Driver]
   /// The described protocols. The name of a protocol is also the name of its driver. Empty by default.
   public var protocols: DescriptionLibrary
-
-  /// The drivers that are built into this package.
-  public static let builtIn = DriverLibrary([.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink], protocols: .builtIn)
 
   /// A library of these drivers and described protocols. Of drivers with the same name, the last one counts.
   public init(_ drivers: [Driver] = [], protocols: DescriptionLibrary = .none) {

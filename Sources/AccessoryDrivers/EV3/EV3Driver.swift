@@ -21,7 +21,15 @@ extension Driver {
     },
     make: { session, profile, clock throws(AccessoryError) in
       try await EV3Brick.open(session, options: .init(profile), clock: clock)
-    })
+    }
+  )
+  .shipping { [.ev3] }
+  .found(by: ev3Probe)
+}
+
+extension Profile {
+  /// The profile for LEGO EV3 bricks on USB, or announced by simulators.
+  public static let ev3 = shipped(PackageResources.ev3_yaml, driver: EV3Brick.driverName)
 }
 
 extension EV3Brick: Accessory {

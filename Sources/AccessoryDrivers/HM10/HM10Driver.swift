@@ -18,6 +18,13 @@ extension Driver {
     session, _, clock throws(AccessoryError) in
     try await HM10Module.open(session, clock: clock)
   }
+  .shipping { [.hm10] }
+  .found(by: hm10Probe)
+}
+
+extension Profile {
+  /// The profile for HM-10 modules that simulators announce, or that the user names as the driver.
+  public static let hm10 = shipped(PackageResources.hm10_yaml, driver: HM10Module.driverName)
 }
 
 extension HM10Module: RadioAccessory {

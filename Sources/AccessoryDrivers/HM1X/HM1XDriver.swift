@@ -17,6 +17,12 @@ extension Driver {
     session, _, clock throws(AccessoryError) in
     try await HM1XCar.open(session, clock: clock)
   }
+  .shipping { [.hm1x] }
+}
+
+extension Profile {
+  /// The profile for HM-1X cars that simulators announce, or that the user names as the driver.
+  public static let hm1x = shipped(PackageResources.hm1x_yaml, driver: HM1XCar.driverName)
 }
 
 extension HM1XCar: Accessory {

@@ -16,7 +16,7 @@ enum IdentificationOrder {
     Place(921_600, "mavlink"),
   ]
 
-  /// Kinds that must be sent a request.
+  /// Kinds that must be sent a request. A kind with a second form of the request has a second entry: its name, a slash and the form.
   static let asking = [
     // Requests with checksums, which no other kind mistakes for its own.
     Place(9_600, "jbd"), Place(9_600, "daly"),
@@ -29,19 +29,10 @@ enum IdentificationOrder {
     Place(2_400, "sdm120"), Place(9_600, "sdm120"), Place(9_600, "renogy"), Place(9_600, "srne"),
     Place(9_600, "pylontech"), Place(9_600, "elm327"),
     Place(38_400, "elm327"),
-    Place(115_200, "epever"), Place(115_200, "elm327"), Place(115_200, af1), Place(115_200, ev3),
+    Place(115_200, "epever"), Place(115_200, "elm327"), Place(115_200, "framed"), Place(115_200, "ev3"),
     // The command AT ends a Bluetooth module's connection.
-    Place(9_600, hm10), Place(9_600, hm10Clone),
+    Place(9_600, "hm10"), Place(9_600, "hm10/clone"),
     // These requests switch a Bluno's radio, and other modems, to command mode for a moment.
-    Place(115_200, bluno), Place(115_200, oldBluno),
+    Place(115_200, "bluno"), Place(115_200, "bluno/old"),
   ]
-
-  static let af1 = AF1Accessory.driverName
-  static let ev3 = EV3Brick.driverName
-  static let hm10 = HM10Module.driverName
-  static let bluno = BlunoRobot.driverName
-  static let mavlink = MAVLinkAutopilot.driverName
-  /// Separate entries for kinds with a second form of the request. No description can have such a name.
-  static let hm10Clone = hm10 + "/clone"
-  static let oldBluno = bluno + "/old"
 }

@@ -35,7 +35,7 @@ public struct IdentificationPlan: Sendable {
   /// Kinds that aren't tried, with the reasons.
   public private(set) var untried: [IdentificationFind.Fact] = []
 
-  private let drivers: [String]
+  private let drivers: [Driver]
   /// The described protocols by name. They are kept here so that built-in ones are parsed only once.
   private let protocols: [String: DescribedProtocol]
   private let port: PortKind
@@ -49,7 +49,7 @@ public struct IdentificationPlan: Sendable {
   public init(
     _ drivers: DriverLibrary, port: PortKind, timeout: Duration? = nil, isWanted: (String) -> Bool = { _ in true }
   ) {
-    (self.drivers, self.port, self.timeout) = (drivers.drivers.map(\.name), port, timeout)
+    (self.drivers, self.port, self.timeout) = (drivers.drivers, port, timeout)
     let described = drivers.protocols.names.compactMap { drivers.protocols.described($0) }
     protocols = Dictionary(described.map { ($0.name, $0) }) { $1 }
     // Sorted by rate and name, so that kinds without an entry in the order always have the same position.
@@ -63,7 +63,7 @@ public struct IdentificationPlan: Sendable {
       ask(described.name, described.rate, isWanted)
     }
     let tried = Set(steps.flatMap(\.kinds))
-    untried = (self.drivers + drivers.protocols.names).filter { isWanted($0) && !tried.contains($0) }
+    untried = (self.drivers.map(\.name) + drivers.protocols.names).filter { isWanted($0) && !tried.contains($0) }
       .map { .init($0, reason($0)) }
   }
 
@@ -89,9 +89,7 @@ public struct IdentificationPlan: Sendable {
   private mutating func listen(_ kind: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
     guard isWanted(kind), port != .modbusTCP else { return }
     let time = max(timeout ?? .zero, Self.listening)
-    if kind == IdentificationOrder.mavlink, drivers.contains(kind) {
-      return add(NativeProbe.mavlink(time), line(rate))
-    }
+    if let native = probe(kind, timeout: time), native.sends.isEmpty { return add(native, line(rate)) }
     guard let described = protocols[kind], described.description.canBeHeard,
       let probe = try? DescribedProbe(described.description, request: nil, wire: .serial, timeout: nil)
     else { return }
@@ -101,16 +99,21 @@ public struct IdentificationPlan: Sendable {
   }
 
   private mutating func ask(_ name: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
-    let isNetwork = port == .connection(isNetwork: true)
-    if let native = NativeProbe.at(name, isNetwork: isNetwork, timeout: timeout) {
-      guard isWanted(native.kind), port != .modbusTCP, drivers.contains(native.kind)
-      else { return }
+    if let native = probe(name, timeout: timeout) {
+      guard isWanted(native.kind), port != .modbusTCP else { return }
       return add(native, line(rate))
     }
     guard isWanted(name), let described = protocols[name],
       port != .modbusTCP || described.description.modbus != nil
     else { return }
     for request in described.description.safeIdentifications { ask(described, request, rate) }
+  }
+
+  /// The probe of a driver in Swift for a name in `IdentificationOrder`; nil if no driver has one.
+  private func probe(_ name: String, timeout: Duration?) -> NativeProbe? {
+    let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+    let driver = drivers.first { $0.name == parts.first }
+    return driver?.probe?(parts.count > 1 ? parts[1] : nil, port == .connection(isNetwork: true), timeout)
   }
 
   private mutating func ask(_ described: DescribedProtocol, _ request: Int, _ rate: UInt32) {
@@ -157,7 +160,9 @@ public struct IdentificationPlan: Sendable {
   // MARK: - Kinds that aren't tried
 
   private func reason(_ name: String) -> String {
-    if name == HM1XCar.driverName { return "it sends no replies" }
+    if drivers.first(where: { $0.name == name })?.lacks.isSuperset(of: [.status, .battery, .requests]) == true {
+      return "it sends no replies"
+    }
     let described = protocols[name]
     if port == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
     return described == nil ? "no request is known that identifies it" : "its description has no plan: identify"

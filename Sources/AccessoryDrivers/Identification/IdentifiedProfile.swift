@@ -74,7 +74,9 @@ public struct IdentifiedProfile: Sendable, Hashable {
       var settings: [String] = []
       // Profiles inherit the line settings of a described protocol.
       if line.baudRate != described?.line?.baudRate { settings.append("baud: \(line.baudRate)") }
-      if described == nil, find.kind == BlunoRobot.driverName { settings.append("settle: 2s") }
+      if let settle = drivers.driver(named: find.kind)?.profiles.first?.settle, settle > .zero {
+        settings.append("settle: \(TimeText.text(settle))")
+      }
       if !settings.isEmpty { lines += ["transport:", "  tty: {\(settings.joined(separator: ", "))}"] }
     }
     lines.append(described == nil ? "driver: \(find.kind)" : "protocol: \(find.kind)")

@@ -6,7 +6,7 @@ import AccessoryProtocols
 
 /// Decides from received bytes whether an accessory of one kind is there. A probe is a value without I/O or a clock,
 /// and sends nothing itself.
-protocol KindProbe: Sendable {
+package protocol KindProbe: Sendable {
   /// The result; nil while the probe waits.
   var outcome: ProbeOutcome? { get }
   /// When `timePassed` must be called next; nil while the probe waits only for bytes.
@@ -20,7 +20,7 @@ protocol KindProbe: Sendable {
 }
 
 /// The result of a probe.
-enum ProbeOutcome: Sendable, Hashable {
+package enum ProbeOutcome: Sendable, Hashable {
   /// An accessory of the kind is there, with these values.
   case fits([IdentificationFind.Fact])
   /// A device answers with the kind's protocol, but refuses the request.
@@ -30,11 +30,11 @@ enum ProbeOutcome: Sendable, Hashable {
 }
 
 /// A probe for text: when the line falls silent, it examines the bytes since the request, at most `limit`.
-struct TextProbe: KindProbe {
+package struct TextProbe: KindProbe {
   /// Decodes the reply; returns nil when the bytes aren't one.
-  let meaning: @Sendable ([UInt8]) -> [IdentificationFind.Fact]?
-  let timeout: Duration
-  private(set) var outcome: ProbeOutcome?
+  package let meaning: @Sendable ([UInt8]) -> [IdentificationFind.Fact]?
+  package let timeout: Duration
+  package private(set) var outcome: ProbeOutcome?
   private var bytes: [UInt8] = []
   private var end = MonotonicTime(nanoseconds: .max)
   private var silence: MonotonicTime?
@@ -42,25 +42,25 @@ struct TextProbe: KindProbe {
 
   private static let limit = 512
 
-  init(timeout: Duration, _ meaning: @escaping @Sendable ([UInt8]) -> [IdentificationFind.Fact]?) {
+  package init(timeout: Duration, _ meaning: @escaping @Sendable ([UInt8]) -> [IdentificationFind.Fact]?) {
     (self.timeout, self.meaning) = (timeout, meaning)
   }
 
-  var deadline: MonotonicTime? { outcome == nil ? min(end, silence ?? end) : nil }
+  package var deadline: MonotonicTime? { outcome == nil ? min(end, silence ?? end) : nil }
 
-  mutating func start(now: MonotonicTime, timing: LineTiming) {
+  package mutating func start(now: MonotonicTime, timing: LineTiming) {
     (outcome, bytes, silence) = (nil, [], nil)
     pause = max(.milliseconds(100), timing.silence)
     end = now + timeout + timing.time(of: 64)
   }
 
-  mutating func take(_ bytes: [UInt8], now: MonotonicTime) {
+  package mutating func take(_ bytes: [UInt8], now: MonotonicTime) {
     guard outcome == nil else { return }
     self.bytes += bytes.prefix(Self.limit - self.bytes.count)
     silence = now + pause
   }
 
-  mutating func timePassed(now: MonotonicTime) {
+  package mutating func timePassed(now: MonotonicTime) {
     guard outcome == nil else { return }
     if let silence, silence <= now {
       self.silence = nil
@@ -71,12 +71,12 @@ struct TextProbe: KindProbe {
 }
 
 /// A probe that searches for valid frames of a codec.
-struct CodecProbe<Codec: FrameCodec>: KindProbe {
+package struct CodecProbe<Codec: FrameCodec>: KindProbe {
   /// Decodes a frame; returns nil when it is no evidence for the kind.
-  let meaning: @Sendable (Codec.Header, RawSpan) -> [IdentificationFind.Fact]?
+  package let meaning: @Sendable (Codec.Header, RawSpan) -> [IdentificationFind.Fact]?
   /// The timeout; nil when the step's time for listening is the only limit.
-  let timeout: Duration?
-  private(set) var outcome: ProbeOutcome?
+  package let timeout: Duration?
+  package private(set) var outcome: ProbeOutcome?
   private let fresh: Codec
   private var codec: Codec
   private var batch = FrameBatch<Codec.Header>()
@@ -84,32 +84,32 @@ struct CodecProbe<Codec: FrameCodec>: KindProbe {
   private var silence: MonotonicTime?
   private var timing = LineTiming.instant
 
-  init(
+  package init(
     _ codec: Codec, timeout: Duration?,
     _ meaning: @escaping @Sendable (Codec.Header, RawSpan) -> [IdentificationFind.Fact]?
   ) {
     (fresh, self.codec, self.timeout, self.meaning) = (codec, codec, timeout, meaning)
   }
 
-  var deadline: MonotonicTime? {
+  package var deadline: MonotonicTime? {
     guard outcome == nil else { return nil }
     return [end, silence].compactMap { $0 }.min()
   }
 
-  mutating func start(now: MonotonicTime, timing: LineTiming) {
+  package mutating func start(now: MonotonicTime, timing: LineTiming) {
     (outcome, codec, silence, self.timing) = (nil, fresh, nil, timing)
     batch.removeAll()
     end = timeout.map { now + $0 + timing.time(of: 256) }
   }
 
-  mutating func take(_ bytes: [UInt8], now: MonotonicTime) {
+  package mutating func take(_ bytes: [UInt8], now: MonotonicTime) {
     guard outcome == nil else { return }
     codec.decode(bytes.span.bytes, into: &batch)
     silence = codec.hasUnfinishedFrame ? now + timing.silence : nil
     look()
   }
 
-  mutating func timePassed(now: MonotonicTime) {
+  package mutating func timePassed(now: MonotonicTime) {
     guard outcome == nil else { return }
     if let silence, silence <= now {
       self.silence = nil

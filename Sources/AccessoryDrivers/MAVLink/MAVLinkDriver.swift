@@ -19,4 +19,11 @@ extension Driver {
   ) { session, _, clock throws(AccessoryError) in
     try await MAVLinkAutopilot.open(session, clock: clock)
   }
+  .shipping { [.mavlink] }
+  .found(by: mavlinkProbe)
+}
+
+extension Profile {
+  /// The profile for MAVLink autopilots that simulators announce, or that the user names as the driver.
+  public static let mavlink = shipped(PackageResources.mavlink_yaml, driver: MAVLinkAutopilot.driverName)
 }

@@ -49,7 +49,7 @@ public struct DeviceOpener: Sendable {
   /// Opens `device` with the transport that `profile` prefers, or else at the device's address. `isChosen` says that the user, or the
   /// program that holds the device, has chosen the address; then the profile's preference doesn't count.
   public init(
-    _ device: Device, profile: Profile? = nil, isChosen: Bool = false, drivers: DriverLibrary = .builtIn
+    _ device: Device, profile: Profile? = nil, isChosen: Bool = false, drivers: DriverLibrary
   ) {
     let device = isChosen ? device : profile?.choosingTransport(device) ?? device
     self.device = device

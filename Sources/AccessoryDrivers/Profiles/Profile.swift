@@ -39,6 +39,8 @@ public struct Profile: Sendable, Hashable {
   public var reset: ProfileReset?
   /// The rules of alarms by which the service watches the accessory. No two have the same name.
   public var alarms: [AlarmRule] = []
+  /// Whether the profile comes with a driver.
+  var origin = ProfileOrigin()
 
   /// The baud rate of a serial line, in bits per second.
   public var baudRate: UInt32 {

@@ -16,7 +16,7 @@ public struct ProfileLibrary: Sendable {
   }
 
   /// The profiles; the last that was read is the first.
-  public private(set) var store = ProfileStore.builtIn
+  public private(set) var store: ProfileStore
   /// The origin of each profile, by the profile's name.
   public private(set) var origins: [String: Origin]
   /// Files that were not read, with the reason. Includes files of protocol descriptions.
@@ -30,7 +30,7 @@ public struct ProfileLibrary: Sendable {
   /// or that an untrusted user could have written, is left out and reported in `problems`. Profiles can refer to
   /// `drivers` and to described `protocols`; nil means those in the usual folders. Blocks: call it on a `SetupQueue`.
   public static func load(
-    folders: [String]? = nil, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary? = nil
+    folders: [String]? = nil, drivers: DriverLibrary, protocols: DescriptionLibrary? = nil
   ) -> ProfileLibrary {
     load(
       folders ?? usualFolders(), drivers: drivers, protocols: protocols ?? .load(),
@@ -38,7 +38,7 @@ public struct ProfileLibrary: Sendable {
   }
 
   static func load(
-    _ folders: [String], drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn, isStrict: Bool
+    _ folders: [String], drivers: DriverLibrary, protocols: DescriptionLibrary = .builtIn, isStrict: Bool
   ) -> ProfileLibrary {
     var library = ProfileLibrary(drivers, protocols)
     for folder in folders { library.read(folder, isStrict) }
@@ -48,6 +48,7 @@ public struct ProfileLibrary: Sendable {
   private init(_ drivers: DriverLibrary, _ protocols: DescriptionLibrary) {
     self.drivers = drivers
     self.protocols = protocols
+    store = ProfileStore(drivers: drivers)
     store.protocols = protocols
     problems = protocols.problems
     origins = Dictionary(store.profiles.map { ($0.name, .builtIn) }) { first, _ in first }

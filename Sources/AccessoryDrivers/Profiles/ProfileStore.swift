@@ -10,11 +10,11 @@ public struct ProfileStore: Sendable, Hashable {
   /// The described protocols. Each also has a profile by default. Initially those that are built into this package.
   public var protocols = DescriptionLibrary.builtIn
 
-  /// The profiles that are built into this package.
-  public static let builtIn = ProfileStore(BuiltInProfiles.all)
-
   /// A store with these profiles, in order of precedence.
   public init(_ profiles: [Profile]) { self.profiles = profiles }
+
+  /// A store with the profiles that come with these drivers.
+  public init(drivers: DriverLibrary) { self.init(drivers.drivers.flatMap(\.profiles)) }
 
   /// Adds a profile before all others. It replaces one with the same name.
   public mutating func register(_ profile: Profile) {
@@ -68,7 +68,7 @@ public struct ProfileStore: Sendable, Hashable {
       }
     }
     guard best.profiles.count > 1 else { return best.profiles }
-    let own = best.profiles.filter { !BuiltInProfiles.all.contains($0) }
+    let own = best.profiles.filter { !$0.origin.isShipped }
     return own.isEmpty ? best.profiles : own
   }
 }

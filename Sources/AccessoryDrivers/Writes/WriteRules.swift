@@ -93,5 +93,5 @@ public struct WriteRules: Sendable {
 
 extension Profile {
   /// Whether no file has this profile: it is built in, or made for a described protocol that has no profile.
-  fileprivate var isBuiltIn: Bool { self == described?.profile || BuiltInProfiles.all.contains(self) }
+  fileprivate var isBuiltIn: Bool { self == described?.profile || origin.isShipped }
 }

@@ -31,7 +31,7 @@ package actor BridgeService {
 
   /// A service that applies `profiles`, with the drivers in `drivers`.
   package init(
-    _ configuration: ServiceConfiguration, profiles: ProfileStore, drivers: DriverLibrary = .builtIn, log: Logger,
+    _ configuration: ServiceConfiguration, profiles: ProfileStore, drivers: DriverLibrary, log: Logger,
     hooks: ServiceHooks = ServiceHooks(), io: IOThread = .shared, clock: (any TimerClock)? = nil
   ) {
     context = ServiceContext(configuration, drivers, log, hooks, io, clock ?? io)

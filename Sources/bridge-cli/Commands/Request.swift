@@ -3,6 +3,7 @@
 import AccessoryBridge
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import ArgumentParser
 import CommandOutput
 

@@ -3,6 +3,7 @@
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 
 /// The drivers that the command uses.

@@ -5,6 +5,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 import CommandOutput

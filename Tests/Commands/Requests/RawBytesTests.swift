@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import Glibc
 import TestSupport

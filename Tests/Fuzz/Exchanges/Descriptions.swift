@@ -3,6 +3,7 @@
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryProtocols
 import AccessorySimulator
 

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 

@@ -2,6 +2,7 @@
 
 import AccessoryBridge
 import AccessoryCore
+import AccessoryFamilies
 import AccessorySimulator
 import TestSupport
 import Testing

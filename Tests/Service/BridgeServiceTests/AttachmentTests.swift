@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
@@ -357,7 +358,8 @@ import Testing
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
     configuration.exitIdle = .seconds(30)
     let service = BridgeService(
-      configuration, profiles: .builtIn, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+      configuration, profiles: .builtIn, drivers: .builtIn,
+      log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     await service.watch([])
     #expect(clock.nextDeadline == clock.now + .seconds(30))
     clock.advance(by: .seconds(20))
@@ -379,7 +381,8 @@ import Testing
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
     configuration.scanTimeout = .seconds(5)
     let service = BridgeService(
-      configuration, profiles: .builtIn, log: Logger(label: "test") { _ in TestLog(lines: log) }, clock: clock)
+      configuration, profiles: .builtIn, drivers: .builtIn, log: Logger(label: "test") { _ in TestLog(lines: log) },
+      clock: clock)
     await service.watch([])
     clock.advance(by: .seconds(5))
     try await log.wait { $0.contains { $0.contains("the search has ended: no accessory") } }

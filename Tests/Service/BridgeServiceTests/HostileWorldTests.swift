@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import AccessorySimulator
 import Glibc

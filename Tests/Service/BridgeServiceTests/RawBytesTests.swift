@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import TestSupport
 import Testing

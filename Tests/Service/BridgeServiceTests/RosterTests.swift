@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import AccessorySimulator
 import AccessoryTesting
@@ -109,7 +110,8 @@ import Testing
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
     (configuration.maximumAttached, configuration.retry.tries) = (4, .off)
     let service = BridgeService(
-      configuration, profiles: ProfileStore([.af1]), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      configuration, profiles: ProfileStore([.af1]), drivers: .builtIn,
+      log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       clock: ManualClock())
     await service.watch([source])
     for round in 1...6 {

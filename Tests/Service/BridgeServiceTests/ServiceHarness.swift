@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessorySimulator
 import Logging
 import TestSupport

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessorySimulator
 import ExternalAccessory
 import TestSupport

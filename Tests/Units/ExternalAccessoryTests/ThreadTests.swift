@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryFamilies
 import AccessoryIO
 import Foundation
 import Glibc

@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryLink
 import AccessorySimulator
 import CFloor

@@ -107,9 +107,7 @@ public struct DescriptionReader: ValueReader {
     word(node, what, among: ["big", "little"]).map { $0 == "big" ? .bigEndian : .littleEndian }
   }
 
-  /// The names of the drivers in Swift, which no described protocol may have.
-  static let builtInDrivers = [
-    AF1Accessory.driverName, EV3Brick.driverName, HM10Module.driverName, BlunoRobot.driverName, HM1XCar.driverName,
-    MAVLinkAutopilot.driverName,
-  ]
+  /// The names of the drivers in Swift that come with this package, which no described protocol may have, whatever drivers a program
+  /// knows.
+  static let builtInDrivers = ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"]
 }

@@ -28,7 +28,7 @@ public struct ProfileReader: ValueReader {
   /// Reads a profile in YAML, of up to 64 KiB. Errors name the file `file`. The profile's driver must be one of
   /// `drivers` or the name of one of the described `protocols`. Throws up to 20 errors at once.
   public static func read(
-    _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> Profile {
     try check(bytes, file: file, drivers: drivers, protocols: protocols).profile
   }
@@ -36,7 +36,7 @@ public struct ProfileReader: ValueReader {
   /// The same, with the rules of alarms whose limits can't be compared with the values of the profile's protocol. A
   /// profile with such rules can be used: their alarms are never raised.
   package static func check(
-    _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> (profile: Profile, unfitAlarms: [ProfileProblem]) {
     var reader = ProfileReader(file: file, drivers: drivers, protocols: protocols)
     do throws(YAMLError) {

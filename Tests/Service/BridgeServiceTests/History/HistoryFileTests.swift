@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryIO
 import TestSupport
 import Testing
@@ -209,7 +210,7 @@ struct HistoryFileTests {
     let logger = ServiceHarness.logger(log)
     let wall = wall
     configuration.wallClock = { wall + Double(clock.now.nanoseconds) / 1e9 }
-    return BridgeService(configuration, profiles: ProfileStore([]), log: logger, clock: clock)
+    return BridgeService(configuration, profiles: ProfileStore([]), drivers: .builtIn, log: logger, clock: clock)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting

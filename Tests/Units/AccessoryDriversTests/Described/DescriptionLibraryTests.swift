@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryFamilies
 import AccessoryProtocols
 import Glibc
 import TestSupport

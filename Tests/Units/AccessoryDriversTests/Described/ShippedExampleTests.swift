@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryProtocols
 import SystemPackage
 import TestSupport

@@ -3,6 +3,7 @@
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryFamilies
 import AccessoryIO
 import SystemPackage
 import TestSupport

@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryDiscovery
+import AccessoryFamilies
 import AccessoryIO
 import Testing
 

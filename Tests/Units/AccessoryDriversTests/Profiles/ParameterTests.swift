@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryFamilies
 import AccessoryProtocols
 import Testing
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryFamilies
 import Glibc
 import TestSupport
 import Testing
@@ -23,7 +24,7 @@ import Testing
   }
 
   private func load(isStrict: Bool = true) -> ProfileLibrary {
-    ProfileLibrary.load([system.path, user.path, "/nowhere/at/all"], isStrict: isStrict)
+    ProfileLibrary.load([system.path, user.path, "/nowhere/at/all"], drivers: .builtIn, isStrict: isStrict)
   }
 
   @Test func laterOnesWinByName() throws {
@@ -97,7 +98,7 @@ import Testing
     for mode in [0o770, 0o707] as [mode_t] {
       #expect(chmod(system.path, mode) == 0 && chmod(user.path, mode) == 0)
       // The one is such a folder, the other lies in one.
-      let library = ProfileLibrary.load([system.path, user.path + "/profiles"], isStrict: true)
+      let library = ProfileLibrary.load([system.path, user.path + "/profiles"], drivers: .builtIn, isStrict: true)
       #expect(library.store == .builtIn)
       #expect(library.problems.count == 2)
       #expect(library.problems.allSatisfy { $0.message.contains("may write") })
@@ -108,10 +109,10 @@ import Testing
   @Test func aSymbolicLinkIsRefusedWhenStrict() throws {
     try write("a", "1", to: "elsewhere", in: user)
     #expect(symlink(user.path + "/elsewhere", system.path + "/a.yaml") == 0)
-    let library = ProfileLibrary.load([system.path], isStrict: true)
+    let library = ProfileLibrary.load([system.path], drivers: .builtIn, isStrict: true)
     #expect(library.store.profile(named: "a") == nil)
     #expect(library.problems.first?.message.contains("it is a symbolic link") == true)
-    #expect(ProfileLibrary.load([system.path], isStrict: false).store.profile(named: "a") != nil)
+    #expect(ProfileLibrary.load([system.path], drivers: .builtIn, isStrict: false).store.profile(named: "a") != nil)
   }
 
   /// Only root can make files of others.

@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryFamilies
 import AccessoryIO
 import Testing
 
@@ -121,7 +122,9 @@ import Testing
     #expect(profile.policies.maximumAttached == nil && profile.policies.idleClose == nil)
   }
 
-  @Test(arguments: [whole, "name: x\nmatch: {serial: \"A\\u202E*\"}\npacing: {window: 4}"] + BuiltInProfiles.texts)
+  @Test(
+    arguments: [whole, "name: x\nmatch: {serial: \"A\\u202E*\"}\npacing: {window: 4}"]
+      + ProfileStore.builtIn.profiles.map(ProfileText.text))
   func writtenAndReadAgain(text: String) throws {
     let profile = try read(text)
     let written = ProfileText.text(profile)
@@ -131,15 +134,18 @@ import Testing
   }
 
   @Test func theBuiltInOnesCanBeRead() throws {
-    for text in BuiltInProfiles.texts { _ = try read(text) }
-    #expect(BuiltInProfiles.all.count == BuiltInProfiles.texts.count)
-    #expect(Set(BuiltInProfiles.all.map(\.name)).count == BuiltInProfiles.texts.count)
+    let shipped = ProfileStore.builtIn.profiles
+    #expect(shipped.map(\.name) == ["framed", "framed-hid", "ev3", "hm10", "bluno", "hm1x", "mavlink"])
+    for driver in DriverLibrary.builtIn.drivers {
+      #expect(driver.profiles.first?.name == driver.name)
+      #expect(driver.profiles.allSatisfy { $0.driver == driver.name && $0.origin.isShipped })
+    }
     let framed = try #require(ProfileStore.builtIn.profile(named: "framed"))
     #expect(framed.rules.first == DeviceRule(driver: "framed"))
     #expect(framed == .af1)
     #expect(framed.driver == AF1Accessory.driverName)
     #expect(framed.protocolStrings == ["com.accessorybridge.framed"])
-    for profile in BuiltInProfiles.all {
+    for profile in shipped {
       #expect(profile.rules.allSatisfy { $0.overreachProblem == nil })
       // Numbers that belong to nobody, or to a chip that is in everything, are not enough; LEGO has its own.
       for rule in profile.rules where rule.usbVendor != nil && rule.usbVendor != 0x0694 {

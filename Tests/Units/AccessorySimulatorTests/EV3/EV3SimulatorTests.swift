@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols

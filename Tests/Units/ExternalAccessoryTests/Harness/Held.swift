@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryFamilies
 import BridgeService
 import Logging
 import TestSupport
@@ -22,7 +23,7 @@ final class Held: Sendable {
     configuration.retry = .init(tries: .off)
     var log = Logger(label: "held")
     log.logLevel = .critical
-    service = BridgeService(configuration, profiles: .builtIn, log: log)
+    service = BridgeService(configuration, profiles: .builtIn, drivers: .builtIn, log: log)
   }
 
   func listen() throws {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryConfiguration
+import AccessoryCore
+
+extension Driver {
+  /// The same driver, with the profiles that come with it. They are read when they are asked for.
+  package func shipping(_ profiles: @escaping @Sendable () -> [Profile]) -> Driver {
+    var driver = self
+    driver.shippedProfiles = profiles
+    return driver
+  }
+
+  /// The same driver, with the probe by which `identify` finds its accessories.
+  package func found(by probe: @escaping Probe) -> Driver {
+    var driver = self
+    driver.probe = probe
+    return driver
+  }
+
+  /// Makes a probe for a kind in `IdentificationOrder`. `form` is what follows the driver's name there; nil for the driver itself.
+  /// `isNetwork` says that the port is a connection on the network. Returns nil if there is no such form.
+  package typealias Probe = @Sendable (_ form: String?, _ isNetwork: Bool, _ timeout: Duration?) -> NativeProbe?
+}
+
+extension Profile {
+  /// The profile in a file that comes with `driver`, whose tests check that it can be read.
+  package static func shipped(_ text: [UInt8], driver: String) -> Profile {
+    do {
+      // Its driver isn't looked up: it asks for this profile.
+      var profile = try ProfileReader.read(text, file: "built in", drivers: .named(driver), protocols: .none)
+      profile.origin.isShipped = true
+      return profile
+    } catch {
+      preconditionFailure("the profile of \(driver) can't be read: \(error)")
+    }
+  }
+}
+
+extension DriverLibrary {
+  /// A library of one driver that only has a name, for the reader of profiles.
+  fileprivate static func named(_ name: String) -> DriverLibrary {
+    DriverLibrary([
+      Driver(name: name, rawBytes: .guarded) { session, _, _ throws(AccessoryError) in
+        throw AccessoryError(.unsupported, "\(session.label): nothing opens an accessory of the driver \(name) here")
+      }
+    ])
+  }
+}
+
+/// Whether a profile comes with a driver. It makes no two profiles differ.
+struct ProfileOrigin: Sendable, Hashable {
+  var isShipped = false
+
+  static func == (_: ProfileOrigin, _: ProfileOrigin) -> Bool { true }
+  func hash(into _: inout Hasher) {}
+}

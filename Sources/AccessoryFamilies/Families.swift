@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@_exported import AccessoryDrivers
+
+extension DriverLibrary {
+  /// The drivers that come with this package, in the order in which they are shown. This is the one list of the families in Swift.
+  public static let builtIn = DriverLibrary([.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink], protocols: .builtIn)
+}
+
+extension ProfileStore {
+  /// The profiles that come with this package.
+  public static let builtIn = ProfileStore(drivers: .builtIn)
+}
