@@ -11,8 +11,8 @@ import AccessoryCore
 /// A snapshot with one accessory that says `texts` of itself.
 private func snapshot(_ texts: [String]) -> ReadingsSnapshot {
   func text(_ index: Int) -> String { index < texts.count ? texts[index] : "x" }
-  let device = Bridge.Device(
-    id: text(0), path: text(1), source: "simulator", manufacturer: text(2), model: text(3), serial: text(4))
+  let device = Device(
+    id: text(0), path: text(1), source: .simulator, manufacturer: text(2), model: text(3), serialNumber: text(4))
   var accessory = ExportedAccessory(
     MirroredAccessory(service: "s", device: device), id: text(0), name: ExportName.make(text(0)))
   var battery = BatteryReading(percent: 3, millivolts: 12_345, charge: .discharging)

@@ -67,8 +67,8 @@ private func vary(_ value: JSON, _ input: inout Input) -> JSON {
 
 // MARK: - What clients do with an answer
 
-private func show(_ device: Bridge.Device) {
-  if let speed = device.usb?.speed_mbps { _ = DecimalText.short(speed) }
+private func show(_ device: Device) {
+  if let speed = device.usb?.speed { _ = DecimalText.short(speed) }
 }
 
 private func show(_ battery: BatteryReading) {

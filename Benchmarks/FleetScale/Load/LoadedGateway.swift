@@ -9,7 +9,7 @@ import Logging
 /// the load program in place of a service.
 final class LoadedGateway: Sendable {
   let name: TopicLevel
-  private let devices: [Bridge.Device]
+  private let devices: [Device]
   private let events: AsyncStream<ServiceFollower.Event>.Continuation
   private let work: Task<Void, Never>
 
@@ -31,14 +31,14 @@ final class LoadedGateway: Sendable {
     }
     (self.name, self.events) = (name, events)
     devices = (0..<accessories).map { index in
-      Bridge.Device(id: "L\(number)A\(index)", path: "/dev/load/\(index)", source: "simulator")
+      Device(id: "L\(number)A\(index)", path: "/dev/load/\(index)", source: .simulator)
     }
     for device in devices { events.yield(.event(.present(device))) }
     for device in devices { change(device, millivolts: 3_000) }
     events.yield(.event(.ready))
   }
 
-  private func change(_ device: Bridge.Device, millivolts: Int) {
+  private func change(_ device: Device, millivolts: Int) {
     var reading = BatteryReading(percent: 57, level: .normal, millivolts: millivolts, milliamperes: -120)
     reading.timeToEmpty = .seconds(5_400)
     events.yield(.event(.battery(device, reading)))

@@ -110,21 +110,3 @@ struct AccessoryTable: Sendable {
     return lastID
   }
 }
-
-extension Device {
-  /// The approximate size of the device's texts and lists, in bytes.
-  var textByteCount: Int {
-    let texts = [
-      address.description, link, driver, name, manufacturer, model, serialNumber, terminal, usb?.node, usb?.port,
-      usb?.damage,
-    ]
-    let interfaces = usb?.interfaces ?? []
-    var count = 0
-    for text in texts { count += text?.utf8.count ?? 0 }
-    for link in links { count += link.utf8.count + 16 }
-    for interface in interfaces {
-      count += 64 + 16 * interface.description.endpoints.count + (interface.driver?.utf8.count ?? 0)
-    }
-    return count
-  }
-}

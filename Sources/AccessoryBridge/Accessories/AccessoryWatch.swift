@@ -131,7 +131,7 @@ private struct ServiceReport: Sendable, Equatable {
   /// Nil for one that isn't connected, or whose driver isn't known yet.
   init?(_ accessory: MirroredAccessory) {
     guard accessory.isConnected, let record = accessory.record else { return nil }
-    (service, device, driver) = (accessory.service, Device(accessory.device), record.driver)
+    (service, device, driver) = (accessory.service, accessory.device, record.driver)
     connection = accessory.disconnectCount
   }
 }

@@ -27,7 +27,7 @@ package struct AccessoryEvent: Sendable {
   }
 
   /// The accessory.
-  package let device: ToldDevice
+  package let device: Device
   /// What has happened.
   package let kind: Kind
 }
@@ -39,13 +39,13 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
   package typealias Element = AccessoryEvent
 
   fileprivate enum Source: Sendable {
-    case own(EventStream<AccessoryNews>, ToldDevice)
+    case own(EventStream<AccessoryNews>, Device)
     case service(BridgeEvents)
   }
 
   private let source: Source
 
-  init(_ news: EventStream<AccessoryNews>, of device: ToldDevice) { source = .own(news, device) }
+  init(_ news: EventStream<AccessoryNews>, of device: Device) { source = .own(news, device) }
   init(_ events: BridgeEvents) { source = .service(events) }
 
   /// Begins to take events.
@@ -59,7 +59,7 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
   /// Takes the events one after another.
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate enum Source {
-      case own(EventStream<AccessoryNews>.Iterator, ToldDevice)
+      case own(EventStream<AccessoryNews>.Iterator, Device)
       case service(BridgeEvents.Iterator)
     }
 
@@ -87,8 +87,8 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
     }
 
     private mutating func meaning(of event: BridgeEvent) throws(AccessoryError) -> AccessoryEvent? {
-      func news(_ device: Bridge.Device, _ news: AccessoryNews) -> AccessoryEvent {
-        AccessoryEvent(device: ToldDevice(device), kind: .news(news))
+      func news(_ device: Device, _ news: AccessoryNews) -> AccessoryEvent {
+        AccessoryEvent(device: device, kind: .news(news))
       }
       switch event {
       case .disconnected(_, let error): throw error
@@ -97,7 +97,7 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
       case .values(let device, let values, _): return news(device, .values(values))
       // What was raised before comes with the first reading.
       case .alarm(let device, let alarm, let state) where isReady:
-        return AccessoryEvent(device: ToldDevice(device), kind: .alarm(alarm, state))
+        return AccessoryEvent(device: device, kind: .alarm(alarm, state))
       case .ready: isReady = true
       case .present, .connected, .requestFailed, .alarm: break
       }

@@ -9,7 +9,7 @@ import AccessoryLink
 /// What passes between an accessory and whoever uses it.
 package protocol AccessoryTrace: Sendable {
   /// The accessory.
-  var device: ToldDevice { get }
+  var device: Device { get }
   /// The accessory's name in captures.
   var name: String { get }
   /// The control socket of the service that has the accessory open; nil when this program has.

@@ -11,7 +11,7 @@ import AccessoryLink
 /// needn't know which is the case.
 package protocol FoundAccessory: Sendable {
   /// The device, as far as it is known now.
-  var device: ToldDevice { get }
+  var device: Device { get }
   /// The accessory's name in messages: what the user typed, with its place.
   var label: String { get }
   /// The name of the driver for its protocol; nil when none is known.
@@ -110,7 +110,7 @@ package struct HeldFacts: Sendable {
 /// An accessory that is used: through a service, or opened by this program.
 package protocol AccessoryInUse: Sendable {
   /// The accessory.
-  var device: ToldDevice { get }
+  var device: Device { get }
   /// The accessory with the functions that all drivers share.
   var accessory: any Accessory { get }
   /// Its profile, where this program has opened it.
@@ -135,17 +135,17 @@ package protocol AccessoryInUse: Sendable {
   /// Carries out commands. `write` asks for permission to change something in the accessory; also below.
   func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool
-  ) async throws(AccessoryError) -> (device: ToldDevice, replies: [CommandReply])
+  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply])
   /// Sends a raw request.
   func request(
     _ code: UInt8, payload: [UInt8], write: Bool
-  ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8])
+  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8])
   /// Its files, for transfers with these rules. Throws `unsupported` when it has none.
   func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles
   /// Whether a transfer waits for an accessory that is gone and resumes itself, as a service does.
   var resumesTransfers: Bool { get }
   /// The accessory at the end of a transfer, during which it may have been gone.
-  func device(after transfer: any FileTransfer) -> ToldDevice
+  func device(after transfer: any FileTransfer) -> Device
   /// Ends the use. A service keeps the accessory open.
   func close() async
 }
@@ -174,7 +174,7 @@ package struct StatusAndIdentity: Sendable {
 /// What commands would send.
 package struct CommandPreview: Sendable {
   /// The accessory.
-  package let device: ToldDevice
+  package let device: Device
   /// The frames, one per command.
   package let frames: [[UInt8]]
   /// Why the commands would be refused; nil if they wouldn't.
@@ -184,7 +184,7 @@ package struct CommandPreview: Sendable {
 /// What is known about an accessory and its line.
 package struct AccessoryInfo: Sendable {
   /// The accessory.
-  package let device: ToldDevice
+  package let device: Device
   /// The settings and modem lines of its serial line; nil where there is none.
   package var line: Bridge.Line?
   /// The details of its protocol, where contact was made.

@@ -13,7 +13,7 @@ struct HeldAccessory: FoundAccessory {
   let kinds: KnownKinds
   let host: any OpeningHost
 
-  var device: ToldDevice { ToldDevice(entry.accessory.device) }
+  var device: Device { entry.accessory.device }
   var driverName: String? { entry.accessory.driver }
   var driver: Driver? { driverName.flatMap(kinds.driver) }
   var service: HeldFacts? { HeldFacts(socketPath: entry.socketPath, accessory: entry.accessory) }
@@ -70,13 +70,13 @@ struct HeldAccessory: FoundAccessory {
   func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview {
     try checkDriver()
     let preview = try await self.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
-    return CommandPreview(device: ToldDevice(preview.device), frames: preview.frames, refusal: preview.refusal)
+    return CommandPreview(device: preview.device, frames: preview.frames, refusal: preview.refusal)
   }
 
   func info() async throws(AccessoryError) -> AccessoryInfo {
     let reply = try await calls.info()
     return AccessoryInfo(
-      device: ToldDevice(reply.accessory.device), line: reply.line, details: reply.protocol,
+      device: reply.accessory.device, line: reply.line, details: reply.protocol,
       identity: reply.identity, held: reply.accessory)
   }
 
@@ -103,7 +103,7 @@ struct HeldAccessory: FoundAccessory {
     let (device, transport) = try await calls.open(write: entry.asks(toWrite: write))
     let session = AccessorySession(transport)
     return OpenedBytes(
-      device: ToldDevice(device), received: ReceivedBytes(session), session: session, servicePath: entry.socketPath,
+      device: device, received: ReceivedBytes(session), session: session, servicePath: entry.socketPath,
       refusal: nil)
   }
 
@@ -118,7 +118,7 @@ struct HeldAccessoryInUse: AccessoryInUse {
   let found: HeldAccessory
   let shared: ServiceAccessory
 
-  var device: ToldDevice { found.device }
+  var device: Device { found.device }
   var accessory: any Accessory { shared }
   var profile: Profile? { nil }
   var service: HeldFacts? { found.service }
@@ -133,7 +133,7 @@ struct HeldAccessoryInUse: AccessoryInUse {
   func battery() async throws(AccessoryError) -> Told<BatteryReading> {
     let reply = try await answer { () async throws(AccessoryError) in try await calls.battery() }
     return Told(
-      reply.battery, of: ToldDevice(reply.device), age: reply.age_ms, isStale: reply.stale,
+      reply.battery, of: reply.device, age: reply.age_ms, isStale: reply.stale,
       alarms: reply.alarms, missing: reply.missing)
   }
 
@@ -148,7 +148,7 @@ struct HeldAccessoryInUse: AccessoryInUse {
   func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
     let reply = try await answer { () async throws(AccessoryError) in try await calls.status() }
     var told = Told(
-      StatusAndIdentity(status: reply.status, identity: reply.identity), of: ToldDevice(reply.device),
+      StatusAndIdentity(status: reply.status, identity: reply.identity), of: reply.device,
       age: reply.age_ms, isStale: reply.stale, alarms: reply.alarms, missing: reply.missing)
     told.unfitAlarms = reply.unfit_alarms
     return told
@@ -156,7 +156,7 @@ struct HeldAccessoryInUse: AccessoryInUse {
 
   func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {
     let reply = try await answer { () async throws(AccessoryError) in try await calls.values() }
-    return Told(reply.values, of: ToldDevice(reply.device), age: nil, isStale: nil, missing: reply.missing)
+    return Told(reply.values, of: reply.device, age: nil, isStale: nil, missing: reply.missing)
   }
 
   func valuesAndEvents() async throws(AccessoryError) -> (
@@ -168,23 +168,23 @@ struct HeldAccessoryInUse: AccessoryInUse {
 
   func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool
-  ) async throws(AccessoryError) -> (device: ToldDevice, replies: [CommandReply]) {
+  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply]) {
     let (device, replies) = try await self.calls.perform(calls, isAnswered: isAnswered, write: write)
-    return (ToldDevice(device), replies)
+    return (device, replies)
   }
 
   func request(
     _ code: UInt8, payload: [UInt8], write: Bool
-  ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8]) {
+  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8]) {
     let (device, payload) = try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)
-    return (ToldDevice(device), payload)
+    return (device, payload)
   }
 
   func files(_ transfers: TransferRules) -> any AccessoryFiles { ServiceFiles(accessory: shared, transfers: transfers) }
   var resumesTransfers: Bool { true }
 
-  func device(after transfer: any FileTransfer) -> ToldDevice {
-    (transfer as? any ServiceTransfer)?.device.map { ToldDevice($0) } ?? device
+  func device(after transfer: any FileTransfer) -> Device {
+    (transfer as? any ServiceTransfer)?.device ?? device
   }
 
   /// The connection ends with this value. Events that are still followed have connections of their own.

@@ -22,7 +22,7 @@ struct HeldTrace: AccessoryTrace {
   let events: BridgeEvents
   let pieces: BridgeStream<Bridge.Trace>
 
-  var device: ToldDevice { found.device }
+  var device: Device { found.device }
   var name: String { found.entry.accessory.device.place }
   var servicePath: String? { found.entry.socketPath }
   /// The service doesn't report the line's speed here, so this is the value for a transport without a baud rate. It is

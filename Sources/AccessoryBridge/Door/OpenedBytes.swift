@@ -9,7 +9,7 @@ import AccessoryLink
 /// by this program; or a service tells what it says.
 package struct OpenedBytes: Sendable {
   /// The accessory.
-  package let device: ToldDevice
+  package let device: Device
   /// What the accessory sends.
   package let received: ReceivedBytes
   /// The open accessory; nil where a service only tells what it says.

@@ -13,7 +13,7 @@ struct OwnAccessory: FoundAccessory {
   let kinds: KnownKinds
   let host: any OpeningHost
 
-  var device: ToldDevice { ToldDevice(opener.device) }
+  var device: Device { opener.device }
   var label: String { opener.label }
   var driverName: String? { opener.driver?.name }
   var driver: Driver? { opener.driver }
@@ -151,7 +151,7 @@ struct OwnAccessory: FoundAccessory {
 
 /// An accessory that this program has opened.
 struct OwnAccessoryInUse: AccessoryInUse {
-  let device: ToldDevice
+  let device: Device
   let accessory: any Accessory
   let profile: Profile?
   let session: AccessorySession
@@ -201,7 +201,7 @@ struct OwnAccessoryInUse: AccessoryInUse {
 
   func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool
-  ) async throws(AccessoryError) -> (device: ToldDevice, replies: [CommandReply]) {
+  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply]) {
     let replies = try await answer { () async throws(AccessoryError) in
       try await accessory.asking(toWrite: write).perform(calls, isAnswered: isAnswered)
     }
@@ -210,7 +210,7 @@ struct OwnAccessoryInUse: AccessoryInUse {
 
   func request(
     _ code: UInt8, payload: [UInt8], write: Bool
-  ) async throws(AccessoryError) -> (device: ToldDevice, payload: [UInt8]) {
+  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8]) {
     let payload = try await answer { () async throws(AccessoryError) in
       try await accessory.asking(toWrite: write).request(code, payload: payload)
     }
@@ -219,7 +219,7 @@ struct OwnAccessoryInUse: AccessoryInUse {
 
   func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles { try accessory.requireFiles() }
   var resumesTransfers: Bool { false }
-  func device(after transfer: any FileTransfer) -> ToldDevice { device }
+  func device(after transfer: any FileTransfer) -> Device { device }
 
   func close() async { await accessory.close() }
 }

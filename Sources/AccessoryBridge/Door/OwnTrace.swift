@@ -22,7 +22,7 @@ struct OwnTrace: AccessoryTrace {
   let tap: TraceTap
   let plan: TracePlan
 
-  var device: ToldDevice { ToldDevice(opener.device) }
+  var device: Device { opener.device }
   var name: String { opener.device.id }
   var servicePath: String? { nil }
   var silence: Duration { session.transport.timing.silence }

@@ -12,7 +12,7 @@ package struct ServiceEntry: Sendable {
   package let accessory: Bridge.Accessory
 
   /// The device through which the service uses the accessory.
-  package var device: Device { Device(accessory.device) }
+  package var device: Device { accessory.device }
 
   /// The socket of the service.
   package var socketPath: String { client.socketPath }

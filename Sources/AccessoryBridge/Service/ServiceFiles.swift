@@ -44,7 +44,7 @@ extension FileTransfer {
 /// A transfer through a service.
 protocol ServiceTransfer: FileTransfer {
   /// The accessory at the end, as the service describes it; nil before.
-  var device: Bridge.Device? { get }
+  var device: Device? { get }
 }
 
 /// A download through a service. Another run starts from the beginning.
@@ -55,7 +55,7 @@ private struct ServiceDownload: ServiceTransfer {
   private(set) var size: Int?
   private(set) var resumptions = 0
   private(set) var md5: String?
-  private(set) var device: Bridge.Device?
+  private(set) var device: Device?
   let rules: TransferRules
 
   init(path: String, limit: Int, sink: any FileSink, rules: TransferRules) {
@@ -93,7 +93,7 @@ private struct ServiceUpload: ServiceTransfer {
   let kind: FileKind?
   private(set) var resumptions = 0
   private(set) var crc32: UInt32?
-  private(set) var device: Bridge.Device?
+  private(set) var device: Device?
   let rules: TransferRules
   var size: Int? { source.count }
   var md5: String? { nil }

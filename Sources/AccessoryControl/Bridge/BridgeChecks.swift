@@ -2,36 +2,18 @@
 
 import AccessoryCore
 
-// The limits of the service's replies. Readings are within theirs when they have been decoded.
+// The limits of the service's replies. Devices and readings are within theirs when they have been decoded.
 
-// MARK: - Devices
-
-extension Bridge.Device: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    guard let usb else { return }
-    try ReplyLimits.check(counts: ["bus": usb.bus, "address": usb.address])
-    try ReplyLimits.check(usb.speed_mbps, ReplyLimits.speed, "speed_mbps")
-    for interface in usb.interfaces {
-      for endpoint in interface.endpoints {
-        try ReplyLimits.check(endpoint.max_packet_bytes, ReplyLimits.count, "max_packet_bytes")
-      }
-    }
-  }
-}
+// MARK: - Accessories
 
 extension Bridge.Accessory: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device.check()
     try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
     try ReplyLimits.check(count: alarms)
     try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
   }
-}
-
-extension Bridge.DeviceReply: CheckedReply {
-  package func check() throws(ReplyNumberError) { try device.check() }
 }
 
 extension Bridge.Line: CheckedReply {
@@ -44,7 +26,6 @@ extension Bridge.Line: CheckedReply {
 
 extension Bridge.Open.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device.check()
     try line?.check()
   }
 }
@@ -79,7 +60,6 @@ extension Bridge.GetInfo.Reply: CheckedReply {
 
 extension Bridge.GetBattery.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
     try ReplyLimits.check(count: alarms)
   }
@@ -87,7 +67,6 @@ extension Bridge.GetBattery.Reply: CheckedReply {
 
 extension Bridge.GetStatus.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device.check()
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
     try ReplyLimits.check(count: alarms)
     try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
@@ -97,7 +76,6 @@ extension Bridge.GetStatus.Reply: CheckedReply {
 extension Bridge.Event: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(time, ReplyLimits.seconds, "time")
-    try device?.check()
     try ReplyLimits.check(count: values ?? [])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
@@ -119,41 +97,20 @@ extension Bridge.TracePiece: CheckedReply {
 
 extension Bridge.Request.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device.check()
     try ReplyLimits.check(reply.payload_bytes, ReplyLimits.count, "payload_bytes")
-  }
-}
-
-extension Bridge.GetCommands.Reply: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try device.check()
-  }
-}
-
-extension Bridge.Perform.Reply: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try device.check()
   }
 }
 
 // MARK: - Files
 
-extension Bridge.ListFolder.Reply: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try device.check()
-  }
-}
-
 extension Bridge.GetFile.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device?.check()
     try ReplyLimits.check(counts: ["size_bytes": size_bytes, "offset": offset, "resumptions": resumptions])
   }
 }
 
 extension Bridge.SendFile.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device?.check()
     try ReplyLimits.check(counts: [
       "offset": offset, "count_bytes": count_bytes, "done_bytes": done_bytes, "resumptions": resumptions,
     ])

@@ -87,7 +87,6 @@ extension Bridge.Series: CheckedReply {
 
 extension Bridge.GetHistory.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device?.check()
     try ReplyLimits.check(series.count, 0...ReplyLimits.series, "the number of series")
     for one in series { try one.check() }
   }

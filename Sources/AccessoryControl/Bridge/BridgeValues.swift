@@ -27,7 +27,6 @@ extension Bridge {
 
 extension Bridge.GetValues.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
-    try device.check()
     try ReplyLimits.check(count: values)
   }
 }

@@ -52,7 +52,7 @@ package struct BridgeClient: Sendable {
   /// the last `time`, nil for all that is kept. `device` is nil for an accessory that is no longer there.
   package func history(
     of device: String?, _ names: [String]? = nil, last time: Duration? = nil
-  ) async throws(AccessoryError) -> (device: Bridge.Device?, series: [ReadingSeries]) {
+  ) async throws(AccessoryError) -> (device: Device?, series: [ReadingSeries]) {
     let since = time.map { Double($0.inNanoseconds) / 1e9 }
     let reply = try await call(Bridge.GetHistory(device: device, names: names, since: since))
     return (reply.device, reply.series.map(\.series))

@@ -23,7 +23,7 @@ extension BridgeDevice {
   /// The result of a transfer.
   package struct TransferResult: Sendable {
     /// The accessory, where the service reports it.
-    package let device: Bridge.Device?
+    package let device: Device?
     /// How often the transfer was interrupted and resumed.
     package let resumptions: Int
     /// The file's MD5 as the accessory reports it, where the caller is to compare it.

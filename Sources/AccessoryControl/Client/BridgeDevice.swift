@@ -38,7 +38,7 @@ package struct BridgeDevice: Sendable {
   /// What was read of the accessory in the last time, at most 24 hours: the series of these names, nil for all; of the
   /// last `time`, nil for all that is kept. Throws `unsupported` also where the service is too old for it.
   package func history(_ names: [String]? = nil, last time: Duration? = nil) async throws(AccessoryError)
-    -> (device: Bridge.Device?, series: [ReadingSeries])
+    -> (device: Device?, series: [ReadingSeries])
   {
     let since = time.map { Double($0.inNanoseconds) / 1e9 }
     let reply = try await call(Bridge.GetHistory(device: path, names: names, since: since))
@@ -68,7 +68,7 @@ package struct BridgeDevice: Sendable {
   /// that changes something in the accessory, if its profile allows that, too; also in the methods below.
   package func request(
     _ command: String, payload: [UInt8], write: Bool = false
-  ) async throws(AccessoryError) -> (device: Bridge.Device, payload: [UInt8]) {
+  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8]) {
     let reply = try await call(Bridge.Request(device: path, command: command, payload: payload, write: write))
     guard let payload = reply.reply.payload else { throw invalidReplyError }
     return (reply.device, payload)
@@ -93,7 +93,7 @@ package struct BridgeDevice: Sendable {
   /// The frames that commands would send, one per command, and the reason if a permission is missing. Nothing is sent.
   package func preview(
     _ calls: [Bridge.CommandCall], write: Bool
-  ) async throws(AccessoryError) -> (device: Bridge.Device, frames: [[UInt8]], refusal: String?) {
+  ) async throws(AccessoryError) -> (device: Device, frames: [[UInt8]], refusal: String?) {
     let reply = try await call(Bridge.Perform(device: path, commands: calls, write: write, dry_run: true))
     let frames = (reply.sends_hex ?? []).compactMap { Hexadecimal.bytes($0) }
     guard let told = reply.sends_hex, frames.count == told.count else { throw invalidReplyError }
@@ -101,7 +101,7 @@ package struct BridgeDevice: Sendable {
   }
 
   /// Makes the service detach the accessory.
-  package func detach() async throws(AccessoryError) -> Bridge.Device {
+  package func detach() async throws(AccessoryError) -> Device {
     try await call(Bridge.Detach(device: path)).device
   }
 
@@ -117,7 +117,7 @@ package struct BridgeDevice: Sendable {
   /// accessory, and `write` is false or the profile doesn't allow writes.
   package func open(
     write: Bool = false
-  ) async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport) {
+  ) async throws(AccessoryError) -> (device: Device, transport: any Transport) {
     guard let lent = try await borrow(Bridge.Open(device: path, write: write), isAsked: write) else {
       throw await client.tooOld(for: "Open")
     }
@@ -130,7 +130,7 @@ package struct BridgeDevice: Sendable {
   /// for frames. Throws like `open`; by frames also `unsupported`, if the service can't tell the accessory's frames apart.
   package func share(
     _ access: Bridge.ShareAccess, by unit: Bridge.ShareUnit = .bytes, write: Bool = false
-  ) async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport)? {
+  ) async throws(AccessoryError) -> (device: Device, transport: any Transport)? {
     try await borrow(
       Bridge.Share(device: path, access: access, by: unit, write: write), isAsked: write
     ) { reply in
@@ -142,7 +142,7 @@ package struct BridgeDevice: Sendable {
   /// Returns nil if the service doesn't know the method.
   private func borrow<Method: ControlMethod>(
     _ method: Method, isAsked: Bool, hasLine: (Bridge.Open.Reply) -> Bool = { _ in true }
-  ) async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport)?
+  ) async throws(AccessoryError) -> (device: Device, transport: any Transport)?
   where Method.Reply == Bridge.Open.Reply {
     let connection = try await ControlClient.connect(to: client.socketPath, timeout: client.replyTimeout ?? .seconds(5))
     for look in 1... {

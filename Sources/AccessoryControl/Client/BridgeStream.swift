@@ -118,23 +118,23 @@ extension AccessoryError {
 /// An event of a service's accessory.
 package enum BridgeEvent: Sendable, Hashable {
   /// The accessory was attached before the subscription. These events come first, one for each accessory.
-  case present(Bridge.Device)
+  case present(Device)
   /// All `present` events were sent; from now on every change is an event.
   case ready
   /// The accessory was attached.
-  case connected(Bridge.Device)
+  case connected(Device)
   /// The accessory is no longer attached, with the reason.
-  case disconnected(Bridge.Device, AccessoryError)
+  case disconnected(Device, AccessoryError)
   /// The battery reading has changed. This and the next two tell how old the readings are, unless the service is older.
-  case battery(Bridge.Device, BatteryReading, Bridge.ReadingsAge? = nil)
+  case battery(Device, BatteryReading, Bridge.ReadingsAge? = nil)
   /// The status has changed.
-  case status(Bridge.Device, AccessoryStatus, Bridge.ReadingsAge? = nil)
+  case status(Device, AccessoryStatus, Bridge.ReadingsAge? = nil)
   /// A client's request has failed.
-  case requestFailed(Bridge.Device, AccessoryError)
+  case requestFailed(Device, AccessoryError)
   /// New values; only in a subscription with values.
-  case values(Bridge.Device, [AccessoryValue], Bridge.ReadingsAge? = nil)
+  case values(Device, [AccessoryValue], Bridge.ReadingsAge? = nil)
   /// An alarm was raised or cleared, or is raised already (before `ready`); only in a subscription with alarms.
-  case alarm(Bridge.Device, AccessoryAlarm, AlarmChange)
+  case alarm(Device, AccessoryAlarm, AlarmChange)
 
   /// Converts an event of the interface; nil when a required field is missing.
   init?(_ event: Bridge.Event) {

@@ -115,9 +115,9 @@ package struct MirrorState: Sendable {
   /// Takes the list of a service's accessories. Those that aren't in it are not connected. Returns the devices that were
   /// not known to be connected, whose readings are to be asked for.
   @discardableResult
-  package mutating func take(_ list: [Bridge.Accessory], from service: String, now: MonotonicTime) -> [Bridge.Device] {
+  package mutating func take(_ list: [Bridge.Accessory], from service: String, now: MonotonicTime) -> [Device] {
     var listed: Set<String> = []
-    var new: [Bridge.Device] = []
+    var new: [Device] = []
     for record in list.prefix(countLimit) {
       let device = record.device
       listed.insert(device.place)
@@ -156,7 +156,7 @@ package struct MirrorState: Sendable {
   }
 
   /// Takes an event. Returns the device when an accessory was connected, whose readings are to be asked for.
-  package mutating func take(_ event: BridgeEvent, from service: String, now: MonotonicTime) -> Bridge.Device? {
+  package mutating func take(_ event: BridgeEvent, from service: String, now: MonotonicTime) -> Device? {
     switch event {
     case .ready:
       note(service: service, isUp: true)
@@ -184,7 +184,7 @@ package struct MirrorState: Sendable {
 
   /// Takes the answers to the questions after a connect.
   package mutating func take(
-    _ answers: MirrorAnswers, of device: Bridge.Device, from service: String, now: MonotonicTime
+    _ answers: MirrorAnswers, of device: Device, from service: String, now: MonotonicTime
   ) {
     guard self[device.place, service]?.device.id == device.id else { return }
     change(device.place, service) { $0.take(answers, at: now) }
@@ -222,7 +222,7 @@ package struct MirrorState: Sendable {
   }
 
   /// Returns false when there is no room.
-  private mutating func connect(_ device: Bridge.Device, _ service: String) -> Bool {
+  private mutating func connect(_ device: Device, _ service: String) -> Bool {
     let place = Name(service: service, text: device.place)
     // Another device was at this place before.
     if let id = places[place], let old = entries[id]?.accessory, old.device.id != device.id {
@@ -245,7 +245,7 @@ package struct MirrorState: Sendable {
     return true
   }
 
-  private mutating func add(_ device: Bridge.Device, _ service: String) -> UInt64? {
+  private mutating func add(_ device: Device, _ service: String) -> UInt64? {
     let accessory = MirroredAccessory(id: lastID + 1, service: service, device: device)
     let size = accessory.textByteCount
     while let its = services[service], its.ids.count >= countLimit || size > byteLimit - its.byteCount {

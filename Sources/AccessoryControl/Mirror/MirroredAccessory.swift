@@ -9,7 +9,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The socket of the accessory's service, as the mirror was given it.
   package let service: String
   /// The device, as the service describes it.
-  package var device: Bridge.Device
+  package var device: Device
   /// Whether the service has the accessory open, or has lent it to a client.
   package var isConnected = true
   /// Whether the service has reported it since it was found, or found again.
@@ -47,7 +47,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var readingFailureCount = 0
 
   /// A connected accessory without readings.
-  package init(id: UInt64 = 0, service: String, device: Bridge.Device) {
+  package init(id: UInt64 = 0, service: String, device: Device) {
     (self.id, self.service, self.device) = (id, service, device)
   }
 
@@ -56,7 +56,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The model, in the same way.
   package var model: String { first(identity?.model, identity?.name, device.model, device.name) }
   /// The serial number, in the same way.
-  package var serialNumber: String { first(identity?.serialNumber, device.serial) }
+  package var serialNumber: String { first(identity?.serialNumber, device.serialNumber) }
 
   private func first(_ texts: String?...) -> String { texts.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
 
@@ -161,7 +161,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   }
 
   /// The accessory is connected, perhaps again: no readings from before are valid. Alarms stay: the service clears them.
-  mutating func connect(_ device: Bridge.Device) {
+  mutating func connect(_ device: Device) {
     (self.device, isConnected, isReported, problem) = (device, true, true, nil)
     forgetReadings()
   }

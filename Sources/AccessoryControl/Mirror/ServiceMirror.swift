@@ -288,7 +288,7 @@ package actor ServiceMirror {
   // MARK: - First readings
 
   /// Asks an accessory that was connected for its readings, when it is its turn.
-  private func readSoon(_ device: Bridge.Device, _ path: String) {
+  private func readSoon(_ device: Device, _ path: String) {
     guard interests.contains(.readings) else { return }
     guard let link = links[path] else {
       // Of a service that can't be called only the events are known.

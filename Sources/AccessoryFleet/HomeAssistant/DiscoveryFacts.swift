@@ -19,7 +19,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
   }
 
   /// The device and the names that it gives itself.
-  private(set) var device: Bridge.Device
+  private(set) var device: Device
   private(set) var identity: AccessoryIdentity?
   /// The fields of the battery that were known once.
   private(set) var battery: Set<BatteryReading.Field> = []
@@ -39,15 +39,17 @@ package struct DiscoveryFacts: Sendable, Hashable {
   private static let elementLimit = 16
 
   /// The facts of a device without readings.
-  package init(_ device: Bridge.Device) { self.device = device }
+  package init(_ device: Device) { self.device = device }
 
   /// Adds what is known of an accessory, without its values. Returns whether that changes a discovery message.
   @discardableResult
   package mutating func take(_ accessory: MirroredAccessory) -> Bool {
     let before = self
-    device = accessory.device
     // What Home Assistant doesn't show must not make a new message.
-    (device.usb, device.access, device.links, device.ways) = (nil, nil, [], [])
+    let told = accessory.device
+    device = Device(
+      id: told.id, path: told.path, source: told.source, name: told.name, manufacturer: told.manufacturer,
+      model: told.model, serialNumber: told.serialNumber)
     identity = accessory.identity ?? identity
     hasAlarms = hasAlarms || accessory.alarms != nil
     if let status = accessory.status {

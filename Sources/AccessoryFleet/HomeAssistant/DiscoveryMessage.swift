@@ -36,7 +36,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
     ]
     device["manufacturer"] = text(identity.manufacturer, facts.device.manufacturer)
     device["model"] = text(identity.model, facts.device.model)
-    device["serial_number"] = text(identity.serialNumber, facts.device.serial)
+    device["serial_number"] = text(identity.serialNumber, facts.device.serialNumber)
     device["sw_version"] = text(identity.firmwareRevision)
     device["hw_version"] = text(identity.hardwareRevision)
     let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")

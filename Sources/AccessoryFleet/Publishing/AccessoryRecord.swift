@@ -36,7 +36,7 @@ struct AccessoryRecord: Sendable {
   /// The components of its last discovery message, here or in an earlier life of this process.
   var components: [String: String] = [:]
 
-  init(_ level: TopicLevel, _ device: Bridge.Device, connected: Bool, at time: Double) {
+  init(_ level: TopicLevel, _ device: Device, connected: Bool, at time: Double) {
     (self.level, state) = (level, FleetState(device, connected: connected, at: time))
     (facts, goneSince) = (DiscoveryFacts(device), connected ? nil : time)
   }

@@ -27,7 +27,7 @@ struct PublishedRecords: Sendable {
   subscript(level: TopicLevel) -> AccessoryRecord? { records[level] }
 
   /// The level of a device of the service, or the one that its id has.
-  func level(of device: Bridge.Device) -> TopicLevel { levels[device.place] ?? TopicLevel(naming: device.id) }
+  func level(of device: Device) -> TopicLevel { levels[device.place] ?? TopicLevel(naming: device.id) }
 
   // MARK: - The mirror
 
@@ -88,7 +88,7 @@ struct PublishedRecords: Sendable {
   }
 
   /// An alarm of an accessory that the mirror doesn't know, or that is gone.
-  mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange, of device: Bridge.Device, at now: Double) {
+  mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange, of device: Device, at now: Double) {
     let level = TopicLevel(naming: device.id)
     guard levels[device.place] == nil, alarmsOfGone[level] != nil || alarmsOfGone.count < Self.limit else { return }
     alarmsOfGone[level, default: []].take(alarm, state)

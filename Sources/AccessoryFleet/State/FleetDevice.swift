@@ -5,12 +5,13 @@ import AccessoryCore
 
 /// An accessory's device and its state with the gateway's service: the field `device` of documents, with `service` in it.
 enum FleetDevice {
-  /// The device without what only matters on its own machine: who may open it, and its USB interfaces.
-  static func json(_ accessory: Bridge.Accessory?, _ device: Bridge.Device) -> JSON {
-    var device = device
-    device.access = nil
-    device.usb?.interfaces = []
+  /// The device without what only matters on its own machine: its USB interfaces.
+  static func json(_ accessory: Bridge.Accessory?, _ device: Device) -> JSON {
     guard case .object(var fields) = JSON.of(device) else { return .null }
+    if case .object(var usb)? = fields["usb"] {
+      usb["interfaces"] = .array([])
+      fields["usb"] = .object(usb)
+    }
     if let accessory {
       fields["service"] = .object([
         "state": .string(accessory.state.rawValue), "profile": .text(accessory.profile),
@@ -25,11 +26,11 @@ enum FleetDevice {
   }
 
   /// Reads a device and, where there is one, the service's record of it.
-  static func read(_ json: JSON) throws(FleetDocumentError) -> (Bridge.Device, Bridge.Accessory?) {
-    let device = try FleetFields.value(json, "device", as: Bridge.Device.self)
+  static func read(_ json: JSON) throws(FleetDocumentError) -> (Device, Bridge.Accessory?) {
+    let device = try FleetFields.value(json, "device", as: Device.self)
     let texts = [
-      device.id, device.path, device.source, device.link, device.driver, device.name, device.manufacturer,
-      device.model, device.serial, device.terminal, device.usb?.node, device.usb?.port, device.usb?.damage,
+      device.id, device.path, device.link, device.driver, device.name, device.manufacturer,
+      device.model, device.serialNumber, device.terminal, device.usb?.node, device.usb?.port, device.usb?.damage,
     ]
     let lists = device.links + device.ways
     guard texts.allSatisfy({ ($0?.utf8.count ?? 0) <= FleetLimits.textBytes }), lists.count <= FleetLimits.arguments,

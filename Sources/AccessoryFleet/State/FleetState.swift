@@ -21,7 +21,7 @@ package struct FleetState: Sendable, Hashable {
 
   /// A state without readings.
   package init(
-    _ device: Bridge.Device, record: Bridge.Accessory? = nil, connected: Bool, stale: Bool = false, at time: Double
+    _ device: Device, record: Bridge.Accessory? = nil, connected: Bool, stale: Bool = false, at time: Double
   ) {
     (self.time, accessory) = (time, MirroredAccessory(service: "", device: device))
     (accessory.record, accessory.isConnected, accessory.isStale) = (record, connected, stale)

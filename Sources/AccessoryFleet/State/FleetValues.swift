@@ -13,12 +13,12 @@ package struct FleetValues: Sendable, Hashable {
   /// When this was published, in seconds since 1970.
   package var time: Double
   /// The device.
-  package var device: Bridge.Device
+  package var device: Device
   /// The values, with their ages at `time`.
   package var values: [Read<AccessoryValue>]
 
   /// Values of a device.
-  package init(_ device: Bridge.Device, _ values: [Read<AccessoryValue>], at time: Double) {
+  package init(_ device: Device, _ values: [Read<AccessoryValue>], at time: Double) {
     (self.device, self.values, self.time) = (device, values, time)
   }
 

@@ -176,7 +176,7 @@ package struct FleetAccessory: Sendable {
   package func isNamed(_ name: String) -> Bool {
     let device = state.device
     return name == device.id || name == key.accessory.text
-      || [device.serial, device.name, state.identity?.name, state.identity?.serialNumber].contains {
+      || [device.serialNumber, device.name, state.identity?.name, state.identity?.serialNumber].contains {
         $0 == name && !name.isEmpty
       }
   }

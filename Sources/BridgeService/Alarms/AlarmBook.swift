@@ -8,13 +8,13 @@ import AccessoryCore
 struct AlarmBook: Sendable {
   /// What happened to an alarm, and to which accessory.
   struct News: Sendable {
-    var device: Bridge.Device
+    var device: Device
     var news: AlarmSet.News
   }
 
   private struct Record: Sendable {
     var set: AlarmSet
-    var device: Bridge.Device
+    var device: Device
     /// Whether the service holds the accessory or tries to.
     var isHeld = true
   }
@@ -50,7 +50,7 @@ struct AlarmBook: Sendable {
   mutating func takeNewUnfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.takeNewUnfit() ?? [] }
 
   /// All raised alarms, in the order of the accessories' names.
-  var raised: [(key: String, device: Bridge.Device, alarm: AlarmSet.Alarm)] {
+  var raised: [(key: String, device: Device, alarm: AlarmSet.Alarm)] {
     records.sorted { $0.key < $1.key }.flatMap { key, record in record.set.raised.map { (key, record.device, $0) } }
   }
 
@@ -58,7 +58,7 @@ struct AlarmBook: Sendable {
 
   /// Watches an accessory by these rules from now on, or by other rules than before. Rules that stay keep their state,
   /// also that of an accessory that was away.
-  mutating func watch(_ key: String, _ device: Bridge.Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
+  mutating func watch(_ key: String, _ device: Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
     guard var record = records[key] else {
       guard !rules.isEmpty else { return [] }
       if records.count >= limit {
@@ -119,7 +119,7 @@ struct AlarmBook: Sendable {
     return tell(news, record.device)
   }
 
-  private func tell(_ news: [AlarmSet.News], _ device: Bridge.Device) -> [News] {
+  private func tell(_ news: [AlarmSet.News], _ device: Device) -> [News] {
     news.map { News(device: device, news: $0) }
   }
 }

@@ -33,7 +33,7 @@ final class AlarmWatch {
         "\(attachment.name) has more than \(AlarmRule.countLimit) alarms: the last \(tooMany) are not watched")
     }
     tell(
-      book.watch(attachment.alarmKey, Bridge.Device(attachment.target), rules, now: service.clock.now), on: service)
+      book.watch(attachment.alarmKey, attachment.target, rules, now: service.clock.now), on: service)
     countSilence(of: attachment, on: service)
   }
 

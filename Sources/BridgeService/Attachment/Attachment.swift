@@ -68,7 +68,7 @@ final class Attachment {
   /// The attachment in the terms of the control socket's protocol.
   func facts(_ clock: any TimerClock) -> Bridge.Accessory {
     var facts = Bridge.Accessory(
-      device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: lending.holder,
+      device: target, state: machine.state, tries: machine.tries, holder: lending.holder,
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: claim.protocolStrings)
     facts.writes = claim.writes

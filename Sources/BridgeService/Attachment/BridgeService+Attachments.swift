@@ -183,7 +183,7 @@ extension BridgeService {
     status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Read<AccessoryValue>]? = nil
   ) {
     var event = Bridge.Event(
-      name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery,
+      name, time: Self.wallClock, device: attachment.target, battery: battery,
       status: status, problem: problem.map(Bridge.Problem.init), values: values)
     if name.isReading { event.readingsAge = attachment.readings.age(now: clock.bootTime) }
     clients.events.tell(event)

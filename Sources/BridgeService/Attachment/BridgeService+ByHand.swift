@@ -204,6 +204,6 @@ extension BridgeService {
     checkIdle()
     for closing in held.map(\.contact.closing) + asking { await closing?.value }
     let target = held[0].target
-    return Bridge.Detach.Reply(device: Bridge.Device(held.count > 1 ? target.line : target))
+    return Bridge.Detach.Reply(device: held.count > 1 ? target.line : target)
   }
 }

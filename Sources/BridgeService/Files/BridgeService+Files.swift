@@ -14,7 +14,7 @@ extension BridgeService {
       try await accessory.requireFiles().entries(of: call.path)
     }
     return Bridge.ListFolder.Reply(
-      device: Bridge.Device(held.target), entries: entries)
+      device: held.target, entries: entries)
   }
 
   package func makeFolder(
@@ -23,14 +23,14 @@ extension BridgeService {
     let (held, _) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.requireFiles().makeFolder(call.path)
     }
-    return Bridge.MakeFolder.Reply(device: Bridge.Device(held.target))
+    return Bridge.MakeFolder.Reply(device: held.target)
   }
 
   package func remove(_ call: Bridge.Remove, from caller: Caller) async throws(CallError) -> Bridge.Remove.Reply {
     let (held, _) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.requireFiles().remove(call.path)
     }
-    return Bridge.Remove.Reply(device: Bridge.Device(held.target))
+    return Bridge.Remove.Reply(device: held.target)
   }
 
   // MARK: - Transfers
@@ -52,7 +52,7 @@ extension BridgeService {
       try await answers.send(Bridge.GetFile.Reply(.interrupted))
     }
     var reply = Bridge.GetFile.Reply(.done, size_bytes: transfer.size)
-    (reply.device, reply.resumptions, reply.md5) = (Bridge.Device(held.target), transfer.resumptions, transfer.md5)
+    (reply.device, reply.resumptions, reply.md5) = (held.target, transfer.resumptions, transfer.md5)
     return reply
   }
 
@@ -79,7 +79,7 @@ extension BridgeService {
       try await answers.send(Bridge.SendFile.Reply(.interrupted))
     }
     var reply = Bridge.SendFile.Reply(.done)
-    (reply.device, reply.resumptions) = (Bridge.Device(held.target), transfer.resumptions)
+    (reply.device, reply.resumptions) = (held.target, transfer.resumptions)
     reply.done_bytes = call.size_bytes
     reply.crc32 = transfer.crc32.map { Hexadecimal.string($0) }
     return reply

@@ -26,7 +26,7 @@ extension BridgeService {
     let loan = attachment.lending.opened(for: caller, line: session.line) { session.transport.beginClose() }
     endIfGone(attachment, session)
     let reply = Bridge.Open.Reply(
-      device: Bridge.Device(attachment.target), loan: loan.secret, line: line.map { Bridge.Line($0) })
+      device: attachment.target, loan: loan.secret, line: line.map { Bridge.Line($0) })
     return OpenResult(reply) { client in
       let isGone = await Relay.run(session.transport, client)
       await session.close()

@@ -78,7 +78,7 @@ extension BridgeService: BridgeHandler {
         throw attachment.lending.refusal(attachment)
       }
       return Bridge.GetStatus.Reply(
-        device: Bridge.Device(attachment.target), status: status.value,
+        device: attachment.target, status: status.value,
         identity: identity ?? AccessoryIdentity(), age_ms: age(.status, attachment),
         stale: isStale(.status, attachment),
         alarms: alarms.raised(attachment), unfit_alarms: alarms.unfit(attachment))
@@ -88,7 +88,7 @@ extension BridgeService: BridgeHandler {
     }
     note(status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
-      device: Bridge.Device(held.target), status: status, identity: try await identity(call.device),
+      device: held.target, status: status, identity: try await identity(call.device),
       alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: missing)
   }
 
@@ -107,7 +107,7 @@ extension BridgeService: BridgeHandler {
       let reading = note(battery, held, isEvent: false)
       if held.driver?.onlyTells(.battery) == true { return remembered(reading, held, missing) }
       return Bridge.GetBattery.Reply(
-        device: Bridge.Device(held.target), battery: reading, alarms: alarms.raised(held),
+        device: held.target, battery: reading, alarms: alarms.raised(held),
         missing: missing)
     } catch {
       // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
@@ -125,7 +125,7 @@ extension BridgeService: BridgeHandler {
     -> Bridge.GetBattery.Reply
   {
     Bridge.GetBattery.Reply(
-      device: Bridge.Device(attachment.target), battery: battery, age_ms: age(.battery, attachment),
+      device: attachment.target, battery: battery, age_ms: age(.battery, attachment),
       stale: isStale(.battery, attachment), alarms: alarms.raised(attachment), missing: missing)
   }
 
@@ -169,7 +169,7 @@ extension BridgeService: BridgeHandler {
         }
       }
       return Bridge.Request.Reply(
-        device: Bridge.Device(held.target), command: requests.name(number), command_byte: number,
+        device: held.target, command: requests.name(number), command_byte: number,
         reply: Bridge.Request.Answer(reply))
     } catch {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
@@ -189,7 +189,7 @@ extension BridgeService: BridgeHandler {
       }
       note(values, .asked, held)
       return Bridge.GetValues.Reply(
-        device: Bridge.Device(held.target),
+        device: held.target,
         values: (held.readings.values?.values ?? []).map { Read($0) }, missing: missing)
     } catch {
       // An accessory that reports values by itself may have no request for them: the last values are returned.
@@ -205,7 +205,7 @@ extension BridgeService: BridgeHandler {
   /// The last values with their ages.
   private func remembered(_ values: ValuesReading, of attachment: Attachment) -> Bridge.GetValues.Reply {
     Bridge.GetValues.Reply(
-      device: Bridge.Device(attachment.target), values: values.entries.map { measured($0, attachment) })
+      device: attachment.target, values: values.entries.map { measured($0, attachment) })
   }
 
   // MARK: - History
@@ -214,12 +214,12 @@ extension BridgeService: BridgeHandler {
     -> Bridge.GetHistory.Reply
   {
     if let since = call.since, !since.isFinite || since < 0 { throw .invalidParameter("since") }
-    let device: Bridge.Device?
+    let device: Device?
     let extract: HistoryExtract?
     do throws(CallError) {
       let attachment = try find(call.device)
       (device, extract) = (
-        Bridge.Device(attachment.target), history.extract(of: attachment.device.id, last: call.since, on: self)
+        attachment.target, history.extract(of: attachment.device.id, last: call.since, on: self)
       )
     } catch {
       // What was read of an accessory stays when the accessory is gone.
@@ -252,7 +252,7 @@ extension BridgeService: BridgeHandler {
     for attachment in attachments.ordered where attachment.contact.isTold {
       guard wanted == nil || wanted === attachment else { continue }
       try await answers.send(
-        Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
+        Bridge.Event(.present, time: Self.wallClock, device: attachment.target))
     }
     for event in raised { try await answers.send(event) }
     try await answers.send(Bridge.Event(.ready, time: Self.wallClock))

@@ -21,7 +21,7 @@ extension BridgeService {
       case .readings: permissions.rules.listed(driver.commands, of: attachment.subject)
       }
     return Bridge.GetCommands.Reply(
-      device: Bridge.Device(attachment.target), driver: driver.name, commands: commands)
+      device: attachment.target, driver: driver.name, commands: commands)
   }
 
   package func perform(
@@ -54,7 +54,7 @@ extension BridgeService {
         }
       }
       return Bridge.Perform.Reply(
-        device: Bridge.Device(held.target),
+        device: held.target,
         replies: isAnswered ? replies.map { .init(command: $0.command.name, values: $0.values) } : [])
     } catch {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
@@ -83,7 +83,7 @@ extension BridgeService {
   func preview(_ call: Bridge.Perform) throws(CallError) -> Bridge.Perform.Reply {
     let attachment = try find(call.device)
     guard let driver = attachment.driver else { throw unsupported(attachment) }
-    var reply = Bridge.Perform.Reply(device: Bridge.Device(attachment.target), replies: [])
+    var reply = Bridge.Perform.Reply(device: attachment.target, replies: [])
     let opener = opener(for: attachment)
     do throws(AccessoryError) {
       let calls = try Self.calls(call.commands, of: driver, opener.label)

@@ -35,7 +35,7 @@ extension BridgeService {
     let readers = if let known = sharing.readers { known } else { hub(.none, of: attachment) }
     sharing.readers = readers
     let (name, key) = (Lending.name(of: caller), attachment.key)
-    return OpenResult(Bridge.Open.Reply(device: Bridge.Device(attachment.target))) { client in
+    return OpenResult(Bridge.Open.Reply(device: attachment.target)) { client in
       await readers.serve(client, name: name)
       await self.readerLeft(key)
     }
@@ -62,7 +62,7 @@ extension BridgeService {
     attachment.lending.add(loan)
     let (key, secret) = (attachment.key, loan.secret)
     let reply = Bridge.Open.Reply(
-      device: Bridge.Device(attachment.target), loan: secret, line: line.map { Bridge.Line($0) })
+      device: attachment.target, loan: secret, line: line.map { Bridge.Line($0) })
     return OpenResult(reply) { client in
       await writers.serve(client, name: name)
       await self.writerLeft(key, writer, secret)
@@ -249,7 +249,7 @@ extension BridgeService {
       removeWriter(key, writer)
       throw CallError(error, device: attachment.device.id)
     }
-    var reply = Bridge.Open.Reply(device: Bridge.Device(attachment.target))
+    var reply = Bridge.Open.Reply(device: attachment.target)
     var secret = ""
     let hasWrites = opener(for: attachment).writeRules.hasWrites
     let allowsWrites = isAsked || !hasWrites

@@ -2,30 +2,39 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryIO
 
-/// A device, as a part of other documents: the fields of the service's interface, and `service`.
+/// A device, as a part of other documents: the fields of the service's interface, and `access` and `service`.
 package struct DeviceDocument: Encodable, Sendable {
   private enum CodingKeys: CodingKey {
-    case service
+    case access, service
   }
 
-  private var device: Bridge.Device
+  private struct Access: Encodable {
+    let permitted: Bool
+    let refusal, holder: String?
+  }
+
+  private let device: Device
+  private let access: PortAccess?
   /// The state with the service that holds the device; null where no service holds it, or where no service was asked.
   private let service: HeldDocument?
 
-  /// A device. `access` is what this process has found, and takes the place of the access in `device`. It is nil where it
-  /// wasn't looked up: this command has the device open, or a service has reported the device. `held` is the record of the
-  /// service that holds the device.
-  package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
-    self.device = device
-    self.device.access = access
+  /// A device. `access` is what this process has found. It is nil where it wasn't looked up: this command has the device open,
+  /// or a service has reported the device. `held` is the record of the service that holds the device.
+  package init(_ device: Device, access: PortAccess? = nil, held: Bridge.Accessory? = nil) {
+    (self.device, self.access) = (device, access)
     service = held.map(HeldDocument.init)
   }
 
-  /// Writes the fields of both.
+  /// Writes the fields of all.
   package func encode(to encoder: any Encoder) throws {
     try device.encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
+    let access = access.map {
+      Access(permitted: $0.refusal == nil, refusal: $0.refusal?.message, holder: $0.holder)
+    }
+    try fields.encodeIfPresent(access, forKey: .access)
     try fields.encodeIfPresent(service, forKey: .service)
   }
 }

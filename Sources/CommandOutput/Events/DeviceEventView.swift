@@ -19,7 +19,7 @@ package enum DeviceEventView {
 
   /// "14:03:59  connected     SIM0001  Lamp  2341:0043  /dev/ttyACM0"; unknown parts are left out.
   package static func line(
-    _ event: DeviceEventName, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
+    _ event: DeviceEventName, _ device: Device, at time: String = WallClock.timeOfDay,
     _ style: Style = .standardOutput
   ) -> String {
     let word = padded(event.rawValue)
@@ -29,7 +29,7 @@ package enum DeviceEventView {
     ]
     if let name = device.name { parts.append(SafeText.escape(name, limit: 32)) }
     if let usb = device.usb {
-      parts.append(Hexadecimal.string(usb.vendor_id) + ":" + Hexadecimal.string(usb.product_id))
+      parts.append(usb.product)
     }
     parts.append(SafeText.escape(device.path))
     return parts.joined(separator: "  ")

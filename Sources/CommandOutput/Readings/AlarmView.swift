@@ -48,7 +48,7 @@ package enum AlarmView {
 
   /// "14:03:59  alarm         SIM0001  battery < 20 %, now 19 %", in the columns of `DeviceEventView`.
   package static func line(
-    _ state: AlarmChange, _ alarm: AccessoryAlarm, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
+    _ state: AlarmChange, _ alarm: AccessoryAlarm, _ device: Device, at time: String = WallClock.timeOfDay,
     _ style: Style = .standardOutput
   ) -> String {
     let word = DeviceEventView.padded(state == .raised ? "\(mark) alarm" : "alarm over")

@@ -2,9 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
-import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 
 /// An accessory that a service reports.
 struct ReportedAccessory: Sendable, Hashable {
@@ -15,15 +13,9 @@ struct ReportedAccessory: Sendable, Hashable {
 
   /// The size of the device's texts in bytes, including their storage.
   var size: Int {
-    let usb = device.usb
-    let texts =
-      [
-        device.address.description, device.link, device.driver, device.name, device.manufacturer, device.model,
-        device.serialNumber,
-        device.firmwareRevision, device.hardwareRevision, device.terminal, usb?.node, usb?.port, usb?.damage,
-        profile.name,
-      ] + profile.protocolStrings
-    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) + MemoryLayout<String>.size }
+    ([profile.name] + profile.protocolStrings).reduce(device.textByteCount) {
+      $0 + $1.utf8.count + MemoryLayout<String>.size
+    }
   }
 }
 
@@ -97,9 +89,9 @@ enum ServiceAccessories {
   /// The service's record of a device; for a device that a user named to the service, also its identity, which is asked
   /// for.
   private static func look(
-    _ facts: Bridge.Device, _ client: BridgeClient, _ records: [String: Bridge.Accessory]
+    _ facts: Device, _ client: BridgeClient, _ records: [String: Bridge.Accessory]
   ) async -> ReportedAccessory? {
-    if facts.source == Device.Source.named.rawValue,
+    if facts.source == .named,
       let reply = try? await client.device(facts.place).info(), reply.accessory.device.place == facts.place
     {
       return ReportedAccessory(reply.accessory, reply.identity)
@@ -112,22 +104,18 @@ extension ReportedAccessory {
   /// Nil for an accessory without protocols, which no program of ExternalAccessory can open.
   init?(_ accessory: Bridge.Accessory, _ identity: AccessoryIdentity?) {
     guard let protocols = accessory.protocols, !protocols.isEmpty else { return nil }
-    let facts = accessory.device
     func text(_ own: String?, _ asked: String?) -> String? { own ?? asked.flatMap { $0.isEmpty ? nil : $0 } }
-    device = Device(
-      DeviceAddress(facts.path) ?? .node(facts.path), link: facts.link, source: .named, driver: facts.driver,
-      name: text(facts.name, identity?.name), manufacturer: text(facts.manufacturer, identity?.manufacturer),
-      model: text(facts.model, identity?.model), serialNumber: text(facts.serial, identity?.serialNumber),
-      terminal: facts.terminal,
-      usb: facts.usb.map {
-        USBIdentity(
-          vendorID: $0.vendor_id, productID: $0.product_id, bus: $0.bus, address: $0.address, node: $0.node,
-          port: $0.port, devpath: "", speed: $0.speed_mbps, function: USBClass(code: 0, subclass: 0, protocol: 0),
-          damage: $0.damage)
-      })
-    device.unit = facts.unit
+    device = accessory.device
+    device.source = .named
+    device.name = text(device.name, identity?.name)
+    device.manufacturer = text(device.manufacturer, identity?.manufacturer)
+    device.model = text(device.model, identity?.model)
+    device.serialNumber = text(device.serialNumber, identity?.serialNumber)
     device.firmwareRevision = text(nil, identity?.firmwareRevision)
     device.hardwareRevision = text(nil, identity?.hardwareRevision)
+    // An accessory stays the same while udev is still adding links to it.
+    (device.links, device.isInitialized) = ([], true)
+    device.usb?.interfaces = []
     profile = Profile(name: accessory.profile ?? "", rules: [], protocolStrings: protocols)
   }
 }

@@ -7,13 +7,13 @@ import CommandOutput
 
 /// Watches accessories by the rules of the command line, on readings that others make.
 actor AlarmWatcher {
-  typealias Body = @Sendable (Bridge.Device, AccessoryAlarm, AlarmChange) async -> Void
+  typealias Body = @Sendable (Device, AccessoryAlarm, AlarmChange) async -> Void
 
   /// Takes what is wrong with a rule, or with a service.
   typealias Note = @Sendable (String) -> Void
 
   private struct Record: Sendable {
-    var device: Bridge.Device
+    var device: Device
     var set: AlarmSet
     var readings = AlarmReadings()
   }
@@ -43,15 +43,15 @@ actor AlarmWatcher {
   nonisolated var wantsValues: Bool { rules.contains { $0.looksAtValues } }
 
   /// An accessory is there, and its silence counts from now on.
-  func watch(_ device: Bridge.Device) { _ = begin(device) }
+  func watch(_ device: Device) { _ = begin(device) }
 
-  func take(_ device: Bridge.Device, battery: BatteryReading) async {
+  func take(_ device: Device, battery: BatteryReading) async {
     await take(device) { $0.battery = battery }
   }
 
-  func take(_ device: Bridge.Device, status: AccessoryStatus) async { await take(device) { $0.status = status } }
+  func take(_ device: Device, status: AccessoryStatus) async { await take(device) { $0.status = status } }
 
-  func take(_ device: Bridge.Device, values: [AccessoryValue]) async {
+  func take(_ device: Device, values: [AccessoryValue]) async {
     let now = clock.now
     await take(device) { readings in
       var all = readings.values ?? ValuesReading()
@@ -66,7 +66,7 @@ actor AlarmWatcher {
     timer = nil
   }
 
-  private func begin(_ device: Bridge.Device) -> Bool {
+  private func begin(_ device: Device) -> Bool {
     guard !rules.isEmpty else { return false }
     var record = records[device.id] ?? Record(device: device, set: AlarmSet(rules, now: clock.now))
     record.device = device
@@ -79,7 +79,7 @@ actor AlarmWatcher {
     return true
   }
 
-  private func take(_ device: Bridge.Device, _ change: (inout AlarmReadings) -> Void) async {
+  private func take(_ device: Device, _ change: (inout AlarmReadings) -> Void) async {
     guard begin(device), var record = records[device.id] else { return }
     change(&record.readings)
     let news = record.set.take(record.readings, now: clock.now, wallClock: WallClock.seconds)
@@ -114,7 +114,7 @@ actor AlarmWatcher {
     schedule(next)
   }
 
-  private func tell(_ news: [AlarmSet.News], _ device: Bridge.Device) async {
+  private func tell(_ news: [AlarmSet.News], _ device: Device) async {
     for one in news { await body(device, AccessoryAlarm(one.alarm), one.change) }
   }
 }

@@ -48,7 +48,7 @@ enum ServiceAlarms {
   }
 
   /// Asks for the readings of an accessory that is there.
-  private static func first(_ device: Bridge.Device, _ client: BridgeClient, _ watcher: AlarmWatcher?) async {
+  private static func first(_ device: Device, _ client: BridgeClient, _ watcher: AlarmWatcher?) async {
     guard let watcher else { return }
     await watcher.watch(device)
     let calls = client.device(device.place)

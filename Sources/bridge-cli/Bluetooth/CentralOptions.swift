@@ -24,7 +24,7 @@ struct OpenModule {
       guard let radio = opened.accessory.narrowed(to: (any RadioAccessory).self)?.radio else {
         throw noModule(opened.accessory.label)
       }
-      return try await body(OpenModule(device: opened.device.device, radio: radio))
+      return try await body(OpenModule(device: opened.device, radio: radio))
     }
   }
 

@@ -72,18 +72,17 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       let told = battery.told
       told.noteAge(battery.opened.service)
       show(told.read, told.device, alarms: told.alarms, missing: told.missing, seen)
-      await watcher.take(Bridge.Device(told.device), battery: told.value)
+      await watcher.take(told.device, battery: told.value)
       guard let events = battery.events else { return }
       for try await event in events {
-        let facts = Bridge.Device(event.device)
         switch event.kind {
         case .news(.battery(let reading)):
           show(Read(reading), event.device, seen)
-          await watcher.take(facts, battery: reading)
-        case .news(.status(let status)): await watcher.take(facts, status: status)
-        case .news(.values(let values)): await watcher.take(facts, values: values)
+          await watcher.take(event.device, battery: reading)
+        case .news(.status(let status)): await watcher.take(event.device, status: status)
+        case .news(.values(let values)): await watcher.take(event.device, values: values)
         case .news(.other): break
-        case .alarm(let alarm, let state): AlarmOutput.show(facts, alarm, state, json: output.json)
+        case .alarm(let alarm, let state): AlarmOutput.show(event.device, alarm, state, json: output.json)
         }
       }
       try Task.checkCancellation()
@@ -91,7 +90,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func show(
-    _ read: Read<BatteryReading>, _ device: ToldDevice, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
+    _ read: Read<BatteryReading>, _ device: Device, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
     _ seen: SeenReadings?
   ) {
     let read = read.map(\.withTimeToEmpty)

@@ -26,7 +26,7 @@ struct FollowedReading<Value: Sendable>: Followed {
     }
   }
 
-  var device: Device { opened.device.device }
+  var device: Device { opened.device }
   var servicePath: String? { opened.service?.socketPath }
   func close() async { await opened.close() }
 }

@@ -51,7 +51,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     if let holder = info.held?.holder { Output.note("the accessory is used by \(SafeText.escape(holder))") }
     show(
       DeviceDocument(info.device, held: info.held),
-      DeviceView.facts(info.device.device, driver: info.held.map(\.driver) ?? found.driverName)
+      DeviceView.facts(info.device, driver: info.held.map(\.driver) ?? found.driverName)
         + (info.held.map(HeldView.facts) ?? []),
       info.line, info.details, info.identity)
     if let reason = info.withoutDriver { Output.note(SafeText.escape(reason.message, limit: 1_000)) }
@@ -87,7 +87,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     // What the system knows is shown, whether or not a service has it open.
     if line.wait != nil { _ = try await Door.find(device.text, line) }
     let found = try await Door.finder(line).own(DeviceName(device.text))
-    let device = found.device.device
+    let device = found.device
     let access = await PortAccess.look(at: [device]).first
     if output.json {
       return Output.json(InfoDocument(DeviceDocument(device, access: access)))

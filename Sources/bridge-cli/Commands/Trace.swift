@@ -89,7 +89,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     let (start, began) = (MonotonicTime.now, WallClock.seconds)
     let following = Following(name: source, line: line, isLine: true, once: once, json: output.json)
     try await following.run { found in
-      let device = found.device.device
+      let device = found.device
       let plan = TracePlan(since: start, asks: asks, poll: poll?.duration, once: once) { text in
         Output.note(text)
       } plugged: { isThere in

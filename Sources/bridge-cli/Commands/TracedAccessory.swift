@@ -29,7 +29,7 @@ struct TracedAccessory: Followed {
     }
   }
 
-  var device: Device { trace.device.device }
+  var device: Device { trace.device }
   var servicePath: String? { trace.servicePath }
   func close() async { await trace.close() }
 }

@@ -57,7 +57,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   private static func watchAlarms(_ rules: [AlarmRule], json: Bool, _ command: EventCommand?) async {
     let body: AlarmWatcher.Body = { device, alarm, state in
       AlarmOutput.show(device, alarm, state, json: json)
-      await command?.run(.init(event: "alarm", device: Device(device), alarm: (alarm, state)))
+      await command?.run(.init(event: "alarm", device: device, alarm: (alarm, state)))
     }
     if !rules.isEmpty, let sources = try? KnownDevices.sources(), await !ServiceAlarms.isServiceThere() {
       await ServiceAlarms.hold(rules, sources, body)
@@ -108,6 +108,6 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       let access = event == .disconnected ? nil : await PortAccess.look(at: [device]).first
       return Output.json(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device, access: access)))
     }
-    Output.wrapped(DeviceEventView.line(event, Bridge.Device(device)), indent: 10)
+    Output.wrapped(DeviceEventView.line(event, device), indent: 10)
   }
 }

@@ -14,7 +14,7 @@ struct ConsoleConnection: Sendable {
   /// The name of the accessory's driver; nil when none is known.
   let driver: String?
 
-  var device: Device { bytes.device.device }
+  var device: Device { bytes.device }
   /// What the accessory sends.
   var received: ReceivedBytes { bytes.received }
   /// The control socket of the service that lends or traces the accessory; nil when this process has opened it.

@@ -28,27 +28,27 @@ enum LowBatteries {
     var low = ReportedDevices<Void>(byteLimit: byteLimit)
     var isTooMuchTold = false
     await ServiceFollower([place], replyTimeout: .seconds(60)).run { event in
-      let (facts, reading): (Bridge.Device, BatteryReading)
+      let (device, reading): (Device, BatteryReading)
       switch event {
       case .begun(let new):
         (client, low) = (new, ReportedDevices(byteLimit: byteLimit))
         return
-      case .event(.present(let device)):
-        guard let battery = try? await client?.device(device.place).battery().battery else { return }
-        (facts, reading) = (device, battery)
-      case .event(.battery(let device, let battery, _)): (facts, reading) = (device, battery)
-      case .event(.disconnected(let device, _)):
-        low.remove(device.id)
+      case .event(.present(let present)):
+        guard let battery = try? await client?.device(present.place).battery().battery else { return }
+        (device, reading) = (present, battery)
+      case .event(.battery(let its, let battery, _)): (device, reading) = (its, battery)
+      case .event(.disconnected(let gone, _)):
+        low.remove(gone.id)
         return
       case .event, .ended: return
       }
       guard reading.level == .low || reading.level == .critical else {
-        low.remove(facts.id)
+        low.remove(device.id)
         return
       }
-      guard low[facts.id] == nil else { return }
-      if low.keep((), for: facts.id) {
-        await body(Device(facts), reading)
+      guard low[device.id] == nil else { return }
+      if low.keep((), for: device.id) {
+        await body(device, reading)
       } else if !isTooMuchTold {
         isTooMuchTold = true
         Output.note(

@@ -57,7 +57,7 @@ struct ShownHistory {
       let picture = HistoryPlot(title: label, series: series, time: time).text
       try LocalFile.write(Array(picture.utf8), to: file, replacing: false)
     }
-    if json { return Output.json(HistoryDocument(device.map { DeviceDocument(Device($0)) }, seconds: seconds, series)) }
+    if json { return Output.json(HistoryDocument(device.map { DeviceDocument($0) }, seconds: seconds, series)) }
     if csv { return HistoryTable.lines(series).forEach(Output.line) }
     if let file = plot { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
     guard series.contains(where: { $0.range != nil }) else {
@@ -71,7 +71,7 @@ struct ShownHistory {
   }
 
   /// Asks the services, in the order in which all commands do.
-  private func find() async throws -> (Bridge.Device?, [ReadingSeries]) {
+  private func find() async throws -> (Device?, [ReadingSeries]) {
     var missing: AccessoryError?
     var refusal: AccessoryError?
     for place in ServicePlace.all() {

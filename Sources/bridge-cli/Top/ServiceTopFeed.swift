@@ -46,7 +46,7 @@ actor ServiceTopFeed: TopFeed {
 
   // MARK: - Alarms of the command line
 
-  private func take(_ device: Bridge.Device, _ alarm: AccessoryAlarm, _ state: AlarmChange) {
+  private func take(_ device: Device, _ alarm: AccessoryAlarm, _ state: AlarmChange) {
     // The service's own alarms come with its readings.
     guard rules.contains(where: { $0.name == alarm.name && $0.text == alarm.rule }) else { return }
     var alarms = (raised[device.id] ?? []).filter { $0.name != alarm.name }

@@ -28,13 +28,13 @@ enum ServiceTopRows {
   }
 
   /// One that the service has not opened yet.
-  private static func unconnected(_ device: Bridge.Device, _ service: String) -> MirroredAccessory {
+  private static func unconnected(_ device: Device, _ service: String) -> MirroredAccessory {
     var accessory = MirroredAccessory(service: service, device: device)
     accessory.isConnected = false
     return accessory
   }
 
-  private static func key(_ service: String, _ device: Bridge.Device) -> String {
+  private static func key(_ service: String, _ device: Device) -> String {
     "\(service)\n\(device.place)\n\(device.id)"
   }
 

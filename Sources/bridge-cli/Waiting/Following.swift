@@ -82,7 +82,7 @@ struct Following {
     } open: { name in
       let found = try await Door.findNow(name, line, asLine: isLine)
       // A service may have the accessory and wait for it, too.
-      guard found.isThere(isNamed: true) else { throw AccessoryError.disconnected(found.device.device.place) }
+      guard found.isThere(isNamed: true) else { throw AccessoryError.disconnected(found.device.place) }
       return try await open(found)
     }
   }

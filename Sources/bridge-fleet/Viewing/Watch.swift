@@ -26,7 +26,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
 
   /// What was shown of an accessory.
   private struct Shown {
-    var device: Bridge.Device
+    var device: Device
     var isConnected: Bool
     var alarms: [AccessoryAlarm] = []
   }
@@ -71,7 +71,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     before = one.map { _ in Shown(device: device, isConnected: isConnected, alarms: new) }
   }
 
-  private func show(_ event: DeviceEventName, _ key: FleetStore.Key, _ device: Bridge.Device, _ place: FleetPlace) {
+  private func show(_ event: DeviceEventName, _ key: FleetStore.Key, _ device: Device, _ place: FleetPlace) {
     if output.json {
       return Output.json(InFleet(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device)), place))
     }
@@ -79,7 +79,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   }
 
   private func show(
-    _ state: AlarmChange, _ alarm: AccessoryAlarm, _ key: FleetStore.Key, _ device: Bridge.Device,
+    _ state: AlarmChange, _ alarm: AccessoryAlarm, _ key: FleetStore.Key, _ device: Device,
     _ place: FleetPlace
   ) {
     if output.json { return Output.json(InFleet(AlarmEventDocument(DeviceDocument(device), alarm, state), place)) }

@@ -80,7 +80,7 @@ import Testing
       // Clients of the socket get what was said.
       let client = try await ControlClient.connect(to: box.socket)
       let serial = isText ? hostile.text : "S1"
-      #expect(try await client.call(Bridge.List()).accessories.map(\.device.serial) == [serial])
+      #expect(try await client.call(Bridge.List()).accessories.map(\.device.serialNumber) == [serial])
       let status = try await client.call(Bridge.GetStatus(device: serial))
       #expect(status.device.name == (isText ? hostile.text : "N1"))
       let said = hostile.bytes.count > AF1Identity.longestText ? "short" : hostile.text

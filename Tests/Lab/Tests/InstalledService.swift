@@ -160,7 +160,8 @@ enum InstalledService {
   /// What it has, for people.
   static func description() async -> String {
     guard let all = try? await accessories() else { return "it does not answer" }
-    return all.map { "\($0.device.serial ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }.description
+    return all.map { "\($0.device.serialNumber ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }
+      .description
   }
 
   static func accessories(at socket: String = socket) async throws -> [Bridge.Accessory] {
@@ -172,7 +173,7 @@ enum InstalledService {
 
   /// The serial numbers of what is attached.
   static func attached() async throws -> Set<String> {
-    Set(try await accessories().filter { $0.state == .attached }.compactMap(\.device.serial))
+    Set(try await accessories().filter { $0.state == .attached }.compactMap(\.device.serialNumber))
   }
 
   /// Waits until just these are attached, and nothing else is known.
@@ -182,10 +183,10 @@ enum InstalledService {
     repeat {
       // Who comes while it is leaving is sent away; the socket starts it again for the next.
       seen = (try? await accessories()) ?? seen
-      if seen.allSatisfy({ $0.state == .attached }), Set(seen.compactMap(\.device.serial)) == serials { return }
+      if seen.allSatisfy({ $0.state == .attached }), Set(seen.compactMap(\.device.serialNumber)) == serials { return }
       await IOThread.shared.sleep(for: .milliseconds(100))
     } while MonotonicTime.now < end
-    let states = seen.map { "\($0.device.serial ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }
+    let states = seen.map { "\($0.device.serialNumber ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }
     throw Hang("\(serials.sorted()) to be attached; there are \(states)\n\(try await log())")
   }
 }

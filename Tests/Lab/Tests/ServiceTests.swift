@@ -73,7 +73,7 @@ extension Systemd {
     @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .bulk])
     func plugAndUnplug(kind: SimulatedUSBIdentity.Kind) async throws {
       try await InstalledService.prepare(idle: "8s")
-      var device: Bridge.Device?
+      var device: Device?
       for round in 1...2 as ClosedRange<UInt8> {
         let plugged = try await PluggedIn(kind) {
           $0.device.identity.serialNumber = "PLUG1"
@@ -85,7 +85,7 @@ extension Systemd {
         let battery = try await InstalledService.ask("battery")
         #expect(battery.status == 0 && battery.outputText.hasPrefix("\(50 + round) %"), "\(battery.errorText)")
         let found = try #require(try await InstalledService.accessories().first).device
-        #expect(device.map { $0.id == found.id && $0.serial == found.serial } ?? true)
+        #expect(device.map { $0.id == found.id && $0.serialNumber == found.serialNumber } ?? true)
         device = found
         try await plugged.stop()
         try await InstalledService.waitForAttached([])

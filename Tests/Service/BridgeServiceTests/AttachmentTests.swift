@@ -154,7 +154,7 @@ import Testing
       await harness.service.use(ProfileStore([.af1]))
       #expect(try await harness.state("A1") == nil)
       // It is free for others.
-      let session = try await DeviceOpener(Device(reply.device), profile: .af1).session()
+      let session = try await DeviceOpener(reply.device, profile: .af1).session()
       let accessory = try await AF1Accessory.open(session)
       #expect(try await accessory.battery().percent == 100)
       await accessory.close()
@@ -172,7 +172,7 @@ import Testing
       let client = try await harness.client()
       let reply = try await client.call(Bridge.Attach(device: terminal.path, profile: "framed"))
       #expect(reply.accessory.state == .attached && reply.was_attached == false)
-      #expect(reply.accessory.device.source == "named")
+      #expect(reply.accessory.device.source == .named)
       let echo = try await client.call(Bridge.Request(device: terminal.path, command: "echo", payload: [3]))
       #expect(echo.reply.payload == [3])
       await terminal.transport.close()
@@ -210,11 +210,11 @@ import Testing
     try await ServiceHarness.with { harness in
       let client = try await harness.client()
       let named = try await client.call(Bridge.Attach(device: terminal.path)).accessory
-      #expect(named.device.serial == nil && named.state == .attached && named.driver == nil)
+      #expect(named.device.serialNumber == nil && named.state == .attached && named.driver == nil)
       let file = try harness.announce(terminal.path, serial: "S1")
       try await harness.said("S1 is at \(terminal.path), profile framed")
       let attached = try await client.call(Bridge.Attach(device: terminal.path))
-      #expect(attached.accessory.state == .attached && attached.accessory.device.serial == "S1")
+      #expect(attached.accessory.state == .attached && attached.accessory.device.serialNumber == "S1")
       #expect(try await client.call(Bridge.List()).accessories.map(\.device.id) == ["S1"])
       let echo = try await client.call(Bridge.Request(device: "S1", command: "echo", payload: [3]))
       #expect(echo.reply.payload == [3])
@@ -245,7 +245,7 @@ import Testing
       isSilent.update { $0 = false }
       let file = try harness.announce(terminal.path, serial: "S1")
       let attached = try await reply.accessory
-      #expect(attached.state == .attached && attached.device.serial == "S1")
+      #expect(attached.state == .attached && attached.device.serialNumber == "S1")
       #expect(!harness.log.value.contains { $0.contains("\(terminal.path) is attached") })
       file.remove()
       await terminal.transport.close()
@@ -428,7 +428,7 @@ import Testing
       try await harness.said("S10 is attached at")
       let client = try await harness.client()
       for name in [terminal.path, nil, "S10"] {
-        #expect(try await client.call(Bridge.GetBattery(device: name)).device.serial == "S10", "\(name ?? "")")
+        #expect(try await client.call(Bridge.GetBattery(device: name)).device.serialNumber == "S10", "\(name ?? "")")
       }
       // Its own name means the one that is awaited, though it is how the other's begins.
       let error = await #expect(throws: ControlError.self) { try await client.call(Bridge.GetBattery(device: "S1")) }
@@ -449,7 +449,7 @@ import Testing
       try await harness.said("is attached at")
       let client = try await harness.client()
       let list = try await client.call(Bridge.List())
-      #expect(list.accessories.map(\.device.serial) == [text])
+      #expect(list.accessories.map(\.device.serialNumber) == [text])
       #expect(try await client.call(Bridge.GetBattery(device: text)).battery.percent == 100)
       for line in harness.log.value {
         #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0x202E })

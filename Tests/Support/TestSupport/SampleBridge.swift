@@ -28,17 +28,19 @@ package final class SampleBridge: BridgeHandler {
   package let information = ServiceInformation(
     vendor: "Tests", product: "Sample", version: "1", url: "https://example.org/")
 
-  package static let device = Bridge.Device(
-    id: "X1", path: "/dev/ttyACM0", source: "udev", serial: "X1\u{1b}[31m\"\\\n", links: ["/dev/serial/by-id/x"],
+  package static let device = Device(
+    id: "X1", path: "/dev/ttyACM0", source: .udev, serialNumber: "X1\u{1b}[31m\"\\\n", links: ["/dev/serial/by-id/x"],
     ways: ["terminal"],
-    usb: Bridge.USB(
-      vendor_id: 0x1209, product_id: 1, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", speed_mbps: 1.5,
+    usb: USBIdentity(
+      vendorID: 0x1209, productID: 1, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", speed: 1.5,
       interfaces: [
-        Bridge.USBInterface(
-          number: 0, alternate_setting: 0, class: 255, subclass: 0, protocol: 0,
-          endpoints: [
-            Bridge.USBEndpoint(address: 0x81, interval: 0, direction: "in", transfer: "bulk", max_packet_bytes: 512)
-          ])
+        USBInterface(
+          description: USBInterfaceDescription(
+            number: 0, alternateSetting: 0, function: USBClass(code: 255),
+            endpoints: [
+              USBEndpointDescription(
+                address: 0x81, transfer: .bulk, maxPacketSize: 512, packetsPerInterval: 1, interval: 0)
+            ]))
       ]))
   package static let battery = BatteryReading(
     percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging)

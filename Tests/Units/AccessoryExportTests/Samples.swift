@@ -5,10 +5,10 @@ import AccessoryCore
 
 @testable import AccessoryExport
 
-extension Bridge.Device {
+extension Device {
   /// A device with nothing special.
-  static func sample(_ id: String = "SIM0001", path: String = "/dev/pts/7") -> Bridge.Device {
-    Bridge.Device(id: id, path: path, source: "simulator", manufacturer: "Acme", model: "Pack", serial: id)
+  static func sample(_ id: String = "SIM0001", path: String = "/dev/pts/7") -> Device {
+    Device(id: id, path: path, source: .simulator, manufacturer: "Acme", model: "Pack", serialNumber: id)
   }
 }
 

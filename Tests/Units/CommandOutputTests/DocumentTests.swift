@@ -14,38 +14,42 @@ import Testing
 
   @Test func aDevicesDocumentHasAllItsFields() {
     #expect(DocumentText.line(bare) == Samples.bareText)
+    var access = PortAccess(Samples.lamp.address)
+    (access.refusal, access.holder) = (AccessoryError(.permissionDenied, "no"), "cat (pid 7)")
     #expect(
-      DocumentText.line(
-        DeviceDocument(Samples.lamp, access: Bridge.Access(permitted: false, refusal: "no", holder: "cat (pid 7)")))
+      DocumentText.line(DeviceDocument(Samples.lamp, access: access))
         == joined(
           #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"driver":"framed","id":"L1","#,
           #""initialized":false,"link":"./lamp","links":["/dev/serial/by-id/lamp"],"manufacturer":"Acme","#,
           #""model":"L/9","name":"Lamp","path":"/dev/ttyACM0","serial":"L1","service":null,"#,
           #""source":"udev","terminal":"/dev/ttyACM0","unit":null,"usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
-          #""interfaces":[{"alternate_setting":0,"class":2,"class_name":"CDC","driver":"cdc_acm","#,
-          #""endpoints":[{"address":129,"direction":"in","interval":10,"max_packet_bytes":64,"transfer":"bulk"}],"#,
+          #""interfaces":[{"alternate_setting":0,"class":2,"class_name":"communications","driver":"cdc_acm","#,
+          #""endpoints":[{"address":129,"direction":"in","interval":10,"max_packet_bytes":64,"transfer":"interrupt"}],"#,
           #""number":0,"protocol":1,"subclass":2}],"node":"/dev/bus/usb/001/005","port":"1-2","product_id":67,"#,
           #""speed_mbps":1.5,"vendor_id":9025},"ways":["tty","usb"]}"#))
   }
 
   /// What a service says of access is not what this command saw.
-  @Test func accessIsTheCommandsOwn() {
-    var device = Samples.bare
-    device.access = Bridge.Access(permitted: true)
-    #expect(DocumentText.line(DeviceDocument(device)) == Samples.bareText)
+  @Test func accessIsTheCommandsOwn() throws {
+    var fields = try #require(try JSON(encoding: Samples.bare).fields)
+    fields["access"] = .object(["permitted": .bool(true)])
+    let told: Device = try JSON.object(fields).decoded()
+    #expect(DocumentText.line(DeviceDocument(told)) == Samples.bareText)
   }
 
   @Test func usbWithoutItsRest() {
     var device = Samples.bare
-    device.usb = Bridge.USB(
-      vendor_id: 1, product_id: 2, bus: 3, address: 4, node: "n", port: "p",
+    device.usb = USBIdentity(
+      vendorID: 1, productID: 2, bus: 3, address: 4, node: "n", port: "p",
       interfaces: [
-        Bridge.USBInterface(number: 0, alternate_setting: 1, class: 255, subclass: 0, protocol: 0, endpoints: [])
+        USBInterface(
+          description: USBInterfaceDescription(
+            number: 0, alternateSetting: 1, function: USBClass(code: 0x55), endpoints: []))
       ])
     let usb =
       joined(
         #""usb":{"address":4,"bus":3,"configuration":null,"damage":null,"interfaces":[{"alternate_setting":1,"#,
-        #""class":255,"class_name":null,"driver":null,"endpoints":[],"number":0,"protocol":0,"subclass":0}],"#,
+        #""class":85,"class_name":null,"driver":null,"endpoints":[],"number":0,"protocol":0,"subclass":0}],"#,
         #""node":"n","port":"p","product_id":2,"speed_mbps":null,"vendor_id":1}"#)
     #expect(
       DocumentText.line(DeviceDocument(device)) == Samples.bareText.replacing(#""usb":null"#, with: usb))

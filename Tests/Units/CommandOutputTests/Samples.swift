@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryControl
+import AccessoryCore
 import CommandOutput
 
 /// What the tests print.
@@ -11,24 +11,27 @@ enum Samples {
   static let pipe = Style(isTerminal: false, hasColour: false)
 
   /// A device of which hardly anything is known.
-  static let bare = Bridge.Device(id: "/dev/ttyS0", path: "/dev/ttyS0", source: "named")
+  static let bare = Device(id: "/dev/ttyS0", path: "/dev/ttyS0", source: .named)
 
   /// A device of which everything is known.
-  static let lamp = Bridge.Device(
-    id: "L1", path: "/dev/ttyACM0", source: "udev", link: "./lamp", driver: "framed", name: "Lamp",
+  static let lamp = Device(
+    id: "L1", path: "/dev/ttyACM0", source: .udev, link: "./lamp", driver: "framed", name: "Lamp",
     manufacturer: "Acme",
-    model: "L/9", serial: "L1", terminal: "/dev/ttyACM0", links: ["/dev/serial/by-id/lamp"], ways: ["tty", "usb"],
-    initialized: false,
-    usb: Bridge.USB(
-      vendor_id: 0x2341, product_id: 0x43, bus: 1, address: 5, node: "/dev/bus/usb/001/005", port: "1-2",
-      speed_mbps: 1.5, configuration: 1,
+    model: "L/9", serialNumber: "L1", terminal: "/dev/ttyACM0", links: ["/dev/serial/by-id/lamp"],
+    ways: ["tty", "usb"],
+    isInitialized: false,
+    usb: USBIdentity(
+      vendorID: 0x2341, productID: 0x43, bus: 1, address: 5, node: "/dev/bus/usb/001/005", port: "1-2", speed: 1.5,
+      damage: "cut off", configuration: 1,
       interfaces: [
-        Bridge.USBInterface(
-          number: 0, alternate_setting: 0, class: 2, subclass: 2, protocol: 1, class_name: "CDC", driver: "cdc_acm",
-          endpoints: [
-            Bridge.USBEndpoint(address: 0x81, interval: 10, direction: "in", transfer: "bulk", max_packet_bytes: 64)
-          ])
-      ], damage: "cut off"))
+        USBInterface(
+          description: USBInterfaceDescription(
+            number: 0, alternateSetting: 0, function: USBClass(code: 2, subclass: 2, protocol: 1),
+            endpoints: [
+              USBEndpointDescription(
+                address: 0x81, transfer: .interrupt, maxPacketSize: 64, packetsPerInterval: 1, interval: 10)
+            ]), driver: "cdc_acm")
+      ]))
 
   /// The document of `bare`, as it stands in others.
   static let bareText =

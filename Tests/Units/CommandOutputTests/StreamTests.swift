@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryTesting
 import CommandOutput
 import SystemPackage
@@ -26,8 +27,7 @@ import Testing
     #expect(
       DeviceEventView.line(.changed, Samples.bare, at: "14:03:59", Samples.pipe)
         == "14:03:59  changed       /dev/ttyS0  /dev/ttyS0")
-    var hostile = Samples.bare
-    (hostile.id, hostile.name, hostile.path) = ("\u{1B}", "two\nlines", "/dev/\u{7}")
+    let hostile = Device(id: "\u{1B}", path: "/dev/\u{7}", source: .named, name: "two\nlines")
     #expect(
       DeviceEventView.line(.disconnected, hostile, at: "now", Samples.coloured)
         == "\u{1B}[2mnow\u{1B}[0m  \u{1B}[31mdisconnected\u{1B}[0m  \u{1B}[1m\\u{1b}\u{1B}[0m  two\\u{a}lines"

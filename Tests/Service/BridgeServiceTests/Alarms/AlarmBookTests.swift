@@ -11,8 +11,8 @@ import Testing
   private static let start = MonotonicTime(nanoseconds: 0)
   private static let readings = AlarmReadings(battery: BatteryReading(percent: 5))
 
-  private static func device(_ id: String) -> Bridge.Device {
-    Bridge.Device(id: id, path: "/dev/" + id, source: "udev")
+  private static func device(_ id: String) -> Device {
+    Device(id: id, path: "/dev/" + id, source: .udev)
   }
 
   private static func book(_ ids: [String], _ rules: String..., limit: Int = 8) throws -> AlarmBook {

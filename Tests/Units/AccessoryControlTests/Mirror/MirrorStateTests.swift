@@ -15,11 +15,11 @@ struct MirrorStateTests {
     state.note(service: "s", isUp: true)
   }
 
-  private static func device(_ id: String, _ path: String) -> Bridge.Device {
-    Bridge.Device(id: id, path: path, source: "simulator")
+  private static func device(_ id: String, _ path: String) -> Device {
+    Device(id: id, path: path, source: .simulator)
   }
 
-  private mutating func take(_ event: BridgeEvent) -> Bridge.Device? { state.take(event, from: "s", now: now) }
+  private mutating func take(_ event: BridgeEvent) -> Device? { state.take(event, from: "s", now: now) }
 
   private mutating func arrive(_ id: String, at path: String) {
     let device = Self.device(id, path)

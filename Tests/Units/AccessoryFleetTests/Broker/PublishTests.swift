@@ -107,7 +107,7 @@ extension WithBroker {
         // Of another version, which nobody can read; and one that was there long ago.
         let old = gateway.topic("OLD0001/availability")
         var state = FleetState(
-          Bridge.Device(id: "OLD0002", path: "/dev/ttyUSB9", source: "udev"), connected: true, at: 1_000_000)
+          Device(id: "OLD0002", path: "/dev/ttyUSB9", source: .udev), connected: true, at: 1_000_000)
         state.isStale = true
         await onlooker.publish(old, "online", isRetained: true)
         await onlooker.publish(MQTTMessage(gateway.topic("OLD0002/state"), state.bytes, isRetained: true))

@@ -41,7 +41,7 @@ extension WithBroker {
         }
         // 2,400 mAh at 600 mA, of which the accessory says nothing.
         var state = FleetState(
-          Bridge.Device(id: "PACK1", path: "/dev/ttyUSB1", source: "udev"), connected: true, at: 1_790_000_000)
+          Device(id: "PACK1", path: "/dev/ttyUSB1", source: .udev), connected: true, at: 1_790_000_000)
         var reading = BatteryReading(percent: 50, milliamperes: -600, charge: .discharging)
         reading.remainingMilliampereHours = 2_400
         state.battery = reading
@@ -193,7 +193,7 @@ extension WithBroker {
         let count = 300
         for number in 0..<count {
           let begin = "accessory-bridge/gateway-\(number)"
-          let device = Bridge.Device(id: "S\(number)", path: "/dev/ttyUSB0", source: "udev")
+          let device = Device(id: "S\(number)", path: "/dev/ttyUSB0", source: .udev)
           let state = FleetState(device, connected: true, at: 1_790_000_000)
           await scene.onlooker.publish("\(begin)/availability", "online", isRetained: true)
           await scene.onlooker.publish("\(begin)/S\(number)/availability", "online", isRetained: true)

@@ -19,7 +19,7 @@ extension WithBroker {
       let publisher = try machine.start(
         "bridge-fleet", ["publish", "--gateway", "attic", "--socket", "no.socket", "--broker", broker.address])
       _ = try await publisher.transcript.wait { $0.status != nil || $0.errorText.contains("RabbitMQ never does") }
-      var state = FleetState(Bridge.Device(id: "SIM0001", path: "/dev/ttyUSB0", source: "udev"), connected: true, at: 1)
+      var state = FleetState(Device(id: "SIM0001", path: "/dev/ttyUSB0", source: .udev), connected: true, at: 1)
       (state.battery, state.batteryTime) = (SampleBridge.battery, MonotonicTime(since1970: 1))
       let bytes = state.bytes
       broker.kept.update { kept in

@@ -73,7 +73,7 @@ struct DiscoveryTests {
   @Test
   func theMessageWithHostileTextsIsTheCheckedOne() throws {
     let evil = "}}{{ states('x') }} '\"\\\u{202E}\u{7}" + String(repeating: "é", count: 300)
-    var facts = DiscoveryFacts(Bridge.Device(id: evil, path: "/dev/a", source: "udev", name: evil, serial: evil))
+    var facts = DiscoveryFacts(Device(id: evil, path: "/dev/a", source: .udev, name: evil, serialNumber: evil))
     var state = FleetState(facts.device, connected: true, at: 1)
     state.identity = AccessoryIdentity(
       manufacturer: evil, name: evil, model: evil, serialNumber: evil, firmwareRevision: evil, hardwareRevision: evil)
@@ -142,7 +142,7 @@ struct DiscoveryTests {
   /// 255 values make a message that is well within a broker's limits.
   @Test
   func aMessageWith255ValuesIsWithinLimits() throws {
-    var facts = DiscoveryFacts(Bridge.Device(id: "a", path: "/dev/a", source: "udev"))
+    var facts = DiscoveryFacts(Device(id: "a", path: "/dev/a", source: .udev))
     facts.take(
       (0..<255).map {
         AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), quantity: .voltage, unit: .volt, number: 1)

@@ -9,7 +9,7 @@ import Testing
 
 /// A row of the vocabulary is all that MQTT's documents and Home Assistant need: a test fails for a row that one leaves out.
 @Suite("MQTT and Home Assistant have what the vocabulary has") struct VocabularyFleetTests {
-  private static let device = Bridge.Device(id: "a", path: "/dev/a", source: "udev")
+  private static let device = Device(id: "a", path: "/dev/a", source: .udev)
 
   private func components(_ facts: DiscoveryFacts) -> [String: String] {
     let topics = FleetTopics(TopicLevel(naming: "attic-3f2a9c01"))

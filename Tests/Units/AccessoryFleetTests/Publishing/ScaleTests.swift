@@ -11,8 +11,8 @@ import Testing
 extension WithBroker {
   /// A gateway with many accessories, and one whose readings don't change.
   @Suite struct ScaleTests {
-    private static func device(_ number: Int) -> Bridge.Device {
-      Bridge.Device(id: "A\(number)", path: "/dev/ttyUSB\(number)", source: "udev")
+    private static func device(_ number: Int) -> Device {
+      Device(id: "A\(number)", path: "/dev/ttyUSB\(number)", source: .udev)
     }
 
     private func publisher(_ scene: Scene, sockets: [String] = []) throws -> FleetPublisher {

@@ -102,7 +102,7 @@ struct CallTests {
     var command = Self.beep
     command.results = [.init("tacho", unit: "°")]
     let reply = Bridge.Perform.Reply(
-      device: Bridge.Device(id: "a", path: "/dev/a", source: "udev"),
+      device: Device(id: "a", path: "/dev/a", source: .udev),
       replies: [.init(command: "beep", values: [.whole(90)])]
     )
     let result = FleetResult(reply, to: command, id: "1", at: 2)

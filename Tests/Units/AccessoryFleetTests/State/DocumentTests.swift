@@ -8,8 +8,8 @@ import Testing
 
 /// The documents on the topics of a fleet.
 struct DocumentTests {
-  private static func device() -> Bridge.Device {
-    Bridge.Device(id: "SIM0001", path: "/dev/ttyUSB0", source: "udev", name: "Lamp", serial: "SIM0001")
+  private static func device() -> Device {
+    Device(id: "SIM0001", path: "/dev/ttyUSB0", source: .udev, name: "Lamp", serialNumber: "SIM0001")
   }
 
   private static func state() -> FleetState {
@@ -114,14 +114,24 @@ struct DocumentTests {
   @Test
   func accessAndInterfacesAreNotPublished() throws {
     var device = Self.device()
-    device.access = Bridge.Access(permitted: true)
-    device.usb = Bridge.USB(
-      vendor_id: 0x2341, product_id: 0x43, bus: 1, address: 4, node: "/dev/bus/usb/001/004", port: "1-1",
-      interfaces: [
-        Bridge.USBInterface(number: 0, alternate_setting: 0, class: 2, subclass: 2, protocol: 1, endpoints: [])
-      ])
-    let read = try FleetState(FleetState(device, connected: true, at: 1).bytes)
-    #expect(read.device.access == nil && read.device.usb?.interfaces == [] && read.device.usb?.vendor_id == 0x2341)
+    device.usb = USBIdentity(
+      vendorID: 0x2341, productID: 0x43, bus: 1, address: 4, node: "/dev/bus/usb/001/004", port: "1-1",
+      interfaces: [])
+    let endpoints = [0x81, 0x02].map { address in
+      USBEndpointDescription(
+        address: address, transfer: .bulk, maxPacketSize: 64, packetsPerInterval: 1, interval: 0)
+    }
+    device.usb?.interfaces = [
+      USBInterface(
+        description: USBInterfaceDescription(
+          number: 0, alternateSetting: 0, function: USBClass(code: 2, subclass: 2, protocol: 1), endpoints: endpoints))
+    ]
+    device.terminal = device.path
+    #expect(device.id == "SIM0001" && device.transports == [.terminal, .usb])
+    let read = try FleetState(FleetState(device, connected: true, at: 1).bytes).device
+    #expect(read.usb?.interfaces == [] && read.usb?.vendorID == 0x2341)
+    // That both ways lead to the accessory stays known.
+    #expect(read.id == device.id && read.transports == device.transports)
   }
 
   /// A later version's fields are ignored.

@@ -8,7 +8,7 @@ import Testing
 
 /// What of an accessory is published when the mirror knows something else of it.
 @Suite struct FreshnessTests {
-  private let device = Bridge.Device(id: "SIM0001", path: "/dev/ttyUSB0", source: "udev")
+  private let device = Device(id: "SIM0001", path: "/dev/ttyUSB0", source: .udev)
   private let time = MonotonicTime(nanoseconds: 1_000_000_000)
 
   private func record() -> AccessoryRecord {

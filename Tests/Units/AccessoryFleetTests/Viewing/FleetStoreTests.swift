@@ -15,7 +15,7 @@ struct FleetStoreTests {
 
   private func state(_ id: String = "SIM0001", name: String? = nil) -> [UInt8] {
     FleetState(
-      Bridge.Device(id: id, path: "/dev/ttyUSB0", source: "udev", name: name, serial: id), connected: true, at: 1
+      Device(id: id, path: "/dev/ttyUSB0", source: .udev, name: name, serialNumber: id), connected: true, at: 1
     ).bytes
   }
 

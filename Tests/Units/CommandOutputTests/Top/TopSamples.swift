@@ -23,7 +23,7 @@ enum TopSample {
   }
 
   static func accessory(_ name: String) -> MirroredAccessory {
-    MirroredAccessory(service: "s", device: Bridge.Device(id: name, path: name, source: "udev"))
+    MirroredAccessory(service: "s", device: Device(id: name, path: name, source: .udev))
   }
 
   /// What the service says of an accessory.

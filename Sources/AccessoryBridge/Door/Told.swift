@@ -4,24 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 
-/// A device as this program has found it, or as the service that has it open describes it.
-package struct ToldDevice: Sendable {
-  /// The device.
-  package let device: Device
-  /// The service's own words for it; nil for a device that this program has found.
-  package let facts: Bridge.Device?
-
-  init(_ device: Device) { (self.device, facts) = (device, nil) }
-  init(_ facts: Bridge.Device) { (device, self.facts) = (Device(facts), facts) }
-
-  /// The accessory's identity.
-  package var id: String { facts?.id ?? device.id }
-}
-
 /// What an accessory tells, with its age, and with what only a service can tell beside it.
 package struct Told<Value: Sendable>: Sendable {
   /// The accessory.
-  package let device: ToldDevice
+  package let device: Device
   /// What it tells. The age is nil if it was asked just now.
   package let read: Read<Value>
   /// The raised alarms; nil where no service watches the accessory.
@@ -37,14 +23,14 @@ package struct Told<Value: Sendable>: Sendable {
   package var age: Int? { read.age?.inMilliseconds }
 
   /// What an accessory told that this program has open.
-  init(_ value: Value, of device: ToldDevice, missing: String?) {
+  init(_ value: Value, of device: Device, missing: String?) {
     (self.device, self.missing) = (device, missing)
     read = Read(value)
   }
 
   /// What a service told, with the age in milliseconds.
   init(
-    _ value: Value, of device: ToldDevice, age: Int?, isStale: Bool?, alarms: [AccessoryAlarm]? = nil, missing: String?
+    _ value: Value, of device: Device, age: Int?, isStale: Bool?, alarms: [AccessoryAlarm]? = nil, missing: String?
   ) {
     (self.device, self.alarms, self.missing) = (device, alarms, missing)
     read = Read(value, age: age.map { .milliseconds($0) }, isStale: isStale == true)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-import AccessoryIO
-
 /// The identity of a USB device, and its place on the bus.
 public struct USBIdentity: Sendable, Hashable {
   /// The vendor id (idVendor).
@@ -36,10 +33,11 @@ public struct USBIdentity: Sendable, Hashable {
   /// Defects of the descriptors, for people; nil when there are none.
   public var damage: String?
 
-  /// An identity with these parts, without interfaces.
+  /// An identity with these parts.
   package init(
     vendorID: UInt16, productID: UInt16, release: UInt16? = nil, bus: Int, address: Int, node: String, port: String,
-    devpath: String, speed: Double? = nil, function: USBClass, damage: String? = nil
+    devpath: String = "", speed: Double? = nil, function: USBClass = USBClass(code: 0), damage: String? = nil,
+    configuration: UInt8? = nil, interfaces: [USBInterface] = []
   ) {
     self.vendorID = vendorID
     self.productID = productID
@@ -52,13 +50,15 @@ public struct USBIdentity: Sendable, Hashable {
     self.speed = speed
     self.function = function
     self.damage = damage
+    self.configuration = configuration
+    self.interfaces = interfaces
   }
 
   /// The vendor id and the product id, as lsusb prints them: "2341:0043".
   public var product: String { Hexadecimal.string(vendorID) + ":" + Hexadecimal.string(productID) }
 
   /// Whether one of the interfaces could be that of an accessory.
-  var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
+  package var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
 }
 
 /// An interface of a device, with its current alternate setting.
@@ -82,7 +82,7 @@ public struct USBInterface: Sendable, Hashable {
 
   /// Whether the interface could be that of an accessory: it has an IN and an OUT endpoint, isn't a keyboard or a
   /// mouse, and neither its class nor its kernel driver has another use.
-  var mayBeAccessory: Bool {
+  package var mayBeAccessory: Bool {
     let function = description.function
     let isKeyboardOrMouse =
       function.code == USBClass.humanInterface && function.subclass == 1 && (1...2).contains(function.protocol)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// A device that can be opened as an accessory, with what is known about it without opening it.
 ///
 /// An accessory on USB may have two addresses: a terminal that a kernel driver provides, and its USB endpoints. Both
@@ -56,6 +54,11 @@ public struct Device: Sendable, Hashable {
   /// Whether udev's rules have been applied to the device, so that its permissions and names are final. Always true
   /// when udev doesn't run, because then they are final from the start.
   public var isInitialized = true
+  /// The identity that a service told, where this program would derive another: only the service may know that one accessory
+  /// is several devices, and one of another version may have another rule.
+  var toldID: String?
+  /// The transports that a service told, where this program would derive others.
+  var toldWays: [String]?
 
   /// A device at `address`.
   public init(
@@ -78,7 +81,11 @@ public struct Device: Sendable, Hashable {
   /// Identifies the accessory, also after it was unplugged and plugged in again. It is the serial number; without one,
   /// the product and the port for a USB device ("2341:0043@1-1.4"); otherwise the address. If one accessory is several
   /// devices, the interface follows: "FT4X1-if01". A unit on a shared line is appended: "FT4X1-if01@2".
-  public var id: String { lineID + unitSuffix }
+  /// A service's device keeps the identity that the service told.
+  public var id: String { toldID ?? derivedID }
+
+  /// The identity that follows from what is known of the device.
+  var derivedID: String { lineID + unitSuffix }
 
   private var lineID: String {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
@@ -101,6 +108,9 @@ public struct Device: Sendable, Hashable {
   public func onLine(unit: Int?) -> Device {
     var device = self
     device.unit = unit
+    if let id = toldID {
+      device.toldID = (id.hasSuffix(unitSuffix) ? String(id.dropLast(unitSuffix.count)) : id) + device.unitSuffix
+    }
     return device
   }
 
@@ -116,7 +126,15 @@ public struct Device: Sendable, Hashable {
   }
 
   /// The transports by which the device can be opened, the usual one first.
-  public var transports: [TransportKind] { addresses.map(\.transport) }
+  public var transports: [TransportKind] { ways.compactMap { TransportKind(rawValue: $0) } }
+
+  /// The names of these transports, with those that this version doesn't know.
+  package var ways: [String] { toldWays ?? derivedWays }
+
+  var derivedWays: [String] { addresses.map(\.transport.rawValue) }
+
+  /// The address as a text.
+  package var path: String { address.description }
 
   /// The same device, to be opened by another of its transports; nil when it doesn't have that transport.
   public func choosing(_ transport: TransportKind) -> Device? {
@@ -143,32 +161,4 @@ public struct Device: Sendable, Hashable {
 
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
   public var mayBeAccessory: Bool { terminal != nil || (usb?.mayBeAccessory ?? true) }
-}
-
-/// A device that was added, removed or changed.
-public enum DeviceEvent: Sendable, Hashable {
-  /// The device can be opened now.
-  case added(Device)
-  /// A device that is still present, with the same `id`, has changed: it has got a terminal, a driver or a name.
-  case changed(Device, from: Device)
-  /// The device was removed. The value is the one that was last reported.
-  case removed(Device)
-}
-
-/// A source of devices.
-public protocol DeviceSource: Sendable {
-  /// The devices that are present now. Throws when the source can't be queried.
-  func devices() async throws(AccessoryError) -> [Device]
-  /// Whether a device is present now, by its identity and its address. Throws when the source can't be queried.
-  func isPresent(_ device: Device) async throws(AccessoryError) -> Bool
-  /// The devices that are present now, as `added` events, and then the changes, until the task that reads the stream is
-  /// cancelled. Every subscriber gets its own stream. Throws when the source can't be watched.
-  func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent>
-}
-
-extension DeviceSource {
-  /// Searches all devices.
-  public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
-    try await devices().contains { $0.id == device.id && $0.address == device.address }
-  }
 }

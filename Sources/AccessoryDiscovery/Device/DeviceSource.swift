@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// A device that was added, removed or changed.
+public enum DeviceEvent: Sendable, Hashable {
+  /// The device can be opened now.
+  case added(Device)
+  /// A device that is still present, with the same `id`, has changed: it has got a terminal, a driver or a name.
+  case changed(Device, from: Device)
+  /// The device was removed. The value is the one that was last reported.
+  case removed(Device)
+}
+
+/// A source of devices.
+public protocol DeviceSource: Sendable {
+  /// The devices that are present now. Throws when the source can't be queried.
+  func devices() async throws(AccessoryError) -> [Device]
+  /// Whether a device is present now, by its identity and its address. Throws when the source can't be queried.
+  func isPresent(_ device: Device) async throws(AccessoryError) -> Bool
+  /// The devices that are present now, as `added` events, and then the changes, until the task that reads the stream is
+  /// cancelled. Every subscriber gets its own stream. Throws when the source can't be watched.
+  func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent>
+}
+
+extension DeviceSource {
+  /// Searches all devices.
+  public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
+    try await devices().contains { $0.id == device.id && $0.address == device.address }
+  }
+}
