@@ -103,11 +103,11 @@ package actor ServiceMirror {
 
   /// What is known now, after the services were asked which accessories are there and whether readings are stale.
   ///
-  /// Lists that are newer than `age` are not asked for again.
+  /// Lists that are newer than `age` are not asked for again, while all that they say is fresh is fresh still.
   package func refreshed(olderThan age: Duration = listAge) async -> MirrorSnapshot {
     if let refreshing {
       await refreshing.value
-    } else if refreshTime.map({ clock.now - $0 >= age }) ?? true {
+    } else if refreshTime.map({ clock.now - $0 >= age }) ?? true || state.staleTime.map({ $0 <= clock.now }) ?? false {
       let task = Task { for path in self.links.keys.sorted() { await self.readList(path) } }
       refreshing = task
       await task.value

@@ -150,6 +150,26 @@ import Testing
     }
   }
 
+  /// Who asks what is known gets no answer that is true no longer.
+  @Test func aListThatSaysForHowLong() async throws {
+    let clock = ManualClock()
+    let events = [Self.event("present"), Self.event("ready")]
+    let service = try CannedService(at: place, Self.answers(events, #","fresh_ms":1000"#))
+    defer { service.close() }
+    let mirror = ServiceMirror([], clock: clock)
+    try await following(mirror) {
+      for await change in await mirror.changes() where change.accessories.first?.isConnected == true { break }
+      _ = await mirror.refreshed()
+      let count = service.calls.value.count { $0 == "List" }
+      clock.advance(by: .milliseconds(900))
+      _ = await mirror.refreshed()
+      #expect(service.calls.value.count { $0 == "List" } == count)
+      clock.advance(by: .milliseconds(100))
+      _ = await mirror.refreshed()
+      #expect(service.calls.value.count { $0 == "List" } == count + 1)
+    }
+  }
+
   /// Readings that come again and again postpone that, and no list is asked for meanwhile.
   @Test func whatIsRenewedDoesNotBecomeStale() async throws {
     let clock = ManualClock()
