@@ -3,7 +3,6 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryIO
-import Glibc
 import Logging
 
 /// Publishes the accessories of this machine's service on a broker, until its task is cancelled: a view of the mirror.
@@ -100,9 +99,5 @@ package actor FleetPublisher {
   }
 
   /// The time now, in seconds since 1970.
-  static var now: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1_000
-  }
+  static var now: Double { WallClock.seconds }
 }

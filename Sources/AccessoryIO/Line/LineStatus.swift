@@ -67,6 +67,15 @@ public struct LineStatus: Sendable, Hashable {
   public var timing: LineTiming {
     .serial(baudRate: baudRate, bits: 1 + dataBits + (parity == .none ? 0 : 1) + stopBits)
   }
+
+  /// Takes the settings that `changes` contains.
+  package mutating func apply(_ changes: LineChanges) {
+    baudRate = changes.baudRate ?? baudRate
+    dataBits = changes.dataBits ?? dataBits
+    parity = changes.parity ?? parity
+    stopBits = changes.stopBits ?? stopBits
+    flowControl = changes.flowControl ?? flowControl
+  }
 }
 
 extension LineStatus: CustomStringConvertible {

@@ -114,13 +114,3 @@ extension LineChanges {
     if self == LineChanges() { return nil }
   }
 }
-
-extension LineStatus {
-  fileprivate mutating func apply(_ changes: LineChanges) {
-    baudRate = changes.baudRate ?? baudRate
-    dataBits = changes.dataBits ?? dataBits
-    parity = changes.parity ?? parity
-    stopBits = changes.stopBits ?? stopBits
-    flowControl = changes.flowControl ?? flowControl
-  }
-}

@@ -64,12 +64,7 @@ public final class MemoryLine: LineControl {
   public func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus {
     try changes.check(label)
     return try ask { state in
-      let old = state.status
-      state.status.baudRate = changes.baudRate ?? old.baudRate
-      state.status.dataBits = changes.dataBits ?? old.dataBits
-      state.status.parity = changes.parity ?? old.parity
-      state.status.stopBits = changes.stopBits ?? old.stopBits
-      state.status.flowControl = changes.flowControl ?? old.flowControl
+      state.status.apply(changes)
       return .success(state.status)
     }
   }

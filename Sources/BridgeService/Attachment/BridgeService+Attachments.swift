@@ -6,7 +6,6 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
-import Glibc
 
 // Creating and removing attachments, carrying out their actions, and opening and closing their devices, on tasks that the service waits
 // for in the end.
@@ -198,11 +197,7 @@ extension BridgeService {
   }
 
   /// Seconds since 1970, UTC, to the millisecond.
-  static var wallClock: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1_000
-  }
+  static var wallClock: Double { WallClock.seconds }
 
   // MARK: - Opening and closing
 

@@ -69,6 +69,13 @@ extension RemoteChange {
     SafeText.escape(String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self))
   }
 
+  /// Throws where this can't be a task's name.
+  fileprivate static func check(_ name: String) throws {
+    guard (1...BlunoRemoteFile.nameLimit).contains(name.utf8.count) else {
+      throw ValidationError("a name must have 1 to \(BlunoRemoteFile.nameLimit) bytes")
+    }
+  }
+
   /// Throws `UsageError` where the task `number` doesn't exist.
   fileprivate static func check(_ isThere: Bool, _ number: Int) throws {
     if !isThere { throw UsageError("there is no task \(number): bridge-cli bluetooth remote show lists the tasks") }
@@ -103,11 +110,7 @@ struct AddTask: RemoteChange {
   var number: Int?
   @OptionGroup var output: OutputOptions
 
-  func validate() throws {
-    guard (1...BlunoRemoteFile.nameLimit).contains(name.utf8.count) else {
-      throw ValidationError("a name must have 1 to \(BlunoRemoteFile.nameLimit) bytes")
-    }
-  }
+  func validate() throws { try Self.check(name) }
 
   fileprivate func change(_ remote: inout BlunoRemote) throws {
     if let number {
@@ -132,11 +135,7 @@ struct RenameTask: RemoteChange {
   @Argument(help: "The new name of the task.") var name: String
   @OptionGroup var output: OutputOptions
 
-  func validate() throws {
-    guard (1...BlunoRemoteFile.nameLimit).contains(name.utf8.count) else {
-      throw ValidationError("a name must have 1 to \(BlunoRemoteFile.nameLimit) bytes")
-    }
-  }
+  func validate() throws { try Self.check(name) }
 
   fileprivate func change(_ remote: inout BlunoRemote) throws {
     try Self.check(remote.tasks.rename(number, to: name), number)

@@ -37,13 +37,6 @@ struct ConsoleLog {
 }
 
 extension WallClock {
-  /// Milliseconds since 1970, UTC.
-  static var milliseconds: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-  }
-
   /// The local time of day, like "14:03:59.123".
   static var timeOfDayWithMilliseconds: String {
     let rest = String(milliseconds % 1_000)

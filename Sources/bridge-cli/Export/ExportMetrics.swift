@@ -117,9 +117,7 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     let families = families(await feed.snapshot)
     let text = MetricsFormat.prometheus.text(families)
     if let textfile {
-      try await SetupQueue(label: textfile).run { () throws(AccessoryError) in
-        try LocalFile.write(Array(text.utf8), to: textfile, replacing: true)
-      }
+      try await Self.write(text, to: textfile)
     } else if count > 0 {
       output.json ? Output.json(MetricsDocument(families)) : Output.text(text)
     }
@@ -127,15 +125,18 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     throw failure ?? AccessoryError(.notFound, "no service runs: bridge-cli serve starts one")
   }
 
+  private static func write(_ text: String, to file: String) async throws(AccessoryError) {
+    try await SetupQueue(label: file).run { () throws(AccessoryError) in
+      try LocalFile.write(Array(text.utf8), to: file, replacing: true)
+    }
+  }
+
   /// Writes the file now, and after each change or each interval, until the task is cancelled.
   private func write(_ file: String, _ feed: ReadingsFeed) async throws {
     var news = feed.news.makeAsyncIterator()
     while !Task.isCancelled {
       let readings = interval == nil ? await feed.snapshot : await feed.refreshed()
-      let text = text(readings)
-      try await SetupQueue(label: file).run { () throws(AccessoryError) in
-        try LocalFile.write(Array(text.utf8), to: file, replacing: true)
-      }
+      try await Self.write(text(readings), to: file)
       await IOThread.shared.sleep(for: interval?.duration ?? .seconds(1))
       if interval == nil, await news.next() == nil { return }
     }
