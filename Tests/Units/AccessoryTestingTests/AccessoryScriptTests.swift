@@ -55,7 +55,7 @@ import Testing
   }
 
   /// What the host writes ahead waits for its step.
-  @Test func writtenAhead() async throws {
+  @Test func bytesWrittenAheadWaitForTheirStep() async throws {
     let clock = ManualClock()
     let script = AccessoryScript(
       [.expect([1]), .send([2], after: .seconds(10)), .expect([3, 4])], label: "gadget", clock: clock)
@@ -127,7 +127,7 @@ import Testing
     await session.close()
   }
 
-  @Test func onALine() async throws {
+  @Test func aScriptWorksOnALine() async throws {
     let line = MemoryLine(LineStatus(baudRate: 9_600, modemLines: [.cts]))
     let script = AccessoryScript([], line: line)
     let session = AccessorySession(script.transport)

@@ -21,7 +21,7 @@ import Testing
     try await script.finish()
   }
 
-  @Test func unplugged() async throws {
+  @Test func anUnpluggedGadgetIsDisconnected() async throws {
     let script = AccessoryScript([.expect([0xA5, 0x00, 0x01, 0x07]), .unplug()])
     let gadget = try await Gadget.open(AccessorySession(script.transport))
     let error = await #expect(throws: AccessoryError.self) { try await gadget.battery() }

@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A record that can't have an end is refused before a byte is sent.
-  @Test func anImpossibleFraming() {
+  @Test func anImpossibleFramingIsRefused() {
     let error = #expect(throws: AccessoryError.self) {
       try FrameExchange(DelimitedFormat(.sequence([])), maximumPayload: 80, label: "gadget") { _, _ in .unrelated }
     }
