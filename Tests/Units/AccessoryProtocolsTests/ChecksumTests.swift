@@ -86,7 +86,7 @@ import Testing
 
   /// Ranges as the decoder asks for them: mostly rising, with jumps, from spans that begin anywhere before.
   @Test(arguments: [UInt64](1...20))
-  func checkpointsAsDirect(seed: UInt64) {
+  func checksumsByCheckpointsAreAsDirectOnes(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let stream = random.bytes(400_000)
     let table = CRCTable.table(for: .crc32ISOHDLC)

@@ -108,7 +108,7 @@ import Testing
     #expect(try changed.encoded() == [1, 0, 0, 0xFF])
   }
 
-  @Test func unknownRawValues() {
+  @Test func unknownRawValuesHaveTheirMeaning() {
     for byte in UInt8.min...UInt8.max {
       let level: BatteryLevel =
         switch byte {
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func identityRepairsUTF8() throws {
+  @Test func wrongUTF8OfAnIdentityIsRepaired() throws {
     let wire = [0x41, 0xFF, 0x42] + [UInt8](repeating: 0, count: 6)
     #expect(try AF1Identity(decoding: wire).manufacturer == "A\u{FFFD}B")
   }

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...10), [1, 20, 300])
-  func memoryIsBounded(seed: UInt64, maximumPayload: Int) {
+  func memoryIsBoundedInAnyTraffic(seed: UInt64, maximumPayload: Int) {
     var traffic = TrafficGenerator(seed: seed)
     traffic.maximumPayload = maximumPayload
     let stream = traffic.stream(pieces: 60)
@@ -124,7 +124,7 @@ import Testing
 
   /// What is remembered of one stream's checksums must not be used for the next.
   @Test(arguments: [UInt64](1...10))
-  func resetForgetsChecksums(seed: UInt64) {
+  func resettingForgetsChecksumsOfTheStream(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var codec = AF1Codec(maximumPayload: 2000)
     for _ in 0..<5 {
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func batchIsReusable() {
+  @Test func aBatchIsReusableOnceEmptied() {
     var codec = AF1Codec(maximumPayload: 300)
     var batch = FrameBatch<AF1Header>()
     codec.decode(frame(1, [1, 2]) + frame(2) + frame(3, [3]), into: &batch)

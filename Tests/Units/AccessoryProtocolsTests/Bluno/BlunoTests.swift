@@ -44,7 +44,7 @@ import Testing
     return decoder.decode(bytes) + decoder.finish()
   }
 
-  @Test func characterByCharacter() {
+  @Test func messagesAreReadCharacterByCharacter() {
     #expect(read(Array("f<128>s1".utf8)) == [.key(.up), .speed(128), .key(.stop), .task(1)])
     #expect(read(Array("12".utf8)) == [.task(1), .task(2)])
     #expect(read(Array("<12<7>".utf8)) == [.text("<12"), .speed(7)])
@@ -60,7 +60,7 @@ import Testing
     #expect(read(Array("🤖f".utf8)) == [.text("🤖"), .key(.up)])
   }
 
-  @Test(arguments: [UInt64](1...40)) func cutsChangeNothing(seed: UInt64) {
+  @Test(arguments: [UInt64](1...40)) func blunoMessagesAreReadTheSameInAnyPieces(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let parts = ["<", ">", "1", "23", "-", "f", "s", "é", "🤖", "\n", "<5>", "<-77>"]
     var stream: [UInt8] = []

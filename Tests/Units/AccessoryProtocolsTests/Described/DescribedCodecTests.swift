@@ -27,7 +27,7 @@ import Testing
 
   private static let j1 = "DD03001B1700000002D003E8000020780000000000001048030F020B760B82FBFF77"
 
-  @Test(arguments: [1, 2, 3, 7, 1_000]) func basicOfJBD(pieces: Int) throws {
+  @Test(arguments: [1, 2, 3, 7, 1_000]) func aBasicReplyOfJBDIsRead(pieces: Int) throws {
     // Noise in front.
     let read = try read(Samples.jbd, [0x00, 0x77, 0x03] + hex(Self.j1) + hex(Self.j1), pieces: pieces)
     try #require(read.count == 2)
@@ -44,7 +44,7 @@ import Testing
     #expect(message.problemCount == 0)
   }
 
-  @Test func moreOfJBD() throws {
+  @Test func faultsCurrentAndRefusalsOfJBDAreRead() throws {
     let faulty = try read(
       Samples.jbd, hex("DD03001D060B000001ED01F400002C7C00000000100080630204030BA00B9D0B98FA5577"))
     #expect(faulty.first?["battery.faults"]?.value == .list([.text("mosfet-software-lock")]))

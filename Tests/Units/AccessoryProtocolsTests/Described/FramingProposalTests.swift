@@ -83,7 +83,7 @@ import Testing
   }
 
   /// What is the same again and again is cut where it begins, and not so that its parts seem to differ.
-  @Test(arguments: [32, 50, 4_096]) func alwaysTheSame(size: Int) throws {
+  @Test(arguments: [32, 50, 4_096]) func framesThatAreAllAlikeAreFoundWhole(size: Int) throws {
     let frame = try #require(
       Hexadecimal.bytes("424d001c000500070008000500070008039c010b002f00030001000097000248"))
     let wire = Array(repeatElement(frame, count: 30).joined())
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// One damaged frame in eight, and noise in front, don't hide it.
-  @Test func aBadLine() throws {
+  @Test func aFramingIsFoundDespiteDamagedFrames() throws {
     let layout = [
       Element("start", .constant([0xAA])),
       Element("length", .length(Self.u8, of: 2...2, adjust: 0, nibbleCheck: false)),
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// Of what has no frames nothing is made up, and hostile bytes cost no more than others.
-  @Test func nothingToFind() {
+  @Test func noFramingIsFoundInNoise() {
     var state: UInt64 = 7
     let noise = (0..<20_000).map { _ -> UInt8 in
       state = state &* 6_364_136_223_846_793_005 &+ 1

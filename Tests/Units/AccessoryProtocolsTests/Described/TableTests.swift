@@ -48,7 +48,7 @@ import Testing
     """
 
   /// The head of a column says where it is: one has a time of two words, the other begins left of its head.
-  @Test func byTheirHeads() {
+  @Test func columnsAreReadByThePlacesOfTheirHeads() {
     let message = read(Self.long)
     #expect(list("volts", message) == "49961, unknown")
     #expect(list("states", message) == "Idle, Absent")

@@ -47,7 +47,8 @@ import Testing
     #expect(try decoded("84 00").value == .text([]))
   }
 
-  @Test(arguments: ["", "81", "82 01", "83 01 02 03", "84 68", "E1", "C3 00"]) func parametersThatEnd(wire: String) {
+  @Test(arguments: ["", "81", "82 01", "83 01 02 03", "84 68", "E1", "C3 00"])
+  func aTruncatedParameterIsRefused(wire: String) {
     let bytes = wire.isEmpty ? [] : hex(wire)
     #expect(throws: EV3MessageError.self) {
       var offset = 0
@@ -80,7 +81,7 @@ import Testing
   // MARK: - Places
 
   /// Each result lies at a multiple of its size, in the order of the commands.
-  @Test func placesAreAligned() throws {
+  @Test func resultsAreAlignedToTheirSize() throws {
     var batch = EV3Batch()
     let percent = try batch.add(.batteryPercent)
     let volts = try batch.add(.batteryVoltage)
@@ -127,7 +128,7 @@ import Testing
     #expect(reply[last] == 99)
   }
 
-  @Test func sizesAreChecked() throws {
+  @Test func sizesOfCommandsAreChecked() throws {
     #expect(throws: EV3MessageError.tooManyResults(byteCount: 1_022, limit: 1_021)) {
       try EV3DirectCommand(globalByteCount: 1_022, code: [1])
     }
@@ -151,7 +152,7 @@ import Testing
     #expect(throws: EV3MessageError.messageTooLong(byteCount: 1_023, limit: 1_022)) { try more.body() }
   }
 
-  @Test func argumentsAreChecked() throws {
+  @Test func argumentsOfCommandsAreChecked() throws {
     func error<Reply>(_ command: EV3Command<Reply>) -> EV3MessageError? {
       #expect(throws: EV3MessageError.self) {
         var batch = EV3Batch()

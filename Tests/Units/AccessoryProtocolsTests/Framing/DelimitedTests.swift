@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func floodsAndMemory() throws {
+  @Test func aFloodOfDelimitersTakesLittleMemory() throws {
     var codec = try DelimitedCodec(.carriageReturnLineFeed, maximumPayload: 50)
     var batch = codec.received([UInt8](repeating: 0x0D, count: 10_000))
     #expect(batch.outcomes == [.tooLong] && codec.unfinishedByteCount <= 50 && codec.keptCapacity <= 50 + 64)
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func encodingRefusesDelimiters() throws {
+  @Test func encodingRefusesDelimitersInAPayload() throws {
     let crlf = try DelimitedCodec(.carriageReturnLineFeed, maximumPayload: 5)
     #expect(throws: FrameEncodingError.unencodableByte(offset: 1)) { try crlf.wire([1, 0x0D, 0x0A]) }
     #expect(try crlf.wire([0x0A, 0x0D]) == [0x0A, 0x0D, 0x0D, 0x0A])

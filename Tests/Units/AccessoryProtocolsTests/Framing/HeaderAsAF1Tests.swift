@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...10))
-  func sameInNoise(seed: UInt64) throws {
+  func aHeadersCodecReadsNoiseAsAF1sDoes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let stream = random.bytes(5000).map { $0 & 1 == 0 ? ($0 & 2 == 0 ? 0x0F : 0xF0) : $0 }
     var af1 = AF1Codec(maximumPayload: 300)

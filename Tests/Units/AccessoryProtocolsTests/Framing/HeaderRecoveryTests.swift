@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func selfOverlappingSync() throws {
+  @Test func aSyncThatOverlapsItselfIsFound() throws {
     var codec = try HeaderCodec(HeaderFormats.withTrailer, maximumPayload: 100)
     let wire = try codec.wire(HeaderBytes(), [1, 2, 3])
     for extra in 1...5 {
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: HeaderFormats.all)
-  func memoryIsBounded(format: HeaderFormat) throws {
+  func memoryIsBoundedForEveryHeader(format: HeaderFormat) throws {
     // Each header announces as much as is allowed, and none of it is there.
     var codec = try HeaderCodec(format, maximumPayload: 200)
     var header = HeaderBytes()

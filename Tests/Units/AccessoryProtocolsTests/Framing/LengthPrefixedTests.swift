@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 4], [ByteOrder.littleEndian, .bigEndian])
-  func widthsAndOrders(width: Int, order: ByteOrder) throws {
+  func prefixesOfAnyWidthAndOrderAreRead(width: Int, order: ByteOrder) throws {
     var codec = try LengthPrefixedCodec(
       prefixByteCount: width, byteOrder: order, minimumPayload: 0, maximumPayload: width == 1 ? 255 : 258)
     var random = SeededGenerator(seed: 1)

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func patternsAndSilence() throws {
+  @Test func repliesEndByTheirPatternOrSilence() throws {
     #expect(try replies("OK") == [])
     #expect(try replies("OK|") == ["OK"])
     #expect(try replies("OKOK+LOST") == ["OK", "OK+LOST"])
@@ -102,7 +102,7 @@ import Testing
     #expect(batch.received.map(\.header.pattern) == [nil] && batch.payloads == [Array("azzbxzz".utf8)])
   }
 
-  @Test func namesThePattern() throws {
+  @Test func aReplyNamesThePatternThatItMatches() throws {
     var codec = try codec()
     let batch = codec.received("OK+LOSTOK+CONN7".utf8)
     #expect(batch.received.map(\.header.pattern) == [1, 6])
@@ -124,7 +124,7 @@ import Testing
     #expect(!codec.hasUnfinishedFrame && codec.counters.skippedBytes == 63)
   }
 
-  @Test func expiryAndReset() throws {
+  @Test func expiringOrResettingDropsAnUnfinishedReply() throws {
     var codec = try codec()
     var batch = codec.received("OK+CO".utf8)
     codec.expire(into: &batch)
@@ -157,7 +157,7 @@ import Testing
     #expect(!codec.hasUnfinishedFrame && codec.counters.frames == UInt64(batch.payloads.count))
   }
 
-  @Test func commandsAndRefusals() throws {
+  @Test func wrongPatternsAndPayloadsOfRepliesAreRefused() throws {
     let codec = try codec()
     #expect(try codec.wire(ReplyEnd(), Array("AT+BATT?".utf8)) == Array("AT+BATT?".utf8))
     #expect(throws: FrameEncodingError.payloadTooShort(byteCount: 0, minimum: 1)) { try codec.wire(ReplyEnd(), []) }

@@ -53,7 +53,7 @@ import Testing
     #expect(throws: FramingParameterError.self) { try codec(0) }
   }
 
-  @Test func floodsAndStates() throws {
+  @Test func slipRecoversAfterFloodsAndResets() throws {
     var slip = try codec()
     #expect(slip.received([UInt8](repeating: 0xC0, count: 9999)).isEmpty)
     #expect(!slip.hasUnfinishedFrame && slip.counters == FrameCounters())
@@ -153,7 +153,7 @@ import Testing
     #expect(throws: FramingParameterError.self) { try codec(0) }
   }
 
-  @Test func floodsAndStates() throws {
+  @Test func cobsRecoversAfterFloodsAndResets() throws {
     var cobs = try codec(10)
     #expect(cobs.received([UInt8](repeating: 0, count: 9999)).isEmpty && cobs.counters == FrameCounters())
     #expect(cobs.received([UInt8](repeating: 1, count: 9999)).outcomes == [.tooLong])
@@ -233,7 +233,7 @@ import Testing
     #expect(batch.outcomes == [.whole, .whole, .payloadDamaged])
   }
 
-  @Test func silenceIsChecked() throws {
+  @Test func framesThatEndBySilenceAreChecked() throws {
     var codec = CheckedCodec(try ReplyCodec(patterns: [], maximumPayload: 50), .sum8)
     var batch = codec.received([1, 2, 3])
     codec.idle(into: &batch)

@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...60))
-  func asTheReference(seed: UInt64) throws {
+  func windowsAreReadAsByTheReference(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var stream: [UInt8] = []
     for _ in 0..<60 {

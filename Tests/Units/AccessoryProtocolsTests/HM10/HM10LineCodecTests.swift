@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func itKeepsLittle() {
+  @Test func aConnectedLineKeepsLittle() {
     var codec = HM10LineCodec()
     var batch = FrameBatch<HM10PieceKind>()
     codec.decode(Array("OK+CONN:0017EA090909".utf8).span.bytes, into: &batch)

@@ -103,7 +103,7 @@ import Testing
     "OK+DISCSOK+DIS0:A6D73C040381OK+RSSI:-066OK+NAME:L3250 Series\r\nOK+DIS0:D43639A63BC4OK+RSSI:-062"
     + "OK+NAME:HMSoft\r\nOK+DISCE"
 
-  @Test func aRealScan() throws {
+  @Test func aRecordedScanListsItsNeighbours() throws {
     let replies = read(Self.log)
     #expect(replies.flatMap(\.encoded) == Array(Self.log.utf8))
     var scan = HM10Scan()
@@ -232,7 +232,7 @@ import Testing
     #expect(HM10Reply.replies(inGarbled: stream).count <= stream.count)
   }
 
-  @Test func scansAreBounded() {
+  @Test func aScanIsBoundedAndKeepsKnownNeighbours() {
     var scan = HM10Scan(limit: 40)
     scan.take(.signalStrength(-1))
     scan.take(.name("nobody"))

@@ -47,7 +47,7 @@ import Testing
   }
 
   /// One lost byte costs the frame that it is in.
-  @Test func aLostByte() {
+  @Test func aLostByteCostsOneFrame() {
     for lost in 0..<MAVLinkSample.battery.count {
       var damaged = MAVLinkSample.battery
       damaged.remove(at: lost)
@@ -145,7 +145,7 @@ import Testing
   }
 
   /// Some send extensions in version 1, too.
-  @Test func extensionsInVersion1() {
+  @Test func extensionsInVersion1AreRead() {
     let bytes = hex(
       "fe36000101934d030000ffffffffff0a640f640f640f640fffffffffffffffffffffffffd20400010157580200000100000000000000"
         + "0000000000004ceb")

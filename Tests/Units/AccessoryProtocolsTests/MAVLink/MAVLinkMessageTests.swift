@@ -56,7 +56,7 @@ import Testing
   }
 
   /// What nobody knows is unknown, also where the zeros at the end were cut off.
-  @Test func nothingIsKnown() {
+  @Test func whatAMessageDoesNotSayIsUnknown() {
     for payload in [[0], []] as [[UInt8]] {
       let status = MAVLinkBatteryStatus(payload.span.bytes)
       #expect(status.secondsRemaining == nil && status.state == nil && status.faultWords == nil)
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// What can't be is unknown, too.
-  @Test func whatCannotBe() {
+  @Test func impossibleNumbersOfAMessageAreUnknown() {
     var bytes = MAVLinkBatteryStatus().payload
     (bytes[35], bytes[39], bytes[40]) = (101, 0x80, 99)
     let status = MAVLinkBatteryStatus(bytes.span.bytes)

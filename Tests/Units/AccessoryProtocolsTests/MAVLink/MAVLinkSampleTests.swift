@@ -36,7 +36,7 @@ enum MAVLinkSample {
   }
 
   /// Each is one frame, and the same bytes again.
-  @Test(arguments: MAVLinkSample.all) func framesBothWays(sample: [UInt8]) throws {
+  @Test(arguments: MAVLinkSample.all) func samplesOfMAVLinkAreDecodedAndEncoded(sample: [UInt8]) throws {
     let (header, message, payload) = try one(sample)
     var bytes: [UInt8] = []
     try MAVLinkCodec().encode(header, payload: payload, into: &bytes)
@@ -50,7 +50,7 @@ enum MAVLinkSample {
         == sample)
   }
 
-  @Test func whatTheySay() throws {
+  @Test func samplesOfMAVLinkHaveTheirMeaning() throws {
     guard case .systemStatus(let real)? = try one(MAVLinkSample.realSystemStatus).message,
       case .systemStatus(let system)? = try one(MAVLinkSample.systemStatus).message,
       case .batteryStatus(let empty)? = try one(MAVLinkSample.realBattery).message,

@@ -43,7 +43,7 @@ import Testing
     #expect(!codec.hasUnfinishedFrame || codec.unfinishedByteCount <= 1)
   }
 
-  @Test func onlyOneReply() throws {
+  @Test func onlyOneReplyIsTaken() throws {
     var codec = try asking()
     #expect(frames(Self.reply + Self.reply, &codec) == [Self.reply])
   }
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// The largest counts, and those that no request can have.
-  @Test(arguments: [0, 1, 2, 249, 250, 251, 255]) func countsOfBytes(count: Int) throws {
+  @Test(arguments: [0, 1, 2, 249, 250, 251, 255]) func onlyEvenCountsOfBytesAreReplies(count: Int) throws {
     var frame: [UInt8] = [1, 3, UInt8(count)] + [UInt8](repeating: 0xFF, count: count)
     ModbusCheck().append(to: &frame)
     var codec = try DescribedCodec(Samples.charger)

@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Who looks on knows both ways of travelling.
-  @Test func whoLooksOn() throws {
+  @Test func aListenerReadsBothFormsOfFrames() throws {
     var codec = try DescribedCodec(Samples.charger, wire: .either)
     let found = read(hex("000100000009 01040604FCFFFDFFFF") + Self.reply + hex("000200000003 018402"), &codec)
     #expect(found.map(\.frame) == [Self.reply, Self.reply, hex("018402C2C1")])

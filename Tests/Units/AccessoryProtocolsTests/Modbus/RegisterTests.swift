@@ -64,7 +64,7 @@ import Testing
     ("battery", "04FCFFFDFFFF"), ("state", "002300010001"), ("parts", "9914 0D480D490D4A 43663334"), ("night", "0102"),
   ]
 
-  @Test func wordsAndBits() throws {
+  @Test func registersAreReadAsWordsBytesAndBits() throws {
     let battery = try decode("battery", "04FCFFFDFFFF")
     #expect(battery["battery.voltage"]?.value == .number(12.76))
     #expect(battery["battery.current"]?.value == .number(-0.03))
@@ -78,7 +78,7 @@ import Testing
     #expect(night["is_hot"]?.value == .whole(1) && night["is_night"]?.value == .whole(1))
   }
 
-  @Test(arguments: bodies) func theWayBack(request: String, data: String) throws {
+  @Test(arguments: bodies) func registersAreEncodedAsTheyWereRead(request: String, data: String) throws {
     let message = try decode(request, data)
     let values = Dictionary(uniqueKeysWithValues: message.values.map { ($0.name, $0.value) })
     let encoder = MessageEncoder(try DescribedCodec(Samples.charger))

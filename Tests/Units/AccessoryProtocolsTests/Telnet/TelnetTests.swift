@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func allBytesPass() {
+  @Test func allBytesPassThroughTelnet() {
     let all = (0...255).map { UInt8($0) }
     #expect(decode([Telnet.escaped(all)]) == [.data(all)])
     #expect(decode([Telnet.subnegotiation(.comPort, all.suffix(100))]) == [.subnegotiation(44, all.suffix(100))])
