@@ -129,7 +129,7 @@ import Testing
     #expect(harness.exchange.counters.gaps == 2)
   }
 
-  @Test func doublesAreDropped() {
+  @Test func eventsThatComeTwiceAreDropped() {
     var harness = AF1Harness.opened()
     for number: UInt16 in [4, 5, 5, 4, 6] { harness.event(number) }
     #expect(harness.events.map(\.number) == [4, 5, 6])

@@ -10,7 +10,7 @@ import Testing
 @Suite struct EV3ExchangeTests {
   // MARK: - Contact
 
-  @Test func contactChangesNothing() {
+  @Test func contactAsksOnlyForOpenHandles() {
     var harness = EV3Harness()
     let opening = harness.begin()
     let sent = harness.takeSent()
@@ -215,7 +215,7 @@ import Testing
   // MARK: - Counters
 
   /// LEGO's SDK for iOS never forgets a reply; here 70,000 commands go around the counter, each with its own.
-  @Test func aroundTheCounter() {
+  @Test func everyCommandGetsItsReplyAroundTheCounter() {
     var harness = EV3Harness.opened()
     for index in 0..<70_000 {
       let id = harness.direct()

@@ -23,7 +23,7 @@ import Testing
     #expect(harness.completed.suffix(10) == ids[...])
   }
 
-  @Test func soManyBytes() {
+  @Test func aMarkerFollowsSoManyUnansweredBytes() {
     var options = EV3Exchange.Options()
     options.unansweredBytes = 100
     var harness = EV3Harness.opened(options: options)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Any reply says that all before it was read.
-  @Test func repliesMakeRoom() {
+  @Test func aReplyMakesRoomForMoreCommands() {
     var harness = EV3Harness.opened()
     for _ in 0..<4 { harness.direct(wantsReply: false) }
     harness.direct()

@@ -22,7 +22,7 @@ import Testing
     LineRequest(Array(text.utf8), name: text, timeout: .seconds(1)) { $0.starts(with: "OK".utf8) }
   }
 
-  @Test func whatNothingAnswers() async throws {
+  @Test func aLineWithoutAnswerEndsWhenSent() async throws {
     let link = try await link()
     let reply = try await link.request(LineRequest(Array("f".utf8), name: "a key"))
     #expect(reply == nil && transport.written == Array("f".utf8))
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The queue has an end, and who is cancelled leaves it.
-  @Test func tooManyWait() async throws {
+  @Test func theQueueOfLinesIsBounded() async throws {
     let link = try await link(queueLimit: 1)
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)

@@ -21,7 +21,7 @@ struct PacketCaptureTests {
     return capture
   }
 
-  @Test func theSectionHeader() throws {
+  @Test func theSectionHeaderNamesTheProgram() throws {
     let expected = try bytes(
       """
       0a0d0d0a 2c000000 4d3c2b1a 0100 0000 ffffffffffffffff

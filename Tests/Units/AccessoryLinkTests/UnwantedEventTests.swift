@@ -59,7 +59,7 @@ import Testing
     #expect(result.replies.count == 1 && result.replies[0]?.starts(with: "!three".utf8) == true)
   }
 
-  @Test(arguments: [true, false]) func ofAnyFraming(wantsEvents: Bool) throws {
+  @Test(arguments: [true, false]) func unwantedFramesAreCountedButNotDelivered(wantsEvents: Bool) throws {
     let codec = AF1Codec(maximumPayload: 64)
     var traffic: [UInt8] = []
     for number in [4, 1, 5] as [UInt16] {
@@ -76,14 +76,14 @@ import Testing
     #expect(result.replies.first??.payload == [1, 9] && result.replies.count == 1)
   }
 
-  @Test(arguments: [true, false]) func ofAnHM10(wantsEvents: Bool) {
+  @Test(arguments: [true, false]) func unwantedDataOfAnHM10IsOnlyCounted(wantsEvents: Bool) {
     let result = run(
       HM10Exchange(label: ""), answers: [Array("OK".utf8), Array("OK+CONN".utf8)], Array("data".utf8),
       wantsEvents: wantsEvents)
     #expect(result.events == (wantsEvents ? 1 : 0) && result.counted == 1)
   }
 
-  @Test(arguments: [true, false]) func ofMAVLink(wantsEvents: Bool) {
+  @Test(arguments: [true, false]) func unwantedMAVLinkMessagesAreCountedButNotDelivered(wantsEvents: Bool) {
     func frame(_ message: MAVLinkMessage, _ sequence: UInt8) -> [UInt8] {
       message.frame(.two, sequence: sequence, system: 1, component: 1)
     }

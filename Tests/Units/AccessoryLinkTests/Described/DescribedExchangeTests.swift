@@ -265,7 +265,7 @@ import Testing
     #expect(list.count == 15)
   }
 
-  @Test func whatIsPushed() throws {
+  @Test func pushedMessagesAreEvents() throws {
     var host = try host(Samples.pms5003)
     let frame = try MessageEncoder(DescribedCodec(Samples.pms5003)).frame(0, ["pm2_5": .whole(12)])
     host.receive(frame + [0x42] + frame)

@@ -41,7 +41,7 @@ import Testing
     return try await Link.open(AccessorySession(transport), rules: rules, clock: clock)
   }
 
-  @Test func askAndTell() async throws {
+  @Test func aLinkAsksAndTells() async throws {
     try await check(BinaryDialect.self)
     try await check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) async throws {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func manyAtOnce() async throws {
+  @Test func manyQuestionsAtOnceGetTheirOwnReplies() async throws {
     let link = try await open(LineDialect.self, transport(LineDialect.self), isNumbered: true, window: 8)
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<200 {

@@ -134,7 +134,7 @@ import Testing
     #expect(harness.takeSent() == ["?\(isNumbered ? 2 : 0) battery"])
   }
 
-  @Test func nobodyIsThere() {
+  @Test func anOpeningWithoutAnswerTimesOut() {
     var harness = opening(BinaryDialect.request("hello"))
     let contact = harness.begin()
     harness.advance(.milliseconds(1_500))
@@ -145,7 +145,7 @@ import Testing
     #expect(harness.counters.lateReplies == 1 && harness.error(next)?.kind == .ioFailure)
   }
 
-  @Test func contactIsRefused() {
+  @Test func aRefusedOpeningFailsLaterQuestions() {
     var harness = opening(BinaryDialect.request("hello"))
     let contact = harness.begin()
     harness.say("!", 0, "hello")
@@ -153,7 +153,7 @@ import Testing
     #expect(harness.error(contact)?.kind == .refused && harness.error(next)?.kind == .ioFailure)
   }
 
-  @Test func contactIsCancelled() {
+  @Test func aCancelledOpeningFailsLaterQuestions() {
     var harness = opening(BinaryDialect.request("hello"))
     let contact = harness.begin()
     harness.cancel(contact)

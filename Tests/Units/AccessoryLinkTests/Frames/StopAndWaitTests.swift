@@ -9,7 +9,7 @@ import Testing
 
 /// One request after another, in two framings.
 @Suite struct StopAndWaitTests {
-  @Test func oneAfterAnother() {
+  @Test func requestsOfAFrameExchangeWaitForEachOther() {
     check(BinaryDialect.self)
     check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) {
@@ -171,7 +171,7 @@ import Testing
 
   // MARK: - Others
 
-  @Test func eventsAndDamage() {
+  @Test func eventsAndDamageDoNotDisturbARequest() {
     check(BinaryDialect.self)
     check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) {
@@ -187,7 +187,7 @@ import Testing
   }
 
   /// What nothing answers is over when it is sent, in its turn.
-  @Test func whatNothingAnswers() {
+  @Test func aRequestWithoutReplyEndsWhenSent() {
     var harness = FrameHarness(BinaryDialect.self)
     let ask = harness.ask("battery")
     let tell = harness.ask("beep", isAnswered: false)

@@ -63,7 +63,7 @@ import Testing
   }
 
   /// An earlier program's scan goes on: it is waited for.
-  @Test func amidAScan() {
+  @Test func openingWaitsForTheEndOfAScan() {
     var harness = HM10Harness()
     let opening = harness.begin()
     for _ in 0..<5 {
@@ -113,7 +113,7 @@ import Testing
   // MARK: - Commands
 
   /// Never two at a time: the next goes when the last was answered, and a pause has passed.
-  @Test func oneAfterAnother() {
+  @Test func commandsOfAModuleWaitForEachOther() {
     var harness = HM10Harness.opened()
     let battery = harness.submit(.battery)
     let address = harness.submit(.address)
@@ -127,7 +127,7 @@ import Testing
     #expect(harness.reply(address) == .address(Self.one))
   }
 
-  @Test func newBatteryForm() {
+  @Test func theNewFormOfTheBatteryIsRead() {
     var harness = HM10Harness.opened()
     let battery = harness.submit(.battery)
     harness.say("OK+Get:099")
@@ -178,7 +178,7 @@ import Testing
     #expect(harness.takeSent().isEmpty)
   }
 
-  @Test func tooManyWait() {
+  @Test func theQueueOfAModuleIsBounded() {
     var options = HM10Exchange.Options()
     options.queueLimit = 2
     var harness = HM10Harness.opened(options: options)
@@ -325,7 +325,7 @@ import Testing
     #expect(!harness.exchange.isConnected)
   }
 
-  @Test func noLastTime() {
+  @Test func connectingToTheLastNeedsAnEarlierConnection() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.connectLast)
     harness.say("OK+CONNN")
@@ -379,7 +379,7 @@ import Testing
   }
 
   /// A telephone connects to the module: what waits for it can't be.
-  @Test func connectedFromOutside() {
+  @Test func aConnectionFromOutsideFailsWaitingCommands() {
     var harness = HM10Harness.opened()
     let first = harness.submit(.name)
     let second = harness.submit(.address)

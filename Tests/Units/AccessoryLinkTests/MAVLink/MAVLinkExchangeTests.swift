@@ -91,7 +91,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// On a silent line heartbeats are sent, in each version by turns, as an onboard computer; and given up in the end.
-  @Test func aSilentLine() {
+  @Test func onASilentLineHeartbeatsAreSent() {
     var bench = Bench()
     bench.host.advance(.milliseconds(2_400))
     #expect(bench.sent().isEmpty)
@@ -109,7 +109,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// One that spoke only when it heard us goes on hearing us, in its version and from its system.
-  @Test func aShyOne() {
+  @Test func anAutopilotThatNeedsHeartbeatsGoesOnGettingThem() {
     var bench = Bench(.one)
     bench.host.advance(.seconds(3))
     _ = bench.host.takeWritten()
@@ -173,7 +173,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// It said that it would, and doesn't.
-  @Test func anEmptyPromise() {
+  @Test func anAcceptedRequestWithoutMessageFails() {
     var bench = Bench.ready()
     let id = bench.host.submit(MAVLinkRequest(148))
     bench.acknowledge(512, .accepted)
@@ -208,7 +208,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// What others were answered isn't for us; what comes late does no harm.
-  @Test func otherPeoplesAnswers() {
+  @Test func answersForOthersAreIgnored() {
     var bench = Bench.ready()
     let id = bench.host.submit(MAVLinkRequest(147))
     bench.acknowledge(512, .denied, system: 255, component: 190)
@@ -242,14 +242,14 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
     #expect(bench.host.completed.count == Set(bench.host.completed).count)
   }
 
-  @Test func tooManyRequests() {
+  @Test func theQueueOfMAVLinkRequestsIsBounded() {
     var bench = Bench.ready()
     let ids = (0..<70).map { _ in bench.host.submit(MAVLinkRequest(147)) }
     #expect(ids.count { bench.host.error(of: $0)?.kind == .busy } == 5)
   }
 
   /// While the transport takes nothing, nothing piles up.
-  @Test func aStalledLine() {
+  @Test func nothingIsSentWhileTheLineIsStalled() {
     var bench = Bench.ready()
     bench.host.block()
     let id = bench.host.submit(MAVLinkRequest(147))
@@ -280,7 +280,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// An autopilot may change its version, as many do when they hear the other.
-  @Test func theVersionFollows() {
+  @Test func theVersionFollowsTheAutopilots() {
     var bench = Bench.ready(.one)
     bench.version = .two
     bench.say(Bench.heartbeat)

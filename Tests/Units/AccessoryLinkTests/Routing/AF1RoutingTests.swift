@@ -102,7 +102,7 @@ import Testing
     #expect(sent(&harness).map(\.payload.count) == [100])
   }
 
-  @Test func clientsTakeTurns() throws {
+  @Test func clientsOfOneAccessoryTakeTurns() throws {
     var harness = try opened()
     harness.send((0..<10).flatMap { ask(.echo, UInt16($0), [0, UInt8($0)]) }, from: 1)
     harness.send(ask(.echo, 1, [1]), from: 2)
