@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func namesThatChange() async throws {
+  @Test func renamedAndRemovedFilesAreReported() async throws {
     let watcher = try watch()
     try directory.write([], to: "a/b/c/one")
     #expect(rename(path("a/b/c/one"), path("a/b/c/two")) == 0)

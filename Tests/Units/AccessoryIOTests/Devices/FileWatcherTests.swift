@@ -41,7 +41,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func closingAfterWriting() async throws {
+    @Test func onlyClosingAfterWritingIsReported() async throws {
       try await withDirectory(.closedAfterWriting) { path, watcher, seen in
         touch("\(path)/file")
         try await seen.wait { $0 == [.closedAfterWriting] }

@@ -15,7 +15,7 @@ extension ProcessWide {
       ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECONNRESET, EPIPE, EHOSTDOWN, ENETDOWN, ECONNABORTED,
     ].map { Errno(rawValue: $0) }
 
-    @Test(arguments: losses, [SystemCall.read, .write]) func isOneDisconnection(
+    @Test(arguments: losses, [SystemCall.read, .write]) func aLostNetworkIsOneDisconnection(
       _ errno: Errno, of call: SystemCall
     ) async throws {
       let arrived = Watched<DescriptorTransport?>(nil)

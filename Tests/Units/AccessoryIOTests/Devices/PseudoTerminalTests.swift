@@ -11,7 +11,7 @@ extension ProcessWide {
       try await DescriptorTransport.open(.init(path: path))
     }
 
-    @Test func bothEndsTalk() async throws {
+    @Test func bothEndsOfAPseudoTerminalTalk() async throws {
       let pair = try await PseudoTerminal.open()
       let near = pair.transport
       #expect(near.label == pair.path)

@@ -26,7 +26,7 @@ extension ProcessWide {
 
     private static let willComPort: [UInt8] = [0xFF, 0xFB, 44]
 
-    @Test func agreesAndAsks() async throws {
+    @Test func aClientAgreesOnOptionsAndSetsTheRate() async throws {
       try await connect { client, server in
         let (reader, writer) = (InputReader(server.input), OutputWriter(server.output))
         async let agreed: Void = client.negotiate(within: .seconds(60), clock: IOThread.shared)

@@ -9,7 +9,7 @@ import Testing
 
 extension ProcessWide {
   @Suite struct SetupQueueTests {
-    @Test func oneAfterAnother() async throws {
+    @Test func aSetupQueueRunsItsWorkInOrder() async throws {
       let queue = SetupQueue(label: "test")
       let noted = Watched<[Int]>([])
       for number in 0..<1_000 { queue.post { noted.update { $0.append(number) } } }

@@ -71,7 +71,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func noStreamSocket() async throws {
+    @Test func whatIsNoStreamSocketIsMisconfigured() async throws {
       let directory = try TemporaryDirectory()
       try directory.write([1], to: "file")
       #expect(mkfifo(directory.path + "/pipe", 0o600) == 0)
@@ -109,7 +109,7 @@ extension ProcessWide {
 
     // MARK: - Found without opening
 
-    @Test func whatIsReported() throws {
+    @Test func aReportOnASocketSaysWhatIsThere() throws {
       let directory = try TemporaryDirectory()
       let path = directory.path + "/device"
       func findings() -> [String] {

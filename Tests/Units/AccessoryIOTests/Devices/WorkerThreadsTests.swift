@@ -10,7 +10,7 @@ extension ProcessWide {
   /// Many queues on few threads.
   @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct WorkerThreadsTests {
     /// However many queues have something to do, and however often, there are no more threads.
-    @Test func aFixedNumber() async throws {
+    @Test func manyQueuesShareAFixedNumberOfThreads() async throws {
       let threads = WorkerThreads(name: "test-fixed", limit: 3)
       let queues = (0..<50).map { _ in DispatchExecutor(on: threads) }
       let done = Watched(0)
@@ -48,7 +48,7 @@ extension ProcessWide {
       isOver.update { $0 = true }
     }
 
-    @Test func runIfIdle() async throws {
+    @Test func onlyAnIdleQueueRunsWorkAtOnce() async throws {
       let queue = DispatchExecutor(on: WorkerThreads(name: "test-idle", limit: 1))
       var didRun = false
       #expect(queue.runIfIdle { didRun = true } && didRun)

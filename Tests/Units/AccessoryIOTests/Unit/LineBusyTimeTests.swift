@@ -10,7 +10,7 @@ import Testing
   private let fast = LineTiming(perByte: .milliseconds(1))
   private let slow = LineTiming(perByte: .milliseconds(12))
 
-  @Test func bytesQueueUp() {
+  @Test func bytesQueueUpBehindEachOther() {
     var work = LineBusyTime()
     #expect(work.end(fast, now: start) == nil)
     work.add(10, fast, now: start)

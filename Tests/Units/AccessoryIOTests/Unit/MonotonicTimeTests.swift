@@ -27,12 +27,12 @@ import Testing
   ]
 
   @Test(arguments: examples)
-  func durationsInNanoseconds(_ duration: Duration, _ nanoseconds: Int64) {
+  func durationsAreConvertedToNanoseconds(_ duration: Duration, _ nanoseconds: Int64) {
     #expect(duration.inNanoseconds == nanoseconds)
   }
 
   @Test(arguments: [Duration.seconds(Int64.max), .seconds(9_223_372_037), .nanoseconds(Int64.max) + .nanoseconds(1)])
-  func longDurationsSaturate(_ duration: Duration) {
+  func longDurationsSaturateInNanoseconds(_ duration: Duration) {
     #expect(duration.inNanoseconds > Int64.max / 4)
     #expect((Duration.zero - duration).inNanoseconds < Int64.min / 4)
   }

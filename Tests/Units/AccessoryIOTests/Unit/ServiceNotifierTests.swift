@@ -75,7 +75,7 @@ import Testing
     #expect(time >= before.nanoseconds / 1_000 && time <= MonotonicTime.now.nanoseconds / 1_000)
   }
 
-  @Test func anAbstractAddress() async throws {
+  @Test func anAbstractAddressIsNotified() async throws {
     let address = "@accessory-bridge-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let manager = try Manager(address)
     await notifier(["NOTIFY_SOCKET": address]).report(.ready)
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Text of a device can't say that the service is ready, or give the manager another process to watch.
-  @Test func aHostileStatus() async throws {
+  @Test func aHostileStatusIsEscapedAndCut() async throws {
     let manager = try Manager(path)
     let notifier = notifier(["NOTIFY_SOCKET": path])
     await notifier.report(.status("a\nMAINPID=1\r\nREADY=1\0\u{1B}[31m\u{202E}b\u{2028}ü"))
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// One that takes nothing for a while holds nobody up, and is told at last how things are.
-  @Test func aBusyManager() async throws {
+  @Test func aBusyManagerIsToldTheLatestState() async throws {
     let manager = try Manager(path)
     let notifier = notifier(["NOTIFY_SOCKET": path])
     var told = 0
