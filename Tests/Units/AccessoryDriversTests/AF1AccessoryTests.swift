@@ -206,7 +206,7 @@ import Testing
 
   // MARK: - Events
 
-  @Test func eventsAreRead() async throws {
+  @Test func eventsOfAnAccessoryAreRead() async throws {
     let (accessory, transport, _) = try await open { _ in .silence }
     let events = accessory.events()
     let frames: [(AF1Command, [UInt8])] = [

@@ -27,7 +27,7 @@ import Testing
     try CommandCall.read(text.split(separator: " ").map(String.init), of: Self.commands)
   }
 
-  @Test func oneAndMany() throws {
+  @Test func oneOrMoreCommandsAreRead() throws {
     let calls = try read("turn speed=-50 ports=b,A + say text=a=b + turn ports=A speed=1 how=FAST brake=yes")
     #expect(calls.map(\.command.name) == ["turn", "say", "turn"])
     #expect(calls[0].words("ports") == ["B", "A"] && calls[0].whole("speed") == -50)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func commandsOfAF1() async throws {
+  @Test func namedCommandsOfAF1ArePerformed() async throws {
     let scripted = ScriptedAccessory { request in
       switch request.command {
       case .echo: .reply(request.payload)

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func aWholeReset() throws {
+  @Test func aResetWithEveryKeyIsRead() throws {
     let resets = try read(
       """
       - name: boot loader
@@ -36,7 +36,7 @@ import Testing
     #expect(resets == [LineReset.esp[0]])
   }
 
-  @Test func theShortestReset() throws {
+  @Test func aResetWithFewKeysHasTheDefaults() throws {
     let resets = try read("- begins: {rts: off}\n  steps: [{rts: on}, {wait: 1.5s}, {rts: off}]\n")
     let reset = try #require(resets.first)
     #expect(reset.name == "reset" && reset.trigger == .rts && !reset.isTriggerRaised)

@@ -70,7 +70,7 @@ import Testing
     return [0xA5] + covered + [check]
   }
 
-  @Test func batteryAndStatus() async throws {
+  @Test func batteryAndStatusArePrinted() async throws {
     // Noise, another frame and a damaged one before the reply.
     let noise = [0x00, 0xA5] + Self.frame(0x90, [1, 2]) + Self.frame(0x81, [99, 0, 0]).dropLast() + [0]
     let printed = try await run { command in
@@ -123,7 +123,7 @@ import Testing
     #expect(source.contains(shown.joined(separator: "\n")))
   }
 
-  @Test func itIsShort() throws {
+  @Test func theExampleIsShort() throws {
     let lines = try text(of: "Examples/OwnGadget/OwnGadget.swift").split(separator: "\n").map { line in
       line.drop { $0 == " " }
     }

@@ -62,7 +62,7 @@ import Testing
     #expect(window.isComplete && window.acknowledged == 10)
   }
 
-  @Test(arguments: [0, 10]) func nothingToSend(size: Int) {
+  @Test(arguments: [0, 10]) func aFileWithNothingToSendIsComplete(size: Int) {
     var window = TransferWindow(size: size, from: size, pieceSize: 3, window: 2)
     #expect(window.isComplete)
     none(window.next())

@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 struct BlunoRemoteTests {
-  @Test func whatIsSent() throws {
+  @Test func keysAndTasksOfTheRemoteHaveTheirBytes() throws {
     var remote = BlunoRemote()
     #expect(BlunoKey.allCases.map { remote.bytes(for: $0) } == "fblrswxyz".utf8.map { [$0] })
     #expect(try remote.bytes(of: .speed(128)) == [0x3C, 0x31, 0x32, 0x38, 0x3E])
@@ -75,7 +75,7 @@ struct BlunoRemoteTests {
     #expect(name?.kind == .misconfigured)
   }
 
-  @Test func whereItIs() {
+  @Test func theConfigurationFolderFollowsTheEnvironment() {
     #expect(ConfigurationFolder.user { ["XDG_CONFIG_HOME": "/c", "HOME": "/h"][$0] } == "/c/accessory-bridge")
     #expect(ConfigurationFolder.user { ["XDG_CONFIG_HOME": "c", "HOME": "/h"][$0] } == "/h/.config/accessory-bridge")
     #expect(ConfigurationFolder.user { _ in nil } == nil)

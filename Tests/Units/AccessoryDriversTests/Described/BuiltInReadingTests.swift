@@ -60,7 +60,7 @@ import Testing
     #expect(values(latest)["highest_temperature"] == .number(21))
   }
 
-  @Test func balancingIsShown() throws {
+  @Test func balancingCellsAreAmongTheValues() throws {
     let polled = try Self.description("daly").accessoryPolls.map(\.name)
     #expect(polled.contains("balancing"))
     #expect(values(try latest("jbd", "basic"))["balancing"] == .text("none"))

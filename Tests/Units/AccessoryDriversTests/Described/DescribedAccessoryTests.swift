@@ -15,7 +15,7 @@ import Testing
     try #require(DescriptionLibrary.builtIn.described(name)).description
   }
 
-  @Test func pollsOfJBD() throws {
+  @Test func pollsOfJBDHaveTheirIntervals() throws {
     let driver = Driver(try Self.description("jbd"))
     #expect(driver.polls.map(\.name) == ["basic", "cells", "counters"])
     #expect(driver.polls.map(\.interval) == [.seconds(10), .seconds(60), .seconds(300)])

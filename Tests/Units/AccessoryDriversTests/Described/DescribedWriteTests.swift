@@ -47,7 +47,7 @@ import Testing
 
   /// A description can't say that bytes are harmless and mark some that aren't; nor is there another word.
   @Test(arguments: [(text + "\nraw: harmless", "contradicts write: true"), (text + "\nraw: open", "harmless")])
-  func contradictionsAreReported(text: String, problem: String) throws {
+  func contradictionsOfRawBytesAreReported(text: String, problem: String) throws {
     let problems = #expect(throws: ProfileProblems.self) { try Self.description(text) }
     #expect(problems?.problems.contains { $0.message.contains(problem) } == true, "\(String(describing: problems))")
   }

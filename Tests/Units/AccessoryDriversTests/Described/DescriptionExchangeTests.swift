@@ -124,7 +124,7 @@ import Testing
     #expect(description.derived[4].unit == "A" && description.derived[4].quantity == "current")
   }
 
-  @Test func planAndExamples() throws {
+  @Test func planAndExamplesOfADescriptionAreRead() throws {
     let description = try read(
       """
       requests:

@@ -130,7 +130,7 @@ import Testing
     #expect(framing.limit == 100 && framing.interrupts)
   }
 
-  @Test func windowsAndPairs() throws {
+  @Test func framingsOfWindowsAndPairsAreRead() throws {
     let text = """
       protocol: x
       version: 1
@@ -199,9 +199,9 @@ import Testing
   @Test(arguments: [
     "", "-", "+1", "--1", "0x", "0x-1", "0x+1", "1.0", "1_000", "9223372036854775808", "0xFFFFFFFFFFFFFFFF", "٣", " 1",
   ])
-  func noWholeNumbers(text: String) { #expect(WholeNumber.read(text) == nil) }
+  func whatIsNoWholeNumberIsRefused(text: String) { #expect(WholeNumber.read(text) == nil) }
 
-  @Test func rangesOfNumbers() {
+  @Test func numberFormatsHaveTheirRanges() {
     let range = { (name: String) in
       DescriptionReader(file: "f").numberFormat(name).flatMap { DescriptionReader.range(of: $0) }
     }
@@ -232,7 +232,7 @@ import Testing
     #expect(steps == zip("abcdefghij", types).map { .field(field(String($0), $1)) })
   }
 
-  @Test func whatNumbersMean() throws {
+  @Test func meaningsOfNumbersAreRead() throws {
     let steps = try steps(
       """
       [{name: a, type: u8, bits: 0..3, stay: true, hidden: true}, {name: b, type: u8, stay: true, truth: true},
@@ -355,7 +355,7 @@ import Testing
             ])))
   }
 
-  @Test func pairsAndPatterns() throws {
+  @Test func textsOfPairsAndPatternsAreRead() throws {
     let pairs = try lines("pairs: {Volt: {name: a, type: number}}, line_end: \"\\r\\n\", separator: \"=\"")
     #expect(
       pairs == .pairs(.init(lineEnd: [13, 10], separator: [0x3D], fields: ["Volt": field("a", .decimal(suffix: ""))])))

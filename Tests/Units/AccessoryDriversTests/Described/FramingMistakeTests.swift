@@ -93,7 +93,7 @@ import Testing
         "3:46: separator must have 1 to 1 bytes, not 2"
       ),
     ] as [(String, String)])
-  func headsAndForms(text: String, mistake: String) {
+  func mistakesInTheHeadAndFormsAreReported(text: String, mistake: String) {
     #expect(DescriptionSample.mistakes(text).contains(mistake), "\(DescriptionSample.mistakes(text))")
   }
 
@@ -269,7 +269,7 @@ import Testing
   }
 
   /// A check's digits would be written in digits again.
-  @Test func digitsOfDigits() {
+  @Test func aCheckInDigitsOfDigitsIsAMistake() {
     #expect(
       DescriptionSample.layout("data, check: {algorithm: sum8, over: data, as: hex}, end: 0A", ", digits: hex")
         == ["3:72: with digits: hex all data is in digits already: leave out as"])

@@ -300,7 +300,7 @@ import Testing
     #expect(DescriptionSample.text(keys) == [mistake])
   }
 
-  @Test func tagsAndPairs() {
+  @Test func mistakesInTagsAndPairsAreReported() {
     #expect(
       DescriptionSample.message("tags: {256: [{name: a, type: u8}]}")
         == ["4:23: a tag must be a whole number from 0 to 255, not \"256\""])
@@ -359,7 +359,7 @@ import Testing
   }
 
   /// One value has one unit.
-  @Test func valuesThatDiffer() {
+  @Test func aValueInTwoUnitsIsAMistake() {
     let text = DescriptionSample.head + DescriptionSample.framings
     #expect(
       DescriptionSample.mistakes(

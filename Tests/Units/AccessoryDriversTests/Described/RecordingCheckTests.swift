@@ -52,7 +52,7 @@ import Testing
   }
 
   /// Noise is told by its place and its time, and frames behind it count; a damaged frame is noise.
-  @Test func whatDoesNot() throws {
+  @Test func noiseInARecordingIsFound() throws {
     let check = try check([
       (1, .fromDevice, Self.reply + "0102"), (2, .fromDevice, "03" + Self.reply), (9, .fromDevice, "aa81010788"),
       (10, .fromDevice, Self.reply + "aa81"),

@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A group of which nothing is there is refused, and looked for in parts only once. Another reason isn't about registers.
-  @Test func noneIsThere() async throws {
+  @Test func aGroupOfMissingRegistersIsRefused() async throws {
     let description = try #require(Self.epever)
     let temperatures = try #require(description.request(named: "temperatures"))
     let whole: [AccessoryScript.Step] = [.expect(frame(4, 0x31, 0x10, 0, 2)), .send(frame(0x84, 2))]

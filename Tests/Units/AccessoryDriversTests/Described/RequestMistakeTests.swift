@@ -179,7 +179,7 @@ import Testing
   }
 
   /// Bodies of a fixed size, and those that can't be sent.
-  @Test func bodiesOfRequests() {
+  @Test func requestsWhoseBodiesDoNotFitAreMistakes() {
     let text =
       DescriptionSample.head + """
         framings:

@@ -61,7 +61,7 @@ import Testing
   }
 
   /// What came is told, and what didn't come is said.
-  @Test(arguments: [true, false]) func theTimeLimit(hasBegun: Bool) async throws {
+  @Test(arguments: [true, false]) func anIncompleteRoundSaysWhatIsMissing(hasBegun: Bool) async throws {
     let accessory = try await open()
     transport.receive(hasBegun ? Self.main : Self.history)
     let isDone = Watched(false)

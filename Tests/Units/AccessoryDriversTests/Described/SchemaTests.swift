@@ -43,7 +43,7 @@ import Testing
     ("ignore", DescriptionKeys.ignore),
   ]
 
-  @Test(arguments: mappings) func keysOfMappings(definition: String, keys: [String]) throws {
+  @Test(arguments: mappings) func theSchemaHasTheKeysOfEachMapping(definition: String, keys: [String]) throws {
     let mapping = try #require(value("$defs", definition))
     #expect(self.keys(value("properties", in: mapping)) == keys.sorted())
     #expect(value("additionalProperties", in: mapping)?.content == .scalar("false"))

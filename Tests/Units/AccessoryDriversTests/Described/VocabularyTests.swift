@@ -42,7 +42,7 @@ import Testing
   }
 
   /// Traces have the published names and units beside the description's.
-  @Test(arguments: Vocabulary.battery.indices) func fieldsOfTraces(_ index: Int) throws {
+  @Test(arguments: Vocabulary.battery.indices) func tracesHaveThePublishedNamesAndUnits(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let fields = FrameField.battery([try #require(sample(term, "battery."))])
     guard case .number = term.form else { return #expect(fields.isEmpty) }
@@ -65,13 +65,13 @@ import Testing
 
   @Test(
     arguments: [("V", 12_000), ("mV", 12), (nil, 12_000)] as [(String?, Int)])
-  func unitsOfNumbers(unit: String?, millivolts: Int) {
+  func voltagesAreConvertedFromTheirUnit(unit: String?, millivolts: Int) {
     let value = DescribedValue("battery.voltage", .whole(12), unit: unit)
     #expect(BatteryReading(described: [value], derived: []).millivolts == millivolts)
   }
 
   @Test(arguments: [("s", 120), ("min", 7_200), ("h", 432_000), ("ms", 0), (nil, 120)] as [(String?, Int)])
-  func unitsOfTimes(unit: String?, seconds: Int) {
+  func timesAreConvertedFromTheirUnit(unit: String?, seconds: Int) {
     let value = DescribedValue("battery.time_to_empty", .whole(120), unit: unit)
     #expect(BatteryReading(described: [value], derived: []).timeToEmpty == .seconds(seconds))
   }

@@ -58,7 +58,7 @@ private struct Talk {
 }
 
 @Suite struct AF1WordsTests {
-  @Test func messagesAreRead() {
+  @Test func messagesOfAF1AreToldInWords() {
     var talk = Talk(.af1)
     talk.host("0F F0 11 00 17 2A 04 00 09 5F 78 56 34 12 D2 87 6D AF")
     #expect(talk.field("nonce") == .text("12345678"))
@@ -125,7 +125,7 @@ private struct Talk {
     ("06 00 2C 00 00 00 00 F5", "> request direct #44 | unreadable: there is no instruction 0xf5, at 0 of the code"),
     ("05 00 2C 00 0F 01 02", "> message type 0f #44 | 2 bytes |..|"),
   ])
-  func messagesAreRead(hex: String, line: String) {
+  func messagesOfAnEV3AreToldInWords(hex: String, line: String) {
     var talk = Talk(.ev3)
     if line.hasPrefix("<") { talk.device(hex) } else { talk.host(hex) }
     #expect(talk.lines() == [line])
@@ -303,7 +303,7 @@ private struct Talk {
       ])
   }
 
-  @Test func theRadiosCommands() {
+  @Test func commandsOfABlunosRadioAreToldInWords() {
     var talk = Talk(.bluno)
     talk.hostSays("+++")
     talk.deviceSays("Enter AT Mode\r\n")
@@ -342,7 +342,7 @@ private struct Talk {
 }
 
 @Suite struct MAVLinkWordsTests {
-  @Test func messagesAreRead() {
+  @Test func messagesOfMAVLinkAreToldInWords() {
     var talk = Talk(.mavlink)
     talk.device("FD 09 00 00 07 01 01 00 00 00 00 00 00 00 02 03 51 03 03 A1 20")
     #expect(talk.field("armed") == .flag(false) && talk.field("version") == .whole(2))
@@ -394,7 +394,8 @@ private struct Talk {
       "AT+NAME\u{1B}c", "+++", "AT+NAME=?\r\n", "<999999999", "\u{202E}evil", "OK+DISCE", "<->",
     ].map { Array($0.utf8) }
 
-  @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"]) func anythingMayPass(name: String) throws {
+  @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"])
+  func randomBytesAreToldWithoutHarm(name: String) throws {
     let driver = try #require(DriverLibrary.builtIn.driver(named: name))
     for seed in 1...10 as ClosedRange<UInt64> {
       var chance = SeededGenerator(seed: seed)

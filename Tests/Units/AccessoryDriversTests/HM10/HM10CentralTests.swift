@@ -117,7 +117,7 @@ private final class Recorder: HM10CentralDelegate {
 
   // MARK: - Rules
 
-  @Test func theArticlesRules() async throws {
+  @Test func wrongConnectionsAreErrorsOfTheirOwn() async throws {
     let central = try await central([FakeRadio(Self.around)])
     let stranger = BluetoothAddress(rawValue: 99)!
     await #expect(throws: HM10CentralError.notFound(stranger)) { try await central.connect(to: stranger) }
@@ -174,7 +174,7 @@ private final class Recorder: HM10CentralDelegate {
     try await central.connect(to: Self.two)
   }
 
-  @Test func theSecondTry() async throws {
+  @Test func aConnectionIsMadeAtTheSecondTry() async throws {
     let radio = FakeRadio()
     let central = try await central([radio])
     radio.state.update { $0.failures = [Self.refusal] }
@@ -196,7 +196,7 @@ private final class Recorder: HM10CentralDelegate {
 
   // MARK: - Losing
 
-  @Test func takenUpAgain() async throws {
+  @Test func aLostConnectionIsMadeAgain() async throws {
     let radio = FakeRadio()
     let central = try await central([radio])
     try await central.connect(to: Self.one)
@@ -264,7 +264,7 @@ private final class Recorder: HM10CentralDelegate {
     #expect(await central.connected == [Self.two])
   }
 
-  @Test func theModuleGoes() async throws {
+  @Test func anUnpluggedModuleIsPoweredOff() async throws {
     let radio = FakeRadio()
     let central = try await central([radio])
     try await central.connect(to: Self.one)
@@ -315,7 +315,7 @@ private final class Recorder: HM10CentralDelegate {
     (AccessoryError.Kind.refused, HM10CentralState.unsupported), (.disconnected, .poweredOff),
     (.permissionDenied, .unauthorized), (.timedOut, .unknown),
   ])
-  func notACentral(kind: AccessoryError.Kind, state: HM10CentralState) async throws {
+  func aCentralThatCannotStartHasAState(kind: AccessoryError.Kind, state: HM10CentralState) async throws {
     let radio = FakeRadio()
     radio.state.update { $0.prepareFailure = AccessoryError(kind, "no") }
     let central = HM10Central([radio], clock: clock)

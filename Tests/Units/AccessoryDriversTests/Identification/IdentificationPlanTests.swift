@@ -87,7 +87,7 @@ struct IdentificationPlanTests {
     }
   }
 
-  @Test func someKindsOnly() {
+  @Test func onlyTheNamedKindsAreTried() {
     let plan = IdentificationPlan.test(["daly", "jbd"])
     #expect(plan.steps.map(\.kinds) == [["jbd"], ["daly"]] && plan.untried.isEmpty && !plan.isSilent)
     #expect(IdentificationPlan.test(["vedirect"]).isSilent)

@@ -29,7 +29,7 @@ struct IdentifiedProfileTests {
     return (made, try ProfileReader.read(Array(made.text.utf8), file: "test"))
   }
 
-  @Test func bySerialNumber() throws {
+  @Test func aProfileNamesTheSerialNumber() throws {
     let (made, profile) = try profile(
       "jbd", at: device(serial: "A50285BI", links: ["/dev/serial/by-id/usb-FTDI_x-if00"]))
     #expect(made.name == "my-jbd" && made.warning == nil && profile.driver == "jbd" && profile.baudRate == 9_600)
@@ -58,7 +58,7 @@ struct IdentifiedProfileTests {
     #expect(bare1.rules[0].fits(device()) && !bare1.rules[0].fits(other))
   }
 
-  @Test func driversInSwift() throws {
+  @Test func aProfileNamesADriverInSwift() throws {
     let (made, profile) = try profile("hm10", at: device(serial: "X1"))
     #expect(profile.driver == "hm10" && profile.baudRate == 9_600 && made.text.contains("driver: hm10"))
     let (_, robot) = try self.profile("bluno", at: device(serial: "X1"), rate: 115_200)

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: ["jbd", "daly", "jk", "pylontech", "pi30", "sdm120", "epever", "elm327", "vesc", "megatec"])
-  func aDescribedKind(kind: String) async throws {
+  func everyDescribedKindIsFoundAtItsRate(kind: String) async throws {
     let (request, reply, rate) = try Self.answer(kind)
     let port = PretendedPort { $0 == rate && $1 == request ? reply : nil }
     let plan = IdentificationPlan.test()
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// What doesn't say what is expected isn't it: an inverter of another protocol number.
-  @Test func notAsExpected() async throws {
+  @Test func anUnexpectedReplyIsNoAccessory() async throws {
     let port = PretendedPort { _, bytes in
       guard bytes.starts(with: "QPI".utf8) else { return nil }
       var reply = Array("(PI18".utf8)
@@ -121,7 +121,7 @@ import Testing
     #expect(try await ground.identify(.test(["mavlink"])).found.isEmpty)
   }
 
-  @Test func driversInSwift() async throws {
+  @Test func kindsOfDriversInSwiftAreFound() async throws {
     let identity = AF1Identity(
       manufacturer: "Acme", name: "", model: "M", serialNumber: "1", firmwareVersion: "", hardwareVersion: "")
     let framed = PretendedPort { rate, bytes in
@@ -168,14 +168,14 @@ import Testing
   }
 
   /// A session that is closed already is an error, and nothing is sent.
-  @Test func whatIsClosed() async throws {
+  @Test func aClosedSessionIsNotIdentified() async throws {
     let port = PretendedPort()
     await port.session.close()
     await #expect(throws: AccessoryError.self) { try await port.identify(.test()) }
     #expect(port.written.isEmpty)
   }
 
-  @Test func whatIsUnplugged() async throws {
+  @Test func anUnpluggedPortFailsTheIdentification() async throws {
     let port = PretendedPort { rate, bytes in nil }
     port.transport.unplug()
     await #expect(throws: AccessoryError.self) { try await port.identify(.test()) }

@@ -169,7 +169,7 @@ import Testing
   }
 
   /// Numbers of newer versions, for which there are no words yet.
-  @Test func numbersWithoutWords() {
+  @Test func unknownNumbersAreShownAsNumbers() {
     var status = battery(0, percent: 50)
     (status.function, status.type) = (0, 9)
     let picture = picture(
@@ -182,7 +182,7 @@ import Testing
   }
 
   /// A long text comes in pieces; without one of them its beginning is all that is known.
-  @Test func textsInPieces() {
+  @Test func textsInPiecesArePutTogether() {
     func piece(_ text: String, _ id: UInt16, _ number: UInt8) -> MAVLinkMessage {
       var piece = MAVLinkStatusText(text)
       (piece.id, piece.piece) = (id, number)

@@ -14,7 +14,7 @@ import Testing
   private static let all = DriverLibrary.builtIn.all
 
   @Test(arguments: all.map(\.name), [(false, false), (false, true), (true, false), (true, true)])
-  func needTwoPermissions(_ kind: String, _ permission: (allowsWrites: Bool, isAsked: Bool)) async throws {
+  func rawBytesNeedBothPermissions(_ kind: String, _ permission: (allowsWrites: Bool, isAsked: Bool)) async throws {
     let terminal = try openPseudoTerminal(raw: true)
     var profile = try #require(ProfileStore.builtIn.profile(named: kind))
     profile.allowsWrites = permission.allowsWrites

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func ofAProfile() throws {
+  @Test func parametersOfAProfileAreReadAndWritten() throws {
     let profile = try read("protocol: megatec\nparameters: {battery_empty: 21.0 V, battery_full: 27}")
     #expect(profile.parameters == ["battery_empty": 21, "battery_full": 27])
     let text = ProfileText.text(profile)
@@ -54,7 +54,7 @@ import Testing
         "f.yaml:3:13: parameters need a described protocol, and protocol is missing"
       ),
     ] as [(String, String)])
-  func mistakesInProfiles(text: String, mistake: String) {
+  func mistakesInParametersOfAProfileAreReported(text: String, mistake: String) {
     #expect(mistakes(text) == [mistake])
   }
 

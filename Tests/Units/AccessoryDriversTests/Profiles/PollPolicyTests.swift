@@ -26,7 +26,7 @@ import Testing
     return [policy.interval(of: .readings(every: .seconds(10))), policy.interval(of: Self.cells)]
   }
 
-  @Test func saysHowOften() throws {
+  @Test func aProfileSaysHowOftenToPoll() throws {
     #expect(try intervals("") == [.seconds(10), .seconds(600)])
     #expect(try intervals("poll: standard") == [.seconds(10), .seconds(600)])
     #expect(try intervals("poll: off") == [nil, nil])
@@ -65,7 +65,7 @@ import Testing
     #expect(error?.problems.first?.line == 4)
   }
 
-  @Test func nothingToPoll() {
+  @Test func pollingWithoutAnythingToAskIsAMistake() {
     for (driver, reason) in [(nil, "the profile names no driver"), ("mute", "can ask nothing")] as [(String?, String)] {
       let error = #expect(throws: ProfileProblems.self) { try read("poll: 1m", driver: driver) }
       #expect(error?.problems.first?.message.contains(reason) == true)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// The documented defaults.
-  @Test func ofEachKind() {
+  @Test func builtInDriversHaveTheirPollIntervals() {
     let usual = Dictionary(
       uniqueKeysWithValues: DriverLibrary.builtIn.drivers.prefix(5).map { ($0.name, $0.polls.map(\.interval)) })
     #expect(usual == ["framed": [nil], "ev3": [.seconds(60)], "hm10": [nil], "bluno": [], "hm1x": []])

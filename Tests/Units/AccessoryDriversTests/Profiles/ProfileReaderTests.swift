@@ -286,7 +286,7 @@ import Testing
     }
   }
 
-  @Test func pausesBetweenTries() {
+  @Test func pausesBetweenTriesGrowUpToALimit() {
     var policy = RetryPolicy()
     #expect((0...4).map { policy.pause(beforeTry: $0) } == [nil, .seconds(1), .seconds(1), .seconds(1), nil])
     policy.tries = nil

@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Ten lines that would mean a thousand million strings.
-  @Test func aBillionLaughs() throws {
+  @Test func aBillionLaughsAreRefused() throws {
     var text = "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
     for (name, last) in zip("bcdefghij", "abcdefghi") {
       text += "\(name): &\(name) [" + Array(repeating: "*\(last)", count: 10).joined(separator: ",") + "]\n"
