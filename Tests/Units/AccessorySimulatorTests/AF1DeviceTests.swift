@@ -127,7 +127,7 @@ import Testing
     #expect(count(1) == 5)
   }
 
-  @Test mutating func forTenSeconds() {
+  @Test mutating func aRepeatIsRememberedForTenSeconds() {
     #expect(count(1) == 1)
     now = MonotonicTime(nanoseconds: 9_999_999_999)
     #expect(count(1) == 1)
@@ -152,7 +152,7 @@ import Testing
     #expect(count(1) == 1)
   }
 
-  @Test mutating func untilARestart() {
+  @Test mutating func aRestartForgetsTheRepeats() {
     _ = hello(1)
     #expect(count(1) == 1)
     device.restart(bootID: 2)

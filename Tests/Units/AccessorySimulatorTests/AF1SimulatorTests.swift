@@ -29,7 +29,7 @@ import Testing
     return try await AF1Accessory.open(session, options: options)
   }
 
-  @Test func whoAndHow() async throws {
+  @Test func aSimulatorTellsIdentityStatusAndBattery() async throws {
     let simulator = quiet { $0.device.battery = AF1BatteryReply(level: .low, percent: 9, millivolts: 3_000) }
     let accessory = try await open(try await simulator.plugIn())
     let identity = try await accessory.identify()
@@ -105,7 +105,7 @@ import Testing
   // MARK: - Faults
 
   /// What leaves a faulty line is just what the seed says, frame by frame.
-  @Test(arguments: [1, 2, 99] as [UInt64]) func theSeedDecides(seed: UInt64) async throws {
+  @Test(arguments: [1, 2, 99] as [UInt64]) func theSeedDecidesTheFaults(seed: UInt64) async throws {
     let simulator = quiet {
       $0.seed = seed
       $0.faults.drop = 0.3

@@ -83,7 +83,7 @@ import Testing
     #expect(Set(inexact.map(key)) == Set(Self.others.keys))
   }
 
-  @Test(arguments: exchanges) func theSamplesBytes(exchange: Exchange) throws {
+  @Test(arguments: exchanges) func aSimulatorAnswersAsInTheExamples(exchange: Exchange) throws {
     let answer = try answer(exchange)
     guard Self.others[key(exchange)] != nil else {
       #expect(

@@ -32,7 +32,7 @@ import Testing
       ])
   }
 
-  @Test func noneAndAll() {
+  @Test func faultRatesOfZeroAndOneAreExact() {
     let whole = fates(line())
     #expect(whole.allSatisfy { frame in frame.map { Set($0).count == 1 } ?? false })
     #expect(fates(line(drop: 1)).allSatisfy { $0 == nil })

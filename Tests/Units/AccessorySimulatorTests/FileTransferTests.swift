@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 4_091, 4_092, 4_093, 100_000], [1, 3, 255] as [UInt8])
-  func anySizeArrives(count: Int, window: UInt8) async throws {
+  func aFileOfAnySizeArrives(count: Int, window: UInt8) async throws {
     let bench = Bench { $0.device.window = window }
     try await bench.plugIn()
     let bytes = Self.bytes(count)

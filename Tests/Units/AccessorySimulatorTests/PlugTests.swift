@@ -42,7 +42,7 @@ import Testing
 
   private func devices() async throws -> [Device] { try await SimulatorSource(directory: announcements.path).devices() }
 
-  @Test func aWholeLife() async throws {
+  @Test func aSimulatorIsAnnouncedWhileItIsPluggedIn() async throws {
     let simulator = simulator { $0.device.identity.name = "Gadget" }
     let path = try await simulator.plugIn()
     #expect(linkTarget(link) == path)
@@ -152,7 +152,7 @@ import Testing
     #expect(announcements.names() == [])
   }
 
-  @Test func afterTheEnd() async throws {
+  @Test func aStoppedSimulatorIsNotPluggedInAgain() async throws {
     let simulator = simulator()
     try await simulator.plugIn()
     await simulator.stop()

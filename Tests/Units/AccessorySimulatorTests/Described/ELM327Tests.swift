@@ -32,7 +32,7 @@ import Testing
   }
 
   /// The lines that python-OBD 0.7.3 sends until it is connected, and its first questions.
-  @Test func pythonOBDConnects() throws {
+  @Test func anELM327AnswersPythonOBD() throws {
     try converse([
       ("\u{7F}\u{7F}", "\u{7F}\u{7F}\r?\r\r>"),
       ("ATZ", "ATZ\r\r\rELM327 v1.5\r\r>"),

@@ -15,7 +15,7 @@ import Testing
   static let megabyte = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   private static let path = "../prjs/test/data.bin"
 
-  @Test(arguments: EV3Bench.Way.allCases) func foldersAndFiles(way: EV3Bench.Way) async throws {
+  @Test(arguments: EV3Bench.Way.allCases) func foldersAndFilesOfABrickAreManaged(way: EV3Bench.Way) async throws {
     let bench = try await EV3Bench.open(way)
     let brick = bench.brick
     try await brick.makeFolder("../prjs/x")

@@ -71,7 +71,7 @@ import Testing
     #expect(reply.type == .directReply && reply.body == expected, "\(name): \(reply)")
   }
 
-  @Test mutating func filesByInstructions() throws {
+  @Test mutating func filesAreMovedAndRemovedByInstructions() throws {
     device.files.put([1, 2, 3], at: "../prjs/a")
     func paths(_ paths: String...) -> [UInt8] { paths.flatMap { [0x84] + Array($0.utf8) + [0] } }
     #expect(try answer(.directCommand, [0, 0, 0xC0, 31] + paths("../prjs/a", "../prjs/b")).type == .directReply)

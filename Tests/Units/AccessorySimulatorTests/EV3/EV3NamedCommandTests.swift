@@ -305,7 +305,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func withoutAnAnswer() async throws {
+  @Test func commandsWithoutAnswerAreStillPerformed() async throws {
     let bench = try await EV3Bench.open()
     let calls = try CommandCall.read(["led", "pattern=off", "+", "battery-percent"], of: EV3Brick.commands)
     let replies = try await bench.brick.perform(calls, isAnswered: false)

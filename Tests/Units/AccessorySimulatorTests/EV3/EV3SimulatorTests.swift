@@ -67,7 +67,7 @@ import Testing
     #expect(EV3Brick.meaning(of: "  ").unit == nil && EV3Brick.meaning(of: "N").unit == "N")
   }
 
-  @Test func throughTheRegistry() async throws {
+  @Test func theLibrarysDriverOpensABrick() async throws {
     var configuration = EV3Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
     let simulator = EV3Simulator(configuration)

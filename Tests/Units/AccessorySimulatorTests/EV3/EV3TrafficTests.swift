@@ -13,7 +13,7 @@ import Testing
 /// Many commands as fast as the link takes them, and a brick that has limits.
 @Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3TrafficTests {
   /// Four callers, 2500 commands each, every one with a number of its own that must come back.
-  @Test(arguments: EV3Bench.Way.allCases) func tenThousandCommands(way: EV3Bench.Way) async throws {
+  @Test(arguments: EV3Bench.Way.allCases) func tenThousandCommandsGetTheirOwnReplies(way: EV3Bench.Way) async throws {
     let bench = try await EV3Bench.open(way)
     let brick = bench.brick
     let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// A command that waits isn't ended by flow control: what runs goes on to its end.
-  @Test func markersEndNothing() async throws {
+  @Test func markersEndNoCommand() async throws {
     let clock = ManualClock()
     var options = EV3Exchange.Options()
     options.unansweredCommands = 1

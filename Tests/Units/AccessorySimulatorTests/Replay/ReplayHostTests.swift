@@ -94,7 +94,7 @@ struct ReplayHostTests {
     }
   }
 
-  @Test func numbersOfEV3() throws {
+  @Test func repliesOfAnEV3GetTheHostsNumbers() throws {
     var script = ReplayScript()
     try script.add(.host([5, 0, 42, 0, 0, 1, 2]), at: .zero)
     try script.add(.accessory([4, 0, 42, 0, 2, 100]), at: .zero)

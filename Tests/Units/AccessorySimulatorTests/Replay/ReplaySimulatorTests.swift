@@ -28,7 +28,7 @@ private struct Absence: Error { let what: String }
     return bytes
   }
 
-  @Test func onATerminal() async throws {
+  @Test func aRecordingIsReplayedOnATerminal() async throws {
     let script = try script(.accessory([9]), .host([1, 2]), .accessory([3]), .unplug, .plugIn, .host([4]))
     let replay = ReplaySimulator(ReplaySimulator.Configuration(script))
     var events = replay.events.makeAsyncIterator()
@@ -86,7 +86,7 @@ private struct Absence: Error { let what: String }
     await replay.stop()
   }
 
-  @Test func asAUSBDevice() async throws {
+  @Test func aRecordingIsReplayedAsAUSBDevice() async throws {
     let host = TestHost()
     var configuration = ReplaySimulator.Configuration(
       try script(.host([1, 2]), .accessory([3]), .unplug, .plugIn, .host([4])))

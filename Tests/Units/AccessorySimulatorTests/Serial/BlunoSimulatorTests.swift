@@ -109,7 +109,7 @@ import Testing
   }
 
   /// One that is older than 1.8 says nothing to +++, which is waited for, and doesn't know AT+EXIT.
-  @Test func anOldRadio() async throws {
+  @Test func anOldRadioIsReadAndLeavesATMode() async throws {
     let bench = try await Bench.open(timeout: .seconds(2)) { $0.isOld = true }
     #expect(try await bench.perform("name + version") == [[.text("Bluno")], [.text("V1.97")]])
     for await event in bench.simulator.events where event == .news(.atMode(false)) { break }
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// What is sent to the robot isn't for its radio.
-  @Test func theRobotAgain() async throws {
+  @Test func aMessageForTheRobotLeavesATMode() async throws {
     let bench = try await Bench.open()
     #expect(try await bench.robot.text(of: .version) == "V1.97")
     #expect(await bench.simulator.device.isInATMode)

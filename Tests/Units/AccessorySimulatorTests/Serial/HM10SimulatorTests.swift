@@ -219,7 +219,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func connectionAndEcho() async throws {
+  @Test func aConnectedDeviceEchoesWhatIsSent() async throws {
     let bench = try await Bench.open { $0.module.isCentral = true }
     let central = HM10Central([bench.module], known: [HM10Neighbour(address: Self.first)])
     try await central.start(searching: nil)
@@ -289,7 +289,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func throughTheRegistry() async throws {
+  @Test func theLibrarysDriverOpensAModule() async throws {
     let bench = try await Bench.open()
     await bench.module.close()
     let driver = try #require(DriverLibrary.builtIn.driver(named: "hm10"))

@@ -92,7 +92,7 @@ import Testing
   }
 
   /// For a time, and then it stands still.
-  @Test func forATime() async throws {
+  @Test func aDriveWithATimeEndsWithAStop() async throws {
     let bench = try await Bench.open()
     try await bench.perform("drive steering=10 acceleration=20 time=350")
     #expect(await bench.frames(2) == [try frame(10, 20), try frame(0, 0)])

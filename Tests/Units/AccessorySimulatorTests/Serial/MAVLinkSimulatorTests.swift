@@ -111,7 +111,7 @@ import Testing
   }
 
   /// Noise, lost and damaged frames, and frames in pieces: sooner or later all is told, and nothing else.
-  @Test(arguments: MAVLinkVersion.allCases) func aBadLine(version: MAVLinkVersion) async throws {
+  @Test(arguments: MAVLinkVersion.allCases) func aBadLineOnlyDelaysTheReadings(version: MAVLinkVersion) async throws {
     try await with { configuration, faults in
       configuration.version = version
       (configuration.garbage, configuration.split, configuration.period) = (0.5, 0.2, .milliseconds(50))
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// It is told nothing but to send messages, and does nothing else.
-  @Test func commandsAreRefused() {
+  @Test func commandsOfOthersAreRefused() {
     var device = MAVLinkDevice()
     let arm = MAVLinkMessage.command(MAVLinkCommand(400, [1], system: 1, component: 1))
     let effects = device.take(arm.frame(.two, sequence: 0, system: 1, component: 191))
@@ -168,7 +168,7 @@ import Testing
   }
 
   /// When it says nothing any more, that is told, and not what it said before.
-  @Test func itFallsSilent() async throws {
+  @Test func aSilentAutopilotTimesOut() async throws {
     let error = await #expect(throws: AccessoryError.self) {
       try await with { configuration, _ in
         configuration.stallAfter = .zero
@@ -178,7 +178,7 @@ import Testing
     #expect(error?.kind == .timedOut)
   }
 
-  @Test func itIsUnplugged() async throws {
+  @Test func anUnpluggedAutopilotIsDisconnected() async throws {
     try await with { bench in
       var news = bench.autopilot.news().makeAsyncIterator()
       await bench.simulator.unplug()

@@ -66,7 +66,7 @@ import Testing
   }
 
   /// A packet that is larger than the room is cut, and its end lost.
-  @Test func tooLittleRoom() throws {
+  @Test func aPacketLargerThanItsRoomIsCut() throws {
     var bench = Bench(.bulk)
     #expect(bench.send(bytes(600)) == [])
     #expect(try bench.submit(0x81, length: 100) == [.failed(1, -75, Array(bytes(100)))])

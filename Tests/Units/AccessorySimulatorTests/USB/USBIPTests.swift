@@ -31,7 +31,7 @@ import Testing
   private let capturedIn =
     "00000001 00000d05 0001000f 00000001 00000001 00000200 00000040 ffffffff 00000000 00000004 00000000 00000000"
 
-  @Test func theDocumentationsTransfer() throws {
+  @Test func theTransferInTheDocumentationIsDecoded() throws {
     #expect(
       try decode(words(capturedIn)) == [
         .submit(

@@ -43,7 +43,7 @@ import Testing
   }
 
   /// What the host has asked for is cancelled or gone with the cable: no reply comes after the end.
-  @Test func pullingTheCable() async throws {
+  @Test func pullingTheCableEndsTheTransfers() async throws {
     let simulator = simulator { $0.faults.replug = .zero }
     var events = simulator.events.makeAsyncIterator()
     try await simulator.plugIn()
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Whoever has the other end may pull as well, or talk nonsense.
-  @Test(arguments: [false, true]) func theHostsEnd(isNonsense: Bool) async throws {
+  @Test(arguments: [false, true]) func theHostMayEndTheConnection(isNonsense: Bool) async throws {
     let simulator = simulator()
     var events = simulator.events.makeAsyncIterator()
     try await simulator.plugIn()
@@ -109,7 +109,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func aProtocolError() async throws {
+  @Test func aProtocolErrorFailsOneTransfer() async throws {
     let simulator = simulator { $0.faults.protocolError = 2 }
     try await simulator.plugIn()
     let cable = try await host.cable()
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// Much more than any queue holds, with a reader that is behind: nothing is lost and nothing is mixed up.
-  @Test func pressureBothWays() async throws {
+  @Test func muchTrafficIsNeitherLostNorMixedUp() async throws {
     let transport = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(.bulk), into: host)
     let cable = try await host.cable()
     let piece = (0..<16_384).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -186,7 +186,7 @@ import Testing
         == [VHCIPort(hub: .highSpeed, number: 0, isFree: true)])
   }
 
-  @Test func withoutTheModule() throws {
+  @Test func aKernelWithoutTheModuleIsUnsupported() throws {
     let error = #expect(throws: AccessoryError.self) {
       try KernelHost(directory: "/no/such").attach(speed: 3, preferring: nil)
     }
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// A table in which every port is taken, and one whose ports can't be taken.
-  @Test func withoutAPort() throws {
+  @Test func aTableWithoutAFreePortIsAnError() throws {
     let directory = try TemporaryDirectory()
     try directory.write(Array("hs  0000 006 003 00010001 000005 1-1\n".utf8), to: "status")
     let taken = #expect(throws: AccessoryError.self) {
