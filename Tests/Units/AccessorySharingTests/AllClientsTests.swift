@@ -53,7 +53,7 @@ import Testing
   }
 
   /// By `wait` nothing is lost: the device isn't read until there is room.
-  @Test func theDeviceWaits() async throws {
+  @Test func theDeviceWaitsForClientsThatDoNotRead() async throws {
     let (hub, device, stalled, reader) = await crowd(.wait, stalled: 20)
     var sent = 0
     while sent < 64, !device.isPaused {

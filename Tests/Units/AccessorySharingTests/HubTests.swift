@@ -179,7 +179,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func writersHaveTurns() async throws {
+  @Test func writingClientsTakeTurns() async throws {
     let setup = Setup()
     await setup.attach()
     let clients = [await setup.join("a"), await setup.join("b"), await setup.join("c")]
@@ -292,7 +292,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func placesAreLimited() async throws {
+  @Test func placesForClientsAreLimited() async throws {
     let setup = Setup()
     await setup.attach()
     func welcome(_ name: String, _ limit: EndpointLimit) async -> MemoryTransport {

@@ -132,7 +132,7 @@ import Testing
   }
 
   /// A client that asks for resets without end waits for them; they don't pile up.
-  @Test func resetsAreBounded() async throws {
+  @Test func resetsOfAClientDoNotPileUp() async throws {
     let (setup, client) = try await setup(LineReset.arduino)
     for _ in 0..<1_000 { client.ask(.control(9), .control(8)) }
     await setup.settle()
@@ -186,7 +186,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func scriptsAreBounded() {
+  @Test func wrongScriptsOfAResetAreRefused() {
     #expect(throws: AccessoryError.self) { try LineScript([]) }
     #expect(throws: AccessoryError.self) {
       try LineScript(Array(repeating: .wait(.zero), count: LineScript.mostSteps + 1))

@@ -171,7 +171,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func readersChangeNothing() async throws {
+  @Test func readersChangeNothingOfTheLine() async throws {
     let setup = Setup { $0.writers = .none }
     await setup.attach()
     let client = await TelnetTestClient(setup.hub)

@@ -10,7 +10,7 @@ import Testing
     return guardian.take(Array(text.utf8))
   }
 
-  @Test func browsersAreKnown() {
+  @Test func requestsOfBrowsersAreRefused() {
     for text in [
       "GET / HTTP/1.1\r\n", "POST /write?x=1 HTTP/1.1\r\nHost: localhost",
       "GET /\(String(repeating: "a", count: 9_000))",
