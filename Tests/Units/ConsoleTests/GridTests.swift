@@ -49,7 +49,7 @@ import Testing
     #expect(grid.text(row: 0) == "a?????b")
   }
 
-  @Test func sizesAreBounded() {
+  @Test func sizesOfAGridAreBounded() {
     #expect(CellGrid(columns: 0, rows: -3).cells.count == 1)
     #expect(CellGrid(columns: .max, rows: 1).columns == CellGrid.longestSide)
   }
@@ -128,7 +128,7 @@ import Testing
   }
 
   /// What a terminal shows after differences is what it would show after the whole screen, whatever was there.
-  @Test func differencesAddUp() {
+  @Test func differencesAddUpToTheWholeScreen() {
     var random = SystemRandomNumberGenerator()
     var (writer, terminal) = (GridWriter(hasColour: true), FakeTerminal(columns: 12, rows: 4))
     for _ in 0..<300 {

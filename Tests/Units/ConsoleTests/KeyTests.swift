@@ -16,7 +16,7 @@ import Testing
     return keys
   }
 
-  @Test func charactersAndControls() {
+  @Test func charactersAndControlsAreKeys() {
     #expect(keys("aé€🙂") == [.character("a"), .character("é"), .character("€"), .character("🙂")])
     #expect(
       keys([13, 10, 9, 8, 127, 3, 0x1D]) == [.enter, .enter, .tab, .backspace, .backspace, .control(3), .control(29)])

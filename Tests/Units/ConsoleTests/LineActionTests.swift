@@ -10,7 +10,7 @@ import Testing
 @Suite struct LineActionTests {
   private let line = MemoryLine(LineStatus(baudRate: 115_200, modemLines: [.dtr, .cts]))
 
-  @Test func outputsAreTurned() async throws {
+  @Test func outputsOfTheLineAreToggled() async throws {
     #expect(try await LineAction.toggle(.dtr).perform(on: line) == "DTR off, RTS off, CTS on, DSR off, CD off, RI off")
     #expect(try await LineAction.toggle(.rts).perform(on: line) == "DTR off, RTS on, CTS on, DSR off, CD off, RI off")
     #expect(try await LineAction.toggle(.dtr).perform(on: line) == "DTR on, RTS on, CTS on, DSR off, CD off, RI off")

@@ -82,7 +82,7 @@ import Testing
     #expect(editor.text.count == LineEditor.longestLine)
   }
 
-  @Test func whatIsSeen() {
+  @Test func theViewOfALineFitsItsColumns() {
     var editor = LineEditor()
     #expect(editor.view(columns: 10) == ("", 0))
     type("0123456789abcdef", &editor)

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [(12_345, "12.3"), (0, "0.0"), (-150, "-0.1"), (Int.min, "-9223372036854775.8")])
-  func tenthsOfSeconds(milliseconds: Int, text: String) {
+  func tenthsOfSecondsAreWritten(milliseconds: Int, text: String) {
     #expect(DecimalText.tenths(ofSeconds: milliseconds) == text)
   }
 

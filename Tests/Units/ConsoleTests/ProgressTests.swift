@@ -11,7 +11,7 @@ import Testing
     MonotonicTime(nanoseconds: Int64(milliseconds) * 1_000_000)
   }
 
-  @Test func aSteadyPace() {
+  @Test func aSteadyPaceGivesTheTimeLeft() {
     var pace = TransferPace()
     #expect(pace.rate == nil && pace.timeLeft(of: 10) == nil)
     pace.note(0, at: time(0))

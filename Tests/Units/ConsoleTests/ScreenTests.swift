@@ -106,7 +106,7 @@ private struct TinyTerminal {
     #expect(terminal.lines == ["one", "two", "three", "> ab"])
   }
 
-  @Test mutating func withoutALine() {
+  @Test mutating func aScreenWithoutATypedLineIsPlain() {
     show { $0.write("abc") }
     show { $0.newline() }
     show { $0.line("def") }
@@ -115,7 +115,7 @@ private struct TinyTerminal {
     #expect(terminal.lines == ["abc", "def", ""])
   }
 
-  @Test mutating func aWiderTerminal() {
+  @Test mutating func aWiderTerminalKeepsTheTypedLine() {
     show { $0.setInput(("> ", "ab", 2)) }
     show { $0.write("abc") }
     show { $0.resize(columns: 20) }

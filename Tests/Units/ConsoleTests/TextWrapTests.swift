@@ -51,7 +51,7 @@ import Testing
   }
 
   /// Whatever comes, no line is too wide, and no character is lost.
-  @Test func nothingIsLost() {
+  @Test func wrappingLosesNoCharacter() {
     var generator = SystemRandomNumberGenerator()
     let characters: [Character] = ["a", "b", " ", " ", "ラ", "\u{1B}", "[", "m", "1", "e\u{301}"]
     for _ in 0..<5_000 {
