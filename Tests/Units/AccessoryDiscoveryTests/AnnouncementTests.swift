@@ -81,7 +81,8 @@ import Testing
   }
 
   /// In a directory of one's own there can still be a file that somebody else made, by a link.
-  @Test(.enabled(if: geteuid() == 0, "only root can give files away")) func aForeignFile() throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+  func aFileOfSomebodyElseIsNoAnnouncement() throws {
     let file = try HeldFile(Array(Self.text.utf8))
     #expect(AnnouncementFile.read(file.path) != nil)
     #expect(chown(file.path, 65_534, 65_534) == 0)

@@ -22,7 +22,8 @@ import Testing
     #expect(throws: ResolutionError.ambiguous(nil, [Self.red, Self.blue])) { try resolve(nil, Self.red, Self.blue) }
   }
 
-  @Test(arguments: ["X-1", "Red gadget", "Red", "R", "/dev/pts/9991x"]) func namesOfOne(text: String) throws {
+  @Test(arguments: ["X-1", "Red gadget", "Red", "R", "/dev/pts/9991x"])
+  func aDeviceIsFoundByEachOfItsNames(text: String) throws {
     if text.hasPrefix("/") {
       #expect(throws: ResolutionError.noMatch(text)) { try resolve(text, Self.red, Self.blue) }
     } else {
@@ -109,7 +110,7 @@ import Testing
 
   // MARK: - Paths
 
-  @Test func pathsAndLinks() throws {
+  @Test func aDeviceIsFoundByPathsAndLinks() throws {
     let directory = try TemporaryDirectory()
     let node = directory.path + "/node"
     #expect(mkfifo(node, 0o600) == 0 && symlink("node", directory.path + "/link") == 0)

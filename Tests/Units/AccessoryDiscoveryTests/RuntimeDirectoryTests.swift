@@ -32,13 +32,14 @@ import Testing
     #expect(directory.names() == ["accessory-bridge-\(geteuid())"])
   }
 
-  @Test(arguments: [0o720, 0o702, 0o777, 0o1777] as [mode_t]) func othersMayWrite(mode: mode_t) throws {
+  @Test(arguments: [0o720, 0o702, 0o777, 0o1777] as [mode_t])
+  func aDirectoryThatOthersMayWriteIsRefused(mode: mode_t) throws {
     #expect(mkdir(path, 0o700) == 0)
     #expect(chmod(path, mode) == 0)
     expectRefusal()
   }
 
-  @Test(arguments: [0o700, 0o755] as [mode_t]) func othersMayLook(mode: mode_t) throws {
+  @Test(arguments: [0o700, 0o755] as [mode_t]) func aDirectoryThatOthersMayReadIsAccepted(mode: mode_t) throws {
     #expect(mkdir(path, 0o700) == 0)
     #expect(chmod(path, mode) == 0)
     #expect(try find(["XDG_RUNTIME_DIR": directory.path]) == path)

@@ -66,7 +66,7 @@ import Testing
   }
 
   /// One that took another's place under the same name: gone, then there.
-  @Test func oneThatChanges() async throws {
+  @Test func aReplacedAnnouncementIsRemovedAndAdded() async throws {
     _ = try announce("old", name: "same")
     var events = try await source().events().makeAsyncIterator()
     #expect(await events.next() == .added(Self.device("old")))

@@ -104,7 +104,7 @@ import Testing
   }
 
   /// Other subsystems' messages don't even wake anybody.
-  @Test func othersAreFiltered() async throws {
+  @Test func messagesOfOtherSubsystemsAreFiltered() async throws {
     let ear = try Ear()
     _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/n\(run)", "SUBSYSTEM=net", "SEQNUM=1"]))
     _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/t\(run)", "SUBSYSTEM=tty", "SEQNUM=2"]))
