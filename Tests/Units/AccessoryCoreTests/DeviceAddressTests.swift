@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A socket's path may be relative where somebody types it.
-  @Test func inAFolder() {
+  @Test func aSocketsPathMayBeRelativeToAFolder() {
     #expect(DeviceAddress("unix:lamp.sock", in: "/home/me") == .unix("/home/me/lamp.sock"))
     #expect(DeviceAddress("unix:./lamp.sock", in: "/home/me") == .unix("/home/me/lamp.sock"))
     #expect(DeviceAddress("unix:../lamp.sock", in: "/home/me") == .unix("/home/me/../lamp.sock"))

@@ -72,7 +72,7 @@ import Testing
     #expect(set.unfit.map(\.reason) == expected && set.takeNewUnfit().isEmpty)
   }
 
-  @Test func aBoundedNumber() throws {
+  @Test func aSetKeepsABoundedNumberOfRules() throws {
     let rules = try (0..<100).map { try AlarmRule("x > \($0)") }
     #expect(AlarmSet(rules, now: Self.start).rules.count == AlarmRule.countLimit)
   }

@@ -184,7 +184,7 @@ private struct Watched {
     ("door_open = off", false, nil), ("firmware = 1.2", false, nil), ("firmware = \"1.2\"", true, "1.2"),
     ("power > 100 W", true, "120 W"), ("value voltage > 200 V", true, "230 V"),
   ])
-  func whatIsObserved(rule: String, isRaised: Bool, value: String?) throws {
+  func everyReadingCanRaiseAnAlarm(rule: String, isRaised: Bool, value: String?) throws {
     var battery = BatteryReading(percent: 3, millivolts: 3_300, milliamperes: -20_500, charge: .discharging)
     battery.cellMillivolts = [3_290, nil, 3_350]
     battery.temperatures = [.init(51_500), .init(nil), .init(-2_000)]
@@ -208,7 +208,7 @@ private struct Watched {
   }
 
   /// A status in which nothing is known ends no alarm, and one without a fault does.
-  @Test func anUnknownStatus() throws {
+  @Test func anUnknownStatusEndsNoAlarm() throws {
     var watched = try Watched("fault")
     watched.take(AlarmReadings(status: AccessoryStatus(state: .fault, faultCode: 24)))
     #expect(watched.state.isRaised && watched.state.value?.text == "24")
