@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func anIOFailure() async throws {
+  @Test func anIOFailureIsAnErrorAndNoDisconnection() async throws {
     try await LoopThread.with { thread in
       let rig = Rig()
       let recorder = Recorder()
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Of a session whose input is closed the output can still be used, and the accessory isn't held up by that.
-  @Test func onlyOneDirection() async throws {
+  @Test func theOutputWorksOnceTheInputIsClosed() async throws {
     let rig = Rig()
     rig.input.open()
     rig.output.open()
@@ -169,7 +169,7 @@ import Testing
       .errno(EIO), .errno(ENXIO), .errno(ENODEV), .errno(ESHUTDOWN), .errno(ECONNRESET), .errno(EHOSTUNREACH),
       .libusb(-4), nil,
     ] as [AccessoryError.Code?])
-  func goneIsENODEV(_ code: AccessoryError.Code?) throws {
+  func everyDisconnectionIsENODEV(_ code: AccessoryError.Code?) throws {
     let rig = Rig()
     rig.input.open()
     rig.output.open()

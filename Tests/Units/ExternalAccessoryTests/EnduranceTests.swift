@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Case 11: opened again at once.
-  @Test func openAndClose() async throws {
+  @Test func openingAndClosingLeavesNothingBehind() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       try await isFlat(thread) { index in
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Opened again without anything in between, in place of the session before.
-  @Test func openOverOpen() async throws {
+  @Test func openingOverAnOpenSessionLeavesNothingBehind() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let last = Locked<EASession?>(nil)
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Scheduled from another thread than the run loop's.
-  @Test func scheduledFromOutside() async throws {
+  @Test func schedulingFromAnotherThreadLeavesNothingBehind() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let loop = try await thread.loop()
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Unplugged with its streams open, and plugged in again.
-  @Test func plugAndUnplug() async throws {
+  @Test func unpluggingWithOpenStreamsLeavesNothingBehind() async throws {
     try await LoopThread.with { thread in
       let source = FakeSource()
       let manager = try await blocking { EAAccessoryManager(sources: [source]) }

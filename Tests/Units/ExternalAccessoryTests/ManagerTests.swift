@@ -92,7 +92,7 @@ func mainQueueBarrier() async {
   }
 
   /// From a real simulator, through its announcement.
-  @Test func anAnnouncedSimulator() async throws {
+  @Test func anAnnouncedSimulatorIsConnected() async throws {
     let directory = try TemporaryDirectory()
     var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.announcementDirectory = directory.path
@@ -365,7 +365,7 @@ func mainQueueBarrier() async {
       ])
   }
 
-  @Test func nothingToPick() async throws {
+  @Test func pickingWithoutAMatchFindsNothing() async throws {
     let bench = try Bench()
     let manager = EAAccessoryManager(sources: [bench.source], scanTimeout: .milliseconds(10))
     let result = Watched<[Int]>([])
@@ -387,7 +387,7 @@ func mainQueueBarrier() async {
     } catch EABluetoothAccessoryPickerError.resultNotFound {}
   }
 
-  @Test func pickingGivenUp() async throws {
+  @Test func aCancelledPickIsReportedAsCancelled() async throws {
     let manager = EAAccessoryManager(sources: [])
     let picking = Task { @MainActor in try await manager.showBluetoothAccessoryPicker(withNameFilter: nil) }
     picking.cancel()

@@ -109,7 +109,7 @@ import Testing
   }
 
   /// The user's profiles count: one in place of the built-in one, without the protocol, leaves nothing to open.
-  @Test func theUsersProfiles() async throws {
+  @Test func theUsersProfilesReplaceBuiltInOnes() async throws {
     let place = try Place()
     let folder = place.runtime.path + "/accessory-bridge/profiles"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -82,7 +82,7 @@ import Testing
   }
 
   /// What comes and goes is told, and a session ends with its accessory.
-  @Test func comingAndGoing() async throws {
+  @Test func theServicesAccessoriesComeAndGo() async throws {
     let held = try Held()
     try held.listen()
     let manager = EAAccessoryManager(sources: [], services: [held.place])
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// What this program knows, too, is one accessory; it stays when the service lets it go, and is then opened here.
-  @Test(arguments: [true, false]) func knownToBoth(serviceIsFirst: Bool) async throws {
+  @Test(arguments: [true, false]) func anAccessoryKnownTwiceIsOne(serviceIsFirst: Bool) async throws {
     let held = try Held()
     try held.listen()
     let simulator = unannounced()

@@ -50,7 +50,7 @@ import Testing
   }
 
   /// The documented rule: the older session is closed before the new one is opened.
-  @Test func aSecondSession() async throws {
+  @Test func aSecondSessionClosesTheFirst() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()

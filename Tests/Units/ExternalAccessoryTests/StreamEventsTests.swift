@@ -22,7 +22,7 @@ import Testing
     #expect(found == wanted, why, sourceLocation: location)
   }
 
-  @Test func openingComesFirst() {
+  @Test func openingIsTheFirstEvent() {
     var events = StreamEvents()
     events.oweReady()
     #expect(events.status == .notOpen)

@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Case 6: the event comes again while bytes remain.
-  @Test func readingAPart() async throws {
+  @Test func theEventComesAgainWhileBytesRemain() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder(readLimit: 10)
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// Case 13: what the accessory sent together comes together, be it that some of it was there before.
-  @Test func whatArrivedTogether() async throws {
+  @Test func bytesThatArriveTogetherAreReadTogether() async throws {
     let bench = try Bench()
     let session = try bench.session()
     session.input.open()
@@ -224,7 +224,7 @@ import Testing
   }
 
   /// Case 4: any thread reads and writes, a new queue for each event.
-  @Test func fromManyThreads() async throws {
+  @Test func manyThreadsReadAndWriteAStream() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let read = Watched<[UInt8]>([])
@@ -294,7 +294,7 @@ import Testing
   // MARK: - The main thread
 
   /// No main run loop runs in this process: what is scheduled there is told on the main queue.
-  @Test func theMainQueue() async throws {
+  @Test func mainRunLoopEventsComeOnTheMainQueue() async throws {
     let bench = try Bench()
     let recorder = Recorder(readLimit: 10)
     let session = try bench.session()
@@ -306,7 +306,7 @@ import Testing
   }
 
   /// Deliveries are not interleaved, even when a stream is in two run loops.
-  @Test func twoRunLoops() async throws {
+  @Test func deliveriesOfTwoRunLoopsDoNotOverlap() async throws {
     try await LoopThread.with { one in
       try await LoopThread.with { other in
         let bench = try Bench()

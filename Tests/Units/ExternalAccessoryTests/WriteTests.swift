@@ -19,7 +19,7 @@ import Testing
   ])
 
   @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
-  func needTwoPermissions(allowsWrites: Bool, writes: Bool) async throws {
+  func aSessionForWritesNeedsBothPermissions(allowsWrites: Bool, writes: Bool) async throws {
     let terminal = try await PseudoTerminal.open()
     let device = Device(.terminal(terminal.path), source: .simulator, driver: "pack", name: "Pack", serialNumber: "P1")
     var profile = Profile(
