@@ -29,7 +29,7 @@ struct GraphTests {
       clock: { "\(Int($0) / 600)" })
   }
 
-  @Test(arguments: [20, 40, 80, 200], [5, 6, 12, 40]) func aGraphFits(columns: Int, rows: Int) {
+  @Test(arguments: [20, 40, 80, 200], [5, 6, 12, 40]) func aGraphFitsItsSize(columns: Int, rows: Int) {
     for form in [GraphForm.unicode, .ascii] {
       let lines = Self.lines(Self.ramp(), columns, rows, form)
       #expect(lines.count == rows)
@@ -58,14 +58,14 @@ struct GraphTests {
       ("input_voltage", "V", "Input voltage 9 V"), ("port_4", "cm", "Port 4: 9 cm"), ("count", nil, "Count 9"),
       ("", nil, "Value 9"),
     ] as [(String, String?, String)])
-  func titlesInWords(name: String, unit: String?, title: String) {
+  func titlesOfGraphsAreWords(name: String, unit: String?, title: String) {
     let series = ReadingSeries(name: name, unit: unit, points: [.init(time: 0, span: 10, 9)])
     #expect(TextGraph.title(series) == title)
     #expect(Self.lines(series, 40, 8)[0] == title)
   }
 
   /// A title that is wider than the graph ends in an ellipsis.
-  @Test func aLongTitle() {
+  @Test func aLongTitleOfAGraphIsCut() {
     let series = ReadingSeries(
       name: ReadingSeries.voltage, unit: "V",
       points: [.init(time: 0, span: 10, 3.714), .init(time: 10, span: 10, 3.732)])

@@ -61,7 +61,7 @@ import Testing
         """)
   }
 
-  @Test func aNarrowScreen() {
+  @Test func helpFitsANarrowScreen() {
     let narrow = HelpLayout.text(help, columns: 40)
     #expect(
       narrow.hasSuffix(
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// Nothing is lost, and only a word that is longer than a line stands over.
-  @Test(arguments: [1, 20, 33, 40, 79, 80, 200]) func everyWordStays(columns: Int) {
+  @Test(arguments: [1, 20, 33, 40, 79, 80, 200]) func everyWordOfTheHelpStays(columns: Int) {
     func words(_ text: String) -> [Substring] { text.split { " \n".contains($0) } }
     let shown = HelpLayout.text(help, columns: columns)
     #expect(words(shown).sorted() == words(help).sorted())

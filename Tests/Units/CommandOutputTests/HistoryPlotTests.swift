@@ -22,7 +22,7 @@ struct HistoryPlotTests {
     text.split(separator: "\n").filter { $0.hasPrefix("<path class=\"line ") }
   }
 
-  @Test func gapsAreGaps() {
+  @Test func gapsInAHistoryAreNotDrawn() {
     for (values, count) in [
       ([1, 2, 3, 4], 1), ([1, nil, 3, 4], 2), ([nil, 1, nil, nil, 4, nil], 2), ([1, .nan, 3], 2), ([.infinity, 1], 1),
     ] as [([Double?], Int)] {
@@ -111,7 +111,7 @@ struct HistoryPlotTests {
     (.infinity, "1970-01-01T00:00:00Z"),
     (1e300, "9999-12-31T23:59:59Z"), (-1e300, "0001-01-01T00:00:00Z"), (1_772_373_909.9, "2026-03-01T14:05:09Z"),
   ])
-  func timesInUTC(time: Double, text: String) { #expect(UTCTime.text(time) == text) }
+  func timesAreWrittenInUTC(time: Double, text: String) { #expect(UTCTime.text(time) == text) }
 }
 
 /// A small check that a text is well-formed XML of the kind that we write: elements, attributes in quotes, and the entities that

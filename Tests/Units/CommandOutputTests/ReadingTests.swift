@@ -168,7 +168,7 @@ import Testing
   }
 
   /// Names only where there are several values, units only where there is a value.
-  @Test func linesOfValues() {
+  @Test func severalValuesHaveTheirNames() {
     let speed = NamedValue("speed", unit: "%", .whole(50))
     #expect(ValueView.line([speed]) == "50 %")
     #expect(ValueView.line([speed, NamedValue("mode", .text("run"))]) == "speed: 50 %, mode: run")

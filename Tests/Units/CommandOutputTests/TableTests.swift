@@ -11,7 +11,7 @@ import Testing
     return table
   }
 
-  @Test func onlyAHeader() {
+  @Test func aTableWithoutRowsIsItsHeader() {
     #expect(table().lines(Samples.pipe) == ["NAME  WAYS  PATH"])
     #expect(table().lines(Samples.coloured) == ["\u{1B}[1mNAME  WAYS  PATH\u{1B}[0m"])
   }
@@ -60,7 +60,7 @@ import Testing
       ])
   }
 
-  @Test func sentencesAreBroken() {
+  @Test func sentencesInATableAreBroken() {
     var table = Table(["NAME", "FROM", "DESCRIPTION"], optional: [1], endsInText: true)
     table.add(["lamp", "built in", "a lamp that says how bright it is"])
     #expect(
@@ -82,7 +82,7 @@ import Testing
       table.lines(Samples.pipe, columns: 18) == ["STEP  SENT", "1     0d, then", "      515049beac0d"])
   }
 
-  @Test func factsAreBroken() {
+  @Test func longFactsAreBroken() {
     let facts = [("Line", "115200 baud, 8 data bits"), ("Path", "/dev/serial/by-id/usb-a-long-name")]
     #expect(
       Table.facts(facts, Samples.pipe, columns: 24) == [

@@ -127,7 +127,7 @@ import Testing
     #expect(model.prompt == nil && model.filter == "")
   }
 
-  @Test func aSearchSelects() {
+  @Test func aSearchSelectsTheNextMatch() {
     var model = TopSample.model(["a1", "b1", "a2", "b2"].map { TopSample.row($0) })
     _ = press(.function(3), on: &model)
     type("b", &model)

@@ -260,7 +260,7 @@ import Testing
     #expect(TopSample.text(&model, columns: 40, rows: 20).contains("It is no longer there."))
   }
 
-  @Test func detailWithGraph() {
+  @Test func theDetailHasAGraphAtAnySize() {
     var model = TopSample.model([TopSample.pack])
     _ = model.press(.enter)
     model.graph = TopGraph(

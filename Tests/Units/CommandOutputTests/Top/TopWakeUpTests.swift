@@ -25,7 +25,7 @@ import Testing
     #expect(AgeText.text(age + change - .milliseconds(1)) == AgeText.text(age))
   }
 
-  @Test func theNextDrawing() {
+  @Test func theNextDrawingWaitsForTheNextChange() {
     #expect(AgeText.nextDrawing([], now: now) == nil)
     #expect(AgeText.nextDrawing([.seconds(90_000_000)], now: now) == nil)
     #expect(AgeText.nextDrawing([.seconds(2)], now: now) == now + .seconds(10), "8 s, put off to 10 s")
@@ -86,7 +86,7 @@ import Testing
     #expect(wakeUps.work(at: now + .seconds(11)) == .draw)
   }
 
-  @Test func samplesAreBounded() {
+  @Test func samplesOfAGraphAreBounded() {
     var samples = TopSamples()
     for index in 0..<10_000 { samples.note(TopSample.row("a", percent: index % 100), at: Double(index)) }
     let series = samples.series(of: "a", now: 10_000)
