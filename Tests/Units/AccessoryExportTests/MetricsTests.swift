@@ -137,7 +137,7 @@ struct MetricsTests {
     #expect(try value("accessory_service_up", ["socket": "/run/a.socket"], in: lost) == 0)
   }
 
-  @Test func labelsAreBounded() throws {
+  @Test func labelsOfMetricsAreBounded() throws {
     let long = String(repeating: "\u{e9}", count: 3_000)
     let readings = ReadingsSnapshot.sample { $0.device.model = long }
     let model = try #require(try samples(readings).first { $0.name == "accessory_info" }?.labels["model"])

@@ -126,7 +126,7 @@ struct NUTSessionTests {
       ])
   }
 
-  @Test func usersLogIn() throws {
+  @Test func usersLogInWithNameAndPassword() throws {
     #expect(try talk("LOGIN SIM0001", users: users) == ["ERR USERNAME-REQUIRED\n"])
     #expect(try talk("USERNAME monitor", "LOGIN SIM0001", users: users)[1] == "ERR PASSWORD-REQUIRED\n")
     #expect(
@@ -140,7 +140,7 @@ struct NUTSessionTests {
         == ["OK\n", "ERR ALREADY-SET-USERNAME\n", "OK\n", "ERR ALREADY-SET-PASSWORD\n"])
   }
 
-  @Test func guessingIsShort() throws {
+  @Test func guessingPasswordsEndsTheConnection() throws {
     let login = "LOGIN SIM0001"
     #expect(
       try talk("USERNAME monitor", "PASSWORD pass", login, login, login, login, users: users)[2...]
@@ -151,14 +151,14 @@ struct NUTSessionTests {
     ("password = x", 1), ("[a]\npassword = x\n[a]", 3), ("[a]\npassword = x\nmake = tea", 3), ("[a", 1), ("[a]\n", 2),
     ("[a]\npassword = \"x", 2),
   ])
-  func mistakesInUsers(_ text: String, _ line: Int) {
+  func mistakesInTheUsersFileHaveTheirLine(_ text: String, _ line: Int) {
     let mistake = #expect(throws: NUTUsers.Mistake.self) { _ = try NUTUsers(Array(text.utf8)) }
     #expect(mistake?.line == line)
   }
 
   // MARK: - Clients that are none
 
-  @Test func browsersAreDisconnected() throws {
+  @Test func browsersAreDisconnectedByNUT() throws {
     #expect(try talk("GET / HTTP/1.1", "LIST UPS") == ["(end)"])
     #expect(try talk("POST /x HTTP/1.1\r", "LIST UPS") == ["(end)"])
   }

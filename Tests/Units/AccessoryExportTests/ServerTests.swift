@@ -75,7 +75,7 @@ import Testing
     try await other.waitForEnd()
   }
 
-  @Test func tooManyClients() async throws {
+  @Test func clientsBeyondTheLimitAreDisconnected() async throws {
     let (server, place) = try await nut(limit: 2)
     let clients = [try await Client(place), try await Client(place)]
     for client in clients {
@@ -179,7 +179,7 @@ import Testing
     await server.close()
   }
 
-  @Test func halfClosedConnections() async throws {
+  @Test func aConnectionAnswersOneRequestInTime() async throws {
     let server = ExportServer(ReadingsFeed(clock: clock), clock: clock) { _ in
       MetricsSession(hosts: HostNames(), version: "1") { (MonotonicTime(nanoseconds: 0), 1_700_000_000) }
     }

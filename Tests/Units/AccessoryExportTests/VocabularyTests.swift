@@ -8,7 +8,7 @@ import Testing
 
 /// A row of the vocabulary is all that NUT and metrics need: each test fails for a row that one of them leaves out.
 @Suite("NUT and metrics have what the vocabulary has") struct VocabularyExportTests {
-  @Test(arguments: Vocabulary.battery.indices) func variablesOfNUT(_ index: Int) throws {
+  @Test(arguments: Vocabulary.battery.indices) func everyBatteryTermIsAVariableOfNUT(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let reading = term.sampleReading
     let accessory = ReadingsSnapshot.sample(battery: reading).accessories[0]
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Vocabulary.battery.indices) func metricsOfBatteries(_ index: Int) throws {
+  @Test(arguments: Vocabulary.battery.indices) func everyBatteryTermIsAMetric(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let metric = try #require(term.metric)
     let families = AccessoryMetrics.families(
@@ -42,7 +42,7 @@ import Testing
     #expect(families.allSatisfy { !others.contains($0.name) || $0.samples.isEmpty })
   }
 
-  @Test(arguments: Vocabulary.status.indices) func metricsOfStatuses(_ index: Int) throws {
+  @Test(arguments: Vocabulary.status.indices) func everyStatusTermIsAMetric(_ index: Int) throws {
     let term = Vocabulary.status[index]
     var status = AccessoryStatus()
     term.fill(&status)
@@ -53,7 +53,7 @@ import Testing
   }
 
   /// Whatever a value is called, NUT finds it by its role; without a role by the names that it had before there were roles.
-  @Test(arguments: Vocabulary.roles.indices) func valuesWithRoles(_ index: Int) throws {
+  @Test(arguments: Vocabulary.roles.indices) func valuesAreVariablesByTheirRole(_ index: Int) throws {
     let term = Vocabulary.roles[index]
     func value(_ name: String, _ role: AccessoryValue.Role?) -> AccessoryValue {
       AccessoryValue(name, unit: term.unit, role: role, content: term.unit == nil ? .flag(true) : .number(42))
