@@ -7,7 +7,7 @@ import Testing
 
 /// What programs ask a service through: the answers as Swift's values, and errors as the accessory's.
 @Suite("The client of a service", .timeLimit(.minutes(Patience.minutes(2)))) struct BridgeClientTests {
-  @Test func answersAreValues() async throws {
+  @Test func aClientGetsAnswersAsValues() async throws {
     let sample = try await SampleServer()
     let client = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60))
     #expect(try await client.list() == [SampleBridge.accessory])
@@ -217,7 +217,7 @@ import Testing
     ("GetFile", [#"{"event":"piece","offset":0,"bytes_hex":"00"}"#, "{}"]),
     ("SendFile", [#"{"event":"wanted","transfer":"t","offset":9,"count_bytes":2}"#, "{}"]),
     ("SendFile", [#"{"event":"wanted","offset":0,"count_bytes":2}"#, "{}"]),
-  ]) func nonsenseIsRefused(method: String, answers: [String]) async throws {
+  ]) func answersThatMakeNoSenseAreBadData(method: String, answers: [String]) async throws {
     let directory = try TemporaryDirectory()
     let answers = answers.map { $0.replacing("D", with: Self.device) }
     let service = try CannedService(at: directory.path + "/socket", [method: answers])
@@ -241,7 +241,7 @@ import Testing
   }
 
   /// A service that doesn't answer.
-  @Test func silenceTimesOut() async throws {
+  @Test func aSilentServiceTimesOut() async throws {
     let directory = try TemporaryDirectory()
     let service = try CannedService(at: directory.path + "/socket", ["Battery": []])
     let client = try await BridgeClient.connect(to: directory.path + "/socket", replyTimeout: .milliseconds(50))

@@ -154,7 +154,7 @@ import Testing
       "transfer"
     ),
   ])
-  func mistakesAreNamed(_ method: String, _ parameters: String, _ error: String, _ field: String) async throws {
+  func mistakesInACallAreNamed(_ method: String, _ parameters: String, _ error: String, _ field: String) async throws {
     let sample = try await SampleServer()
     let client = try await sample.client()
     let fields = try #require(JSON(Array(parameters.utf8)).fields)

@@ -289,7 +289,7 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
   }
 
   /// Clients that send made-up bytes and go at any moment leave nothing behind, and others are answered.
-  @Test func noiseDisturbsNobody() async throws {
+  @Test func noiseOfClientsDisturbsNobodyElse() async throws {
     let sample = try await SampleServer()
     let path = sample.path
     try await withThrowingTaskGroup(of: Void.self) { group in

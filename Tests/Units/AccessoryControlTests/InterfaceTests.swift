@@ -33,7 +33,7 @@ import Testing
     error Missing ()
     """
 
-  @Test func valuesAreChecked() throws {
+  @Test func valuesAreCheckedAgainstTheInterface() throws {
     let interface = try InterfaceDescription(sample)
     let output = try #require(interface.methods["Find"]).output
     func problem(_ thing: String, _ rest: String = #", "raw": {"x": [1]}, "is": true"#) throws -> String? {

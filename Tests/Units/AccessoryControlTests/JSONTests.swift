@@ -21,7 +21,7 @@ import Testing
     #expect(String(decoding: value.bytes, as: UTF8.self) == text)
   }
 
-  @Test func escapesAreUndone() throws {
+  @Test func escapesInTextsAreDecoded() throws {
     #expect(try read(#""\/\b\f\n\r\t\u00e9\uD834\udd1e\u0000""#) == .string("/\u{8}\u{c}\n\r\té𝄞\0"))
   }
 

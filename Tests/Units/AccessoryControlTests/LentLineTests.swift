@@ -113,7 +113,7 @@ import Testing
   }
 
   /// One that tells of no loans lends the bytes, and the line says why there is no more.
-  @Test func anEarlierVersion() async throws {
+  @Test func anEarlierServiceLendsOnlyBytes() async throws {
     let directory = try TemporaryDirectory()
     for (index, device) in [Self.device, Self.device.replacing("/dev/ttyACM0", with: "tcp:box:1")].enumerated() {
       let path = directory.path + "/\(index)"

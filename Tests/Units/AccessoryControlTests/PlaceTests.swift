@@ -20,7 +20,7 @@ import Testing
     #expect(ServicePlace.readings(beside: path) == readings)
   }
 
-  @Test func whereReadersLook() throws {
+  @Test func readersFindTheSocketsByTheEnvironment() throws {
     func places(_ variables: [String: String]) -> [String] { ServicePlace.allReadings { variables[$0] } }
     let (bridge, readings) = ("ACCESSORY_BRIDGE_SOCKET", "ACCESSORY_BRIDGE_READINGS_SOCKET")
     #expect(places([bridge: "/a/bridge.socket"]) == ["/a/readings.socket"])
@@ -52,7 +52,7 @@ import Testing
     Passed(names: "readings:accessory-bridge.socket", count: 2, bridge: 1, readings: 0),
     Passed(names: ":readings", count: 2, bridge: 0, readings: 1),
   ])
-  func whichIsWhich(_ passed: Passed) throws {
+  func passedSocketsAreToldApartByName(_ passed: Passed) throws {
     let places = try ControlSockets.places(ofNames: passed.names, count: passed.count)
     #expect(places.bridge == passed.bridge && places.readings == passed.readings)
   }
@@ -63,7 +63,7 @@ import Testing
       ("a:b", 2, "none of them"),
       ("a:readings:b", 3, "systemd passed 3 sockets"), ("readings", 2, nil), (nil, 2, "none of them"),
     ] as [(String?, Int, String?)])
-  func whatCantBe(_ names: String?, _ count: Int, _ problem: String?) throws {
+  func wrongPassedSocketsAreMisconfigured(_ names: String?, _ count: Int, _ problem: String?) throws {
     do throws(AccessoryError) {
       let places = try ControlSockets.places(ofNames: names, count: count)
       // Too few names: the other one has none.

@@ -54,7 +54,7 @@ import Testing
     (#"{"name":"a","kind":"number","quantity":"\#(String(repeating: "x", count: 33))"}"#, false),
     (String(repeating: #"{"name":"a","kind":"unknown"},"#, count: 255) + #"{"name":"a","kind":"unknown"}"#, false),
   ])
-  func fieldsOfValues(values: String, isTaken: Bool) {
+  func fieldsOfValuesAreCheckedAgainstLimits(values: String, isTaken: Bool) {
     let answer = read(#"{"device":\#(Self.device),"values":[\#(values)]}"#, Bridge.GetValues.self)
     #expect(((try? answer.get()) != nil) == isTaken)
     let event = read(

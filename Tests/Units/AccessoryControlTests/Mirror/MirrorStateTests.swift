@@ -34,7 +34,7 @@ struct MirrorStateTests {
     return snapshot.accessories.first { $0.device.id == id }.map { snapshot.freshness(of: $0) }
   }
 
-  @Test mutating func comingAndGoing() {
+  @Test mutating func anAccessoryKeepsItsNumberAcrossPlugs() {
     let device = Self.device("A", "/1")
     _ = take(.present(device))
     #expect(freshness("A") == .stale)
@@ -175,7 +175,7 @@ struct MirrorStateTests {
     #expect(state.snapshot.accessories.map(\.isConnected) == [false, true])
   }
 
-  @Test mutating func theFirstQuestions() {
+  @Test mutating func failedFirstQuestionsLeaveAnAccessoryStale() {
     let device = Self.device("A", "/1")
     _ = take(.connected(device))
     var failed = MirrorAnswers()
@@ -189,7 +189,7 @@ struct MirrorStateTests {
     #expect(freshness("A") == .fresh)
   }
 
-  @Test mutating func boundedInNumber() {
+  @Test mutating func theMirrorIsBoundedInNumber() {
     state = MirrorState(countLimit: 8)
     state.begin(service: "s")
     for number in 0..<8 { _ = take(.connected(Self.device("A\(number)", "/\(number)"))) }
@@ -204,7 +204,7 @@ struct MirrorStateTests {
     #expect(freshness("A2") == .gone)
   }
 
-  @Test mutating func boundedInSize() {
+  @Test mutating func theMirrorIsBoundedInSize() {
     state = MirrorState(byteLimit: 20_000)
     state.begin(service: "s")
     let device = Self.device("A", "/1")

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func readingsAndLists() async throws {
+  @Test func theMirrorHasReadingsAndLists() async throws {
     let events = [Self.event("present"), Self.event("ready"), Self.event("battery", Self.battery)]
     let service = try CannedService(at: place, Self.answers(events))
     defer { service.close() }
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// There is no event when readings become stale: the service is asked when it has said that they will be.
-  @Test func whatBecomesStale() async throws {
+  @Test func theServiceIsAskedWhenReadingsBecomeStale() async throws {
     let clock = ManualClock()
     let service = try CannedService(
       at: place, Self.answers([Self.event("present"), Self.event("ready")], #","fresh_ms":7000"#))
@@ -194,7 +194,7 @@ import Testing
   }
 
   /// A consumer that doesn't take changes keeps no more than the number of each accessory.
-  @Test func aSlowConsumer() async throws {
+  @Test func aSlowConsumerGetsTheLatestState() async throws {
     let events =
       [Self.event("present"), Self.event("ready")]
       + (0..<2_000).map { _ in Self.event("battery", Self.battery) } + [
