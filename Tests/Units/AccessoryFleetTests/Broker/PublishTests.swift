@@ -52,7 +52,7 @@ extension WithBroker {
     }
 
     /// Equal serial numbers on two gateways are two accessories with identifiers of their own.
-    @Test func equalSerialNumbers() async throws {
+    @Test func equalSerialNumbersAreTwoAccessories() async throws {
       try await with(names: ["attic", "cellar"]) { scene in
         try await scene.start(scene.gateways[0], percent: 57)
         try await scene.start(scene.gateways[1], percent: 31)
@@ -66,7 +66,7 @@ extension WithBroker {
     }
 
     /// Two machines with one host name have names and client identifiers of their own, by their machine ids.
-    @Test func equalHostNames() async throws {
+    @Test func equalHostNamesHaveDifferentGateways() async throws {
       try await with(names: ["first", "second"]) { scene in
         var publishing: [Task<Void, Never>] = []
         var names: [TopicLevel] = []
@@ -129,7 +129,7 @@ extension WithBroker {
     }
 
     /// After Home Assistant has started, everything is published again, once.
-    @Test func homeAssistantStarts() async throws {
+    @Test func everythingIsPublishedWhenHomeAssistantStarts() async throws {
       try await with { scene in
         try await scene.start(scene.gateway)
         try await scene.isQuiet()

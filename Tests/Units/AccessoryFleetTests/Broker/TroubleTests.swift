@@ -96,7 +96,7 @@ extension WithBroker {
 
     /// Two publishers with one name end each other's connections; what they publish for that is bounded by their pauses, and each
     /// says why.
-    @Test func oneNameTwice() async throws {
+    @Test func twoPublishersOfOneNameAreReported() async throws {
       try await with { scene in
         let first = try await scene.start(scene.gateway)
         let second = try scene.gateway.publish(scene.broker)

@@ -167,7 +167,7 @@ extension WithBroker {
     }
 
     /// A gateway that a broker without persistence has forgotten is gone, after the time that the pages name.
-    @Test func aForgottenGateway() async throws {
+    @Test func aForgottenGatewayIsGone() async throws {
       try await with { scene in
         _ = try await scene.gateway.plug("--percent", "57")
         try scene.gateway.serve()

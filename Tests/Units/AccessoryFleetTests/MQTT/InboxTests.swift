@@ -9,7 +9,7 @@ import Testing
   private func message(_ size: Int) -> MQTTEvent { .message(MQTTMessage("t", Array(repeating: 0, count: size))) }
 
   /// Events come out in their order, and the inbox is full by its bytes.
-  @Test func orderAndSize() {
+  @Test func theInboxKeepsOrderAndHasALimit() {
     var inbox = MQTTInbox()
     inbox.add(.connected)
     for _ in 0..<4 { inbox.add(message(256 << 10)) }

@@ -33,7 +33,7 @@ struct DocumentTests {
 
   /// A state is read as it was written.
   @Test
-  func stateRoundTrip() throws { #expect(try FleetState(Self.state().bytes) == Self.state()) }
+  func aStateIsReadAsItWasWritten() throws { #expect(try FleetState(Self.state().bytes) == Self.state()) }
 
   private static func alarm(_ name: String = "low", value: String = "12 %") -> AccessoryAlarm {
     AccessoryAlarm(name: name, rule: "battery < 20 %", since: 1_790_000_000, value: value, number: 12, unit: "%")
