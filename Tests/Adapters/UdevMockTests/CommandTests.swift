@@ -117,7 +117,7 @@ extension UdevMock {
       #expect(try text(info, "device", "path") == "/dev/ttyACM0", "it fits no more")
     }
 
-    @Test func ambiguityIsExplained() async throws {
+    @Test func aNameOfSeveralDevicesIsExplained() async throws {
       try bed.plug(.twoPorts)
       let info = try await run("info", "usb:0403:6010", "--passive")
       #expect(info.status == EX_USAGE)
@@ -178,7 +178,7 @@ extension UdevMock {
       #expect(text.contains("udev isn't running"))
     }
 
-    @Test func doctorOnAutosuspend() async throws {
+    @Test func doctorWarnsOfAutosuspend() async throws {
       try bed.add(
         MockUSB.gadget(1).text.replacing(
           "A: busnum", with: "A: power/control=auto\\n\nA: power/autosuspend_delay_ms=2000\\n\nA: busnum"))
@@ -189,7 +189,7 @@ extension UdevMock {
       #expect(text.contains(#"ATTR{idVendor}=="1234", ATTR{idProduct}=="5678", ATTR{power/control}="on"'"#))
     }
 
-    @Test func doctorOnBrltty() async throws {
+    @Test func doctorWarnsOfBrltty() async throws {
       var board = MockUSB.board
       board.properties["BRLTTY_BRAILLE_DRIVER"] = "bm"
       try bed.plug(board)
@@ -218,7 +218,7 @@ extension UdevMock {
     }
 
     /// As another user, at a node that is root's.
-    @Test func doctorOnPermission() async throws {
+    @Test func doctorExplainsAMissingPermission() async throws {
       try bed.plug(.gadget(1))
       let terminal = try openPseudoTerminal()
       #expect(chmod(terminal.path, 0o600) == 0)

@@ -94,7 +94,7 @@ extension UdevMock {
     }
 
     /// A device behind a hub belongs to itself, not to the hub that is above it.
-    @Test func behindAHub() async throws {
+    @Test func aDeviceBehindAHubIsNotTheHub() async throws {
       let hub = MockUSB(port: "1-1", address: 2, deviceClass: 9, interfaces: [.bulk(0, (9, 0, 0), driver: "hub")])
       try bed.plug(hub)
       var board = MockUSB.board
@@ -121,7 +121,7 @@ extension UdevMock {
       #expect(found.serialNumber == String(repeating: "s", count: 126))
     }
 
-    @Test func textsOfUdev() async throws {
+    @Test func textsOfUdevsPropertiesAreDecoded() async throws {
       var device = MockUSB()
       device.properties = [
         "ID_VENDOR_ENC": "Two\\x20words\\x1b\\xff\\x", "ID_MODEL_ENC": String(repeating: "\\x41", count: 1_000),

@@ -40,7 +40,7 @@ extension UdevMock {
     }
 
     /// The first message that something is gone is enough, also while its directory is still there.
-    @Test func removedAtOnce() async throws {
+    @Test func aDeviceIsRemovedByTheFirstMessage() async throws {
       try bed.plug(.board)
       let follower = try await Follower(UdevSource())
       let device = try await follower.wait { $0.present.count == 1 }.present
@@ -59,7 +59,7 @@ extension UdevMock {
     }
 
     /// udev's message has often nothing but the devpath.
-    @Test func removedWithoutProperties() async throws {
+    @Test func aRemovalWithoutPropertiesIsUnderstood() async throws {
       try bed.plug(.gadget(1))
       let follower = try await Follower(UdevSource())
       try await follower.wait { $0.present.count == 1 }
@@ -71,7 +71,7 @@ extension UdevMock {
     }
 
     /// A message about one that was there before is late, and means nothing.
-    @Test func aLateMessage() async throws {
+    @Test func aLateMessageAboutAnEarlierDeviceIsIgnored() async throws {
       var gadget = MockUSB.gadget(1)
       try bed.plug(gadget)
       let follower = try await Follower(UdevSource())
@@ -231,7 +231,7 @@ extension UdevMock {
       try await eventually("the monitor to be closed") { ThisProcess.descriptorCount < descriptors.count }
     }
 
-    @Test func aHundredMonitors() async throws {
+    @Test func aHundredMonitorsLeaveNothingOpen() async throws {
       try bed.plug(.board)
       func cycle() async throws {
         let follower = try await Follower(UdevSource())
