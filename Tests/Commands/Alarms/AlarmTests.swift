@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func mistakesAreFound() async throws {
+  @Test func mistakesInAlarmsAreReported() async throws {
     try await Sandbox.with { box in
       let wrong = try await box.run("watch", "--alarm", "battery < 20 V")
       #expect(wrong.status == 64 && wrong.errorText.contains("column 14: battery is measured in %, not in V"))

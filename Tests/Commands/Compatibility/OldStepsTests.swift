@@ -67,7 +67,7 @@ import Testing
     (#"{"error":{"kind":"busy"}}"#, #"{"error":{"kind":"refused"}}"#, "there is no error busy"),
     (#"{"event":"ready"}"#, #"{"event":"present"}"#, "there is no event ready"),
   ])
-  func lossesAreFound(old: String, new: String, loss: String) throws {
+  func lossesOfOldKeysAreFound(old: String, new: String, loss: String) throws {
     let found = try losses(old, new)
     #expect(found.contains { $0.hasPrefix(loss) }, "\(found)")
   }

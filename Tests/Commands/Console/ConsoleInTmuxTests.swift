@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func drivingARobot() async throws {
+  @Test func keysInATerminalDriveARobot() async throws {
     let accessory = try openPseudoTerminal(raw: true)
     try await withConsole("\(accessory.path) --keys --driver bluno --settle 0s") { tmux, _ in
       try await tmux.wait(for: "[keys]")

@@ -84,7 +84,7 @@ import Testing
   }
 
   /// Who changed the rate finds it as it was left.
-  @Test func theRateStays() async throws {
+  @Test func theBaudRateStaysOverAnUnplug() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate()
       let console = try box.sit("console", "SIM0001", "--input", "hex")
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func linesHavePauses() async throws {
+  @Test func linesAreSentWithPausesBetween() async throws {
     try await Sandbox.with { box in
       let accessory = try openPseudoTerminal(raw: true)
       let console = try await box.run(

@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func hexadecimalBothWays() async throws {
+  @Test func bytesAreTypedAndShownInHexadecimal() async throws {
     try await withLine("--show", "hex", "--input", "hex", "--timestamps") { console, accessory, _, _ in
       console.type("0f F0:01\r")
       #expect(try await accessory.read(3) == [0x0F, 0xF0, 0x01])
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func changesByKeys() async throws {
+  @Test func keysChangeHowTheConsoleWorks() async throws {
     try await withLine { console, accessory, _, _ in
       console.type("\(Self.prefix)?")
       try await console.wait(for: "Ctrl-T d  shows received bytes as text, frames or hex")
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func stoppedAndContinued() async throws {
+  @Test func aStoppedConsoleGoesOnWhereItWas() async throws {
     try await withLine { console, accessory, _, settings in
       let raw = console.settings
       console.type("ab")
@@ -270,7 +270,7 @@ import Testing
   }
 
   /// The service lends it, and has it back; it is taken up again when the service is killed.
-  @Test func throughTheService() async throws {
+  @Test func theConsoleIsLentTheLineByTheService() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       let service = try await box.serve()
@@ -311,7 +311,7 @@ import Testing
 
   // MARK: - Without a terminal
 
-  @Test func fromAPipe() async throws {
+  @Test func theConsoleSendsWhatAPipeGives() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       try box.directory.write(Array("0f f0 11 03 01 00 00 00 26 00\n0ff01101ffff0000d1b6".utf8), to: "lines")

@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     ["status"], ["info"], ["info", "--passive"], ["values"], ["request", "echo", "616263"], ["request", "identify"],
     ["console", "--linger", "1ms"], ["request", "SIM0001", "--list"],
-  ]) func everyCommandWaits(words: [String]) async throws {
+  ]) func everyCommandWaitsForTheAccessory(words: [String]) async throws {
     try await Sandbox.with { box in
       let waiting = try box.start(words + ["--wait", "60s"])
       _ = try await box.simulate()
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func anOddTime() async throws {
+  @Test func aTimeThatIsNoneIsAnError() async throws {
     try await Sandbox.with { box in
       for words in [["battery", "--wait", "soon"], ["battery", "--once"], ["values", "--once"]] {
         let ended = try await box.run(words)

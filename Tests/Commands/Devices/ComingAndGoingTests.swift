@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func watchForPeople() async throws {
+  @Test func watchTellsPeopleInLines() async throws {
     try await Sandbox.with { box in
       let watch = try box.start("watch")
       let simulator = try await box.simulate("--name", "Gadget")

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func anAccessoryAnswers() async throws {
+  @Test func anAccessoryAnswersOverASocket() async throws {
     try await Sandbox.with { box in
       let simulator = simulator(percent: 57)
       let path = box.directory.path + "/lamp.sock"
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func nobodyListensYet() async throws {
+  @Test func aCommandWaitsUntilSomebodyListens() async throws {
     try await Sandbox.with { box in
       let simulator = simulator(percent: 57)
       let place = try await simulator.plugIn()

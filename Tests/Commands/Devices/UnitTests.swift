@@ -15,7 +15,7 @@ import Testing
   }
 
   /// What a profile doesn't name is had by its number.
-  @Test func byItsNumber() async throws {
+  @Test func aUnitIsReachedByItsNumber() async throws {
     try await Sandbox.with { box in
       let bank = try await box.simulate(
         kind: "--profile", "daly", "--serial", "BANK", "--units", "1,2,5", "--set", "2:battery.percent=12")
@@ -39,7 +39,7 @@ import Testing
   }
 
   /// Those of a profile are accessories of their own, without a service and with one.
-  @Test func ofAProfile() async throws {
+  @Test func unitsOfAProfileAreAccessories() async throws {
     try await Sandbox.with { box in
       try write("units: [1, 2, 5]", box)
       let bank = try await box.simulate(

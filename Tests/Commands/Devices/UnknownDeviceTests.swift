@@ -71,7 +71,7 @@ import Testing
     try await body()
   }
 
-  @Test(arguments: calls) func nothingIsSent(call: Call) async throws {
+  @Test(arguments: calls) func noCommandSendsToAnUnknownDevice(call: Call) async throws {
     try await Sandbox.with { box in
       let recorder = try openPseudoTerminal(raw: true)
       let words = call.words.map { $0 == "PORT" ? recorder.path : $0 }

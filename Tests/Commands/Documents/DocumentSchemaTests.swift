@@ -48,7 +48,7 @@ import Testing
     #expect(try DocumentSchema().problems(in: other, as: "error").contains("error.schema is another constant"))
   }
 
-  @Test func patternsAndBounds() throws {
+  @Test func theSchemaChecksPatternsAndBounds() throws {
     let schema = try DocumentSchema()
     #expect(try schema.problems(in: ["hex": "00ff"], as: "bytes") == [])
     for hex in ["0", "0G", "FF"] as [JSON] { #expect(try !schema.problems(in: ["hex": hex], as: "bytes").isEmpty) }

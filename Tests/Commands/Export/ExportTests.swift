@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func upscSeesAccessories() async throws {
+  @Test func upscReadsAccessories() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57", "--voltage", "3712")
       _ = try await box.simulate(kind: "--profile", "megatec", "--serial", "RACK 1")
@@ -163,7 +163,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test func metricsByHTTP() async throws {
+  @Test func metricsAreExportedByHTTP() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       _ = try await box.serve()
@@ -232,7 +232,7 @@ import Testing
   #endif
 
   /// With accessories there and nothing happening no timer runs, after clients, too; and few threads are left.
-  @Test func nothingWakesThem() async throws {
+  @Test func idleExportersRunNoTimers() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       _ = try await box.serve()

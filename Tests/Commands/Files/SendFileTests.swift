@@ -11,7 +11,7 @@ import Testing
   private static let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
   private static let sum = Hexadecimal.string(CRC32.checksum(of: bytes.span.bytes, .crc32ISOHDLC))
 
-  @Test func aFileArrives() async throws {
+  @Test func aSentFileArrives() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       try box.directory.write(Self.bytes, to: "new.bin")
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// The service carries it, over unplugs too.
-  @Test func throughTheService() async throws {
+  @Test func theServiceSendsAFileOverUnplugs() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       let accessory = try await box.simulate(

@@ -80,7 +80,7 @@ import Testing
   }
 
   /// A full disk: the service says it once, keeps the history in memory, and writes when there is room.
-  @Test func aFullDisk() async throws {
+  @Test func aFullDiskKeepsTheHistoryInMemory() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       // The folder is there, and not a byte is free.

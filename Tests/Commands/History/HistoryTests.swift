@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func withoutAService() async throws {
+  @Test func theHistoryNeedsAService() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let ended = try await box.run("battery", "--history")
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// SIGTERM writes; SIGKILL of the next run leaves what was written before, also behind a torn end.
-  @Test func restartsAndKills() async throws {
+  @Test func theHistoryIsKeptOverRestartsAndKills() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57")
       let first = try await box.serve()

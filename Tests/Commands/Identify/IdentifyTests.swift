@@ -87,7 +87,7 @@ import Testing
   }
 
   /// A silent port is sent all that was announced, each at its rate, and nothing else.
-  @Test func aSilentPort() async throws {
+  @Test func identifySendsASilentPortOnlyWhatItAnnounced() async throws {
     try await Sandbox.with { box in
       let device = try RateDevice(rate: 1)
       let ended = try await box.run("identify", device.path, "--yes", "--json", "--timeout", "50ms")
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// Before somebody has agreed nothing is opened, let alone sent.
-  @Test func nothingBeforeConsent() async throws {
+  @Test func nothingIsOpenedBeforeConsent() async throws {
     try await Sandbox.with { box in
       let device = try device("jbd")
       let settings = try device.terminal.termios2()

@@ -40,7 +40,7 @@ import Testing
   }
 
   /// `simulate --profile NAME`, and what is asked of it without a service.
-  @Test func byItsName() async throws {
+  @Test func aDescribedBoardIsAskedByItsProtocolsName() async throws {
     try await Sandbox.with { box in
       let board = try await box.simulate(kind: "--profile", "jbd", "--percent", "57", "--serial", "BMS1")
       let battery = try await box.run("battery", "--json").json()
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// What passes is shown in the description's words, live and recorded; a console sends nothing without permission.
-  @Test func traceAndConsole() async throws {
+  @Test func traceShowsADescriptionsWords() async throws {
     try await Sandbox.with { box in
       let board = try await box.simulate(kind: "--profile", "jbd", "--percent", "57")
       let trace = try box.start("trace", board.path, "--ask", "--record", "session.trace", "--full")
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// A profile that names the protocol: attached by the service, the same answers, news of what changes; udev's rules.
-  @Test func throughTheService() async throws {
+  @Test func aDescribedBoardAnswersThroughTheService() async throws {
     try await Sandbox.with { box in
       try write("name: cellar\nmatch: {serial: BMS1}\nprotocol: jbd\npoll: 1s", to: "profiles/cellar.yaml", box)
       let rules = try await box.run("udev-rules", "--profile", "cellar")

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func commandsByName() async throws {
+  @Test func namedCommandsOfABrickArePerformed() async throws {
     try await Sandbox.with { box in
       let brick = try await simulate(box, "--link", "./ev3")
       let motors = try await box.run(
@@ -92,7 +92,7 @@ import Testing
 
   private static let bytes = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
-  @Test func foldersAndFiles() async throws {
+  @Test func foldersAndFilesOfABrickAreMoved() async throws {
     try await Sandbox.with { box in
       let brick = try await simulate(box, "--link", "./ev3")
       try box.directory.write(Self.bytes, to: "data.bin")

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func noScanYet() async throws {
+  @Test func connectByNumberNeedsAScan() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central")
       let connect = try await box.run("connect", "1")
@@ -127,7 +127,8 @@ import Testing
   }
 
   /// A person at a terminal, which is as it was afterwards, whatever ends the connection or stops it.
-  @Test(arguments: [nil, SIGTERM, SIGHUP, SIGSEGV, SIGTSTP]) func atATerminal(signal: CInt?) async throws {
+  @Test(arguments: [nil, SIGTERM, SIGHUP, SIGSEGV, SIGTSTP])
+  func connectLeavesTheTerminalAsItWas(signal: CInt?) async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       let connect = try box.sit("connect", "00:17:EA:00:00:01")

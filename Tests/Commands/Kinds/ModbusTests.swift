@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func throughANetwork() async throws {
+  @Test func chargersAreReadOverANetwork() async throws {
     try await Sandbox.with { box in
       let charger = try await listen("epever", wire: .network)
       let meter = try await listen("sdm120", wire: .network)

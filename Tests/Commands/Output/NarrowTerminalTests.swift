@@ -56,7 +56,7 @@ import Testing
   }
 
   /// What will be sent is a table in any window.
-  @Test(arguments: [40, 80]) func planOfIdentify(columns: Int) async throws {
+  @Test(arguments: [40, 80]) func identifysPlanFitsANarrowTerminal(columns: Int) async throws {
     let lines = try await screen("identify SIM0001 --dry-run", columns: columns, rows: 120) {
       _ = try await $0.simulate()
     }

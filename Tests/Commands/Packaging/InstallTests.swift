@@ -234,7 +234,7 @@ import Testing
   }
 
   /// The user, the group and the socket's folder as systemd's own tools make them.
-  @Test func userAndFolder() async throws {
+  @Test func installingMakesUsersGroupsAndFolders() async throws {
     #expect(try await setup("install").status == 0)
     let users = try await run(["systemd-sysusers", "--root=" + destination, "accessory-bridge.conf"])
     #expect(users.status == 0, "\(users.errorText)")

@@ -15,7 +15,7 @@ import Testing
   private static let frames = ["aa810101" + "83", "aa8102010286", "aa81030102038a", "aa82010285", "aa810203088e"]
 
   /// What is proposed describes what it was made of.
-  @Test func fromARecording() async throws {
+  @Test func aNewProfileIsMadeOfARecording() async throws {
     try await Sandbox.with { box in
       try box.directory.write(recording(Self.frames), to: "a.trace")
       let made = try await box.run("profile", "new", "--from", "a.trace", "--name", "lamp")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBe() async throws {
+  @Test func wrongUseOfProfileNewIsAnError() async throws {
     try await Sandbox.with { box in
       try box.directory.write(recording(["0102030405"]), to: "a.trace")
       try box.directory.write(Array("name: good\nmatch: {serial: A}\n".utf8), to: "good.yaml")

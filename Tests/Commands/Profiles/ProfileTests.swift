@@ -84,7 +84,7 @@ import Testing
   }
 
   /// The control characters of a file reach no terminal.
-  @Test func aHostileFile() async throws {
+  @Test func aHostileProfilesTextIsEscaped() async throws {
     try await Sandbox.with { box in
       try box.directory.write(Array("name: x\n\"\\e]0;x\\a\\u202e\": 1\n".utf8), to: "a\u{1B}[31m.yaml")
       let checked = try await box.run("profile", "check", "a\u{1B}[31m.yaml")

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBe() async throws {
+  @Test func wrongUseOfUdevRulesIsAnError() async throws {
     try await Sandbox.with { box in
       try write("name: pretended\nmatch: {driver: framed}\n", to: "profiles/pretended.yaml", box)
       let simulated = try await box.run("udev-rules", "--profile", "pretended")

@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func statusAndIdentity() async throws {
+  @Test func statusAndIdentityAreOneDocument() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let status = try await box.run("status", "--json")
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func statusForPeople() async throws {
+  @Test func aStatusIsPrintedInLines() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate(
         "--state", "fault", "--fault-code", "513", "--progress", "40", "--serial", "G-1", "--name", "Gadget")

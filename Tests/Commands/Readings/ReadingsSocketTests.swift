@@ -68,7 +68,7 @@ extension Sandbox {
   }
 
   /// Where it is: beside the other, where the option or the variable says, or nowhere.
-  @Test func whereItIs() async throws {
+  @Test func thePlaceOfTheReadingsSocketCanBeChosen() async throws {
     try await Sandbox.with { box in
       func place(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> JSON? {
         let service = try box.start(["serve", "--json"] + arguments, environment: environment, limit: Sandbox.longLife)

@@ -24,7 +24,7 @@ import Testing
     return try #require(ended)
   }
 
-  @Test func ofABrick() async throws {
+  @Test func valuesOfABrickAreListed() async throws {
     try await Sandbox.with { box in
       let brick = try await box.simulate(kind: "ev3", "--link", "./ev3")
       let all = try await box.run("values")
@@ -52,7 +52,7 @@ import Testing
   }
 
   /// The same through the service; while another program has it, with ages.
-  @Test func throughTheService() async throws {
+  @Test func valuesComeThroughTheService() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--state", "busy", "--progress", "40")
       let alone = try await box.run("values", "--json").json()
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// What changes is printed again, and nothing else: asked for here, and told by a service.
-  @Test func changesAreShown() async throws {
+  @Test func onlyChangedValuesArePrintedAgain() async throws {
     let states = Watched<[UInt8]>([0, 0, 0, 0xFF])
     let accessory = ScriptedAccessory { $0.command == .status ? .reply(states.value) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// A service that doesn't know values yet: the command says so, and what to do.
-  @Test func anOlderService() async throws {
+  @Test func anOlderServiceKnowsNoValues() async throws {
     let ended = try await run(
       "values", "X1",
       beside: ["GetInfo": [#"{"vendor":"","product":"Accessory Bridge","version":"0.1.0","url":"","interfaces":[]}"#]])

@@ -43,7 +43,7 @@ import Testing
   }
 
   /// A reply of a form that is known is shown in words, by the command's name and by its number.
-  @Test func repliesInWords() async throws {
+  @Test func repliesAreShownInWords() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57", "--voltage", "3712", "--name", "Lamp \u{1B}[31m")
       for battery in ["battery", "0x03"] {

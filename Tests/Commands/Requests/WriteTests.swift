@@ -72,7 +72,7 @@ import Testing
 
   /// With one permission, or none, nothing reaches the accessory; the error names what is missing.
   @Test(arguments: [Way.service, .alone], ["allowed", "refused"])
-  private func withoutBothPermissions(_ way: Way, _ writes: String) async throws {
+  private func aWriteWithoutBothPermissionsSendsNothing(_ way: Way, _ writes: String) async throws {
     try await with(writes, way) { box, _, arrived in
       let write = writes == "allowed" ? [] : ["--write"]
       let missing =
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Way.service, .alone]) private func withBothPermissions(_ way: Way) async throws {
+  @Test(arguments: [Way.service, .alone]) private func aWriteWithBothPermissionsIsSent(_ way: Way) async throws {
     try await with("allowed", way) { box, _, arrived in
       let dry = try await box.run("request", "P1", "cut", "--dry-run", "--write")
       #expect(dry.status == 0 && !dry.outputText.contains("refused"))

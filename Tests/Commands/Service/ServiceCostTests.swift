@@ -9,7 +9,7 @@ import Testing
 /// What the service costs with many accessories.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ServiceCostTests {
   /// One thread does all I/O, however many there are.
-  @Test func twoHundredAccessories() async throws {
+  @Test func twoHundredAccessoriesShareOneThread() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       try await eventually("the directory") { exists(box.runtime.path + "/accessory-bridge/simulated") }
@@ -45,7 +45,7 @@ import Testing
 
   /// With an accessory and nothing happening, no timer runs that would wake it, its own or a library's; and no thread is
   /// left but the one that does I/O, one for tasks, and the main one.
-  @Test func nothingWakesIt() async throws {
+  @Test func anIdleServiceRunsNoTimers() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let service = try await box.serve()

@@ -236,7 +236,7 @@ extension Sandbox {
 
   /// As long as the service awaits it, however it is named: disconnected; and when the service has forgotten it: no such
   /// device.
-  @Test(arguments: [SIGKILL, SIGINT]) func goneForGood(signal: CInt) async throws {
+  @Test(arguments: [SIGKILL, SIGINT]) func anAccessoryThatIsGoneIsDisconnectedOrForgotten(signal: CInt) async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "acc")
       let service = try await box.serve("--reconnect-interval", "100ms", "--reconnect-tries", "100000")
@@ -270,7 +270,7 @@ extension Sandbox {
     }
   }
 
-  @Test func leavesWhenIdle() async throws {
+  @Test func anIdleServiceEnds() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let service = try await box.serve("--exit-idle", "100ms", "--reconnect-tries", "off")
@@ -379,7 +379,7 @@ extension Sandbox {
     }
   }
 
-  @Test func overTheLimit() async throws {
+  @Test func accessoriesOverTheLimitAreNotAttached() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve("--max-accessories", "1")
       _ = try await box.simulate("--serial", "A1")
@@ -466,7 +466,7 @@ extension Sandbox {
 
   /// Nothing that an accessory says of itself becomes anything but text.
   @Test(arguments: ["../../../tmp/evil", "$(touch evil)", "`touch evil`;\u{1b}[31m", "-rf", "--json"])
-  func hostileSerialNumbers(serial: String) async throws {
+  func hostileSerialNumbersStayText(serial: String) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--serial=\(serial)")
       let service = try await box.serve()

@@ -163,7 +163,7 @@ import Testing
   }
 
   /// A thousand announcements of terminals that aren't there: what is done for each doesn't grow with their number.
-  @Test func aThousandAnnouncements() async throws {
+  @Test func aThousandAnnouncementsDoNotSlowTheServiceDown() async throws {
     try await Sandbox.with { box in
       let service = try box.start(["serve", "--log-level", "error"], limit: Sandbox.longLife)
       #expect(try await list(box) == [])

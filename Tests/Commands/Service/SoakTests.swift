@@ -48,7 +48,7 @@ import Testing
     var answer: Duration
   }
 
-  @Test func floodsAndSilence() async throws {
+  @Test func aServiceBearsFloodsAndUnreadOutput() async throws {
     try await Sandbox.with { box in
       #expect(mkfifo(box.directory.path + "/unread", 0o600) == 0)
       let duration = Duration.seconds(Soak.seconds ?? 4)

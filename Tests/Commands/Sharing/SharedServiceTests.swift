@@ -49,7 +49,7 @@ import Testing
   }
 
   /// What `bridge` reads of an accessory doesn't keep others from asking it; what it may write does.
-  @Test func besideABridge() async throws {
+  @Test func aBridgeThatOnlyReadsLeavesOthersTheirAnswers() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--serial", "A1", "--percent", "57")
       let service = try await box.serve()

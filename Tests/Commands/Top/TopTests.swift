@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Without a service `top` opens what is there, and others go through it.
-  @Test(arguments: [(80, 24), (120, 40), (40, 20)]) func withoutAService(columns: Int, rows: Int) async throws {
+  @Test(arguments: [(80, 24), (120, 40), (40, 20)]) func topWorksWithoutAService(columns: Int, rows: Int) async throws {
     try await withTop(
       columns: columns, rows: rows, after: { _ = try await $0.simulate("--percent", "57", "--name", "ランプ") }
     ) { tmux, box in
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func stoppedAndContinued() async throws {
+  @Test func aStoppedTopIsDrawnAgain() async throws {
     try await withTop(after: { _ = try await $0.simulate() }) { tmux, _ in
       try await tmux.wait(for: "   SIM0001 ")
       try await tmux.press("C-z")
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func notATerminal() async throws {
+  @Test func topNeedsATerminal() async throws {
     try await Sandbox.with { box in
       let ended = try await box.run("top")
       #expect(ended.status == EX_USAGE)

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func listeningSendsNothing() async throws {
+  @Test func aListeningTraceOnlyShowsEvents() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "90", "--drain", "5")
       let trace = try box.start("trace", "--listen", "--json")

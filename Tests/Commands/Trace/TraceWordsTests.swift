@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The console's frames are the family's, too, and what was sent says what they mean.
-  @Test func theConsolesFrames() async throws {
+  @Test func theConsoleShowsFramesInWords() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--percent", "57", "--battery-form", "new")
       let console = try await box.run(

@@ -41,7 +41,7 @@ import Testing
   }
 
   /// Each kind of file is recognized by what is in it; a kind that is named counts more.
-  @Test func filesAreRecognized() async throws {
+  @Test func filesAreRecognizedByTheirContents() async throws {
     try await Sandbox.with { box in
       let files = [
         ("service.yaml", "commands: []\n", "it permits no command"),
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// Kinds stand in tables, by the names that people know.
-  @Test func tablesOfKinds() async throws {
+  @Test func kindsAreListedInTables() async throws {
     try await Sandbox.with { box in
       let drivers = try await box.run("drivers")
       let jbd = try #require(drivers.lines.first { $0.hasPrefix("jbd ") })
@@ -229,7 +229,7 @@ import Testing
   }
 
   /// So much is shown, and no more: whatever is added here should replace something.
-  @Test func helpIsShort() async throws {
+  @Test func helpStaysShort() async throws {
     try await Sandbox.with { box in
       let help = try JSON(try await box.run("--experimental-dump-help").outputText)["command"] ?? nil
       var (words, options, pages) = (0, Set<String>(), [[String]]())

@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: ["SIM0009", "/dev/no-such-port", "./no-such-link"])
-  func noSuchAccessory(name: String) async throws {
+  func aMissingAccessoryIsNotFound(name: String) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let battery = try await box.run("battery", name)

@@ -69,7 +69,7 @@ import Testing
       (["simulate", "framed", "--link", ""], "./acc"),
       (["simulate", "toaster"], "toaster"),
     ] as [([String], String)])
-  func aBadArgument(arguments: [String], expectation: String) async throws {
+  func aWrongArgumentIsAUsageError(arguments: [String], expectation: String) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(arguments)
       #expect(ended.status == EX_USAGE)
@@ -186,7 +186,7 @@ import Testing
   }
 
   /// Help and version are quick to get: nothing is looked for, nothing is made.
-  @Test func helpTouchesNothing() async throws {
+  @Test func helpMakesNoFiles() async throws {
     try await Sandbox.with { box in
       _ = try await box.run("--help")
       _ = try await box.run("battery", "--help")
