@@ -37,7 +37,7 @@ import Testing
       sources: [SimulatorSource(directory: place.simulators)], profiles: ProfileStore([profile(units)]), services: [])
   }
 
-  @Test func areOpenTogether() async throws {
+  @Test func unitsOfALineAreOpenTogether() async throws {
     let place = try Place()
     let line = try await Self.line(place)
     let accessories = Self.accessories(place, .list([1, 2, 5]))

@@ -118,7 +118,7 @@ import Testing
 
   // MARK: - Files
 
-  @Test func foldersAndFiles() async throws {
+  @Test func filesPassThroughTheServiceBothWays() async throws {
     try await with { harness, brick, client in
       _ = try await client.call(Bridge.MakeFolder(path: "../prjs/x"))
       for count in [0, 1, 1_017, 1_018, 8_192, 8_193, 100_000] {
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// While a file is on its way others are answered, and nobody can borrow the brick.
-  @Test func othersAreAnswered() async throws {
+  @Test func othersAreAnsweredDuringATransfer() async throws {
     try await with { harness, _, client in
       var batteries = 0
       _ = try await send(harness, Self.bytes, to: "../prjs/y") { answer in
@@ -263,7 +263,7 @@ import Testing
   }
 
   /// One that doesn't come back is waited for as long as the client says.
-  @Test func goneForGood() async throws {
+  @Test func aTransferWaitsOnlyAsLongAsItsPatience() async throws {
     try await with({ $0.faults.unplug = .request(30) }) { harness, _, _ in
       let error = await #expect(throws: ControlError.self) {
         try await send(harness, Self.bytes, to: "../prjs/y", patience: 100)

@@ -13,7 +13,7 @@ import Testing
 
 /// What clients get, with simulators on real pseudo-terminals.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct CallTests {
-  @Test func everythingIsAnswered() async throws {
+  @Test func everyCallIsAnswered() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1") {
         $0.device.battery = AF1BatteryReply(level: .normal, percent: 57, millivolts: 3_712, charge: .discharging)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func mistakesHaveNames() async throws {
+  @Test func mistakesInCallsHaveErrorNames() async throws {
     try await ServiceHarness.with { harness in
       let client = try await harness.client()
       var name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetBattery()) }
@@ -172,7 +172,7 @@ import Testing
     await terminal.transport.close()
   }
 
-  @Test func subscribersAreTold() async throws {
+  @Test func subscribersAreToldOfEveryEvent() async throws {
     try await ServiceHarness.with { harness in
       let one = try await harness.simulate("A1")
       try await harness.attached("A1")

@@ -58,7 +58,7 @@ import Testing
   @Test(arguments: [
     CommandPermission.Subject.accessory("S1@3"), .accessory("S1"), .profile("lamp"), .driver("framed"),
   ])
-  func namedByEach(subject: CommandPermission.Subject) throws {
+  func anEntryMayNameAccessoryProfileOrDriver(subject: CommandPermission.Subject) throws {
     #expect(try refusal([.init(subject, "beep")], "beep") == nil)
     #expect(CommandRules([.init(subject, "beep")]).listed(Self.commands, of: Self.subject).map(\.name) == ["beep"])
   }
@@ -116,7 +116,7 @@ import Testing
   }
 
   /// A default beyond the limit isn't permitted, either: the value must be given.
-  @Test func defaultsHaveLimits() throws {
+  @Test func defaultsBeyondTheirLimitAreRefused() throws {
     let entry = CommandPermission(.accessory("S1"), "cut", arguments: ["seconds": .range(1...3)], mayWrite: true)
     #expect(try refusal([entry], "cut")?.contains("seconds may be 1 to 3, not 9") == true)
     #expect(try refusal([entry], "cut", ["seconds": "3"]) == nil)
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// One that isn't permitted refuses them all.
-  @Test func allOrNone() throws {
+  @Test func oneForbiddenCommandRefusesThemAll() throws {
     let rules = CommandRules([.init(.accessory("S1"), "beep")])
     let calls = try ["beep", "beep", "cut"].map { (try CommandCall($0, [:], of: Self.commands), [String]()) }
     #expect(throws: AccessoryError.self) { try rules.permissions(for: calls, of: Self.subject, label: "S1") }

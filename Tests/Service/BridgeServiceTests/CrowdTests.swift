@@ -15,7 +15,7 @@ import Testing
   ]
 
   /// Every call ends, with an answer or with an error that has a name.
-  @Test func aHundredClients() async throws {
+  @Test func aHundredClientsAreAllAnswered() async throws {
     try await ServiceHarness.with({ $0.reconnect.tries = .count(5) }) { harness in
       let ids = (1...5).map { "A\($0)" }
       var simulators: [AF1Simulator] = []

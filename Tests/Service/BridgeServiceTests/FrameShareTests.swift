@@ -110,7 +110,7 @@ import Testing
   }
 
   /// Requests that only read need no permission. Each client has its own.
-  @Test func writesNeedPermission() async throws {
+  @Test func framesThatWriteNeedPermission() async throws {
     let described = try #require(DescriptionLibrary.builtIn.described("jbd"))
     for allowsWrites in [true, false] {
       var profile = Profile(

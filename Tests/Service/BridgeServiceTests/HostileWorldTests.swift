@@ -20,7 +20,7 @@ import Testing
 @Suite(.timeLimit(.minutes(Patience.minutes(60)))) struct HostileWorldTests {
   private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
-  @Test func everythingAtOnce() async throws {
+  @Test func theServiceSurvivesRandomTraffic() async throws {
     let seconds = Self.number("ACCESSORY_BRIDGE_FUZZ_SECONDS") ?? 3
     let seed = UInt64(clamping: Self.number("ACCESSORY_BRIDGE_FUZZ_SEED") ?? 1)
     print("a hostile world: seed \(seed), \(seconds) s")

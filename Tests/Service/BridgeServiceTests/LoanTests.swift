@@ -78,7 +78,7 @@ import Testing
   }
 
   /// The cable is pulled while a client has it: the client's connection ends, and the accessory is awaited.
-  @Test func unpluggedWhileLent() async throws {
+  @Test func anUnplugEndsALoan() async throws {
     try await ServiceHarness.with { harness in
       let simulator = try await harness.simulate("A1")
       try await harness.attached("A1")
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// Let go of by hand, the loan ends.
-  @Test func detachedWhileLent() async throws {
+  @Test func detachingEndsALoan() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")
       try await harness.attached("A1")

@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Nobody can read any more: a service goes on all the same.
-  @Test func nobodyIsThere() throws {
+  @Test func aLogWithoutReadersHoldsNothingUp() throws {
     signal(SIGPIPE, SIG_IGN)
     var ends: [CInt] = [0, 0]
     try #require(pipe(&ends) == 0)

@@ -103,7 +103,7 @@ import Testing
   }
 
   /// One that is unplugged is awaited as its policy says, and then forgotten.
-  @Test func unpluggedAndForgotten() {
+  @Test func anUnpluggedAccessoryIsAwaitedAndThenForgotten() {
     var machine = attached()
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.end])
     #expect(machine.state == .attached)
@@ -157,7 +157,7 @@ import Testing
   }
 
   /// The cable is pulled while it is being opened: what the opening comes to is still awaited.
-  @Test func unpluggedWhileOpening() {
+  @Test func anUnplugWhileOpeningIsAwaited() {
     var machine = machine()
     #expect(machine.unplugged(Self.gone, now: Self.start) == [])
     var other = machine
@@ -178,7 +178,7 @@ import Testing
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])
   }
 
-  @Test func lentAndReturned() {
+  @Test func aLentAccessoryIsOpenedAgainWhenReturned() {
     var machine = attached()
     var isLent = machine.lend()
     #expect(isLent && machine.state == .lent)
@@ -189,7 +189,7 @@ import Testing
     #expect(machine.state == .opening)
   }
 
-  @Test func unpluggedWhileLent() {
+  @Test func anUnplugWhileLentIsToldWhenReturned() {
     var machine = attached()
     _ = machine.lend()
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.end])
@@ -200,7 +200,7 @@ import Testing
   }
 
   /// Its client saw it go, and nobody has told so far: it is gone, and comes back as another contact.
-  @Test func goneWhileLent() {
+  @Test func anAccessoryGoneWhileLentIsOpenedAgain() {
     var machine = attached()
     _ = machine.lend()
     #expect(
@@ -253,7 +253,7 @@ import Testing
   }
 
   /// One of several on a line that keeps silent is asked for ever, less and less often; without its line it is like any other.
-  @Test func aSilentUnit() {
+  @Test func aSilentUnitIsAskedLessAndLessOften() {
     var machine = AttachmentMachine(policies: AttachmentPolicies(), isUnit: true, now: Self.start)
     var now = Self.start
     var pauses: [Duration] = []

@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func notTooOften() async throws {
+  @Test func commandsBeyondTheirRateAreBusy() async throws {
     let clock = ManualClock()
     let entry = CommandPermission(.accessory("P1"), "read", rate: .init(2, every: .seconds(5)))
     try await Self.with([entry], clock: clock) { harness, reader, pack in

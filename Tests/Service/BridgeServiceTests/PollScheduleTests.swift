@@ -34,7 +34,7 @@ import Testing
 
   /// The next comes an interval after the end, be it late, and however it ended.
   @Test(arguments: [nil, silence, AccessoryError(.refused, "no"), AccessoryError(.badData, "?")] as [AccessoryError?])
-  func neverPilesUp(_ error: AccessoryError?) {
+  func pollsDoNotPileUp(_ error: AccessoryError?) {
     var schedule = schedule([Self.fast])
     #expect(schedule.take(now: Self.time(500)) == Self.fast)
     schedule.ended(error, now: Self.time(700))

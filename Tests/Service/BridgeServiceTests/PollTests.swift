@@ -91,7 +91,7 @@ import Testing
   }
 
   /// One that keeps silent is asked no more until it speaks, or answers somebody.
-  @Test func letsItSleep() async throws {
+  @Test func aSleepingAccessoryIsNotPolled() async throws {
     let profile = Self.profile {
       $0.all = .every(.seconds(30))
       $0.letsSleep = true

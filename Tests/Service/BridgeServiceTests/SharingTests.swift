@@ -80,7 +80,7 @@ import Testing
   }
 
   /// What a client sent last arrives, though it has gone at once.
-  @Test func lastWordsArrive() async throws {
+  @Test func theLastBytesOfAClientArrive() async throws {
     try await Self.withPack { harness, pack in
       let client = try await share(harness, .write, write: true)
       client.send("cut 9\n")
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// Readers look on: the service goes on, and they see its answers, too. What they send goes nowhere.
-  @Test func readersLookOn() async throws {
+  @Test func readersSeeTheServicesAnswers() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1") { $0.device.battery = AF1BatteryReply(level: .normal, percent: 57) }
       try await harness.attached("A1")
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// Exclusive and shared writing exclude each other; reading goes with both.
-  @Test func besideALoan() async throws {
+  @Test func aLoanExcludesOtherWriters() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")
       try await harness.attached("A1")
@@ -179,7 +179,7 @@ import Testing
   }
 
   /// One who doesn't read loses its connection, and holds up nobody.
-  @Test func whoNeverReads() async throws {
+  @Test func aClientThatNeverReadsIsDisconnected() async throws {
     try await Self.withPack { harness, pack in
       let (_, sleeper) = try await harness.client().upgrade(Bridge.Share(access: .read))
       let reader = try await share(harness, .read)

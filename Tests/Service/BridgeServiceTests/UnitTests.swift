@@ -138,7 +138,7 @@ import Testing
   }
 
   /// Whoever has the bytes of a line has those of all that are on it. Modbus can write, so that needs both permissions.
-  @Test func lendsTheLine() async throws {
+  @Test func lendingALineLendsItsUnits() async throws {
     var profile = Self.profile("sdm120", .list([1, 2, 3]), every: .seconds(60))
     profile.allowsWrites = true
     try await ServiceHarness.with(profiles: [profile]) { harness in
@@ -209,7 +209,7 @@ import Testing
   }
 
   /// Without units in its profile a line has one accessory, and nobody else is asked.
-  @Test func oneWithoutUnits() async throws {
+  @Test func aLineWithoutUnitsIsOneAccessory() async throws {
     try await ServiceHarness.with(profiles: [Self.profile("daly", nil, every: .seconds(60))]) { harness in
       let line = try await harness.simulateLine("BUS", "daly", units: [1, 2, 5])
       let asked = Self.asked(line)

@@ -39,7 +39,7 @@ import Testing
 
   /// One permission, or none: every way in is shut, and what needs none is open.
   @Test(arguments: [(false, false), (false, true), (true, false)])
-  func withoutBothPermissions(allowsWrites: Bool, isAsked: Bool) async throws {
+  func writesWithoutBothPermissionsAreDenied(allowsWrites: Bool, isAsked: Bool) async throws {
     try await Self.with(allowsWrites: allowsWrites) { harness, client, pack in
       let denied = "PermissionDenied"
       #expect(await perform(client, "cut", write: isAsked) == denied)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func withBothPermissions() async throws {
+  @Test func writesWithBothPermissionsArePerformed() async throws {
     try await Self.with(allowsWrites: true) { harness, client, pack in
       #expect(await perform(client, "cut", write: true) == nil)
       try await pack.expect("cut 1\n")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func commandsAreMarked() async throws {
+  @Test func writesAreMarkedAmongTheCommands() async throws {
     try await Self.with(allowsWrites: true) { harness, client, _ in
       let told = try await client.call(Bridge.GetCommands()).commands
       #expect(told.map(\.isWrite) == [false, true])

@@ -36,7 +36,7 @@ import Testing
     #expect(texts(AlarmRules()) == ["low: battery < 5 %", "fault"])
   }
 
-  @Test func aBoundedNumber() throws {
+  @Test func anAccessoryHasABoundedNumberOfRules() throws {
     let entry = AlarmEntry(nil, try (0..<20).map { try AlarmRule("x > \($0)") })
     let typed = try (0..<20).map { try AlarmRule("y > \($0)") }
     let (rules, tooMany) = AlarmRules([entry], typed: typed).rules(for: Self.subject, nil)

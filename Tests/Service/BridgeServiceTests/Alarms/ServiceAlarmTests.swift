@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func rulesThatChange() async throws {
+  @Test func changedRulesClearTheirAlarms() async throws {
     let (before, after) = (try Self.rules(["battery < 20 %", "battery < 30 %"]), try Self.rules(["battery < 30 %"]))
     try await ServiceHarness.with({ $0.alarmRules = before }) { harness in
       try await harness.simulate("A1") { $0.device.battery.percent = 12 }

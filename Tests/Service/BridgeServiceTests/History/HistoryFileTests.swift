@@ -183,7 +183,7 @@ struct HistoryFileTests {
   }
 
   /// A full disk is told once; what is in memory is written as soon as there is room.
-  @Test func aFullDisk() async throws {
+  @Test func aFullDiskIsToldOnceAndWrittenLater() async throws {
     let (file, clock, log) = (MemoryFile(), ManualClock(), Watched<[String]>([]))
     file.state.update { $0.failure = AccessoryError(errno: .noSpace, "writing /state/history") }
     let service = Self.service(file, clock, log)
