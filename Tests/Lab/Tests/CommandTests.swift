@@ -22,7 +22,7 @@ extension Plain {
     }
 
     @Test(arguments: [("--tty", "/dev/ttyACM0"), ("--ftdi", "/dev/ttyUSB0")])
-    func simulateAndAsk(option: String, node: String) async throws {
+    func aSimulatedAdapterIsAsked(option: String, node: String) async throws {
       try #require(Kernel.isReady)
       let simulator = try start([
         "simulate", "framed", "--usb", option, "--percent", "57", "--serial", "ACC0042", "--unplug-after", "4",
@@ -91,7 +91,7 @@ extension Plain {
       #expect(try await watch.end().status == 0)
     }
 
-    @Test func withoutBeingRoot() async throws {
+    @Test func onlyRootPlugsUSBDevicesIn() async throws {
       try #require(Kernel.isReady)
       let words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
       _ = chmod(directory.path, 0o777)

@@ -152,7 +152,7 @@ extension Plain {
       try await expectAnswer(try await gadget.plug())
     }
 
-    @Test func openingAndClosing() async throws {
+    @Test func unpluggingWhileOpeningOrClosingAGadgetIsReported() async throws {
       let gadget = try await GadgetDevice()
       let node = try await gadget.plug()
       let opening = Task { try await USBTransport.open(USBTransportConfiguration(path: node)) }

@@ -60,7 +60,7 @@ extension Plain {
       return (Int(fields.dropFirst().first ?? "") ?? 0) * Int(getpagesize())
     }
 
-    @Test func eightAtOnce() async throws {
+    @Test func eightAccessoriesWorkAtOnce() async throws {
       var all: [(PluggedIn, AF1Accessory)] = []
       for number in 0..<8 {
         let plugged = try await PluggedIn(SimulatedUSBIdentity.Kind.allCases[number % 4]) {

@@ -27,7 +27,7 @@ extension Systemd {
 
     /// Plugged in, it answers; upgraded while a client follows it, it is attached again, and the client follows on; purged,
     /// nothing is left.
-    @Test func installedUpgradedPurged() async throws {
+    @Test func packagesAreInstalledUpgradedAndPurged() async throws {
       #expect(try await InstalledService.make("uninstall").status == 0)
       // A container's policy, which the guest may have from its host, would keep services from being started.
       _ = try await InstalledService.run(

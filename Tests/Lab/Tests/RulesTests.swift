@@ -89,7 +89,7 @@ extension Plain {
     }
 
     /// A text that would end the quotes, begin an alternative, or name another property, if it could.
-    @Test func aHostileProfile() async throws {
+    @Test func aHostileProfileInjectsNoRules() async throws {
       let text = #"A" ENV{X}="1\", b|c [d]? $k %k {e"#
       try await use([
         Profile(name: "a\nENV{INJECTED}=\"1\"", rules: [DeviceRule(name: TextPattern(text), usbVendor: 0x1209)]),

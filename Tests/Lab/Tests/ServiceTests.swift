@@ -71,7 +71,7 @@ extension Systemd {
 
     /// The service comes with the accessory, knows it again, and leaves when there is none.
     @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .bulk])
-    func plugAndUnplug(kind: SimulatedUSBIdentity.Kind) async throws {
+    func pluggingInStartsTheServiceAndUnpluggingEndsIt(kind: SimulatedUSBIdentity.Kind) async throws {
       try await InstalledService.prepare(idle: "8s")
       var device: Device?
       for round in 1...2 as ClosedRange<UInt8> {
@@ -123,7 +123,7 @@ extension Systemd {
     }
 
     /// In and out as they like; then what is attached is what is plugged in, and each is itself.
-    @Test func tenAtRandom() async throws {
+    @Test func tenAccessoriesComeAndGoAtRandom() async throws {
       try await InstalledService.prepare(idle: "60s")
       let seconds = getenv("LAB_SECONDS").flatMap { Int(String(cString: $0)) } ?? 60
       var random = SeededGenerator(seed: 10)
@@ -195,7 +195,7 @@ extension Systemd {
     }
 
     /// Killed or hung, it is started again and has all as before; asked to end, it leaves the port as it found it.
-    @Test func howItEnds() async throws {
+    @Test func aKilledOrHungServiceIsStartedAgain() async throws {
       try await InstalledService.prepare(idle: "60s")
       try await InstalledService.dropIn("watchdog", "[Service]\nWatchdogSec=6s\n")
       // Not started by udev, so that the port can be looked at first.

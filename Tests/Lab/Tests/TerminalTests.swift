@@ -69,7 +69,8 @@ extension Plain {
     }
 
     /// With `keep`, DTR stays raised when the port is closed, so that the next open doesn't reset a board.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func keepingTheLine(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi])
+    func keptLinesStayRaisedOverAClose(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       let plugged = try await PluggedIn(kind)

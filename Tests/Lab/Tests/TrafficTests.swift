@@ -15,7 +15,8 @@ extension Plain {
   /// Accessories of all kinds: behind the kernel's serial drivers, cdc_acm and ftdi_sio, and at a pair of bulk or
   /// interrupt endpoints.
   @Suite struct TrafficTests {
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func whoAndHow(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    func identityStatusBatteryAndEchoAreAnswered(kind: SimulatedUSBIdentity.Kind) async throws {
       let plugged = try await PluggedIn(kind) {
         $0.device.battery = AF1BatteryReply(level: .normal, percent: 57, millivolts: 3_712, charge: .discharging)
       }
