@@ -61,7 +61,7 @@ import Testing
 
   /// Where the processor multiplies without carries, as where it looks up tables, at every length and in every register.
   @Test(arguments: CRCParameters.catalogue.filter(\.reflected))
-  func foldedAsByTables(_ parameters: CRCParameters) throws {
+  func foldedChecksumsAreAsThoseByTables(_ parameters: CRCParameters) throws {
     let table = CRCTable.table(for: parameters)
     guard let folding = table.folding else { return #expect(!CRCFolding.isPossible) }
     var random = SeededGenerator(seed: 5)

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...6))
-  func oneChangedByteCostsOneFrame(seed: UInt64) {
+  func oneChangedByteCostsOneAF1Frame(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let stream = Self.plain(seed: seed)
     for at in stream.bytes.indices {

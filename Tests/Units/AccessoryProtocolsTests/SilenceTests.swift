@@ -23,7 +23,7 @@ import Testing
 
   /// Lost bytes and pauses anywhere: each frame comes at most once, and none is lost that comes without pauses.
   @Test(arguments: [UInt64](1...60), [AF1SilenceRule.everyFinished, .onlyLast])
-  func pausesInDamagedStreams(seed: UInt64, rule: AF1SilenceRule) {
+  func pausesInDamagedStreamsLoseNoFrame(seed: UInt64, rule: AF1SilenceRule) {
     var random = SeededGenerator(seed: seed)
     var stream = ResynchronizationTests.plain(seed: seed, count: 30).bytes
     for _ in 0..<4 {
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// A carrier with a lost byte, after which the sender waits for its reply.
-  @Test func carrierThatStaysUnfinished() {
+  @Test func framesBehindAnUnfinishedCarrierAreFound() {
     let carrier = frame(1, frame(2) + frame(3, [7]) + [1, 2, 3])
     for at in carrier.indices.dropFirst(10) {
       var cut = carrier

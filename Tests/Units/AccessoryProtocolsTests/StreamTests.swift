@@ -37,7 +37,7 @@ import Testing
     #expect(UInt64(result.unfinished) + result.counters.skippedBytes == UInt64(stream.count))
   }
 
-  @Test func truncatedAtEveryPosition() {
+  @Test func aFrameIsCompletedFromAnyPosition() {
     let wire = frame(1, Array(0..<40))
     for count in 0..<wire.count {
       var codec = AF1Codec(maximumPayload: 300)

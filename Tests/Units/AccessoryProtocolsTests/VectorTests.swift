@@ -55,7 +55,7 @@ import Testing
   ]
 
   /// Who writes firmware reads them in Documentation/af1.md.
-  @Test func thePageHasThem() throws {
+  @Test func thePageHasEveryVector() throws {
     let page = try Page("Documentation/af1.md")
     for vector in Self.vectors {
       #expect(page.lines.contains { $0.contains("`\(vector.wire)`") }, "\(vector.name)")
@@ -80,7 +80,7 @@ import Testing
     #expect(result.unfinished == 0)
   }
 
-  @Test func allInOneStream() {
+  @Test func allVectorsAreReadInOneStream() {
     let result = decode(Self.vectors.flatMap { hex($0.wire) })
     #expect(result.frames.map(\.header.number) == Self.vectors.map(\.header.number))
     #expect(result.counters.frames == UInt64(Self.vectors.count))

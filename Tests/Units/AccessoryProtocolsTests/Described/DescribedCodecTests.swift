@@ -86,7 +86,7 @@ import Testing
     "\r\nPID\t0xA389\r\nV\t53509\r\nI\t23866\r\nP\t1277\r\nCE\t-131099\r\nSOC\t548\r\nTTG\t-1\r\nAlarm\tOFF\r\nAR\t0"
     + "\r\nBMV\tSmartShunt 500A/50mV\r\nFW\t0414\r\nMON\t0\r\nChecksum\t"
 
-  @Test(arguments: [1, 5, 1_000]) func blocksWithHexadecimalAmid(pieces: Int) throws {
+  @Test(arguments: [1, 5, 1_000]) func blocksAreReadAroundHexadecimalMessages(pieces: Int) throws {
     let block = Array(Self.v1.utf8) + [0xDF]
     let message = Array(":A0102000345\n".utf8)
     var wire = Array("4\r\nSOC\t1\r\nChecksum\t:".utf8) + message + block

@@ -66,7 +66,7 @@ import Testing
     #expect(error == .unknownParameter(bytes[0], offset: 0))
   }
 
-  @Test func instructionsThatAreNone() throws {
+  @Test func wrongInstructionsAreRefused() throws {
     func error(_ wire: String) throws -> EV3MessageError? {
       let command = try EV3DirectCommand(code: hex(wire))
       return #expect(throws: EV3MessageError.self) { try command.instructions() }
@@ -216,7 +216,7 @@ import Testing
   }
 
   /// There, raw is 0x11 and SI 0x12.
-  @Test func formatsAreTheFirmwares() throws {
+  @Test func formatsOfValuesHaveTheFirmwaresNumbers() throws {
     var batch = EV3Batch()
     for format in EV3Format.allCases { try batch.add(.values(.one, format)) }
     #expect(

@@ -121,7 +121,7 @@ import Testing
     DelimitedFormat(.anyOf([1, 2, 3], sent: [2]), escape: .init(4, mask: 0x80)),
     DelimitedFormat(.sequence([1, 1, 2]), escape: .init(4, mask: 0x80)),
   ])
-  func randomBytesAndRoundTrips(format: DelimitedFormat) throws {
+  func randomRecordsAreReadInAnyPieces(format: DelimitedFormat) throws {
     var random = SeededGenerator(seed: 9)
     var alphabet: [UInt8] = [1, 2, 3, 4, 0x0A, 0x0D, 0x5C, 0x7D, 0x7E, 0x5D, 0x5E, 0x81, 0x84, 0, 0xFF]
     alphabet += Array("abcdef".utf8)

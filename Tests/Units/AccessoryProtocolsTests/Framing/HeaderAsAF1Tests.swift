@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...4))
-  func oneChangedByteCostsOneFrame(seed: UInt64) throws {
+  func aChangedByteCostsAHeadersCodecOneFrame(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let stream = ResynchronizationTests.carrying(seed: seed)
     for (_, range) in stream.frames {

@@ -109,7 +109,7 @@ enum HeaderFormats {
   }
 
   @Test(arguments: HeaderFormats.all)
-  func roundTripsAndTruncation(format: HeaderFormat) throws {
+  func framesAreReadWholeAndTruncatedOnesAwaited(format: HeaderFormat) throws {
     var random = SeededGenerator(seed: 1)
     let codec = try HeaderCodec(format, maximumPayload: 200)
     for count in [1, 2, 3, 7, 50, 199, 200] + (format == HeaderFormats.oneLess ? [] : [0]) {
@@ -158,7 +158,7 @@ enum HeaderFormats {
     #expect(try codec.wire(HeaderBytes(), [UInt8](repeating: 0, count: 256))[1] == 0xFF)
   }
 
-  @Test func lengthsThatCannotBe() throws {
+  @Test func impossibleLengthsAreRefused() throws {
     // Vouched for, so reported.
     var format = HeaderFormats.af1
     format.length.counts = .frame

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...60))
-  func ubxAsTheReference(seed: UInt64) throws {
+  func framesOfUBXAreReadAsByTheReference(seed: UInt64) throws {
     let codec = try HeaderCodec(HeaderFormats.ubx, maximumPayload: 300)
     let stream = try traffic(codec, seed: seed)
     let expected = ubxPayloads(stream, maximumPayload: 300)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: HeaderFormats.all)
-  func anyCutsInNoise(format: HeaderFormat) throws {
+  func noiseIsReadTheSameInAnyPieces(format: HeaderFormat) throws {
     var random = SeededGenerator(seed: 7)
     let codec = try HeaderCodec(format, maximumPayload: 200)
     for _ in 0..<6 {
@@ -178,7 +178,7 @@ import Testing
       CRCParameters(
         name: "CRC-7/MMC", width: 7, polynomial: 0x09, initial: 0, reflected: false, xorOut: 0, check: 0x75)),
   ])
-  func checkpointsGiveTheSame(checksum: FrameChecksum) {
+  func checksumsByCheckpointsAreThoseOfTheRange(checksum: FrameChecksum) {
     var random = SeededGenerator(seed: 3)
     let stream = random.bytes(60_000)
     let engine = ChecksumEngine(checksum)

@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...20))
-  func randomBytesAndRoundTrips(seed: UInt64) throws {
+  func randomPayloadsOfSLIPAreReadBack(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let special: [UInt8] = [0xC0, 0xDB, 0xDC, 0xDD]
     let stream = random.bytes(600).map { $0 < 150 ? special[Int($0) % 4] : $0 }
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...20))
-  func randomBytesAndRoundTrips(seed: UInt64) throws {
+  func randomPayloadsOfCOBSAreReadBack(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     expectSameForAnyCuts(try codec(30), random.bytes(600).map { $0 % 11 }, everyCut: false, pauses: true)
     var cobs = try codec()
@@ -224,7 +224,7 @@ import Testing
     expectSameForAnyCuts(CheckedCodec(try SLIPCodec(maximumPayload: 50), .crc(.crc16MODBUS)), stream, pauses: true)
   }
 
-  @Test func leavesWhatWasThere() throws {
+  @Test func decodingKeepsTheBatchsEarlierFrames() throws {
     var codec = CheckedCodec(try SLIPCodec(maximumPayload: 50), .sum8)
     var batch = FrameBatch<NoHeader>()
     batch.append(.whole, NoHeader(), payload: hex("09 09").span.bytes)

@@ -86,7 +86,7 @@ import Testing
 
   /// Noise hides nothing of what follows it without a pause.
   @Test(arguments: ["\r\n", "O", "\r\nOOK", "OK+DIS0:00", String(repeating: "x", count: 3_000)])
-  func noiseInAScan(noise: String) {
+  func noiseInAScanHidesNoReply(noise: String) {
     let pieces = [noise + "OK+DIS0:0017EA090909" + noise + "OK+RSSI:-066", "OK+DISCE", ""]
     for parts in [decode(pieces, scanning: true), decodeSlowly(pieces, scanning: true)] {
       #expect(parts.contains(Part(part: .reply, text: "OK+DIS0:0017EA090909")))

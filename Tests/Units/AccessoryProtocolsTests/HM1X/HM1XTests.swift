@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoFrame() throws {
+  @Test func whatIsNoFrameOfACarIsRefused() throws {
     for wire in ["", "00 00 3A", "00 00 00 3B", "40 00 00 3A", "80 00 00 3A", "00 80 00 3A", "00 00 80 3A"] {
       #expect(throws: HM1XFrameError.noFrame) { try HM1XFrame(decoding: hex(wire)) }
     }

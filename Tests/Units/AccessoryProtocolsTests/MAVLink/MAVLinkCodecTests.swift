@@ -97,7 +97,7 @@ import Testing
   }
 
   /// Nobody who has sent something that could be checked: noise, and what is in it may be a frame.
-  @Test func unknownMessagesOfStrangers() {
+  @Test func unknownMessagesOfStrangersAreNoise() {
     var codec = MAVLinkCodec()
     let foreign = unknown(MAVLinkSample.battery, system: 7)
     let batch = codec.received(MAVLinkSample.heartbeat + foreign + MAVLinkSample.systemStatus)
@@ -160,7 +160,7 @@ import Testing
     #expect(status.secondsRemaining == 600 && status.state == .ok)
   }
 
-  @Test func whatCannotBeSent() {
+  @Test func whatMAVLinkCannotSendIsRefused() {
     var bytes: [UInt8] = [1]
     let codec = MAVLinkCodec()
     #expect(throws: FrameEncodingError.unknownMessage(60_000)) {

@@ -87,7 +87,7 @@ import Testing
     #expect(MAVLinkSystemStatus(system.span.bytes).percent == nil)
   }
 
-  @Test func cellsOrAPack() {
+  @Test func voltagesAreThoseOfCellsOrOfAPack() {
     // The voltage of all alone.
     #expect(Self.battery([15_760]).millivolts == 15_760 && Self.battery([15_760]).cells.isEmpty)
     #expect(Self.battery([3_700]).millivolts == 3_700 && !Self.battery([3_700]).isSumOfCells)

@@ -60,7 +60,7 @@ import Testing
       "010306000000010001", "0104020001", "0104080000000100010000",  // another function, other lengths
       "018302",  // an exception of another function
     ])
-  func whatAnswersSomethingElse(text: String) throws {
+  func framesThatAnswerSomethingElseAreNoReplies(text: String) throws {
     var codec = try asking()
     var frame = hex(text)
     ModbusCheck().append(to: &frame)
@@ -125,7 +125,7 @@ import Testing
     #expect(codec.unfinishedByteCount == 0 && codec.counters.skippedBytes == 4)
   }
 
-  @Test func whatAnAccessoryHears() throws {
+  @Test func anAccessoryReadsItsRequests() throws {
     var codec = try DescribedCodec(Samples.charger, side: .accessory)
     #expect(frames([0xFF] + Self.request + Self.reply + Self.request, &codec).first == Self.request)
     #expect(frames([], &codec, isSilent: true).count <= 1)

@@ -46,7 +46,7 @@ import Testing
       "000100000007 01040404FCFFFD", "000100000003 018302", "000100000006 0104331A0003",
       "000100000009 01040504FCFFFDFFFF",
     ])
-  func whatAnswersSomethingElse(text: String) throws {
+  func networkFramesThatAnswerSomethingElseAreStray(text: String) throws {
     var codec = try DescribedCodec(Samples.charger, wire: .network)
     _ = codec.begin(Self.request)
     #expect(read(hex(text), &codec).filter { !$0.isStray }.isEmpty)

@@ -96,7 +96,7 @@ import Testing
     arguments: [
       (0, 0), (52_083, 1_750_000), (1_041_667, 3_645_834), (Int64.max, 3_500_000_000),
     ] as [(Int64, Int64)])
-  func theSilenceBetweenFrames(perByte: Int64, silence: Int64) {
+  func theSilenceFollowsFromTheRate(perByte: Int64, silence: Int64) {
     #expect(Modbus.silence(nanosecondsPerByte: perByte) == silence)
   }
 }

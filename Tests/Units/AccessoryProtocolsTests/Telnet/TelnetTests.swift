@@ -111,7 +111,7 @@ import Testing
     #expect(COMPortMessage([5, 8], fromServer: true) == nil)
   }
 
-  @Test func changesOfModemLines() {
+  @Test func changesOfModemLinesHaveTheirBits() {
     let before: COMPortModemState = [.cts, .ring]
     #expect(COMPortModemState([.cts, .dsr]).changed(since: before) == [.cts, .dsr, .dsrChanged, .ringEnded])
     #expect(before.changed(since: before) == before)
