@@ -75,7 +75,7 @@ import Testing
   }
 
   /// On a slow line the last of them is answered when all have passed.
-  @Test func timeOnTheLine() {
+  @Test func timeOutsAllowForTheTimeOnTheLine() {
     var harness = opened(window: 2, timing: .serial(baudRate: 1_000))
     harness.submit(piece(0))
     harness.submit(piece(1))

@@ -134,7 +134,7 @@ import Testing
     #expect(harness.takeSent().isEmpty)
   }
 
-  @Test func theQueueIsBounded() {
+  @Test func theQueueOfAF1RequestsIsBounded() {
     var options = AF1Exchange.Options()
     options.queueLimit = 2
     var harness = AF1Harness.opened(options: options)

@@ -78,7 +78,7 @@ import Testing
     #expect(error?.kind == .disconnected)
   }
 
-  @Test func cancelledBetweenTwoPieces() async throws {
+  @Test func cancellingBetweenTwoPiecesFreesTheSlot() async throws {
     let (link, transport, asked) = try await open()
     for number in 1...200 {
       let task = Task { try await link.request(AF1Request(.status)).payload }

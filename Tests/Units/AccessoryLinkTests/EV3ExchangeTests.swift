@@ -20,7 +20,7 @@ import Testing
   }
 
   /// A firmware that doesn't know the command is an EV3 all the same.
-  @Test func contactByARefusal() {
+  @Test func aRefusedContactIsAContact() {
     var harness = EV3Harness()
     let opening = harness.begin()
     harness.answer(harness.takeSent()[0], .systemError, [0x9D, 0x0A])
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// A reply is for the command with its counter and of its kind; all else is counted and dropped.
-  @Test func repliesToSomethingElse() throws {
+  @Test func repliesToOtherCommandsAreCountedAndDropped() throws {
     var harness = EV3Harness.opened()
     let id = harness.direct()
     let sent = harness.takeSent()[0]
@@ -160,7 +160,7 @@ import Testing
 
   // MARK: - Time
 
-  @Test func noReplyInTime() {
+  @Test func aCommandWithoutReplyTimesOut() {
     var harness = EV3Harness.opened()
     let (first, second) = (harness.direct(), harness.direct(2))
     let sent = harness.takeSent()[0]
@@ -177,7 +177,7 @@ import Testing
     #expect(harness.reply(second)?.body == [2])
   }
 
-  @Test func aCommandThatWaits() {
+  @Test func aCommandMayHaveALongerTimeLimit() {
     var harness = EV3Harness.opened()
     let id = harness.direct(timeout: .seconds(60))
     harness.advance(.seconds(59))

@@ -64,7 +64,7 @@ import Testing
   }
 
   /// While the transport takes nothing, nothing is written.
-  @Test func aTransportThatTakesNothing() {
+  @Test func commandsWaitWhileTheTransportTakesNothing() {
     var harness = EV3Harness.opened()
     harness.host.block()
     let ids = (0..<3).map { _ in harness.direct(wantsReply: false) }
@@ -95,7 +95,7 @@ import Testing
     #expect(harness.takeSent().map(\.body.count) == [7], "no markers")
   }
 
-  @Test func theQueueIsBounded() {
+  @Test func theQueueOfCommandsIsBounded() {
     var options = EV3Exchange.Options()
     options.queueLimit = 2
     var harness = EV3Harness.opened(options: options)

@@ -126,7 +126,7 @@ import Testing
     await link.close()
   }
 
-  @Test func theOldestIsDropped() async throws {
+  @Test func theOldestWaitingLineIsDropped() async throws {
     let rules = LineExchange(label: "robot", queueLimit: 1, overflow: .dropOldest)
     let link = try await Link.open(AccessorySession(transport), rules: rules, clock: clock)
     let asking = Task { try await link.request(question("AT")) }
@@ -142,7 +142,7 @@ import Testing
     await link.close()
   }
 
-  @Test func aLineWithoutEnd() async throws {
+  @Test func aLineWithoutEndIsCountedAsTooLong() async throws {
     let link = try await link()
     var events = link.events().makeAsyncIterator()
     transport.receive(Array(repeating: UInt8(ascii: "x"), count: LineExchange.longestLine + 1))

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func oneReaderAfterAnother() async throws {
+  @Test func oneReaderMayFollowAnother() async throws {
     let transport = MemoryTransport(label: "gadget")
     let session = AccessorySession(transport)
     for byte: UInt8 in 0..<10 {

@@ -179,7 +179,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     return lines
   }
 
-  @Test func whatIsWrittenIsRead() throws {
+  @Test func aWrittenRecordingIsReadBack() throws {
     let expected = [.start(silence: silence)] + conversation().map(Recording.Line.record)
     for piece in [1, 2, 13, 64, Int.max] { #expect(try read(Self.text.utf8, piece: piece) == expected) }
   }
@@ -208,7 +208,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 
   /// When a trace began; what only begins like that is a comment, as it was for older versions.
-  @Test func theTimeOfDay() throws {
+  @Test func aRecordingTellsWhenItBegan() throws {
     let began = Recording.began(.milliseconds(1_795_337_583_125))
     #expect(began == "#began 1795337583.125000000\n")
     #expect(try read((Self.text + began).utf8).last == .began(.milliseconds(1_795_337_583_125)))

@@ -114,7 +114,7 @@ import Testing
     #expect(try host.results[second]?.get()?["battery.cells"]?.value == .list([.number(3.942), .number(3.939)]))
   }
 
-  @Test func aCancelledRequestKeepsItsPlace() throws {
+  @Test func aCancelledRequestStillTakesItsReply() throws {
     var host = try host(Samples.jbd)
     let first = host.submit(try request("basic", of: Samples.jbd))
     let second = host.submit(try request("basic", of: Samples.jbd))

@@ -89,7 +89,7 @@ import Testing
     await #expect(throws: AccessoryError.disconnected("gadget")) { try await link.ask(BinaryDialect.request("a")) }
   }
 
-  @Test func nobodyAnswersTheOpening() async throws {
+  @Test func openingALinkWithoutAnswerFails() async throws {
     let transport = transport(BinaryDialect.self)
     let opening = Task { try await open(BinaryDialect.self, transport, opening: "silence") }
     for _ in 0..<3 {

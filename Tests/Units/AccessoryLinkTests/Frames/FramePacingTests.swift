@@ -26,7 +26,7 @@ import Testing
   }
 
   /// The gap passes behind what nothing answers, and behind a repeat, too.
-  @Test func aGapBehindOthers() {
+  @Test func theGapFollowsUnansweredFramesAndRepeats() {
     var harness = FrameHarness(BinaryDialect.self) {
       $0.pacing = .gap(.milliseconds(700))
       $0.tries = 2
@@ -48,7 +48,7 @@ import Testing
     #expect(harness.takeSent() == ["?0 b"])
   }
 
-  @Test func aTransportThatTakesNothing() {
+  @Test func framesWaitWhileTheTransportTakesNothing() {
     var harness = FrameHarness(BinaryDialect.self) { $0.pacing = .gap(.milliseconds(100)) }
     harness.block(true)
     let ids = ["a", "b"].map { harness.ask($0) }
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func theOldestIsDropped() {
+  @Test func theOldestWaitingFrameIsDropped() {
     var harness = FrameHarness(BinaryDialect.self) {
       $0.queueLimit = 2
       $0.overflow = .dropOldest

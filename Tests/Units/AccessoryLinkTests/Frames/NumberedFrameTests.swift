@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Who answers one after another has the time for each.
-  @Test func othersGetTheirTime() {
+  @Test func eachReplyGivesTheOthersMoreTime() {
     var harness = FrameHarness(BinaryDialect.self, isNumbered: true) {
       $0.pacing = .window(3)
       $0.tries = 1
@@ -90,7 +90,7 @@ import Testing
     #expect(harness.error(lost)?.kind == .timedOut)
   }
 
-  @Test func lateAndDoubleReplies() {
+  @Test func lateAndDoubleRepliesAreCountedAndDropped() {
     var harness = FrameHarness(LineDialect.self, isNumbered: true) { $0.tries = 1 }
     harness.ask("a")
     harness.advance(.milliseconds(500))

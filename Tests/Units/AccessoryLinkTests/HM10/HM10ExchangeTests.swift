@@ -191,7 +191,7 @@ import Testing
     #expect(harness.completed.count == Set(harness.completed).count)
   }
 
-  @Test func theOldestIsDropped() {
+  @Test func theOldestWaitingCommandIsDropped() {
     var options = HM10Exchange.Options()
     options.queueLimit = 1
     options.overflow = .dropOldest
@@ -252,7 +252,7 @@ import Testing
     #expect(!harness.events.contains(.lost) && !harness.exchange.isConnected)
   }
 
-  @Test func aScanWithoutEnd() {
+  @Test func aScanWithoutEndTimesOut() {
     var harness = HM10Harness.opened()
     let id = harness.submit(.discover)
     harness.deliver("OK+DISCS")

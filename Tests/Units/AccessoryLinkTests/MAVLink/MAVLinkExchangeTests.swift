@@ -126,7 +126,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   // MARK: - Messages
 
   /// What comes by itself isn't asked for.
-  @Test func whatComesByItself() {
+  @Test func aMessageThatComesByItselfIsNotRequested() {
     var bench = Bench()
     bench.say(Bench.heartbeat)
     let id = bench.host.submit(MAVLinkRequest(147))
@@ -138,7 +138,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
     #expect(bench.sent().isEmpty)
   }
 
-  @Test(arguments: [MAVLinkVersion.one, .two]) func whatIsAskedFor(version: MAVLinkVersion) throws {
+  @Test(arguments: [MAVLinkVersion.one, .two]) func aRequestedMessageIsTheReply(version: MAVLinkVersion) throws {
     var bench = Bench.ready(version)
     let id = bench.host.submit(MAVLinkRequest(147))
     let sent = try #require(bench.sent().first)
@@ -199,7 +199,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
     #expect(bench.host.error(of: other)?.code == .refusal(2))
   }
 
-  @Test func neitherOnceNorAgain() {
+  @Test func twoRefusalsFailARequest() {
     var bench = Bench.ready()
     let id = bench.host.submit(MAVLinkRequest(147, mayRepeat: true))
     bench.acknowledge(512, .failed)
@@ -258,7 +258,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// A message behind the beginning of a frame that never came to its end is found when the time is over.
-  @Test func behindAnUnfinishedFrame() {
+  @Test func aMessageBehindAnUnfinishedFrameIsFound() {
     var bench = Bench.ready()
     let id = bench.host.submit(MAVLinkRequest(147))
     bench.host.deliver([0xFD, 200, 0, 0, 1, 1, 1, 147, 0, 0])

@@ -89,7 +89,7 @@ import Testing
   }
 
   /// A charger that takes longer than it is waited for: what answers the second try comes as late, behind the time limit.
-  @Test func lateAsTheFirst() throws {
+  @Test func theSecondReplyMayComeAsLate() throws {
     var host = try host()
     let first = host.submit(try request("battery"))
     let second = host.submit(try request("state"))
@@ -117,7 +117,7 @@ import Testing
     #expect(host.takeWritten().count == 1)
   }
 
-  @Test func theSilenceBetweenFrames() throws {
+  @Test func requestsWaitForTheSilenceBetweenFrames() throws {
     // At 9600 baud 3.5 characters are 3.65 ms.
     var host = try host(timing: .serial(baudRate: 9_600))
     let first = host.submit(try request("battery"))
@@ -145,7 +145,7 @@ import Testing
     #expect(host.exchange.codec.counters.payloadErrors == 1)
   }
 
-  @Test func aCancelledRequestKeepsItsPlace() throws {
+  @Test func aCancelledModbusRequestStillTakesItsReply() throws {
     var host = try host()
     let first = host.submit(try request("battery"))
     let second = host.submit(try request("state"))

@@ -54,7 +54,7 @@ import Testing
     #expect(harness.take(3) == frame(AF1Header(flags: .reply, command: .hello, number: 1), payload))
   }
 
-  @Test func eachReplyGoesToWhoAsked() throws {
+  @Test func eachReplyOfAF1GoesToItsClient() throws {
     var harness = try opened()
     // The same numbers, as clients know nothing of one another.
     harness.send(ask(.echo, 7, [1]), from: 1)
@@ -139,7 +139,7 @@ import Testing
     #expect(harness.statistics.repeats == 1)
   }
 
-  @Test func whatMustNotRunTwiceDoesNot() throws {
+  @Test func aRoutedRepeatIsAnsweredFromMemory() throws {
     var harness = try opened()
     let move = AF1Command(rawValue: 0x41)
     harness.send(ask(move, 5, [9]), from: 1)

@@ -26,7 +26,7 @@ import Testing
       try #require(try .described(description, label: "bms", wire: wire, allowsWrites: allowsWrites)))
   }
 
-  @Test func eachReplyGoesToWhoAsked() throws {
+  @Test func eachReplyOfADescriptionGoesToItsClient() throws {
     var harness = try harness(Samples.jbd)
     harness.send(Self.basic, from: 1)
     harness.send(Self.cells, from: 2)
@@ -130,7 +130,7 @@ import Testing
     #expect(harness.take(1) == Self.bytes("A5 02 90 32 69"))
   }
 
-  @Test func aReplyInPieces() throws {
+  @Test func aReplyOfSeveralFramesGoesToItsClient() throws {
     var harness = try harness(Samples.daly)
     let ask = Self.frame(0x40, 0x95, [0, 0, 0, 0, 0, 0, 0, 0])
     harness.send(ask, from: 1)

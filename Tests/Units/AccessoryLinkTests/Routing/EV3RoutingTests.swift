@@ -15,7 +15,7 @@ import Testing
     try harness.takeSent().map { try EV3Message(decoding: Array($0.dropFirst(2))) }
   }
 
-  @Test func eachReplyGoesToWhoAsked() throws {
+  @Test func eachReplyOfABrickGoesToItsClient() throws {
     var harness = RoutingHarness(.ev3(label: "brick"))
     harness.send(try message(42, .directCommand, [0, 0, 1]), from: 1)
     harness.send(try message(42, .directCommand, [0, 0, 2]), from: 2)
