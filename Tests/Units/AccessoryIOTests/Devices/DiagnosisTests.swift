@@ -54,7 +54,7 @@ extension ProcessWide {
       #expect(error.message == "there is no \(path): is the accessory plugged in?")
     }
 
-    @Test func anAccessoryThatIsGone() async throws {
+    @Test func anUnpluggedTerminalIsNotFoundOrDisconnected() async throws {
       let terminal = try openPseudoTerminal()
       terminal.unplug()
       let error = try #require(await error(opening: terminal.path))
@@ -86,7 +86,7 @@ extension ProcessWide {
       #expect(!answer.contains("usermod"))
     }
 
-    @Test func nobodyButTheOwner() async throws {
+    @Test func aDeviceForItsOwnerOnlyIsExplained() async throws {
       let answer = try await answerToNobody(0o600, group: 20)
       #expect(answer.hasPrefix("permission_denied: PATH may be opened by its owner only"))
     }

@@ -42,7 +42,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func aHundredPseudoTerminals() async throws {
+    @Test func aHundredPseudoTerminalsLeaveNothingOpen() async throws {
       try await expectNothingGrows(100) { _ in
         let pair = try await PseudoTerminal.open()
         let far = try await DescriptorTransport.open(.init(path: pair.path))

@@ -24,7 +24,7 @@ extension ProcessWide {
 
     // MARK: - Opening
 
-    @Test(arguments: errnos) func anyCallOfOpening(_ errno: Errno) async throws {
+    @Test(arguments: errnos) func anyFailedCallOfOpeningLeaksNothing(_ errno: Errno) async throws {
       var isThroughAll = false
       for number in 0..<40 where !isThroughAll {
         try await expectNothingLeaks {

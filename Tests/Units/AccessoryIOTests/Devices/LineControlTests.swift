@@ -80,7 +80,7 @@ extension ProcessWide {
         (LineChanges(baudRate: 0), "0 baud"), (LineChanges(dataBits: 9), "9 data bits"),
         (LineChanges(baudRate: 300, stopBits: 3), "3 stop bits"), (LineChanges(dataBits: .min), "data bits"),
       ])
-    func settingsThatNoLineHas(_ changes: LineChanges, _ said: String) async throws {
+    func wrongChangesOfALineAreMisconfigured(_ changes: LineChanges, _ said: String) async throws {
       let terminal = try openPseudoTerminal()
       try await CallLog.record { log in
         let (transport, line) = try await open(terminal)

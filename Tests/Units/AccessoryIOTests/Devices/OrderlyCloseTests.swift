@@ -179,7 +179,7 @@ extension ProcessWide {
       #expect(clock.pendingCount == 0)
     }
 
-    @Test func onlyWhileSomethingRemains() async throws {
+    @Test func closingWaitsOnlyWhileSomethingRemains() async throws {
       let terminal = try openPseudoTerminal(raw: true)
       let transport = try await open(terminal)
       #expect(transport.output.offer(pattern(20)) == .accepted)

@@ -49,7 +49,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func aServerThatRefuses() async throws {
+    @Test func aServerThatRefusesRFC2217IsAnError() async throws {
       try await connect { client, server in
         let agreed = Task { try await client.negotiate(within: .seconds(60), clock: IOThread.shared) }
         // It refuses what was offered, so not before that.

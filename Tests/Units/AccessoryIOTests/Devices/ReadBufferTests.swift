@@ -21,7 +21,7 @@ private actor Settled: IOActor {
 @Suite struct ReadBufferTests {
   @Test func isForActorsOnTheThread() async { #expect(await Settled().size() == 65_536) }
 
-  @Test func isForNoOther() async {
+  @Test func anActorOffTheThreadGetsNoReadBuffer() async {
     await #expect(processExitsWith: .failure) { _ = await Stray().firstByte() }
   }
 }

@@ -52,7 +52,8 @@ extension ProcessWide {
       close(descriptor)
     }
 
-    @Test(arguments: ["lock", "exclusive", "open"]) func openInAnotherProgram(_ how: String) async throws {
+    @Test(arguments: ["lock", "exclusive", "open"])
+    func aTerminalOpenInAnotherProgramIsBusy(_ how: String) async throws {
       let terminal = try openPseudoTerminal()
       let child = try ChildProcess(how, terminal.path)
       #expect(["holds", "open"].contains(try await child.readLine()))

@@ -29,7 +29,9 @@ extension ProcessWide {
         (9_600, -1, 1, "-1 data bits"), (9_600, .max, 1, "data bits"), (9_600, 8, 3, "3 stop bits"),
         (9_600, 8, 0, "0 stop bits"), (9_600, 8, .min, "stop bits"),
       ] as [(UInt32, Int, Int, String)])
-    func settingsThatNoLineHas(_ baudRate: UInt32, _ dataBits: Int, _ stopBits: Int, _ said: String) async throws {
+    func aTerminalIsNotOpenedWithWrongSettings(
+      _ baudRate: UInt32, _ dataBits: Int, _ stopBits: Int, _ said: String
+    ) async throws {
       let terminal = try openPseudoTerminal()
       let before = try terminal.termios2()
       var configuration = TerminalConfiguration(path: terminal.path, baudRate: baudRate, label: "the port")
@@ -96,7 +98,7 @@ extension ProcessWide {
       await transport.close()
     }
 
-    @Test func settingsAreAValue() throws {
+    @Test func settingsAreCopiedAndApplied() throws {
       let terminal = try openPseudoTerminal()
       let descriptor = try SystemCall.open(terminal.path, O_RDWR | O_NOCTTY | O_NONBLOCK)
       defer { SystemCall.close(descriptor) }

@@ -87,7 +87,7 @@ extension ProcessWide {
       Socket.close(datagrams)
     }
 
-    @Test func tooLongAPath() async throws {
+    @Test func aSocketPathThatIsTooLongIsMisconfigured() async throws {
       let error = await error(opening: "/" + String(repeating: "x", count: UnixSocket.longestPath))
       #expect(error?.kind == .misconfigured && error?.message.hasSuffix("at most 107 bytes") == true)
     }

@@ -207,7 +207,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func ofManyAtOnce() async throws {
+    @Test func manyUnplugsAtOnceAreAllReported() async throws {
       let terminals = try (0..<20).map { _ in try openPseudoTerminal() }
       var transports: [DescriptorTransport] = []
       for terminal in terminals {

@@ -16,13 +16,13 @@ import Testing
     """
 
   @Test(arguments: [(0xA001, false), (0xA002, true), (0xA003, true), (0xA004, false)])
-  func anEndIsOpen(port: UInt16, isOpen: Bool) throws {
+  func anOpenConnectionIsFoundInTheList(port: UInt16, isOpen: Bool) throws {
     let address = try #require(IPAddress("127.0.0.1"))
     let (from, to) = (LocalConnections.key(address, port), LocalConnections.key(address, 7_000))
     #expect(LocalConnections.isOpen(Self.list, from, to) == isOpen)
   }
 
-  @Test func anIPv6Address() throws {
+  @Test func anIPv6AddressIsWrittenAsTheKernelDoes() throws {
     let address = try #require(IPAddress("fe80::1"))
     #expect(LocalConnections.key(address, 80) == "000080FE000000000000000001000000:0050")
   }

@@ -100,7 +100,7 @@ import Testing
     arguments: [
       [:], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "vsock:2:9999"], ["NOTIFY_SOCKET": "x/y"],
     ] as [[String: String]])
-  func nobodyWantsToKnow(variables: [String: String]) async {
+  func withoutASocketNobodyIsNotified(variables: [String: String]) async {
     let notifier = notifier(variables.merging(["WATCHDOG_USEC": "1000"]) { first, _ in first })
     #expect(!notifier.isWanted && notifier.watchdogInterval == nil)
     await notifier.startWatchdog()
@@ -164,7 +164,7 @@ import Testing
       ("3000000", "1", nil), ("3000000", "", nil), ("0", nil, nil), ("1", nil, nil), ("-5", nil, nil),
       ("x", nil, nil), ("99999999999999999999999", nil, nil), ("2", nil, .microseconds(1)),
     ] as [(String?, String?, Duration?)])
-  func whatTheManagerWatches(time: String?, process: String?, interval: Duration?) {
+  func theWatchdogsIntervalIsHalfItsTime(time: String?, process: String?, interval: Duration?) {
     var variables = ["NOTIFY_SOCKET": path]
     variables["WATCHDOG_USEC"] = time
     variables["WATCHDOG_PID"] = process == "mine" ? String(getpid()) : process
