@@ -58,7 +58,7 @@ import Testing
     #expect(scripted.requests.value.map(\.command) == [.hello, .status])
   }
 
-  @Test func commandsOnTheWire() async throws {
+  @Test func requestsOfAF1AreSentAsTheirCommands() async throws {
     let (accessory, _, scripted) = try await open { request in
       switch request.command {
       case .identify: .reply(Array("m\0n\0o\0s\0f\0h\0".utf8))
@@ -132,7 +132,7 @@ import Testing
     await accessory.close()
   }
 
-  @Test func echoOfSomethingElse() async throws {
+  @Test func anEchoOfOtherBytesIsBadData() async throws {
     let accessory = try await open(answering: [1, 2, 4])
     let error = await error { () throws(AccessoryError) in _ = try await accessory.echo([1, 2, 3]) }
     #expect(error?.kind == .badData)
@@ -150,7 +150,7 @@ import Testing
 
   // MARK: - Opening
 
-  @Test func helloIsNotKnown() async throws {
+  @Test func anAccessoryThatRefusesHelloWorksAllTheSame() async throws {
     let (accessory, _, _) = try await open { $0.command == .hello ? .refusal(3) : .reply([2]) }
     #expect(try await accessory.battery().level == .normal)
     let tooMuch = await error { () throws(AccessoryError) in
@@ -184,7 +184,7 @@ import Testing
 
   // MARK: - Going
 
-  @Test func unpluggedAmidARequest() async throws {
+  @Test func anUnplugFailsTheRequestAndLaterOnes() async throws {
     let (accessory, transport, scripted) = try await open { _ in .silence }
     let request = Task { try await accessory.battery() }
     try await scripted.requests.wait { $0.count == 2 }
@@ -196,7 +196,7 @@ import Testing
     await accessory.close()
   }
 
-  @Test func closedByItsOwner() async throws {
+  @Test func requestsAfterTheCloseAreCancelled() async throws {
     let (accessory, transport, _) = try await open { _ in .silence }
     await accessory.close()
     let later = await error { () throws(AccessoryError) in _ = try await accessory.status() }

@@ -34,7 +34,7 @@ private struct Bare: LinkedAccessory {
     #expect(transport.closeCount > 0)
   }
 
-  @Test func newsAndTheEnd() async throws {
+  @Test func newsEndWithTheUnplug() async throws {
     let accessory = try await open()
     var news = accessory.news().makeAsyncIterator()
     transport.receive(Array("hello\n".utf8))

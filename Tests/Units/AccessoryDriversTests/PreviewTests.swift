@@ -102,7 +102,7 @@ struct PreviewTests {
     await car.close()
   }
 
-  @Test func whatHasNoCommands() {
+  @Test func aDriverWithoutCommandsHasNoPreview() {
     #expect(Driver.mavlink.commands.isEmpty)
     #expect(throws: AccessoryError.self) { try Driver.mavlink.preview(of: []) }
   }

@@ -56,11 +56,11 @@ import Testing
       ([1, 4, 1], BatteryReading(percent: 4, level: .low)),
       ([1, 4, 1, 0, 9], BatteryReading(percent: 4, level: .low, millivolts: 1)),
     ] as [([UInt8], BatteryReading)])
-  func repliesOnTheWire(payload: [UInt8], reading: BatteryReading) throws {
+  func aBatteryOfAF1IsReadFromItsBytes(payload: [UInt8], reading: BatteryReading) throws {
     #expect(BatteryReading(try AF1BatteryReply(decoding: payload)) == reading)
   }
 
-  @Test func derivedFromTheWire() throws {
+  @Test func aLevelOfAF1IsDerivedFromThePercent() throws {
     let reading = BatteryReading(try AF1BatteryReply(decoding: [0xFF, 15]))
     #expect(reading.level == .low)
     #expect(reading.levelOrigin == .derived)

@@ -18,7 +18,7 @@ import Testing
 
   /// Nobody may wait for pieces that the link has given up.
   @Test(arguments: End.allCases, [1, 4] as [UInt8])
-  func anEndBetweenPieces(end: End, window: UInt8) async throws {
+  func anEndFailsATransferBetweenPieces(end: End, window: UInt8) async throws {
     let beginning = try AF1TransferBeginReply(chunkSize: 10, resumeOffset: 0).encoded()
     let scripted = ScriptedAccessory { request in
       switch request.command {

@@ -118,7 +118,7 @@ import Testing
   }
 
   /// The later answer comes first: the earlier one takes nothing back.
-  @Test func answersOutOfOrder() throws {
+  @Test func anEarlierAnswerTakesNothingBack() throws {
     var window = TransferWindow(size: 100, from: 0, pieceSize: 10, window: 3)
     let pieces = all(&window)
     // The first was lost; the second was not taken; the first came again.

@@ -52,7 +52,7 @@ struct BlunoRemoteTests {
     #expect(error?.kind == .misconfigured)
   }
 
-  @Test func partsOfAFile() throws {
+  @Test func aRemoteFileMayLeaveKeysOut() throws {
     let file = BlunoRemoteFile("bluno.json")
     let remote = try file.read(Array(#"{"keys": {"up": "b", "down": "f"}, "ends_lines": true, "later": 1}"#.utf8))
     #expect(remote.keys[.up] == "b" && remote.keys[.down] == "f" && remote.keys[.left] == "l")

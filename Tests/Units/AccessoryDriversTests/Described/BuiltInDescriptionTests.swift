@@ -97,7 +97,7 @@ import Testing
   ]
 
   /// Keys stand in the first column of a table, also several in one row.
-  @Test(arguments: pageKeys) func everyKeyIsInATable(keys: [String]) throws {
+  @Test(arguments: pageKeys) func everyKeyOfADescriptionIsInThePage(keys: [String]) throws {
     let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
     let rows = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("| `") }
     let cells = rows.compactMap { $0.dropFirst(2).split(separator: "|").first.map(String.init) }

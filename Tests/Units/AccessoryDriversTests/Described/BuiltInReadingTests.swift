@@ -120,7 +120,7 @@ import Testing
   }
 
   /// Which kinds say what they are doing; the others say that they don't, and what they have.
-  @Test func kindsWithoutAStatus() throws {
+  @Test func kindsWithoutAStatusSaySo() throws {
     let library = DriverLibrary.builtIn
     let without = library.all.filter { $0.lacks.contains(.status) }.map(\.name).sorted()
     #expect(

@@ -53,7 +53,7 @@ import Testing
   }
 
   /// Each kind that ships has decided what raw bytes can do: only those of gadgets whose programs send them are open.
-  @Test func ofThoseThatShip() {
+  @Test func everyShippedDriverDecidesOnRawBytes() {
     let all = DriverLibrary.builtIn.all
     #expect(all.filter { $0.rawBytes == .undecided }.isEmpty)
     #expect(all.filter { $0.rawBytes == .harmless }.map(\.name) == ["framed", "ev3", "hm10", "bluno", "hm1x"])

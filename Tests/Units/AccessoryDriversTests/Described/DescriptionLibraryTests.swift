@@ -27,7 +27,7 @@ import Testing
     DescriptionLibrary.load([system.path, user.path, "/nowhere/at/all"], isStrict: isStrict)
   }
 
-  @Test func laterOnesWinByName() throws {
+  @Test func laterDescriptionsReplaceEarlierOnes() throws {
     try system.write(Array(Self.text("a").utf8), to: "a.yaml")
     try system.write(Array(Self.text("jbd", "description: mine\n").utf8), to: "b.yaml")
     try user.write(Array(Self.text("a", "description: the user's\n").utf8), to: "x.yaml")

@@ -213,7 +213,7 @@ import Testing
 
   // MARK: - Fields
 
-  @Test func everyTypeOfBytes() throws {
+  @Test func everyTypeOfFieldIsRead() throws {
     let steps = try steps(
       """
       [{name: a, type: u16le}, {name: b, type: bcd8}, {name: c, type: f32}, {name: d, type: date16},

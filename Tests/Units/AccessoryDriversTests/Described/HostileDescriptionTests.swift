@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Widths that add up to more than an Int in the reader's own sums.
-  @Test func widthsThatAddUp() {
+  @Test func widthsThatAddUpTooFarAreRefused() {
     let wide = "{name: a%, type: i64, offset: 1000000000000, scale: 999999999.999999999, repeat: 255}"
     let fields = (0..<255).map { wide.replacing("%", with: "\($0)") }.joined(separator: ",\n")
     let text = Self.head + "messages: {m: {fields: [{group: [\(fields)], repeat: 255}]}}\n"

@@ -52,7 +52,7 @@ import Testing
     try script.check()
   }
 
-  @Test func ofWhatIsPushed() async throws {
+  @Test func unreadablePushedFieldsAreUnknownAndCounted() async throws {
     let transport = MemoryTransport(label: "shunt")
     let accessory = try await DescribedAccessory.open(AccessorySession(transport), description("vedirect"))
     // A number with letters behind it, a text, a number without a word, which is kept; and two that say that they aren't

@@ -31,7 +31,7 @@ import Testing
   ]
 
   /// It has no power of the panels (3102), and says everything else of its group. Which parts it has is found out once.
-  @Test func oneRegisterIsMissing() async throws {
+  @Test func aGroupIsReadAroundAMissingRegister() async throws {
     let description = try #require(Self.epever)
     let solar = try #require(description.request(named: "solar"))
     let parts: [AccessoryScript.Step] = [

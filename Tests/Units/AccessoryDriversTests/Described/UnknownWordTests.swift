@@ -47,7 +47,7 @@ import Testing
   }
 
   /// An error that appears later is told without being asked for, and only once.
-  @Test func newErrorsAreNews() async throws {
+  @Test func aNewErrorIsToldOnce() async throws {
     let transport = MemoryTransport(label: "charger")
     let accessory = try await DescribedAccessory.open(AccessorySession(transport), Self.description("vedirect"))
     let news = accessory.news()

@@ -52,7 +52,7 @@ import Testing
     #expect(FrameField.battery(own, nil as Int?).isEmpty)
   }
 
-  @Test func elementsOfAList() {
+  @Test func namedAndListedTemperaturesAreRead() {
     let reading = BatteryReading(
       described: [
         DescribedValue("battery.temperature", .number(20.5), unit: "°C"),

@@ -285,7 +285,7 @@ private struct Talk {
 }
 
 @Suite struct BlunoWordsTests {
-  @Test func messagesForTheRobot() {
+  @Test func messagesForARobotAreToldInWords() {
     var talk = Talk(.bluno)
     for text in ["1", "f", "<128>", "s", "hello", "1234\n"] {
       talk.hostSays(text)

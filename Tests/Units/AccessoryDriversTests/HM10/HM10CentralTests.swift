@@ -237,7 +237,7 @@ private final class Recorder: HM10CentralDelegate {
     #expect(await central.state == .poweredOn)
   }
 
-  @Test func notTakenUpAgain() async throws {
+  @Test func withoutReconnectingALostConnectionIsGivenUp() async throws {
     let radio = FakeRadio()
     let central = try await central([radio]) { $0.reconnect = .off }
     try await central.connect(to: Self.one)
@@ -305,7 +305,7 @@ private final class Recorder: HM10CentralDelegate {
     #expect(await central.devices.count == 3)
   }
 
-  @Test func theLimitOfDevices() async throws {
+  @Test func knownDevicesAreLimited() async throws {
     let many = (1...20).compactMap { BluetoothAddress(rawValue: $0).map { HM10Neighbour(address: $0) } }
     let central = try await central([FakeRadio()], known: many) { $0.mostDevices = 5 }
     #expect(await central.deviceCount == 5)

@@ -152,7 +152,7 @@ struct IdentificationPlanTests {
   }
 
   /// Two that send the same at one rate share a step.
-  @Test func oneSendingForTwo() throws {
+  @Test func twoKindsWithOneRequestShareAStep() throws {
     let plan = IdentificationPlan(
       try library([
         "a-lamp": Self.lamp("a-lamp", "{identify: {request: status}}"),

@@ -39,7 +39,7 @@ struct IdentifiedProfileTests {
     #expect(other.name == "cellar" && faster.baudRate == 19_200)
   }
 
-  @Test func byNameOrPlace() throws {
+  @Test func aProfileNamesTheLinkOrPlaceOtherwise() throws {
     let twin = device(serial: "0001")
     var other = twin
     (other.address, other.terminal) = (.terminal("/dev/ttyUSB1"), "/dev/ttyUSB1")
@@ -66,7 +66,7 @@ struct IdentifiedProfileTests {
   }
 
   /// What an adapter says of itself is only a text, and a connection has nothing to go by.
-  @Test func hostileTextsAndConnections() throws {
+  @Test func aHostileSerialNumberMakesNoRule() throws {
     let serial = "a\"\n  - x: #\u{1B}[2J"
     let (_, profile) = try profile("jbd", at: device(serial: serial))
     #expect(
@@ -76,7 +76,7 @@ struct IdentifiedProfileTests {
     #expect(IdentifiedProfile(find, at: Device(address, source: .named), drivers: .builtIn) == nil)
   }
 
-  @Test func neverOverAFile() throws {
+  @Test func aProfileIsNeverWrittenOverAFile() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/a/b/my.yaml"
     try ConfigurationFolder.writeNew([1, 2], to: path)

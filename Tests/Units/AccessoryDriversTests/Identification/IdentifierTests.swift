@@ -100,7 +100,7 @@ import Testing
     #expect(outcome.found.isEmpty && outcome.noise.first?.byteCount == 16)
   }
 
-  @Test func whatSendsByItself() async throws {
+  @Test func anAccessoryThatSendsByItselfIsFound() async throws {
     let text =
       "\r\nPID\t0xA389\r\nV\t12865\r\nVS\t-14\r\nI\t0\r\nP\t0\r\nCE\t0\r\nSOC\t1000\r\nTTG\t-1\r\nAlarm\tOFF\r\nAR\t0\r\n"
     let port = PretendedPort(modemLines: [])

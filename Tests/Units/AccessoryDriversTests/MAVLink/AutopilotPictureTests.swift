@@ -72,7 +72,7 @@ import Testing
     #expect(picture(.systemStatus(MAVLinkSystemStatus())).battery == nil)
   }
 
-  @Test func howABatteryIs() {
+  @Test func aBatterysStateGivesLevelAndFaults() {
     func reading(_ state: MAVLinkBatteryStatus.State) -> BatteryReading {
       var status = battery(0, percent: 50)
       (status.state, status.centiamperes) = (state, 100)
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// What one battery leaves open comes from the autopilot's own status; with several that would be another's.
-  @Test func whatTheSystemKnows() {
+  @Test func theSystemsStatusFillsInForOneBattery() {
     var system = MAVLinkSystemStatus()
     (system.millivolts, system.percent, system.centiamperes) = (12_000, 40, 100)
     let one = picture(.systemStatus(system), .batteryStatus(MAVLinkBatteryStatus(id: 2)))
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// As many as come from the line, and no more than there is room for.
-  @Test func aFloodOfBatteries() {
+  @Test func batteriesOfAnAutopilotAreBounded() {
     var picture = AutopilotPicture()
     for id in UInt8.min ... .max {
       picture.take(.batteryStatus(battery(id, percent: 1)), at: start)
@@ -132,7 +132,7 @@ import Testing
 
   // MARK: - Time
 
-  @Test func whatIsTooOld() {
+  @Test func oldMessagesOfAnAutopilotAreForgotten() {
     var picture = picture(
       .heartbeat(MAVLinkHeartbeat(type: 2, autopilot: 3, state: 3)), .systemStatus(MAVLinkSystemStatus()),
       .batteryStatus(battery(0, percent: 50)), .statusText(MAVLinkStatusText("hello")))

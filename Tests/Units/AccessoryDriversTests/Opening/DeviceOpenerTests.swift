@@ -57,7 +57,7 @@ private struct Lamp: Accessory {
     #expect(error?.kind == .misconfigured && error?.message.contains("names the unknown driver lamp") == true)
   }
 
-  @Test func oneOfAName() {
+  @Test func aLaterDriverReplacesOneOfItsName() {
     var library = DriverLibrary([.af1, Lamp.driver])
     library.register(
       Driver(name: "framed", summary: "another", rawBytes: .harmless) { _, _, _ throws(AccessoryError) in

@@ -45,7 +45,7 @@ import Testing
       ("share: ", KnownKeys.share),
       ("", ["max_attached", "idle_close"]),
     ] as [(String, [String])])
-  func everyKeyIsInATable(place: String, keys: [String]) {
+  func everyKeyOfAProfileIsInThePage(place: String, keys: [String]) {
     for key in keys { #expect(page.contains("\n| `\(place)\(key)` |"), "\(place)\(key)") }
   }
 }

@@ -49,7 +49,7 @@ import Testing
     #expect(!pattern.fits(String(repeating: "a", count: 4_096)))
   }
 
-  @Test func everyPartOfARule() {
+  @Test func everyPartOfARuleMustFit() {
     let board = device()
     let fitting: [DeviceRule] = [
       DeviceRule(usbVendor: 0x2341), DeviceRule(usbVendor: 0x2341, usbProduct: 0x43),
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func theFileSaysSo() throws {
+  @Test func aRuleThatMatchesTooMuchIsReported() throws {
     let text = "name: x\nmatch:\n  - serial: A\n  - usb: {vendor: 0403, product: 6001}\n"
     let error = #expect(throws: ProfileProblems.self) { try ProfileReader.read(Array(text.utf8), file: "f") }
     let problem = try #require(error?.problems.first)

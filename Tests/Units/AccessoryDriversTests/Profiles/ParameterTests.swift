@@ -59,7 +59,7 @@ import Testing
   }
 
   /// A driver goes by its profile's numbers, whether the protocol has a name or stands in the profile.
-  @Test func theDriverKnowsThem() throws {
+  @Test func theDriverUsesTheProfilesParameters() throws {
     let text = try #require(BuiltInDescriptions.text("megatec"))
     let description = try DescriptionReader.read(text, file: "megatec").description
     #expect(description.parameters.allSatisfy { $0.number == nil })

@@ -59,7 +59,7 @@ import Testing
     ("poll: [1s]", "poll (or standard"), ("sleep: yes", "sleep must be true or false"),
     ("writes: true", "writes must be allowed or refused"),
   ])
-  func whatIsWrongIsSaid(_ text: String, _ message: String) throws {
+  func mistakesInPollsAreReported(_ text: String, _ message: String) throws {
     let error = #expect(throws: ProfileProblems.self) { try read(text) }
     #expect(error?.problems.first?.message.contains(message) == true, "\(String(describing: error))")
     #expect(error?.problems.first?.line == 4)

@@ -27,7 +27,7 @@ import Testing
     ProfileLibrary.load([system.path, user.path, "/nowhere/at/all"], drivers: .builtIn, isStrict: isStrict)
   }
 
-  @Test func laterOnesWinByName() throws {
+  @Test func laterProfilesReplaceEarlierOnes() throws {
     try write("a", "1", to: "a.yaml", in: system)
     try write("b", "2", to: "b.yaml", in: system)
     try write("framed", "3", to: "mine.yaml", in: system)

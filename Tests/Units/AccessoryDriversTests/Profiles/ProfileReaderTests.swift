@@ -125,7 +125,7 @@ import Testing
   @Test(
     arguments: [whole, "name: x\nmatch: {serial: \"A\\u202E*\"}\npacing: {window: 4}"]
       + ProfileStore.builtIn.profiles.map(ProfileText.text))
-  func writtenAndReadAgain(text: String) throws {
+  func aWrittenProfileReadsAsTheSame(text: String) throws {
     let profile = try read(text)
     let written = ProfileText.text(profile)
     #expect(try read(written) == profile)

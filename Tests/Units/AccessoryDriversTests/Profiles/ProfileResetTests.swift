@@ -39,7 +39,7 @@ import Testing
     ("reset: [{steps: [{dtr: on}]}]", 9, "begins is missing"),
     ("reset: [{begins: {dtr: on}, steps: [{wait: 5}]}]", 44, "wait must be a time with its unit"),
   ])
-  func whatIsWrongIsSaid(_ text: String, _ column: Int, _ message: String) throws {
+  func mistakesInResetsAreReported(_ text: String, _ column: Int, _ message: String) throws {
     let error = #expect(throws: ProfileProblems.self) { try read(text) }
     let problem = error?.problems.first
     #expect(problem?.message.contains(message) == true, "\(String(describing: error))")

@@ -35,7 +35,7 @@ import Testing
     ("share: {pty: a, write: yes}", 24, "write must be true or false"),
     ("share: {pty: a, write: true}", 24, "needs writes: allowed"),
   ])
-  func whatIsWrongIsSaid(_ text: String, _ column: Int, _ message: String) throws {
+  func mistakesInSharingAreReported(_ text: String, _ column: Int, _ message: String) throws {
     let error = #expect(throws: ProfileProblems.self) { try read(text) }
     let problem = error?.problems.first
     #expect(problem?.message.contains(message) == true, "\(String(describing: error))")

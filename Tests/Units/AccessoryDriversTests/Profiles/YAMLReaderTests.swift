@@ -18,7 +18,7 @@ import Testing
 
   private func error(_ text: String) -> YAMLError? { error(Array(text.utf8)) }
 
-  @Test func valuesAndTheirPlaces() throws {
+  @Test func valuesAreReadWithTheirPlaces() throws {
     let text = """
       # a remark
       name: "Gérät"
@@ -104,7 +104,7 @@ import Testing
     #expect(error?.message == "there is no memory to read it")
   }
 
-  @Test func bytesThatAreNoText() throws {
+  @Test func bytesThatAreNotUTF8AreNoYAML() throws {
     let error = try #require(self.error(Array("a: 1\nbé: ".utf8) + [0xFF, 0xFE]))
     #expect(error.message.contains("UTF-8"))
     #expect(error.mark.line == 2)
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// As editors on Windows write it. It is no part of the first key, and moves no column.
-  @Test func aByteOrderMark() throws {
+  @Test func aByteOrderMarkIsSkipped() throws {
     let text = Array("name: x\nmatch: {serial: A}\n".utf8)
     let plain = try YAMLReader.read(text)
     #expect(try YAMLReader.read([0xEF, 0xBB, 0xBF] + text) == plain)

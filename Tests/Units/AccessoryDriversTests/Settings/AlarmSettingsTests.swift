@@ -20,7 +20,7 @@ import Testing
     try ProfileReader.read(Array("name: pack\nmatch: {serial: A1}\nalarms:\n\(alarms)".utf8), file: "f")
   }
 
-  @Test func rulesOfAProfile() throws {
+  @Test func alarmRulesOfAProfileAreRead() throws {
     let read = try profile(
       """
       - battery < 20 %
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func entriesOfTheConfiguration() throws {
+  @Test func alarmEntriesOfTheConfigurationAreRead() throws {
     #expect(try settings("alarms: []") == [])
     let entries = try settings(
       """
@@ -112,7 +112,7 @@ import Testing
     ("- {accessory: A1, rules: [batery < 3 V, fault fault fault]}", "f:2:53: expected for TIME"),
     ("- temprature sensor > 45", "f:2:3: there is no"),
   ])
-  func mistakesInTheConfiguration(text: String, message: String) {
+  func mistakesInAlarmEntriesAreReported(text: String, message: String) {
     do {
       Issue.record("read: \(try settings("alarms:\n\(text)"))")
     } catch {

@@ -134,7 +134,7 @@ import Testing
       "line 2 has an entry"
     ),
   ])
-  func whatIsWrongIsSaid(_ text: String, _ line: Int, _ column: Int, _ message: String) throws {
+  func mistakesInTheSettingsAreReported(_ text: String, _ line: Int, _ column: Int, _ message: String) throws {
     let error = #expect(throws: ProfileProblems.self) { try read(text) }
     let problem = try #require(error?.problems.first)
     #expect(error?.problems.count == 1, "\(error?.problems.map(\.description) ?? [])")

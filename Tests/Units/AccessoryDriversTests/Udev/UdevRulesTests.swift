@@ -101,7 +101,7 @@ import Testing
     #expect(!file.marks("usb", attributes: nameless))
   }
 
-  @Test func everyPartOfARule() throws {
+  @Test func everyPartOfARuleIsMatchedByUdev() throws {
     let all = try rules(
       DeviceRule(
         name: "Sim*", manufacturer: "Accessory Bridge", serialNumber: "SIM*1", usbVendor: 0x1209, usbProduct: 1,
