@@ -87,7 +87,7 @@ import Testing
 
   /// Answers and events are a host's business, not an accessory's.
   @Test(arguments: [.reply, .event, [.reply, .replyWanted], [.event, .replyWanted]] as [AF1Header.Flags])
-  mutating func framesThatAskNothing(flags: AF1Header.Flags) {
+  mutating func framesThatAskNothingAreNotAnswered(flags: AF1Header.Flags) {
     let header = AF1Header(flags: flags, command: AF1Device.count, number: 1)
     #expect(device.answer(header, .whole, payload: [], now: now) == nil)
     #expect(device.runs == 0)
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Number, command and payload make the repeat; if one differs, it is another request.
-  @Test mutating func whatIsNoRepeat() {
+  @Test mutating func aRequestThatDiffersIsNoRepeat() {
     #expect(ask(.echo, 1, [1])?.payload == [1])
     #expect(ask(.echo, 1, [2])?.payload == [2])
     #expect(ask(AF1Device.count, 1, [2])?.payload.first == 1)
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// The rules that make it safe to ask again: the same host asks by the same nonce, another by another.
-  @Test mutating func untilAnotherHostComes() {
+  @Test mutating func anotherHostsRequestIsNoRepeat() {
     _ = hello(1)
     #expect(count(1) == 1)
     _ = hello(1, number: 901)

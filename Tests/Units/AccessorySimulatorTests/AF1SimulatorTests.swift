@@ -87,7 +87,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func aBatteryThatDrains() async throws {
+  @Test func aDrainingBatteryIsReportedToItsEnd() async throws {
     let simulator = quiet {
       $0.device.battery = AF1BatteryReply(level: .low, percent: 3, millivolts: 3_000, charge: .discharging)
       $0.drain = 100

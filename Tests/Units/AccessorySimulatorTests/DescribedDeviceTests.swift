@@ -140,7 +140,7 @@ import Testing
   }
 
   /// Nobody gave its voltages: those of a lead battery of 24 V.
-  @Test func aVoltageWithoutParameters() throws {
+  @Test func theVoltageHasADefaultRange() throws {
     var device = try device("megatec")
     let isSet = device.set(percent: 50)
     #expect(isSet)
@@ -232,7 +232,7 @@ import Testing
     _ = device.take(try writer.bytes(index, arguments).bytes)
   }
 
-  @Test func whatIsWrittenIsRead() throws {
+  @Test func writtenValuesAreReadBack() throws {
     let description = try DescriptionReader.read(Array(Self.text.utf8), file: "lamp.yaml").description
     var device = try DescribedDevice(description, serialNumber: "SIM0001")
     try send(

@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func anAccessoryWithoutFiles() async throws {
+  @Test func anAccessoryWithoutFilesRefusesATransfer() async throws {
     let terminal = try await ScriptedAccessory { _ in .refusal(3) }.onPseudoTerminal()
     let session = try await AccessorySession.open(TerminalConfiguration(path: terminal.path))
     let accessory = try await AF1Accessory.open(session)

@@ -84,7 +84,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func unpluggedAmidAnAnswer() async throws {
+  @Test func anUnplugAtARequestIsADisconnection() async throws {
     let simulator = simulator { $0.faults.unplug = .request(2) }
     let accessory = try await open(try await simulator.plugIn())
     #expect(try await accessory.echo([1]) == [1])

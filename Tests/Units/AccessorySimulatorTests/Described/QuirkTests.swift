@@ -18,7 +18,7 @@ import Testing
     QuirkCase.elm327, QuirkCase.modbus, QuirkCase.megatec,
   ].flatMap { $0 }
 
-  @Test(arguments: all) func theSameIsTold(quirk: QuirkCase) async throws {
+  @Test(arguments: all) func quirksChangeOnlyWhatTheySay(quirk: QuirkCase) async throws {
     let plain = try await QuirkBench.with(quirk.kind) { try await $0.told() }
     let told = try await QuirkBench.with(quirk.kind, quirk.show) { bench in
       [try await bench.told(), try await bench.told()]
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// What old shunts do: behind a HEX message they send no text for a while. What was told before is still told.
-  @Test func quietBehindAHEXMessage() async throws {
+  @Test func readingsStayDuringAQuietTime() async throws {
     try await QuirkBench.with("vedirect") { device, _ in
       device.quirks.quietTime = .seconds(1)
     } _: { bench in

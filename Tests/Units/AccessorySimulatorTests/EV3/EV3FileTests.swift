@@ -182,7 +182,7 @@ import Testing
   }
 
   /// A file that is another by the time it goes on is not put together of both.
-  @Test func aFileThatChanges() async throws {
+  @Test func aFileThatChangesIsNotMixed() async throws {
     let upload = Watched(EV3Upload(Self.path))
     let times = Locked(0)
     try await interrupted(.terminal, at: 100, keepsHandles: true) { simulator, brick in

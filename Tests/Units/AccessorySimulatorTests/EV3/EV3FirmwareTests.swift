@@ -110,7 +110,7 @@ import Testing
   }
 
   /// BLUETOOTHPIN is for USB alone.
-  @Test mutating func notOverThisConnection() throws {
+  @Test mutating func aCommandForUSBAloneIsRefused() throws {
     let reply = try answer(.systemCommand, [0x9F, 0])
     #expect(try EV3SystemReply(decoding: reply.body).status == .illegalConnection)
   }

@@ -264,7 +264,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func aBatteryThatDrains() async throws {
+  @Test func aBricksBatteryDrainsWithTime() async throws {
     let clock = ManualClock()
     let bench = try await EV3Bench.open(clock: clock) { $0.device.drain = 2 }
     #expect(try await bench.brick.battery().percent == 100)
@@ -277,7 +277,7 @@ import Testing
 
   // MARK: - What can't be
 
-  @Test func whatABrickRefuses() async throws {
+  @Test func aBrickRefusesWhatItCannotDo() async throws {
     let bench = try await EV3Bench.open()
     let refused: [EV3Command<Void>] = [
       .error, .startProgram("../apps/none/none.rbf"), .startMotors(.a, layer: 1),

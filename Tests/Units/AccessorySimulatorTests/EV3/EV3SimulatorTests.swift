@@ -14,7 +14,7 @@ import Testing
 
 /// A pretended brick from end to end: the real driver and the real link at the other end of a terminal or a socket.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct EV3SimulatorTests {
-  @Test(arguments: EV3Bench.Way.allCases) func inTheTermsOfAll(way: EV3Bench.Way) async throws {
+  @Test(arguments: EV3Bench.Way.allCases) func aBrickIsReadAsAnyAccessory(way: EV3Bench.Way) async throws {
     let bench = try await EV3Bench.open(way) {
       $0.device.percent = 57
       $0.device.warnings = [.batteryLow, .busy]
@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: [
     ("D/s ", AccessoryValue.Quantity.rotation, MeasurementUnit.degreePerSecond), (" C", .temperature, .celsius),
   ])
-  func unitsOfTheFirmware(symbol: String, quantity: AccessoryValue.Quantity, unit: MeasurementUnit) {
+  func theFirmwaresUnitsHaveTheirMeaning(symbol: String, quantity: AccessoryValue.Quantity, unit: MeasurementUnit) {
     let meaning = EV3Brick.meaning(of: symbol)
     #expect(meaning.quantity == quantity && meaning.unit == unit)
     #expect(EV3Brick.meaning(of: "  ").unit == nil && EV3Brick.meaning(of: "N").unit == "N")

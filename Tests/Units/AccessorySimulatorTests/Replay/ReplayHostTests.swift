@@ -20,7 +20,7 @@ struct ReplayHostTests {
     return bytes
   }
 
-  @Test func piecesDoNotMatter() throws {
+  @Test func theHostsBytesMayComeInAnyPieces() throws {
     let script = try script(.host([1, 2, 3]), .accessory([9]), .host([4, 5]))
     for cut in 0...5 {
       var host = ReplayHost(script, .none)

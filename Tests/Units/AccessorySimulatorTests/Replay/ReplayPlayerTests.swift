@@ -111,7 +111,7 @@ struct ReplayPlayerTests {
     #expect(player.next(at: at(2)) == nil && player.isOver)
   }
 
-  @Test func unpluggedAndPluggedInAgain() throws {
+  @Test func aReplayPlugsAndUnplugsAtItsTimes() throws {
     let script = try script(
       (0, .host([1])), (1, .accessory([2])), (1, .unplug), (500, .plugIn), (600, .accessory([3])), (700, .host([4])))
     var player = ReplayPlayer(script, speed: .times(1))

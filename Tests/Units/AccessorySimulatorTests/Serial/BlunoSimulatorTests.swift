@@ -140,7 +140,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func inTheTermsOfAll() async throws {
+  @Test func aRobotIsReadAsAnyAccessory() async throws {
     let bench = try await Bench.open { $0.name = "Rob" }
     let accessory: any Accessory = bench.robot
     let identity = try await accessory.identify()

@@ -54,7 +54,7 @@ import Testing
 
   private static let first = BluetoothAddress(rawValue: 0x0017_EA00_0000)!
 
-  @Test(arguments: [false, true]) func inTheTermsOfAll(newForm: Bool) async throws {
+  @Test(arguments: [false, true]) func aModuleIsReadAsAnyAccessory(newForm: Bool) async throws {
     let bench = try await Bench.open {
       $0.module.percent = 57
       $0.module.newBatteryForm = newForm
@@ -245,7 +245,7 @@ import Testing
   }
 
   /// Lost, taken up again, and given up when nobody is there any more.
-  @Test func lostAndTakenUpAgain() async throws {
+  @Test func aLostConnectionIsMadeAgainAndThenGivenUp() async throws {
     let bench = try await Bench.open { $0.module.isCentral = true }
     var policy = HM10CentralPolicy()
     policy.reconnect.interval = .milliseconds(100)

@@ -111,7 +111,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func inTheTermsOfAll() async throws {
+  @Test func aCarIsReadAsAnyAccessory() async throws {
     let bench = try await Bench.open()
     let accessory: any Accessory = bench.car
     #expect(try await accessory.identify().model == "HM-1X")

@@ -55,7 +55,7 @@ import Testing
     await bench.close()
   }
 
-  @Test(arguments: MAVLinkVersion.allCases) func allThatItTells(version: MAVLinkVersion) async throws {
+  @Test(arguments: MAVLinkVersion.allCases) func anAutopilotsReadingsAreAllRead(version: MAVLinkVersion) async throws {
     try await with { configuration, _ in
       configuration.version = version
     } _: { bench in

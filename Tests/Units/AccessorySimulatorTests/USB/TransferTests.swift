@@ -8,7 +8,7 @@ import Testing
 @Suite struct TransferTests {
   private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
 
-  @Test func outgoingBytesInOrder() throws {
+  @Test func outgoingBytesArriveInOrder() throws {
     var bench = Bench(.bulk)
     #expect(try bench.submit(0x01, data: bytes(512)) == [.done(1, count: 512)])
     #expect(try bench.submit(0x01) == [.done(2)])  // of nothing
@@ -30,7 +30,7 @@ import Testing
     #expect(try bench.submit(0x81, length: 512) == [.done(7, [4])])
   }
 
-  @Test func unlinkingOneOfMany() throws {
+  @Test func unlinkingOneTransferLeavesTheOthers() throws {
     var bench = Bench(.bulk)
     for _ in 0..<4 { #expect(try bench.submit(0x81, length: 64) == []) }
     #expect(try bench.unlink(2).first?.status == -104)

@@ -39,7 +39,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: [1, 7, 47, 48, 49, .max]) func piecesDoNotMatter(piece: Int) throws {
+  @Test(arguments: [1, 7, 47, 48, 49, .max]) func requestsMayComeInAnyPieces(piece: Int) throws {
     var kernel = TestKernel()
     let wire =
       kernel.control(0x80, 6, value: 0x0100, length: 18) + kernel.submit(0x01, data: Array(0...200))
@@ -78,7 +78,7 @@ import Testing
     ("00000001 1 1 0 1 0 ffffffff 0 0 0 0 0", .tooLong(.max)),
     ("00000001 1 1 1 1 0 1000001 0 0 0 0 0", .tooLong(0x1000001)),
     ("00000001 1 1 1 1 0 40 0 8 0 0 0", .isochronous),
-  ]) func whatMakesNoSense(header: String, error: USBIPError) {
+  ]) func aSenselessHeaderEndsTheDecoding(header: String, error: USBIPError) {
     var decoder = USBIPDecoder()
     decoder.append(words(header))
     #expect(throws: error) { try decoder.next() }

@@ -63,7 +63,7 @@ import Testing
     _ = try await again.end()
   }
 
-  @Test func unpluggedAmidAnAnswer() async throws {
+  @Test func anUnplugAmidAnAnswerSendsHalfOfIt() async throws {
     let simulator = simulator { $0.faults.unplug = .request(1) }
     try await simulator.plugIn()
     let cable = try await host.cable()
@@ -123,7 +123,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func theLineIsTold() async throws {
+  @Test func changesOfTheLineAreEvents() async throws {
     let simulator = simulator(.modem)
     var events = simulator.events.makeAsyncIterator()
     try await simulator.plugIn()
@@ -211,7 +211,7 @@ import Testing
   }
 
   /// Who was unplugged comes back where it was, though another port is free that comes before.
-  @Test func thePortItHad() throws {
+  @Test func aSimulatorGetsItsFormerPortAgain() throws {
     let directory = try TemporaryDirectory()
     #expect(mkdir("\(directory.path)/usb1", 0o755) == 0)
     try directory.write(Array("480\n".utf8), to: "usb1/speed")
