@@ -90,7 +90,7 @@ import Testing
     Self.frame(AF1Header(flags: .reply, command: .echo, number: number), payload)
   }
 
-  @Test func eachReplyGoesToWhoAsked() async throws {
+  @Test func eachReplyGoesToItsClientThroughAHub() async throws {
     let setup = Setup()
     await setup.attach()
     let clients = [await setup.join("a"), await setup.join("b"), await setup.join("c")]
@@ -119,7 +119,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func aClientOfRFC2217() async throws {
+  @Test func framesForRFC2217AreEscaped() async throws {
     let setup = Setup()
     await setup.attach()
     let client = await setup.join("a", kind: .rfc2217)

@@ -183,7 +183,7 @@ import Testing
     await setup.hub.close()
   }
 
-  @Test func aBreakEitherWay() async throws {
+  @Test func aTelnetBreakIsABreakOnTheLine() async throws {
     let setup = Setup()
     await setup.attach()
     let client = await TelnetTestClient(setup.hub)
