@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoSequence() {
+  @Test func brokenSequencesAreSeparateKeys() {
     #expect(keys("\u{1B}\u{1B}[A") == [.escape, .up])
     #expect(keys("\u{1B}x") == [.character("x")])
     #expect(keys("\u{1B}[") == [.escape, .character("[")])

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func bytesThatAreNoText() {
+  @Test func bytesThatAreNotUTF8AreEscaped() {
     var text = ReceivedText()
     #expect(lines(text.take([0x41, 0xFF, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0x42])) == "A\\xff\\xc0\\x80\\xed\\xa0\\x80B")
     #expect(lines(text.take([0xE2, 0x82])) == "" && text.isPending)
