@@ -92,7 +92,7 @@ import Testing
     #expect(exists(file.path))
   }
 
-  @Test func whatIsNoFile() throws {
+  @Test func linksPipesAndDirectoriesAreNoAnnouncements() throws {
     let file = try HeldFile(Array(Self.text.utf8))
     let directory = try TemporaryDirectory()
     #expect(symlink(file.path, directory.path + "/link.json") == 0)

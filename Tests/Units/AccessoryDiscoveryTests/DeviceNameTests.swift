@@ -47,7 +47,7 @@ import Testing
   }
 
   /// A device without a serial number goes by its path.
-  @Test func withoutASerialNumber() {
+  @Test func withoutASerialNumberThePathIsTheName() {
     #expect(Self.plain.id == Self.plain.address.description)
     var empty = Self.plain
     empty.serialNumber = ""
@@ -63,7 +63,7 @@ import Testing
 
   // MARK: - Units
 
-  @Test func unitsOfALine() throws {
+  @Test func unitsOfALineAreNamedByNumber() throws {
     let units = [1, 2, 5].map { Self.red.onLine(unit: $0) }
     #expect(units.map(\.id) == ["X-1@1", "X-1@2", "X-1@5"])
     #expect(units[1].place == "/dev/pts/9991@2")
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func aNameBelowDev() throws {
+  @Test func aNodeIsFoundByItsNameBelowDev() throws {
     #expect(try resolve("null", Self.red) == Device(.node("/dev/null"), source: .named))
     #expect(try resolve("pts/ptmx", Self.red) == Device(.node("/dev/pts/ptmx"), source: .named))
   }
@@ -165,7 +165,7 @@ import Testing
 
   // MARK: - Sockets
 
-  @Test func socketsByTheirPaths() throws {
+  @Test func socketsAreFoundByTheirPaths() throws {
     let lamp = Device(.unix("/run/lamp.sock"), source: .simulator, serialNumber: "L1")
     for text in ["unix:/run/lamp.sock", "lamp.sock", "L1"] { #expect(try resolve(text, Self.red, lamp) == lamp) }
     let other = try resolve("unix:/run/other.sock", Self.red, lamp)
@@ -207,7 +207,7 @@ import Testing
     #expect(try resolve(text, Self.bare, Self.lamp) == Self.lamp)
   }
 
-  @Test func usbNumbersOfSeveral() throws {
+  @Test func usbNumbersOfSeveralDevicesAreAmbiguous() throws {
     #expect(throws: ResolutionError.ambiguous("usb:0ab3:0043", [Self.bare, Self.lamp])) {
       try resolve("usb:0ab3:0043", Self.bare, Self.lamp, Self.red)
     }
@@ -228,7 +228,7 @@ import Testing
     "A1", "ttyACM977", "usb-Lamp_A1-if00", "/dev/serial/by-id/usb-Lamp_A1-if00", "serial/by-id/usb-Lamp_A1-if00",
     "usb-Lam", "/dev/lamp 1", "lamp 1", "lamp",
   ])
-  func namesOfATerminal(_ text: String) throws {
+  func aTerminalIsFoundByEachName(_ text: String) throws {
     let found = try resolve(text, Self.bare, Self.lamp)
     #expect(found == Self.lamp)
     #expect(found.address.transport == .terminal)
@@ -262,7 +262,7 @@ import Testing
   }
 
   /// The usbfs node means that way in.
-  @Test func theNodeOfUsbfs() throws {
+  @Test func theNodeOfUsbfsChoosesUSB() throws {
     let directory = try TemporaryDirectory()
     try directory.write([], to: "node")
     var device = Self.lamp
@@ -288,7 +288,7 @@ import Testing
   }
 
   /// What can be no accessory is found when it is named, and is in nobody's way.
-  @Test func whatIsNoAccessory() throws {
+  @Test func whatIsNoAccessoryMustBeNamedWhole() throws {
     var keyboard = Self.usb(5, serial: "A1-KEYS")
     keyboard.usb?.interfaces[0].description.function = USBClass(code: 3, subclass: 1, protocol: 1)
     #expect(try resolve(nil, keyboard, Self.lamp) == Self.lamp)

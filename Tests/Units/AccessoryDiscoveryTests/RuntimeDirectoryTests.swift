@@ -26,7 +26,7 @@ import Testing
   }
 
   /// Two users' directories side by side, so it has the user's number.
-  @Test func withoutARuntimeDirectory() throws {
+  @Test func theTemporaryDirectoryGetsTheUsersNumber() throws {
     let expected = directory.path + "/accessory-bridge-\(geteuid())"
     #expect(try find(["TMPDIR": directory.path]) == expected)
     #expect(directory.names() == ["accessory-bridge-\(geteuid())"])

@@ -52,7 +52,7 @@ import Testing
   }
 
   /// A killed process unlinks nothing: the kernel closes its file, and that is the sign.
-  @Test func anOwnerThatDies() async throws {
+  @Test func anAnnouncementGoesWithItsOwner() async throws {
     let descriptor = open(directory.path + "/.new", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     let text = Array(AnnouncementTests.text.utf8)
     try #require(write(descriptor, text, text.count) == text.count && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -89,7 +89,7 @@ import Testing
     file.remove()
   }
 
-  @Test func everySubscriberIsTold() async throws {
+  @Test func everySubscriberOfSimulatorsIsTold() async throws {
     let source = source()
     let first = try announce("first")
     var one = try await source.events().makeAsyncIterator()
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// Who stops listening doesn't stop the others.
-  @Test func aSubscriberThatLeaves() async throws {
+  @Test func aSubscriberThatLeavesStopsNoOther() async throws {
     let source = source()
     let first = try announce("first")
     let isReading = Watched(false)
@@ -144,7 +144,7 @@ import Testing
     (stays + [last]).forEach { $0.remove() }
   }
 
-  @Test func theStreamKeepsItsSource() async throws {
+  @Test func aStreamKeepsItsSimulatorSource() async throws {
     weak var leak: SimulatorSource?
     var stream: AsyncStream<DeviceEvent>?
     do {

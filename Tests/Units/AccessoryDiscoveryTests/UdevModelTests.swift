@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Another directory in the place of the first: gone and come between two looks.
-  @Test func anotherInItsPlace() {
+  @Test func aReplacedDeviceIsRemovedAndAdded() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     let device = model.devices[0]
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Gone while a look is under way that still saw it, and then for looks that still see its directory.
-  @Test func goneDuringALook() {
+  @Test func aDeviceGoneDuringALookStaysGone() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     let device = model.devices[0]

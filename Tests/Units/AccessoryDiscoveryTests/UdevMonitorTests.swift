@@ -114,7 +114,7 @@ import Testing
   }
 
   /// More than the socket holds while nobody reads: said, and what comes afterwards is heard again.
-  @Test func moreThanIsKept() async throws {
+  @Test func anOverflowOfMessagesIsTold() async throws {
     let io = IOThread(queue: try EpollQueue())
     let ear = try Ear(bufferSize: 4_096, io: io)
     let isHeld = DispatchSemaphore(value: 0)
