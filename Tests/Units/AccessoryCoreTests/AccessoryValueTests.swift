@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func boundsOfAValue() {
+  @Test func aValueIsCutToItsBounds() {
     let long = String(repeating: "ä", count: 1_000)
     let cut = AccessoryValue(
       "x" + long, quantity: .init(rawValue: long), unit: MeasurementUnit(rawValue: long),

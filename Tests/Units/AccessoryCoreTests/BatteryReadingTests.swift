@@ -47,7 +47,7 @@ import Testing
   }
 
   /// What a driver tells too much of is cut; what is within the limits stays as it is.
-  @Test func boundsOfAReading() {
+  @Test func aBatteryReadingIsCutToItsBounds() {
     var good = BatteryReading(percent: 57, level: .normal, millivolts: 52_000, milliamperes: -1_500)
     good.cellMillivolts = [3_300, nil, 3_301]
     good.temperatures = [.init(24_950, name: "MOS"), .init(nil), .init(-273_150)]

@@ -36,7 +36,7 @@ import Testing
     "rfcomm:00:16:53:4A:FF:09/0", "rfcomm:00:16:53:4A:FF:09/31", "rfcomm:00:16:53:4A:FF:09/01",
     "rfcomm:00:16:53:4A:FF:09/1/2", "rfcomm:00:16:53:4A:FF:09/+1",
   ])
-  func whatIsNoAddress(text: String) {
+  func whatIsNoAddressIsRefused(text: String) {
     #expect(DeviceAddress(text) == nil)
   }
 

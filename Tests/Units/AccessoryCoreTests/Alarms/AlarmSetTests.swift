@@ -32,7 +32,7 @@ import Testing
     #expect(set.raised.map(\.rule) == [low])
   }
 
-  @Test func anAccessoryThatWent() throws {
+  @Test func alarmsAreClearedWhenReadingsAreForgotten() throws {
     var set = AlarmSet([try AlarmRule("battery < 20 %"), try AlarmRule("silent for 5 min")], now: Self.start)
     _ = set.take(battery(5), now: Self.start, wallClock: 1_000)
     #expect(set.watchesSilence)
@@ -48,7 +48,7 @@ import Testing
     ("weight < 5 kg", "weight is in stone\\u{1b}, and the limit in kg"),
     ("temperature > 30", "temperature is no number"),
   ])
-  func rulesThatDoNotFit(text: String, reason: String?) throws {
+  func rulesThatNeverFitHaveAReason(text: String, reason: String?) throws {
     let values = ValuesReading(
       [
         AccessoryValue("pv_power", quantity: .power, unit: .watt, content: .number(3)),
