@@ -49,7 +49,7 @@ import Testing
   }
 
   /// Several on one line are an accessory each. A session has the line's bytes, so only one of them has a session at a time.
-  @Test func unitsOfALine() async throws {
+  @Test func unitsOfALineShareOneSession() async throws {
     let described = try #require(DescriptionLibrary.builtIn.described("daly"))
     let board = try DescribedDevice(described.description, serialNumber: "BANK1")
     var configuration = SerialSimulator<DescribedUnits>.Configuration(

@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Nothing of it becomes an accessory; what is right does.
-  @Test(arguments: ["480", "-1e300", "1e300"], ["1.5", "1e300", "-1"]) func tellsOfNoAccessory(
+  @Test(arguments: ["480", "-1e300", "1e300"], ["1.5", "1e300", "-1"]) func wrongDevicesOfAServiceAreIgnored(
     speed: String, time: String
   ) async throws {
     let directory = try TemporaryDirectory()
@@ -93,7 +93,7 @@ import Testing
   /// The last that such a service tells of.
   private static let last = [event("present", gadget(9)), "{}"]
 
-  @Test func tellsOfOneTwice() async throws {
+  @Test func aDeviceToldTwiceIsOneAccessory() async throws {
     let again = try await told([
       "Subscribe": [
         Self.event("present", Self.gadget(1)), Self.event("connected", Self.gadget(1)),
@@ -105,7 +105,7 @@ import Testing
   }
 
   /// What was told before has gone.
-  @Test func tellsOfOneOtherwise() async throws {
+  @Test func aDeviceToldOtherwiseReplacesTheFirst() async throws {
     let otherwise = try await told([
       "Subscribe": [
         Self.event("present", Self.gadget(1)), Self.event("connected", Self.gadget(1, "named")),
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// What is beyond is passed over, and that is told once; one that has gone makes room.
-  @Test func tellsOfTooMany() async throws {
+  @Test func devicesBeyondTheLimitArePassedOver() async throws {
     let told = try await told(
       limit: 3,
       [

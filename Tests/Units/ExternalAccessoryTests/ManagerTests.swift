@@ -117,7 +117,7 @@ func mainQueueBarrier() async {
     await simulator.stop()
   }
 
-  @Test func devicesWithoutAProfile() throws {
+  @Test func onlyDevicesWithProtocolsAreShown() throws {
     let source = FakeSource([Device(.node("/dev/ttyUSB0"), source: .named, serialNumber: "X")])
     let manager = EAAccessoryManager(sources: [source, FakeSource()])
     #expect(manager.connectedAccessories.isEmpty)
@@ -182,7 +182,7 @@ func mainQueueBarrier() async {
   }
 
   /// What came and went while the main thread was busy is told in order, each in its turn.
-  @Test func aBusyMainThread() async throws {
+  @Test func aBusyMainThreadIsToldInOrder() async throws {
     let bench = try Bench()
     let diary = Diary(bench.manager)
     defer { diary.end() }

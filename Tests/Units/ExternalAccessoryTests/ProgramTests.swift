@@ -30,7 +30,7 @@ import Testing
   }
 
   /// An accessory that is connected while the program runs.
-  @Test func anExampleThatWaits() async throws {
+  @Test func anExampleWaitsForItsAccessory() async throws {
     let place = try Place()
     let program = try place.start("DelegateClient")
     try await program.line(containing: "waiting")
@@ -48,7 +48,7 @@ import Testing
 
   /// The same programs print the same while the service holds the accessory, one after another, and it has it again
   /// afterwards.
-  @Test func theServiceHoldsIt() async throws {
+  @Test func theExamplesWorkThroughTheService() async throws {
     let place = try Place()
     let simulator = try await place.simulate()
     let service = try place.start("bridge-cli", "serve")
@@ -98,7 +98,7 @@ import Testing
 
   // MARK: - Clients as found in the wild
 
-  @Test(arguments: ["controller", "queues", "thread"]) func aClientOfSwift5(_ name: String) async throws {
+  @Test(arguments: ["controller", "queues", "thread"]) func aSwift5ClientReadsABattery(_ name: String) async throws {
     let place = try Place()
     let simulator = try await place.simulate()
     let transcript = try await place.start("ClientsOfSwift5", name).end()
@@ -141,7 +141,8 @@ import Testing
     _ = simulator
   }
 
-  @Test(arguments: ["ClientsOfSwift6", "ClientsOfSwift6In5"]) func aClientOfSwift6(_ name: String) async throws {
+  @Test(arguments: ["ClientsOfSwift6", "ClientsOfSwift6In5"])
+  func aSwift6ClientReadsABatteryAndTheDisconnection(_ name: String) async throws {
     let place = try Place()
     let program = try place.start(name)
     try await program.line(containing: "waiting")

@@ -10,7 +10,7 @@ import Testing
 
 /// Sessions from open to close, on a pseudo-terminal.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct SessionTests {
-  @Test func whatASessionKnows() throws {
+  @Test func aSessionHasItsAccessoryAndStreams() throws {
     let bench = try Bench()
     let accessory = try bench.accessory
     let session = try #require(EASession(accessory: accessory, forProtocol: framed))
@@ -31,7 +31,7 @@ import Testing
     #expect(error?.kind == .unsupported)
   }
 
-  @Test func anAccessoryThatIsGone() async throws {
+  @Test func noSessionIsOpenedOnceTheAccessoryIsGone() async throws {
     let bench = try Bench()
     let accessory = try bench.accessory
     bench.unplug()
@@ -40,7 +40,7 @@ import Testing
     #expect(throws: AccessoryError.disconnected("Gadget")) { try EASession.open(accessory, forProtocol: framed) }
   }
 
-  @Test func inSomebodyElsesHands() async throws {
+  @Test func noSessionIsOpenedWhileAnotherProgramHasIt() async throws {
     let bench = try Bench()
     let other = try await DescriptorTransport.open(TerminalConfiguration(path: try #require(bench.device.address.node)))
     let error = #expect(throws: AccessoryError.self) { try bench.session() }
@@ -217,7 +217,7 @@ import Testing
   }
 
   /// Closing within the delegate, as many do at the end.
-  @Test func closedByItsDelegate() async throws {
+  @Test func aDelegateMayCloseTheStreams() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder { stream, event in

@@ -200,7 +200,7 @@ import Testing
   }
 
   /// Case 12: asking is cheap and true, and needs no run loop.
-  @Test func askingInALoop() async throws {
+  @Test func aStreamIsPolledWithoutARunLoop() async throws {
     let bench = try Bench()
     let session = try bench.session()
     #expect(!session.input.hasBytesAvailable)
@@ -274,7 +274,7 @@ import Testing
   }
 
   /// Case 9: the delegate goes before the stream is closed.
-  @Test func aDelegateThatGoes() async throws {
+  @Test func aStreamWorksWithoutItsFormerDelegate() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()

@@ -43,7 +43,8 @@ import Testing
   }
 
   /// Each kind that ships: a session is raw bytes, so where these are guarded Apple's own way opens none.
-  @Test(arguments: DriverLibrary.builtIn.all.map(\.name)) func ofThoseThatShip(_ kind: String) async throws {
+  @Test(arguments: DriverLibrary.builtIn.all.map(\.name))
+  func guardedKindsOpenNoSessionWithoutWrites(_ kind: String) async throws {
     let terminal = try await PseudoTerminal.open()
     let arrived = Watched<[UInt8]>([])
     terminal.transport.input.onReadable { [weak transport = terminal.transport] in
