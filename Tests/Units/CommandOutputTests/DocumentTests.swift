@@ -37,7 +37,7 @@ import Testing
     #expect(DocumentText.line(DeviceDocument(told)) == Samples.bareText)
   }
 
-  @Test func usbWithoutItsRest() {
+  @Test func unknownFieldsOfUSBAreNull() {
     var device = Samples.bare
     device.usb = USBIdentity(
       vendorID: 1, productID: 2, bus: 3, address: 4, node: "n", port: "p",
@@ -123,7 +123,7 @@ import Testing
   }
 
   /// Where an accessory stands with the service that holds it.
-  @Test func whatAServiceHolds() {
+  @Test func aHeldDevicesDocumentHasItsService() {
     var held = Bridge.Accessory(device: Samples.bare, state: .waiting, tries: 2, profile: "lamp", driver: "framed")
     held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
     (held.readings_age_ms, held.tries_limit, held.next_try_ms) = (1_500, 3, 900)
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func numbersThatAreNone() {
+  @Test func infinityAndNaNAreNoDocuments() {
     #expect(DocumentText.line([Double.nan]) == nil)
     #expect(DocumentText.line([PlainValue.number(.infinity)]) == nil)
   }

@@ -15,7 +15,7 @@ import Testing
     (.misconfigured, "misconfigured", 78), (.ioFailure, "io_failure", 74),
   ]
 
-  @Test func everyKindIsHere() { #expect(Set(Self.kinds.map(\.0)) == Set(AccessoryError.Kind.allCases)) }
+  @Test func everyKindOfErrorIsTested() { #expect(Set(Self.kinds.map(\.0)) == Set(AccessoryError.Kind.allCases)) }
 
   @Test(arguments: kinds) func everyKindOfErrorHasItsExitStatus(kind: AccessoryError.Kind, name: String, status: CInt) {
     #expect(ExitStatus.of(kind) == status)

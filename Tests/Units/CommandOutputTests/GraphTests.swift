@@ -75,7 +75,7 @@ struct GraphTests {
   }
 
   /// The axis of a current that was always 0 has numbers that mean something.
-  @Test func anAxisOfZeros() {
+  @Test func anAxisOfZerosHasUsefulTicks() {
     let series = ReadingSeries(name: ReadingSeries.current, unit: "A", points: [.init(time: 0, span: 3_600, 0)])
     let labels = Self.lines(series, 40, 8)[1...5].map { line in String(line.prefix { $0 != "│" && $0 != "┤" }) }
     #expect(labels == [" 1", "  ", " 0", "  ", "-1"])
@@ -85,7 +85,7 @@ struct GraphTests {
     #expect(GraphAxis(0.001...0.001, ticks: 3).low > 0)
   }
 
-  @Test func aGraphInASCII() {
+  @Test func anASCIIGraphHasOnlyASCII() {
     let lines = Self.lines(Self.ramp(), 40, 9, .ascii)
     // The gap is blank in each row: the columns of the third quarter.
     for line in lines[1...6] {
@@ -96,7 +96,7 @@ struct GraphTests {
     #expect(lines.allSatisfy { $0.utf8.count == $0.count })
   }
 
-  @Test func hostileWordsAndNumbers() {
+  @Test func hostileWordsAndNumbersKeepAGraphHarmless() {
     var series = ReadingSeries(name: "\u{1B}[31m\nx", unit: "\u{7}")
     for value in [Double.greatestFiniteMagnitude, -.greatestFiniteMagnitude, 0, 1e-300, .infinity, .nan] {
       series.points = [.init(time: 10, span: 10, value), .init(time: 20, span: 10, 1)]

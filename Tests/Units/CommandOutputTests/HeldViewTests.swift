@@ -31,7 +31,7 @@ import Testing
   }
 
   /// One that is closed for want of work can be asked; one that isn't there can't.
-  @Test func whichCanBeAsked() {
+  @Test func onlyReachableAccessoriesCanBeAsked() {
     #expect([held(.attached), held(.lent), held(.waiting)].allSatisfy { $0.isReachable })
     #expect(![held(.waiting, tries: 1), held(.opening), held(.failed)].contains { $0.isReachable })
   }

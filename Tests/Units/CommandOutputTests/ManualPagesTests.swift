@@ -96,7 +96,7 @@ import Testing
     #expect(text.contains(".Sh SYNOPSIS\n.Bd -literal\ntool say <word>\ntool say \\-\\-loud\n.Ed\n"))
   }
 
-  @Test func whatIsNoDescription() throws {
+  @Test func whatDescribesNoCommandMakesNoManual() throws {
     for document in ["{}", "[]", "null", #"{"command": {}}"#, #"{"command": 5}"#] {
       #expect(ManualPages(try JSON(Array(document.utf8)), usages: [:], date: "") == nil, "\(document)")
     }

@@ -49,7 +49,7 @@ import Testing
   }
 
   /// What isn't known has no row.
-  @Test func detailsOfABattery() {
+  @Test func detailsOfABatteryHaveRowsForTheKnown() {
     #expect(BatteryDetails.facts(BatteryReading(percent: 57, millivolts: 3_712), Samples.pipe).isEmpty)
     var reading = BatteryReading(percent: 57)
     (reading.timeToFull, reading.cycles, reading.healthPercent) = (.seconds(75), 0, 98)
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// On a narrow terminal whole columns go, and the name, the value and its unit stay in one row.
-  @Test(arguments: [40, 80, 120]) func measurementsOnATerminal(columns: Int) {
+  @Test(arguments: [40, 80, 120]) func measurementsFitTheirTerminal(columns: Int) {
     let voltage = Read(
       AccessoryValue("rated_battery_voltage", quantity: .voltage, unit: .volt, content: .number(24), isDerived: true),
       age: .milliseconds(61_000))

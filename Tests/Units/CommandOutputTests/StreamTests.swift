@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Told once, be the reader gone before or after.
-  @Test(arguments: [false, true]) func theReaderIsGone(before: Bool) async throws {
+  @Test(arguments: [false, true]) func aGoneReaderIsToldOnce(before: Bool) async throws {
     let (reader, writer) = try FileDescriptor.pipe()
     let count = Watched(0)
     if before { try reader.close() }

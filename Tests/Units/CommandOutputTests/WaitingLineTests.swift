@@ -26,7 +26,7 @@ import Testing
     #expect(drawn.withLock { $0 } == [])
   }
 
-  @Test func theTimeGoesOn() {
+  @Test func theWaitingLineCountsDown() {
     let line = line()
     let wait = line.begin("waiting for X", limit: .seconds(3))
     for _ in 0..<25 { clock.advance(by: .milliseconds(100)) }

@@ -142,7 +142,7 @@ import Testing
 
   // MARK: - Views
 
-  @Test func viewsAndTheirEnds() {
+  @Test func keysOpenAndCloseTheViews() {
     var model = three
     _ = press(.enter, on: &model)
     #expect(model.view == .detail("a"))

@@ -105,7 +105,7 @@ import Testing
   }
 
   /// "7 accessories", not "7"; what is too long for the first line is cut with an ellipsis.
-  @Test func theNumberOfAccessories() {
+  @Test func theTitleCountsTheAccessories() {
     var model = TopSample.model((0..<7).map { TopSample.row("n\($0)") })
     #expect(TopSample.text(&model, columns: 80, rows: 8)[0].hasSuffix("  7 accessories"))
     model.title = "bridge-cli top (no service)"
@@ -224,7 +224,7 @@ import Testing
   }
 
   /// Nothing of a number is missing where there is little room.
-  @Test func detailInFortyColumns() {
+  @Test func theDetailFitsFortyColumns() {
     var pack = TopSample.pack
     pack.accessory.values = ValuesReading(
       [AccessoryValue("identity_of_it", content: .text("SmartShunt 500A/50mV of the roof"))], at: TopSample.now)
