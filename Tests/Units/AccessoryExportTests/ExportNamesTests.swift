@@ -16,7 +16,7 @@ struct ExportNamesTests {
     return names.name(snapshot).accessories.map { "\($0.id) \($0.name)" }
   }
 
-  @Test mutating func equalIdsAndNames() {
+  @Test mutating func equalNamesAreNumbered() {
     let all = [(UInt64(1), "A"), (2, "A"), (3, "B@1"), (4, "B#1")]
     #expect(named(all) == ["A A", "A#2 A_2", "B@1 B_1", "B#1 B_1_2"])
     // The names stay while others are forgotten and come.
