@@ -53,7 +53,7 @@ import Testing
     await sample.server.close()
   }
 
-  @Test func whatTheLineRefuses() async throws {
+  @Test func theLentLineRefusesWhatItCannotDo() async throws {
     let sample = try await SampleServer()
     let transport = try await borrow(sample.path)
     let line = try #require(transport.line)

@@ -39,7 +39,7 @@ import Testing
     (#","faults":["\#(String(repeating: "x", count: 65))"]"#, false),
     (#","temperatures":[{"name":"\#(String(repeating: "x", count: 65))"}]"#, false),
   ])
-  func fieldsOfABattery(fields: String, isTaken: Bool) {
+  func fieldsOfABatteryAreCheckedAgainstLimits(fields: String, isTaken: Bool) {
     let battery = #"{"level":"normal","level_origin":"reported","charge":"unknown"\#(fields)}"#
     let answer = read(#"{"device":\#(Self.device),"battery":\#(battery)}"#, Bridge.GetBattery.self)
     #expect(((try? answer.get()) != nil) == isTaken)

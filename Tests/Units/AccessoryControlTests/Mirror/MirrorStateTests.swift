@@ -156,7 +156,7 @@ struct MirrorStateTests {
   }
 
   /// The list may know of an accessory before its event: its readings are asked for, too.
-  @Test mutating func listedBeforeItsEvent() {
+  @Test mutating func aListedAccessoryIsAskedBeforeItsEvent() {
     let device = Self.device("A", "/1")
     let record = Bridge.Accessory(device: device, state: .attached)
     #expect(state.take([record], from: "s", now: now) == [device])

@@ -69,7 +69,7 @@ import Testing
   }
 
   /// A service that is there but ends each connection is tried again after pauses that grow.
-  @Test func aServiceThatRefuses() async throws {
+  @Test func aRefusingServiceIsTriedAfterGrowingPauses() async throws {
     let clock = ManualClock()
     let service = try CannedService(at: place, ["Subscribe": ["{}", "{}"]])
     defer { service.close() }
