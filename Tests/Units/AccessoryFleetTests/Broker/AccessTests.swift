@@ -47,7 +47,7 @@ extension WithBroker {
     }
 
     /// The list of the page on fleets does what the page says.
-    @Test func listOfThePage() async throws {
+    @Test func thePagesAccessListWorks() async throws {
       let lines = try Page("Documentation/fleet.md").lines.drop { $0 != "# /etc/mosquitto/acl" }
       let acl = lines.prefix { $0 != "```" }.joined(separator: "\n")
       #expect(acl.contains("pattern readwrite"))

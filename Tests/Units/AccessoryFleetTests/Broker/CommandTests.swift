@@ -169,7 +169,7 @@ extension WithBroker {
     }
 
     /// The commands that were read at one socket aren't sent to another one, also before its own are known.
-    @Test func commandsOfAnotherSocket() async throws {
+    @Test func commandsOfOneSocketAreNotSentToAnother() async throws {
       try await with { scene in
         let (gateway, onlooker) = (scene.gateway, scene.onlooker)
         _ = try await gateway.plug("--percent", "57")

@@ -30,7 +30,7 @@ extension WithBroker {
     }
 
     /// The variable names the broker, also for a file without one; an option goes before it.
-    @Test func brokerOfTheEnvironment() async throws {
+    @Test func theEnvironmentNamesTheBroker() async throws {
       try await with { scene in
         let broker = ["ACCESSORY_BRIDGE_BROKER": "mqtt://localhost:\(scene.broker.port)"]
         func publish(_ gateway: String, _ words: [String]) throws -> Program {

@@ -12,7 +12,7 @@ extension WithBroker {
   /// A broker that gives nothing of what it has kept to subscriptions with wildcards.
   @Suite struct WildcardTests {
     /// The publisher says what is wrong; an accessory that is named with its gateway is found; a list says what may be wrong.
-    @Test func saysWhatIsWrong() async throws {
+    @Test func aBrokerWithoutWildcardsIsReported() async throws {
       let directory = try TemporaryDirectory()
       let broker = try WildcardlessBroker()
       let machine = try TestGateway("attic", directory: directory)

@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Messages with QoS 2, which no subscription of ours permits, end it: the library keeps them until they are released.
-  @Test func unwantedQualityOfService() async throws {
+  @Test func messagesOfQoS2EndTheConnection() async throws {
     let message: [UInt8] = [0x34, 0x06, 0x00, 0x01, UInt8(ascii: "t"), 0x00, 0x07, 0x58]
     let error = try await outcome(HostileBroker(HostileBroker.accepts, flooding: message))
     #expect(error.kind == .badData && error.message.contains("QoS 2"), "\(error)")
