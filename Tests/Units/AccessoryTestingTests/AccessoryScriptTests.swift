@@ -16,7 +16,7 @@ import Testing
     return bytes
   }
 
-  @Test func bytesInAnyPieces() async throws {
+  @Test func aScriptsBytesMayComeInAnyPieces() async throws {
     let script = AccessoryScript([
       .send([9]), .expect([1, 2, 3]), .send([4]), .send([5, 6]), .expect([7]), .expect([8]),
     ])
@@ -100,7 +100,7 @@ import Testing
       ([.expect([1, 2]), .send([3], after: .seconds(1))], "step 2 of its script: 03 was not sent yet"),
       ([.expect([1, 2]), .unplug(after: .seconds(1))], "step 2 of its script: it was not unplugged yet"),
     ] as [([AccessoryScript.Step], String)])
-  func whatWasNotReached(_ steps: [AccessoryScript.Step], _ said: String) async throws {
+  func anUnfinishedScriptSaysWhatIsMissing(_ steps: [AccessoryScript.Step], _ said: String) async throws {
     let script = AccessoryScript(steps, label: "gadget", clock: ManualClock())
     let session = AccessorySession(script.transport)
     try await session.write([1, 2])

@@ -46,7 +46,7 @@ import Testing
     #expect(host.takeWritten().count == 2)
   }
 
-  @Test mutating func aTransportThatTakesNothing() {
+  @Test mutating func nothingIsWrittenWhileTheHostIsBlocked() {
     host.begin()
     host.block()
     let id = host.submit(LineRequest([1], name: "A"))
@@ -55,7 +55,7 @@ import Testing
     #expect(host.takeWritten() == [[1]] && host.results[id] != nil)
   }
 
-  @Test mutating func givenUpAndEnded() {
+  @Test mutating func cancelledAndEndedRequestsFail() {
     host.begin()
     let (first, second) = (host.submit(ask("A\n")), host.submit(ask("B\n")))
     host.cancel(first)

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [("ERR 3 not now", AccessoryError.Kind.refused), ("BAT 200 x", .badData), ("BAT", .badData)])
-  func aRefusalAndNonsense(line: String, kind: AccessoryError.Kind) async throws {
+  func refusalsAndNonsenseOfAGadgetAreErrors(line: String, kind: AccessoryError.Kind) async throws {
     let (gadget, script) = try await gadget(answering: line)
     let error = await #expect(throws: AccessoryError.self) { try await gadget.battery() }
     #expect(error?.kind == kind)
