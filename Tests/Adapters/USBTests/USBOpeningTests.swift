@@ -33,7 +33,7 @@ extension USB {
       #expect(found == (2, 0x85, 0x06))
     }
 
-    @Test func namedInterfaceAndEndpoints() async throws {
+    @Test func aChosenInterfaceAndEndpointsAreUsed() async throws {
       let interface = Descriptors.interface(
         0, code: 3, Self.pair + [Descriptors.endpoint(0x83, 3), Descriptors.endpoint(0x04, 3)])
       let first = try await open([interface]) { $0.interface = 0 }

@@ -75,7 +75,7 @@ extension UdevMock {
       "A1", "usb:2341:0043", "usb:2341:43:A1", "usb-Arduino_Uno_A1-if00", "serial/by-id/usb-Arduino_Uno_A1-if00",
       "/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0", "ttyACM0",
     ])
-    func infoByEveryName(_ name: String) async throws {
+    func infoFindsADeviceByEachName(_ name: String) async throws {
       try bed.plug(.board)
       try bed.plug(.gadget(3))
       let info = try await run("info", name, "--passive")
@@ -199,7 +199,7 @@ extension UdevMock {
     }
 
     /// A process of that name is enough; here it is another program's link.
-    @Test func doctorOnModemManager() async throws {
+    @Test func doctorWarnsOfModemManager() async throws {
       try bed.plug(.board)
       #expect(symlink("/usr/bin/sleep", runtime.path + "/ModemManager") == 0)
       let quiet = try await findings("A1", "--details").text

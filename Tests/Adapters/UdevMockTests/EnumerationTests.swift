@@ -70,12 +70,12 @@ extension UdevMock {
     }
 
     /// Without a serial number the socket is what stays.
-    @Test func withoutASerialNumber() async throws {
+    @Test func withoutASerialNumberThePortIsTheName() async throws {
       try bed.plug(MockUSB())
       #expect(try await devices().map(\.id) == ["1234:5678@1-2"])
     }
 
-    @Test func whatIsNoAccessory() async throws {
+    @Test func devicesOfOtherClassesAreNoAccessories() async throws {
       try bed.plug(MockUSB(port: "usb1", address: 1, deviceClass: 9, interfaces: [.bulk(0, (9, 0, 0))]))
       var keyboard = MockUSB(port: "1-1", address: 2)
       keyboard.interfaces = [.init(number: 0, function: (3, 1, 1), endpoints: [(0x81, 3, 8), (1, 3, 8)])]
@@ -108,7 +108,7 @@ extension UdevMock {
 
     // MARK: - Hostile texts
 
-    @Test func textsOfADevice() async throws {
+    @Test func textsOfADeviceAreRepairedAndBounded() async throws {
       var device = MockUSB()
       device.strings = [
         "manufacturer": Array("\u{1B}[2J\r\u{7}evil".utf8), "product": [0xFF, 0xFE, 0x41, 0xC3],
@@ -156,7 +156,7 @@ extension UdevMock {
       #expect(found.transports == [.terminal])
     }
 
-    @Test func aDeviceWithoutNumbers() async throws {
+    @Test func aDeviceWithoutNumbersIsNotListed() async throws {
       try bed.add("P: /devices/usb9/9-1\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_device\n")
       try bed.add("P: /devices/usb9/9-1/9-1:1.0\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_interface\nA: bInterfaceNumber=zz\n")
       #expect(try await devices() == [])

@@ -175,7 +175,7 @@ extension UdevMock {
       await follower.stop()
     }
 
-    @Test func everySubscriberIsTold() async throws {
+    @Test func everySubscriberOfUdevIsTold() async throws {
       let source = UdevSource()
       let one = try await Follower(source)
       try bed.plug(.gadget(1))
@@ -193,7 +193,7 @@ extension UdevMock {
       await three.stop()
     }
 
-    @Test func theStreamKeepsItsSource() async throws {
+    @Test func aStreamKeepsItsUdevSource() async throws {
       weak var leak: UdevSource?
       var follower: Follower?
       do {
