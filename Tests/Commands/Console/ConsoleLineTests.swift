@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Where nothing may be sent, the line isn't touched either; it may be looked at.
-  @Test func whereNothingIsSent() async throws {
+  @Test func withoutPermissionTheLineIsNotTouched() async throws {
     try await withConsole("--driver", "jbd") { console, accessory in
       for key in ["b", "D", "R", "n300\r"] {
         let seen = console.state.value.output.count

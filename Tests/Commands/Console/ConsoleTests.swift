@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func eachKeyAtOnce() async throws {
+  @Test func rawModeSendsEachKeyAtOnce() async throws {
     try await withLine("--raw", "--show", "as-is") { console, accessory, _, _ in
       console.type("a\(Self.up)\u{3}\r\(Self.prefix)\(Self.prefix)")
       #expect(try await accessory.read(7) == [0x61, 0x1B, 0x5B, 0x41, 0x03, 0x0D, 0x14])
@@ -337,7 +337,7 @@ import Testing
   }
 
   /// Nobody is there to wait.
-  @Test func goneFromAPipe() async throws {
+  @Test func anUnplugEndsAConsoleThatReadsAPipe() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc", "--unplug-after", "1")
       let ended = try await box.run(

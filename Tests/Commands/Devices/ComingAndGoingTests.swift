@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The accessory comes back under the same identity, whatever its terminal is called then.
-  @Test func unpluggedAndPluggedInAgain() async throws {
+  @Test func anAccessoryComesBackUnderItsName() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "acc", "--unplug-after", "1", "--replug-after", "1ms")
       let watch = try box.start("watch", "--json")

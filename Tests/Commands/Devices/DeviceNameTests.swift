@@ -6,7 +6,7 @@ import Testing
 
 /// The ways to say which accessory is meant.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct DeviceNameTests {
-  @Test func everyNameOfOne() async throws {
+  @Test func batteryFindsAnAccessoryByEachName() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate(
         "--serial", "X-100", "--name", "Red gadget", "--link", "red", "--percent", "11")

@@ -114,7 +114,7 @@ import Testing
       ("battery PORT --watch --driver sdm120", "report its battery"),
       ("ls PORT --driver hm10", "has no files"),
       ("request PORT 0x7E --driver ev3", "takes no requests by number"), ("values PORT --driver bluno", nil),
-    ] as [(String, String?)]) func whatADriverLacks(words: String, reason: String?) async throws
+    ] as [(String, String?)]) func whatADriverLacksIsKnownBeforeOpening(words: String, reason: String?) async throws
   {
     try await Sandbox.with { box in
       let recorder = try openPseudoTerminal(raw: true)
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// What the user writes is what is sent.
-  @Test func whatTheUserWrites() async throws {
+  @Test func theConsoleSendsUnknownDevicesWhatIsTyped() async throws {
     try await Sandbox.with { box in
       let recorder = try openPseudoTerminal(raw: true)
       let console = try await box.run(
@@ -167,7 +167,7 @@ import Testing
   }
 
   /// A recording of a line that speaks something else says so, and is shown as it was.
-  @Test func aRecordingOfBytes() async throws {
+  @Test func aRecordingOfUnknownBytesIsReadBack() async throws {
     try await Sandbox.with { box in
       let recorder = try openPseudoTerminal(raw: true)
       let trace = try box.start("trace", recorder.path, "--listen", "--json", "--record", "bytes.trace")

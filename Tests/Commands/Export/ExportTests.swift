@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func usersOfAFile() async throws {
+  @Test func theUsersFileMustBePrivate() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       _ = try await box.serve()
@@ -187,7 +187,7 @@ import Testing
       ?? ""
   }
 
-  @Test func metricsInAFile() async throws {
+  @Test func metricsAreKeptInAFile() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57")
       _ = try await box.serve()

@@ -112,7 +112,7 @@ import Testing
   }
 
   /// Ctrl-C has the accessory forget the file, though another process speaks with it.
-  @Test func endedThroughTheService() async throws {
+  @Test func ctrlCAbortsAFileSentByTheService() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       let accessory = try await box.simulate("--link", "./acc", "--delay", "100ms")

@@ -98,7 +98,7 @@ import Testing
   }
 
   /// A disk that is mounted for reading only, as a worn SD card is after a restart, and later for writing again.
-  @Test func aReadOnlyDisk() async throws {
+  @Test func aReadOnlyDiskKeepsTheHistoryInMemory() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       let disk = try Disk(box, size: "4m", #"mkdir -m 700 accessory-bridge; mount -o remount,ro "$PWD""#)

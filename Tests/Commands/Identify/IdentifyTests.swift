@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func whoElseHasIt() async throws {
+  @Test func identifyLeavesAHeldDeviceAlone() async throws {
     try await Sandbox.with { box in
       let board = try await box.simulate(kind: "--profile", "jbd", "--serial", "BMS1")
       let service = try await box.serve()

@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func whatChangesIsTold() async throws {
+  @Test func theServiceTellsChangesOfADescribedBoard() async throws {
     try await Sandbox.with { box in
       try write("name: cellar\nmatch: {serial: BMS1}\nprotocol: jbd\npoll: 1s", to: "profiles/cellar.yaml", box)
       let board = try await box.simulate(

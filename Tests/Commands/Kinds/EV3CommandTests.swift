@@ -15,7 +15,8 @@ import Testing
     return Sandbox.Simulator(program: program, path: String(place.prefix { $0 != "," }))
   }
 
-  @Test(arguments: [["--link", "./ev3"], ["--tcp", "127.0.0.1:0"]]) func inTheTermsOfAll(way: [String]) async throws {
+  @Test(arguments: [["--link", "./ev3"], ["--tcp", "127.0.0.1:0"]])
+  func theCommonCommandsWorkWithABrick(way: [String]) async throws {
     try await Sandbox.with { box in
       let brick = try await simulate(box, way[0], way[1], "--percent", "57")
       let list = try await box.run("list", "--json")
@@ -79,7 +80,7 @@ import Testing
   }
 
   /// Commands by name are for AF1's accessories, too.
-  @Test func namedCommandsOfAF1() async throws {
+  @Test func namedCommandsWorkForAF1Too() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       let echo = try await box.run("request", "./acc", "echo", "payload=0102", "+", "command", "number=64")

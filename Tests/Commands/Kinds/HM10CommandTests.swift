@@ -6,7 +6,7 @@ import Testing
 
 /// A pretended module and the commands that speak with it, each a process of its own.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct HM10CommandTests {
-  @Test func inTheTermsOfAll() async throws {
+  @Test func theCommonCommandsWorkWithAModule() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--link", "./hm", "--percent", "57", "--battery-form", "new")
       let battery = try await box.run("battery", "--json").json()
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// On a terminal the list is drawn again in its place.
-  @Test func scanningOnATerminal() async throws {
+  @Test func scanRedrawsItsListOnATerminal() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--neighbours", "5", "--scan-time", "300ms")
       let scan = try await box.run(["scan", "--timeout", "1s"], output: .terminal)
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func lostAndTakenUpAgain() async throws {
+  @Test func connectMakesALostConnectionAgain() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       let connect = try box.start(

@@ -84,7 +84,7 @@ import Testing
   }
 
   /// With a service the list has more columns: some are left out, and it stays a table.
-  @Test func listWithAService() async throws {
+  @Test func listWithAServiceFitsANarrowTerminal() async throws {
     let lines = try await screen("list", columns: 40) { box in
       _ = try await box.simulate("--serial", "001653000001")
       let service = try await box.serve()

@@ -37,7 +37,7 @@ import Testing
     ["battery"], ["list", "--json"], ["--help"], ["battery", "--help"], ["--version"], ["help", "list"],
     ["--generate-completion-script", "bash"], ["profile", "show", "framed"], ["demo"], ["request", "--list"],
   ])
-  func whereNothingCanBeWritten(words: [String]) async throws {
+  func aFullOutputIsAnError(words: [String]) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let ended = try await box.run(words, prefix: ["/bin/sh", "-c", "exec \"$0\" \"$@\" > /dev/full"])

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func aPipeGetsNeither() async throws {
+  @Test func aPipeGetsNeitherColoursNorBars() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       for command in ["battery", "list", "status", "info"] {

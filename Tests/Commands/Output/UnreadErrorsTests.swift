@@ -41,7 +41,7 @@ import Testing
   }
 
   /// With `--json` all goes to standard output, and nobody reads that.
-  @Test func aBridgeWithDocuments() async throws {
+  @Test func aBridgeGoesOnWhereNobodyReadsItsDocuments() async throws {
     try await Sandbox.with { box in
       let device = try await box.simulate()
       let bridge = try box.start(

@@ -46,7 +46,7 @@ import Testing
     String(decoding: try SmallFile.read(destination + path, limit: 1 << 20), as: UTF8.self)
   }
 
-  @Test func installedAndTakenAway() async throws {
+  @Test func uninstallingRemovesWhatWasInstalled() async throws {
     for _ in 1...2 {
       let installed = try await setup("install")
       #expect(installed.status == 0, "\(installed.errorText)")

@@ -62,7 +62,9 @@ import Testing
       ("ff", "unknown", nil, "level unknown\n"), ("0300", "high", 0, "0 %  high\n"),
       ("02ff", "normal", nil, "normal\n"), ("0265", "normal", nil, "normal\n"),
     ] as [(String, String, Int?, String)])
-  func shortAndOddReplies(payload: String, level: String, percent: Int?, text: String) async throws {
+  func shortBatteryRepliesLeaveTheRestUnknown(
+    payload: String, level: String, percent: Int?, text: String
+  ) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--battery-payload", payload)
       let battery = try await box.run("battery", "--json").json()["battery"]
@@ -124,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func allThatIsKnown() async throws {
+  @Test func infoShowsAllThatIsKnown() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--seed", "3")
       let info = try await box.run("info", "--baud", "57600", "--json").json()

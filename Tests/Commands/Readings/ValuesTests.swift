@@ -166,7 +166,7 @@ import Testing
     #"Warnings       cell overvoltage, \u{1b}[31m"#, "Derived        charge",
   ]
 
-  @Test func aBatteryWithEverything() async throws {
+  @Test func everyFieldOfABatteryIsPrinted() async throws {
     let answers = ["Battery": [#"{"device":\#(Self.device),"battery":\#(Self.battery)}"#]]
     #expect(try await run("battery", "X1", beside: answers).lines == Self.details)
     let document = try await run("battery", "X1", "--json", beside: answers).json()["battery"]
@@ -176,7 +176,8 @@ import Testing
   }
 
   /// On a terminal that is wide enough, all cells are listed.
-  @Test(arguments: [(100, true), (33, false), (34, true)]) func cellsOnATerminal(columns: Int, isListed: Bool)
+  @Test(arguments: [(100, true), (33, false), (34, true)])
+  func cellsAreListedOnAWideTerminal(columns: Int, isListed: Bool)
     async throws
   {
     try await Sandbox.with { box in

@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func whatHappensAsJSON() async throws {
+  @Test func aReplayIsReportedInDocuments() async throws {
     try await Sandbox.with { box in
       let hex = "0102ff"
       try box.directory.write(

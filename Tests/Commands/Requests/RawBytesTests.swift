@@ -109,7 +109,7 @@ import Testing
   }
 
   /// With a service all of that goes by it, and is refused there. What passes meanwhile is the service's own.
-  @Test(arguments: guarded) func noneByTheService(_ kind: String) async throws {
+  @Test(arguments: guarded) func theServiceRefusesRawBytes(_ kind: String) async throws {
     try await Sandbox.with { box in
       let words = kind == "mavlink" ? ["mavlink"] : ["--profile", kind]
       let simulator = try box.start(["simulate"] + words + ["--serial", "P1"], limit: Sandbox.longLife)
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// A user's own description is closed, too, until it says that raw bytes are harmless; the error says so.
-  @Test func aDescriptionOpensThem() async throws {
+  @Test func aDescriptionAllowsRawBytesByItsWord() async throws {
     let text = """
       protocol: lamp
       version: 1

@@ -108,7 +108,7 @@ import Testing
 
   /// 0x40 counts how often it was run, and the count outlives restarts: the second request restarts the accessory
   /// after running it, so the third must be told 3. A retry would have made that 4.
-  @Test func whatMustNotRunTwiceDoesNot() async throws {
+  @Test func aRequestThatMayNotBeRepeatedIsNot() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--reboot-after", "2")
       #expect(try await box.run("request", "0x40").outputText == "01000000\n")

@@ -106,7 +106,7 @@ import Testing
   }
 
   /// Another driver's name is no way round: nothing of it is sent to a device whose own protocol has writes.
-  @Test func anotherDriverIsNoWayRound() async throws {
+  @Test func anotherDriverSendsNothingToGuardedAccessories() async throws {
     try await with("refused", .alone) { box, _, arrived in
       let raw = try await box.run("request", "P1", "0x41", "42", "--driver", "framed", "--write")
       #expect(raw.status == EX_NOPERM && raw.errorText.contains("writes: allowed"))

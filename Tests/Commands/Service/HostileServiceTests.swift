@@ -131,7 +131,7 @@ import Testing
   }
 
   /// An announcement that is no UTF-8, or too long, is nobody's.
-  @Test func announcementsThatAreNone() async throws {
+  @Test func invalidAnnouncementsAreIgnored() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       let head = Array(#"{"path":"/dev/pts/0","driver":"framed","serial":""#.utf8)

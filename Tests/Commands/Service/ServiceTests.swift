@@ -214,7 +214,7 @@ extension Sandbox {
   }
 
   /// The accessory goes in the middle of a request, for a while: that request fails, the next one is answered.
-  @Test func awayForAWhile() async throws {
+  @Test func aRequestFailsOnlyWhileTheAccessoryIsAway() async throws {
     try await Sandbox.with { box in
       // The sixth request since it was plugged in: behind the service's first three, and hello.
       _ = try await box.simulate("--unplug-after", "6", "--replug-after", "300ms")
@@ -340,7 +340,7 @@ extension Sandbox {
     }
   }
 
-  @Test func traceThroughTheService() async throws {
+  @Test func traceShowsWhatPassesTheService() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let service = try await box.serve()
@@ -409,7 +409,7 @@ extension Sandbox {
   }
 
   /// A device that nothing fits is taken for what the user says.
-  @Test(arguments: [true, false]) func attachByAProfile(withService: Bool) async throws {
+  @Test(arguments: [true, false]) func attachOpensADeviceByTheNamedProfile(withService: Bool) async throws {
     try await Sandbox.with { box in
       var configuration = EV3Simulator.Configuration(seed: 1)
       configuration.isAnnounced = false
@@ -440,7 +440,7 @@ extension Sandbox {
   }
 
   /// udev's rule starts the service where none runs, and does nothing when the device goes.
-  @Test func attachFromARule() async throws {
+  @Test func udevsRuleStartsTheServiceByAttach() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let place = box.directory.path + "/rule.socket"

@@ -128,7 +128,8 @@ import Testing
   }
 
   /// Somebody else was first below the temporary directory. What is said can be done, and helps.
-  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func aForeignRuntimeDirectory()
+  @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
+  func aRuntimeDirectoryOfSomebodyElseIsExplained()
     async throws
   {
     try await Sandbox.with { box in

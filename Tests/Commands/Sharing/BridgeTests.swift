@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeShared() async throws {
+  @Test func wrongUseOfBridgeIsAnError() async throws {
     try await Sandbox.with { box in
       func expect(_ status: CInt, _ text: String, _ arguments: String...) async throws {
         let ended = try await box.run(["bridge"] + arguments)

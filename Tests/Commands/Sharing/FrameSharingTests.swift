@@ -8,7 +8,8 @@ import Testing
 
 /// `bridge` by frames: many clients ask, by all ways at once, and each gets the replies to its own requests.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct FrameSharingTests {
-  @Test(arguments: AskingClient.Kind.allCases) func everyReplyGoesToWhoAsked(kind: AskingClient.Kind) async throws {
+  @Test(arguments: AskingClient.Kind.allCases)
+  func bridgesGiveEachClientItsOwnReplies(kind: AskingClient.Kind) async throws {
     let (wrong, asked) = try await FrameSharingLoad.run(kind, clients: 10, requests: 50)
     #expect(wrong == 0 && asked == 500)
   }

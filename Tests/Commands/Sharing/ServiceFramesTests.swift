@@ -16,7 +16,7 @@ import Testing
   }
 
   /// Clients of `Share` and of two bridges. All count their requests alike.
-  @Test func everyReplyGoesToWhoAsked() async throws {
+  @Test func theServiceGivesEachClientItsOwnReplies() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--serial", "A1", "--percent", "57")
       let service = try await box.serve()

@@ -142,7 +142,7 @@ import Testing
   // MARK: - On the network
 
   /// A second service has what is on the network; commands find it as they find the other's.
-  @Test func devicesOnTheNetwork() async throws {
+  @Test func aServiceHoldsDevicesOnTheNetwork() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "./acc", "--serial", "NET1", "--percent", "57")
       let bridge = try box.start(
@@ -196,7 +196,7 @@ import Testing
     ("devices: [/dev/ttyS0]\n", "1:11: an address is"),
     ("devices: ['tcp:h:1', 'tcp:h:1']\n", "1:22: tcp:h:1 is there twice"), ("device: x\n", "1:1: unknown key"),
   ])
-  func mistakesInAList(_ text: String, _ message: String) async throws {
+  func mistakesInAListOfDevicesHaveTheirPlace(_ text: String, _ message: String) async throws {
     try await Sandbox.with { box in
       try write(text, to: "network.yaml", box)
       let ended = try await box.run("serve", "--devices", "network.yaml")
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func mistakesInAnAddress() async throws {
+  @Test func mistakesInAnAddressAreErrors() async throws {
     try await Sandbox.with { box in
       var ended = try await box.run("serve", "--device", "/dev/ttyS0")
       #expect(ended.status == EX_USAGE && ended.errorText.contains("tcp:HOST:PORT, rfc2217:HOST:PORT or unix:PATH"))

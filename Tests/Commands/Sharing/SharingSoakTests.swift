@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func manyClientsAtOnce() async throws {
+  @Test func aBridgeServesManyClientsAtOnce() async throws {
     try await Sandbox.with { box in
       let simulator = try box.start(["simulate", "framed", "--link", "./acc"], limit: .seconds(3_000))
       try await simulator.line(containing: " is plugged in at ")

@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func theServiceIsKilledAndComesBack() async throws {
+  @Test func topFollowsAServiceThatComesBack() async throws {
     let service = Watched<Program?>(nil)
     try await withTop(after: { box in
       _ = try await box.simulate("--percent", "57")

@@ -94,7 +94,7 @@ import Testing
   }
 
   /// Ctrl-C, once, also ends it when the accessory was unplugged while nobody read.
-  @Test func unpluggedWhileNobodyReads() async throws {
+  @Test func ctrlCEndsAnUnreadTraceAfterAnUnplug() async throws {
     let terminal = try await Self.accessory.onPseudoTerminal()
     let session = AccessorySession(terminal.transport)
     try await Sandbox.with { box in

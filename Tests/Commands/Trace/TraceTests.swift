@@ -107,7 +107,7 @@ import Testing
 /// `doctor`: what stands in the way of a port.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct DoctorTests {
   /// The project's own service is nobody's problem, also where it lends the accessory.
-  @Test(arguments: [false, true]) func theServiceHasIt(attach: Bool) async throws {
+  @Test(arguments: [false, true]) func doctorDoesNotMindTheService(attach: Bool) async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let service = attach ? try box.start("attach", "SIM0001") : try await box.serve()

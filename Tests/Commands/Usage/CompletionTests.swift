@@ -91,7 +91,7 @@ import Testing
   @Test(arguments: [
     ("zsh", "(( compstate[nmatches] )) || _files"), ("fish", "__fish_complete_path"), ("bash", "_add_completions -f"),
   ])
-  func scriptsOfAllShells(shell: String, part: String) async throws {
+  func completionScriptsAreMadeForEachShell(shell: String, part: String) async throws {
     try await Sandbox.with { box in
       for words in [["--generate-completion-script", shell], ["--generate-completion-script=" + shell]] {
         let script = try await box.run(words)

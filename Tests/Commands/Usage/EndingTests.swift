@@ -115,7 +115,7 @@ import Testing
   }
 
   /// Interrupted before there was a result: no success. The slow line makes for a time limit of minutes.
-  @Test func batteryBeforeItsAnswer() async throws {
+  @Test func aRequestInterruptedBeforeItsAnswerIsNoSuccess() async throws {
     let accessory = ScriptedAccessory { _ in .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
@@ -214,7 +214,7 @@ import Testing
   }
 
   /// A service leaves the demo's accessory alone, and so do other commands.
-  @Test func demoBesideAService() async throws {
+  @Test func theDemoRunsBesideAService() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       let demo = try await box.run("demo")

@@ -8,7 +8,7 @@ import Testing
 
 /// What a command says, and which status it ends with, when an accessory can't be talked to.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct FailureTests {
-  @Test func noAccessoryAtAll() async throws {
+  @Test func commandsWithoutAnyAccessoryFindNone() async throws {
     try await Sandbox.with { box in
       for command in ["battery", "status", "info"] {
         let ended = try await box.run(command)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func fewDescriptorsAsJSON() async throws {
+  @Test func tooFewDescriptorsAreADocumentAsWell() async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(
         ["battery", "--json"], prefix: ["/bin/sh", "-c", "ulimit -n 4; exec \"$0\" \"$@\""])
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// Told at once: over a line this slow, an answer would be waited for for minutes.
-  @Test func unpluggedAmidARequest() async throws {
+  @Test func anUnplugAmidARequestIsReportedAtOnce() async throws {
     let accessory = ScriptedAccessory { _ in .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The same, after half of the answer.
-  @Test func unpluggedAmidAnAnswer() async throws {
+  @Test func anUnplugAmidAnAnswerIsReported() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--unplug-after", "1", "--link", "acc")
       let request = try await box.run("request", "acc", "echo", "aabbcc")

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(.enabled(if: access(judge, X_OK) == 0, "mandoc is installed with the tests' packages"))
-  func nothingToComplainOf() async throws {
+  func mandocFindsNoFaultInTheManual() async throws {
     try await Sandbox.with { box in
       #expect(try await box.run("--generate-manual", "man").status == 0)
       let pages = box.directory.names(in: "man").map { "man/" + $0 }

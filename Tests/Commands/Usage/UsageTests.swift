@@ -7,7 +7,7 @@ import Testing
 /// Wrong usage ends with 64 and says what is expected; help and version end with 0.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct UsageTests {
   /// Swift would replace what can't be read, and answer on another socket, or open another file, than was named.
-  @Test func whatIsNotUTF8() async throws {
+  @Test func namesThatAreNotUTF8AreRefused() async throws {
     try await Sandbox.with { box in
       func run(_ script: String) async throws -> Program.Transcript {
         try await box.run(["--version"], prefix: ["/bin/sh", "-c", script])
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// Whatever commands there are, each tells how it is used and gives an example to copy.
-  @Test func helpOfEveryCommand() async throws {
+  @Test func everyCommandHasHelpWithExamples() async throws {
     try await Sandbox.with { box in
       let pending = Watched<[[String]]>([[]])
       var seen: [[String]] = []
@@ -159,7 +159,7 @@ import Testing
     ["-b", "9600", "-d", "7", "-s", "2", "-f", "x"], ["-b9600", "-d7", "-s2", "-fx"],
     ["--baud", "9600", "--data-bits", "7", "--stop-bits", "2", "--flow", "software"],
   ])
-  func lettersForTheLine(options: [String]) async throws {
+  func optionsOfTheLineHaveLetters(options: [String]) async throws {
     try await Sandbox.with { box in
       // Nobody is at the other end, and nobody is asked.
       let accessory = try openPseudoTerminal(raw: true)

@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Commands that never end are no more than so many, and watching goes on.
-  @Test func aCommandThatHangs() async throws {
+  @Test func watchGoesOnWhileACommandHangs() async throws {
     try await Sandbox.with { box in
       try Self.script(box, "echo $$ >> log\nexec sleep 1000")
       let watch = try box.start("watch", "--exec", "./on-event")
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A hostile service reports more low batteries than are kept: what is beyond is passed over, which is said once.
-  @Test func tooManyLowBatteries() async throws {
+  @Test func tooManyLowBatteriesArePassedOver() async throws {
     try await Sandbox.with { box in
       let long = String(repeating: "X", count: 250_000)
       func event(_ number: Int, _ level: String = "low", event: String = "battery") -> String {
