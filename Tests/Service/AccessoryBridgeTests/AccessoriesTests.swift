@@ -124,7 +124,7 @@ import Testing
   }
 
   /// A source that can't be asked is an error, but not for who names a path.
-  @Test func aSourceThatFails() async throws {
+  @Test func aFailingSourceFailsAllButPaths() async throws {
     let terminal = try await PseudoTerminal.open()
     let accessories = Accessories(sources: [BrokenSource()], services: [])
     #expect(await kind { () throws(AccessoryError) in _ = try await accessories.list() } == .ioFailure)

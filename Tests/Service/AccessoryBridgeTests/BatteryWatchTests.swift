@@ -14,7 +14,7 @@ import Testing
     String(decoding: try SmallFile.read("\(root)/\(file)", limit: 1 << 20), as: UTF8.self)
   }
 
-  @Test(arguments: [false, true]) func itPrintsTheSame(besideAService: Bool) async throws {
+  @Test(arguments: [false, true]) func theExamplePrintsTheSameBesideAService(besideAService: Bool) async throws {
     let place = try Place()
     let simulator = try await place.simulate()
     let service = besideAService ? try await place.serve() : nil

@@ -113,7 +113,7 @@ import Testing
 
   /// Killed, the service is gone for everything that was open; without it the same program works by itself; and when it is
   /// back, through it again.
-  @Test func theServiceIsKilledAndComesBack() async throws {
+  @Test func aProgramWorksOnWithoutAKilledService() async throws {
     let place = try Place()
     let simulator = try await place.simulate()
     let accessories = place.accessories

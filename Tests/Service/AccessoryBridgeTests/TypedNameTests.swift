@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func oneAnswerForAll() async throws {
+  @Test func libraryAndCommandsFindTheSameByAName() async throws {
     let place = try Place()
     let link = place.runtime.path + "/red"
     let red = try await place.simulate(percent: 11) {

@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func atMostSoMany() async throws {
+  @Test func noMoreThanTheLimitAreAttached() async throws {
     try await ServiceHarness.with({ $0.maximumAttached = 2 }) { harness in
       let one = try await harness.simulate("A1")
       try await harness.simulate("A2")
@@ -165,7 +165,7 @@ import Testing
   }
 
   /// A device that no profile knows, by its path.
-  @Test func attachedByItsPath() async throws {
+  @Test func anUnknownDeviceIsAttachedByItsPath() async throws {
     let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with({ $0.reconnect.tries = .off }) { harness in
@@ -327,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func asksAgainAndAgain() async throws {
+  @Test func theServicePollsAgainAndAgain() async throws {
     let percent = Watched<UInt8>(80)
     let accessory = ScriptedAccessory { request in
       switch request.command {

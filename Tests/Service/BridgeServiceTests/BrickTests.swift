@@ -167,7 +167,7 @@ import Testing
   }
 
   /// A client that goes in the middle: nothing stays open on the brick, and no half file.
-  @Test func aClientThatGoes() async throws {
+  @Test func aClientThatGoesLeavesNoHalfFile() async throws {
     try await with { harness, brick, client in
       await brick.put(Self.bytes, at: "../prjs/whole")
       let receiver = try await harness.client()

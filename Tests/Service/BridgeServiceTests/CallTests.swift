@@ -127,7 +127,7 @@ import Testing
   }
 
   /// A profile without a driver: clients bring their own.
-  @Test func bytesWithoutADriver() async throws {
+  @Test func withoutADriverAClientGetsOnlyBytes() async throws {
     let raw = Profile(name: "raw", rules: [DeviceRule(name: "Raw*")])
     let terminal = try await PseudoTerminal.open()
     try await ServiceHarness.with(profiles: [raw]) { harness in

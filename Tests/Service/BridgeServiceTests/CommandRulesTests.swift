@@ -172,7 +172,7 @@ import Testing
   private static let beep = CommandPermission(.driver("d"), "beep", rate: .init(2, every: .seconds(5)))
   private static let set = CommandPermission(.driver("d"), "set", rate: .init(1, every: .seconds(60)))
 
-  @Test func atMostSoMany() throws {
+  @Test func commandsAreCountedAgainstTheirRate() throws {
     var rates = CommandRates()
     func wait(_ second: Int, _ permissions: [CommandPermission] = [Self.beep], of id: String = "a") throws -> Duration?
     {

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Subscribers and listeners that take nothing cost nobody else anything, and are cut off in the end.
-  @Test func clientsThatNeverRead() async throws {
+  @Test func clientsThatNeverReadAreCutOff() async throws {
     var limits = ControlServer.Limits()
     limits.unsentBytes = 65_536
     try await ServiceHarness.with(limits: limits) { harness in

@@ -80,7 +80,7 @@ import Testing
   }
 
   /// Who writes and goes at once is heard all the same.
-  @Test func aWordInPassing() async throws {
+  @Test func aClientThatWritesAndGoesIsHeard() async throws {
     try await with(Self.profile { $0.terminal = "pack" }) { harness, pack, folder in
       let announced = try plugIn(harness, pack)
       try await harness.said("P1 is attached at")

@@ -96,7 +96,7 @@ import Testing
   }
 
   /// The pack's driver can't tell replies apart, and a device that nobody knows has no frames.
-  @Test func whatHasNoFrames() async throws {
+  @Test func anAccessoryWithoutFramesIsNotSharedByFrames() async throws {
     let pack = try await PackEnd()
     try await ServiceHarness.with(profiles: [Pack.profile(allowsWrites: true)], drivers: Pack.library) { harness in
       let file = try harness.announce(pack.terminal.path, serial: "P1", driver: "pack")

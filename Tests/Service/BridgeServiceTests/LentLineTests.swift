@@ -15,7 +15,7 @@ import Testing
     return (try #require(reply.loan), transport)
   }
 
-  @Test func settingsOfATerminal() async throws {
+  @Test func settingsOfALentLineArePutBack() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")
       try await harness.attached("A1")

@@ -50,7 +50,7 @@ import Testing
     "the service doesn't know the device PATH; only the user who runs the service may attach other paths"
 
   /// A name below /dev is as good as its path, for those who may name paths.
-  @Test func aNameBelowDev() async throws {
+  @Test func onlyOwnersAttachANameBelowDev() async throws {
     try await ServiceHarness.with { harness in
       let owner = Caller(peer: SocketPeer(process: 1, user: 0, groups: []))
       let reply = try await harness.service.attach(Bridge.Attach(device: "null"), from: owner)
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// A link of somebody's own isn't followed for who asks how an accessory is; its owner can attach by it.
-  @Test func linksOfOnesOwn() async throws {
+  @Test func linksAreFollowedOnlyForTheirOwner() async throws {
     let directory = try TemporaryDirectory()
     try await ServiceHarness.with { harness in
       let simulator = try await harness.simulate("A1")

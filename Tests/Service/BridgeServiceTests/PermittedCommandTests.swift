@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func whatTheConfigurationNames() async throws {
+  @Test func onlyWhatTheConfigurationNamesIsPermitted() async throws {
     try await Self.with([Self.cut]) { harness, reader, pack in
       let listed = try await reader.call(Bridge.GetCommands(device: "P1")).commands
       #expect(listed.map(\.name) == ["cut"] && listed.first?.isWrite == true)

@@ -15,7 +15,9 @@ import Testing
 
   /// One permission, or none: no call opens a way for raw bytes, and none of them arrives.
   @Test(arguments: guarded, [(false, false), (false, true), (true, false)])
-  func noneReachTheAccessory(_ kind: String, _ permission: (allowsWrites: Bool, isAsked: Bool)) async throws {
+  func rawBytesWithoutPermissionNeverReachTheAccessory(
+    _ kind: String, _ permission: (allowsWrites: Bool, isAsked: Bool)
+  ) async throws {
     let end = try await PackEnd()
     var profile = try #require(ProfileStore.builtIn.profile(named: kind))
     profile.allowsWrites = permission.allowsWrites

@@ -35,7 +35,7 @@ import Testing
 
   /// Sixteen meters: 3 says nothing, 4 answers late, 5 is taken off the line and put back; then the cable is pulled and plugged
   /// in again.
-  @Test func sixteenOnALine() async throws {
+  @Test func sixteenUnitsOfALineArePolled() async throws {
     try await ServiceHarness.with(profiles: [Self.profile("sdm120", .list(Array(1...16)), every: .seconds(3))]) {
       harness in
       let line = try await harness.simulateLine("BUS", "sdm120", units: Array(1...16)) { devices in

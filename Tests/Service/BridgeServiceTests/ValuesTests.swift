@@ -31,7 +31,7 @@ private struct Talker: LinkedAccessory {
 
 /// What accessories measure, through the service.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ValuesTests {
-  @Test func areAskedForNow() async throws {
+  @Test func valuesAreReadWhenAskedFor() async throws {
     try await ServiceHarness.with { harness in
       let simulator = try await harness.simulate("A1")
       try await harness.attached("A1")
@@ -49,7 +49,7 @@ private struct Talker: LinkedAccessory {
   }
 
   /// While it is lent: what was last heard, each with its age; what was never heard is Busy.
-  @Test func whileItIsLent() async throws {
+  @Test func valuesOfALentAccessoryHaveTheirAge() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")
       try await harness.attached("A1")
@@ -118,7 +118,7 @@ private struct Talker: LinkedAccessory {
 
   /// One that tells of its own accord: subscribers who asked for values are told the latest, others nothing; and a
   /// client is told what was last heard, with its age.
-  @Test func whatItTellsItself() async throws {
+  @Test func pushedValuesAreToldToSubscribers() async throws {
     let terminal = try await PseudoTerminal.open()
     let profile = Profile(name: "talker", rules: [DeviceRule(driver: "talker")], driver: "talker")
     try await ServiceHarness.with(profiles: [profile], drivers: DriverLibrary([Talker.driver])) { harness in

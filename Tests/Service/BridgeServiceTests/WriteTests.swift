@@ -122,7 +122,7 @@ import Testing
   }
 
   /// What another driver says to such an accessory is bytes: no contact is made by it.
-  @Test func anotherDriverIsNoWayRound() async throws {
+  @Test func aProfileOfAnotherDriverIsNotAttached() async throws {
     let other = Profile(name: "other", rules: [DeviceRule(serialNumber: "nothing")], driver: "framed")
     try await Self.with(allowsWrites: true, more: [other]) { harness, client, pack in
       _ = try await client.call(Bridge.Detach(device: "P1"))
@@ -180,7 +180,7 @@ import Testing
 
   /// A Swift program asks when it opens the accessory, through the service as on its own; it doesn't ask unless it says so.
   @Test(arguments: [(true, false), (true, true), (false, true)])
-  func ofASwiftProgram(allowsWrites: Bool, writes: Bool) async throws {
+  func aSwiftProgramMustAskToWrite(allowsWrites: Bool, writes: Bool) async throws {
     let isPermitted = allowsWrites && writes
     try await Self.with(allowsWrites: allowsWrites) { harness, _, pack in
       let accessories = Accessories(

@@ -31,7 +31,7 @@ import Testing
   }
 
   /// Documentation/trace.md: the frames of a gadget, in its own words.
-  @Test func framesOfOnesOwn() throws {
+  @Test func thePagesSnippetReadsFramesOfAGadget() throws {
     let format = HeaderFormat(sync: [0xA5], headerByteCount: 3, length: .init(offset: 1, byteCount: 1))
     let codec = try HeaderCodec(format, maximumPayload: 64)
     var bytes: [UInt8] = []
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Documentation/swift.md: what is there comes first, and cancelling ends it.
-  @Test func whatComesAndGoes() async throws {
+  @Test func thePagesSnippetFollowsChangesUntilItIsCancelled() async throws {
     let place = try Place()
     let simulator = try await place.simulate()
     let accessories = place.accessories

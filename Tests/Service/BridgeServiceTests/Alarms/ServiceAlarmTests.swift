@@ -122,7 +122,7 @@ import Testing
   }
 
   /// A limit that can't be compared with what is read is reported.
-  @Test func rulesThatDoNotFit() async throws {
+  @Test func aRuleThatNeverFitsIsReported() async throws {
     let rules = try Self.rules(["boot: boot_id > 3"])
     try await ServiceHarness.with({ $0.alarmRules = rules }) { harness in
       try await harness.simulate("A1")

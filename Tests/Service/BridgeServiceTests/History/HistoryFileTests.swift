@@ -74,7 +74,7 @@ struct HistoryFileTests {
 
   private static func buckets(_ store: HistoryStore) -> [[HistoryBucket]] { store.entries.map(\.buckets) }
 
-  @Test func whatIsWrittenIsRead() throws {
+  @Test func aWrittenHistoryIsReadBack() throws {
     let (keeper, file) = try Self.written(600)
     #expect(file.state.value.replacements == 1 && file.state.value.appends == 99)
     let contents = HistoryContents(try #require(file.state.value.bytes))
@@ -124,7 +124,7 @@ struct HistoryFileTests {
   }
 
   /// Markers everywhere, each with the longest length: reading takes no more than a few times the file's size.
-  @Test func aFileOfMarkers() {
+  @Test func aFileFullOfMarkersHoldsNothing() {
     var bytes = HistoryRecord.signature
     while bytes.count < 1 << 20 { bytes += [0xAB, 0x48, 0x52, 0x31, 0, 0x40, 0, 0] }
     let contents = HistoryContents(bytes)
@@ -142,7 +142,7 @@ struct HistoryFileTests {
   // MARK: - The service
 
   /// At most one write a minute for all accessories, and none when nothing is read.
-  @Test func oneWriteAMinute() async throws {
+  @Test func theHistoryIsWrittenOnceAMinute() async throws {
     let (file, clock) = (MemoryFile(), ManualClock())
     let service = Self.service(file, clock)
     await service.watch([])

@@ -11,7 +11,7 @@ struct HistoryTimelineTests {
   private static let start = 1_795_337_580.0
 
   /// A battery's series is also found by the published key of its quantity, unless a value has that name.
-  @Test func seriesByTheirKeys() throws {
+  @Test func aSeriesIsFoundByItsKey() throws {
     var keeper = HistoryKeeper(uptime: World.time(1), wall: Self.start)
     func names(_ asked: [String], of keeper: inout HistoryKeeper) throws -> [String] {
       let extract = keeper.extract(of: "A", last: nil, at: World.time(20), wall: Self.start + 19)
