@@ -22,7 +22,7 @@ extension Plain {
 
     /// picocom, which knows only terminals, uses a USB device with bulk endpoints: what is typed goes to the accessory, and its
     /// reply comes out. An unplug hangs the terminal up.
-    @Test(arguments: ["bytes", "frames"]) func picocomAtBulkEndpoints(unit: String) async throws {
+    @Test(arguments: ["bytes", "frames"]) func picocomTalksThroughABridge(unit: String) async throws {
       let plugged = try await PluggedIn(.bulk) { $0.device.identity.serialNumber = "BULK7" }
       #expect(plugged.node.hasPrefix("/dev/bus/usb/"), "the kernel makes no terminal of it")
       let tests = linkTarget("/proc/self/exe") ?? ""

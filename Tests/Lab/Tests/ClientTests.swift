@@ -36,7 +36,7 @@ extension Plain {
     }
 
     @Test(arguments: kinds, ["controller", "queues", "thread"])
-    func aClientOfSwift5(kind: SimulatedUSBIdentity.Kind, name: String) async throws {
+    func aSwift5ClientReadsABatteryOverUSB(kind: SimulatedUSBIdentity.Kind, name: String) async throws {
       let runtime = try TemporaryDirectory()
       let plugged = try await PluggedIn(kind)
       let transcript = try await start("ClientsOfSwift5", name, runtime: runtime).end()
@@ -47,7 +47,7 @@ extension Plain {
     }
 
     /// Told of the accessory when it is plugged in, and once when it is pulled out of a session.
-    @Test(arguments: kinds) func aClientOfSwift6(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: kinds) func aSwift6ClientReadsABatteryOverUSB(kind: SimulatedUSBIdentity.Kind) async throws {
       let runtime = try TemporaryDirectory()
       let program = try start("ClientsOfSwift6", runtime: runtime)
       try await program.line(containing: "waiting")

@@ -26,7 +26,7 @@ extension Plain {
       try await plugged.stop()
     }
 
-    @Test func oneAtATime() async throws {
+    @Test func anOpenDeviceIsBusy() async throws {
       let plugged = try await PluggedIn(.bulk)
       let first = try await plugged.open()
       let error = await #expect(throws: AccessoryError.self) { _ = try await plugged.open() }

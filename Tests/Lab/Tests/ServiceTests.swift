@@ -97,7 +97,7 @@ extension Systemd {
     }
 
     /// As when the machine starts: udev and systemd are told of what is there already.
-    @Test func pluggedInBeforeBoot() async throws {
+    @Test func whatWasPluggedInBeforeBootIsAttached() async throws {
       try await InstalledService.prepare()
       let udev = ["systemd-udevd.service", "systemd-udevd-control.socket", "systemd-udevd-kernel.socket"]
       #expect(try await InstalledService.run(["systemctl", "stop"] + udev).status == 0)

@@ -141,7 +141,7 @@ extension Systemd {
     // MARK: - accessory-bridge-network.service
 
     /// Documentation/network.md.
-    @Test func devicesOnTheNetwork() async throws {
+    @Test func thePageOnDevicesOnTheNetworkIsTrue() async throws {
       try await InstalledService.prepare()
       let unit = "accessory-bridge-network.service"
       let socket = "/run/accessory-bridge-network/bridge.socket"
@@ -228,7 +228,7 @@ extension Systemd {
     // MARK: - accessory-bridge.service
 
     /// Documentation/sharing.md, "From the service".
-    @Test func aProfileSharesItsAccessory() async throws {
+    @Test func thePageOnSharingFromTheServiceIsTrue() async throws {
       try await InstalledService.prepare(idle: "60s")
       let profile = "/etc/accessory-bridge/profiles/lamp.yaml"
       let (terminal, socket) = ("/run/accessory-bridge/shared/lamp", "/run/accessory-bridge/shared/lamp.sock")

@@ -42,7 +42,8 @@ extension Plain {
       try await plugged.stop()
     }
 
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func modemLinesAndBreak(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi])
+    func modemLinesAndBreakReachTheDevice(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       let plugged = try await PluggedIn(kind)

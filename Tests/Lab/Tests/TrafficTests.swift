@@ -88,7 +88,7 @@ extension Plain {
     /// and answered.
     @Test(
       arguments: [SimulatedUSBIdentity.Kind.modem, .bulk, .reports], [true, false])
-    func faultsOnTheBus(kind: SimulatedUSBIdentity.Kind, isStall: Bool) async throws {
+    func aFaultOnTheBusCostsOneRepetition(kind: SimulatedUSBIdentity.Kind, isStall: Bool) async throws {
       let plugged = try await PluggedIn(kind) {
         if isStall { $0.faults.stall = 2 } else { $0.faults.protocolError = 2 }
       }
