@@ -71,7 +71,7 @@ import Testing
     #expect(codec.mismatch == nil && batch.count == 1)
   }
 
-  @Test func everyByteChanged() throws {
+  @Test func aChangedByteCostsOnlyItsOwnFrame() throws {
     let frame = hex(Self.j1)
     for place in frame.indices where place != 1 {
       var damaged = frame
