@@ -12,15 +12,9 @@ enum FleetDevice {
       usb["interfaces"] = .array([])
       fields["usb"] = .object(usb)
     }
-    if let accessory {
-      fields["service"] = .object([
-        "state": .string(accessory.state.rawValue), "profile": .text(accessory.profile),
-        "driver": .text(accessory.driver), "tries": .int(accessory.tries),
-        "tries_limit": .whole(accessory.tries_limit), "next_try_ms": .whole(accessory.next_try_ms),
-        "holder": .text(accessory.holder), "problem": accessory.problem.map { FleetProblem($0).json } ?? .null,
-        "writes": .text(accessory.writes?.rawValue), "stale": .bool(accessory.stale ?? false),
-        "readings_age_ms": .whole(accessory.readings_age_ms),
-      ])
+    if let accessory, case .object(var service) = JSON.of(WithNulls(HeldState(accessory))) {
+      service["problem"] = accessory.problem.map { FleetProblem($0).json } ?? .null
+      fields["service"] = .object(service)
     }
     return .object(fields)
   }
@@ -33,22 +27,21 @@ enum FleetDevice {
       device.model, device.serialNumber, device.terminal, device.usb?.node, device.usb?.port, device.usb?.damage,
     ]
     let lists = device.links + device.ways
-    guard texts.allSatisfy({ ($0?.utf8.count ?? 0) <= FleetLimits.textBytes }), lists.count <= FleetLimits.arguments,
-      lists.allSatisfy({ $0.utf8.count <= FleetLimits.textBytes })
-    else { throw FleetDocumentError("a text of the device is too long") }
-    guard let fields = try FleetFields(json).object("service") else { return (device, nil) }
-    guard let state = try fields.text("state").flatMap({ Bridge.AttachmentState(rawValue: $0) }) else {
-      throw FleetDocumentError("service.state is not known")
+    func fits(_ text: String?) -> Bool { (text?.utf8.count ?? 0) <= FleetLimits.textBytes }
+    guard texts.allSatisfy({ fits($0) }), lists.count <= FleetLimits.arguments, lists.allSatisfy({ fits($0) }) else {
+      throw FleetDocumentError("a text of the device is too long")
     }
-    let counts = ReplyLimits.count
-    var accessory = Bridge.Accessory(
-      device: device, state: state, tries: try fields.whole("tries", counts) ?? 0, holder: try fields.text("holder"),
-      profile: try fields.text("profile"), driver: try fields.text("driver"))
-    accessory.tries_limit = try fields.whole("tries_limit", counts)
-    accessory.next_try_ms = try fields.whole("next_try_ms", counts)
-    accessory.readings_age_ms = try fields.whole("readings_age_ms", counts)
-    accessory.stale = try fields.flag("stale")
-    accessory.writes = try fields.text("writes").flatMap { Bridge.Writes(rawValue: $0) }
+    let all = try FleetFields(json)
+    guard let fields = try all.object("service"), var service = all["service"]?.fields else { return (device, nil) }
+    // A gateway of a later version may have another word for what is permitted.
+    if fields["writes"]?.text.flatMap({ Bridge.Writes(rawValue: $0) }) == nil { service["writes"] = nil }
+    (service["device"], service["problem"]) = (.of(device), nil)
+    var accessory = try FleetFields.value(.object(service), "service", as: Bridge.Accessory.self)
+    guard [accessory.profile, accessory.driver, accessory.holder].allSatisfy({ fits($0) }) else {
+      throw FleetDocumentError("a text of the service is too long")
+    }
+    // Nobody publishes these, so they have no limits.
+    (accessory.protocols, accessory.alarms, accessory.unfit_alarms) = (nil, nil, nil)
     accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in
       Bridge.Problem(try FleetProblem(json).error)
     }

@@ -41,40 +41,25 @@ package struct DeviceDocument: Encodable, Sendable {
 
 /// The state of a device with the service that holds it.
 package struct HeldDocument: Encodable, Sendable {
-  let state: String
-  let profile, driver: String?
-  /// The number of tries since it was last attached; while it is waited for, the number of the next try.
-  let tries: Int
-  /// While it is waited for: the number of tries that are allowed, null for no limit; and the time until the next try,
-  /// null where that waits until the accessory is plugged in.
-  let tries_limit, next_try_ms: Int?
-  /// The client that has borrowed it.
-  let holder: String?
-  /// Why it isn't attached.
-  let problem: ProblemDocument?
-  /// "allowed" or "refused"; null where its protocol has no writes.
-  let writes: String?
-  /// The age of the older of its last status and its last battery reading, and whether that age exceeds the expected
-  /// one.
-  let readings_age_ms: Int?
-  let stale: Bool
-  /// The raised alarms; null from a service that is too old for alarms.
-  let alarms: [AccessoryAlarm]?
-  /// The rules whose alarms are never raised, because their limits don't fit.
-  let unfit_alarms: [Bridge.UnfitAlarm]
+  private enum CodingKeys: CodingKey {
+    case problem, alarms, unfit_alarms
+  }
 
-  init(_ accessory: Bridge.Accessory) {
-    state = accessory.state.rawValue
-    (profile, driver) = (accessory.profile, accessory.driver)
-    tries = accessory.tries
-    (tries_limit, next_try_ms) = (accessory.tries_limit, accessory.next_try_ms)
-    holder = accessory.holder
-    problem = accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) }
-    writes = accessory.writes?.rawValue
-    readings_age_ms = accessory.readings_age_ms
-    stale = accessory.stale ?? false
-    alarms = accessory.alarms
-    unfit_alarms = accessory.unfit_alarms ?? []
+  private let accessory: Bridge.Accessory
+
+  init(_ accessory: Bridge.Accessory) { self.accessory = accessory }
+
+  /// Writes the fields of all.
+  package func encode(to encoder: any Encoder) throws {
+    try HeldState(accessory).encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    // Why it isn't attached.
+    let problem = accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) }
+    try fields.encodeIfPresent(problem, forKey: .problem)
+    // The raised alarms; null from a service that is too old for alarms.
+    try fields.encodeIfPresent(accessory.alarms, forKey: .alarms)
+    // The rules whose alarms are never raised, because their limits don't fit.
+    try fields.encode(accessory.unfit_alarms ?? [], forKey: .unfit_alarms)
   }
 }
 

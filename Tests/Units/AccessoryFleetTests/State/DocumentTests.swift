@@ -164,6 +164,23 @@ struct DocumentTests {
     #expect(throws: FleetDocumentError.self) { try FleetState(Array(document.utf8)) }
   }
 
+  /// What a service says of an accessory has limits, too, and what no gateway publishes is left out.
+  @Test
+  func theServicesRecord() throws {
+    let whole = String(decoding: Self.state().bytes, as: UTF8.self)
+    func read(_ old: String, _ new: String) throws -> FleetState {
+      #expect(whole.contains(old))
+      return try FleetState(Array(whole.replacing(old, with: new).utf8))
+    }
+    let long = String(repeating: "x", count: FleetLimits.textBytes + 1)
+    #expect(throws: FleetDocumentError.self) { try read(#""profile":"framed""#, #""profile":"\#(long)""#) }
+    #expect(throws: FleetDocumentError.self) { try read(#""tries_limit":3"#, #""tries_limit":-3"#) }
+    #expect(throws: FleetDocumentError.self) { try read(#""state":"waiting""#, #""state":"sleeping""#) }
+    #expect(throws: FleetDocumentError.self) { try read(#""service":{"#, #""service":[],"former":{"#) }
+    #expect(try read(#""writes":"refused""#, #""writes":"sometimes""#).held?.writes == nil)
+    #expect(try read(#""tries":2"#, #""tries":2,"protocols":["com.example.a"]"#) == Self.state())
+  }
+
   /// Long texts, long documents and deep ones are refused.
   @Test
   func aStateThatIsTooLongIsRefused() {
