@@ -113,6 +113,11 @@ struct Readings: Sendable {
     time(of: part).map { isStale(part, $0, now: now) } ?? false
   }
 
+  /// Whether the accessory should have told this part by now, perhaps again without a change.
+  func isOverdue(_ part: AccessoryPoll.Part, now: MonotonicTime) -> Bool {
+    (toldTime(part) ?? time(of: part)).map { isStale(part, $0, now: now) } ?? false
+  }
+
   /// How old the readings are: the age of the older one of status and battery, whether one of them is stale, and the time until
   /// one is; of an accessory that has neither, those of its newest value. Nil while nothing was read.
   ///

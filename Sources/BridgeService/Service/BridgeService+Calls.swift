@@ -62,6 +62,12 @@ extension BridgeService: BridgeHandler {
 
   private func identity(_ device: String?) async throws(CallError) -> AccessoryIdentity {
     let clock = clock
+    let attachment = try find(device)
+    if let identity = attachment.readings.identity,
+      AccessoryPoll.Part.allCases.contains(where: { isRemembered($0, attachment) })
+    {
+      return identity.value
+    }
     let (_, identity) = try await work(device) { attachment, accessory throws(AccessoryError) in
       let identity = try await accessory.identify()
       attachment.readings.note(identity, at: clock.bootTime)
@@ -75,7 +81,7 @@ extension BridgeService: BridgeHandler {
     if isRemembered(.status, attachment) {
       let identity = attachment.readings.identity?.value
       guard let status = attachment.readings.status, identity != nil || attachment.machine.state == .attached else {
-        throw attachment.lending.refusal(attachment)
+        throw nothingRemembered(attachment)
       }
       return Bridge.GetStatus.Reply(
         device: attachment.target, status: status.value,
@@ -97,7 +103,7 @@ extension BridgeService: BridgeHandler {
   {
     let attachment = try find(call.device)
     if isRemembered(.battery, attachment) {
-      guard let battery = attachment.readings.battery else { throw attachment.lending.refusal(attachment) }
+      guard let battery = attachment.readings.battery else { throw nothingRemembered(attachment) }
       return remembered(battery.value, attachment)
     }
     do throws(CallError) {
@@ -134,7 +140,16 @@ extension BridgeService: BridgeHandler {
   private func isRemembered(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Bool {
     attachment.machine.state == .lent
       || attachment.machine.state == .attached && attachment.driver?.onlyTells(part) == true
-        && attachment.readings.isStale(part, now: clock.bootTime)
+        && attachment.readings.isOverdue(part, now: clock.bootTime)
+  }
+
+  /// The error of a call that can only be answered from a last reading, where there is none.
+  private func nothingRemembered(_ attachment: Attachment) -> CallError {
+    if attachment.machine.state == .lent { return attachment.lending.refusal(attachment) }
+    let message =
+      "\(attachment.target.address.description) sends its readings by itself, and can't be asked: it has sent none of these "
+      + "for too long"
+    return CallError(AccessoryError(.timedOut, message), device: attachment.device.id)
   }
 
   private func age(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Int? {
@@ -180,7 +195,7 @@ extension BridgeService: BridgeHandler {
   package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
     let attachment = try find(call.device)
     if isRemembered(.values, attachment) {
-      guard let values = attachment.readings.values else { throw attachment.lending.refusal(attachment) }
+      guard let values = attachment.readings.values else { throw nothingRemembered(attachment) }
       return remembered(values, of: attachment)
     }
     do throws(CallError) {

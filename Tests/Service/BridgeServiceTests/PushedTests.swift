@@ -19,8 +19,28 @@ import Testing
     return bytes + [0 &- bytes.reduce(0, &+)]
   }
 
-  private static let main = block("PID\t0xA389", "V\t53509", "I\t23866", "SOC\t548", "Alarm\tOFF", "AR\t0")
+  private static let main = block(
+    "PID\t0xA389", "V\t53509", "I\t23866", "SOC\t548", "BMV\tSmartShunt 500A/50mV", "Alarm\tOFF", "AR\t0")
   private static let history = block("H1\t-276495", "H4\t3", "H7\t50422", "H18\t16783")
+
+  /// What was never asked for can't be answered while it pauses, and isn't waited for.
+  @Test func whatNobodyAskedForBefore() async throws {
+    let clock = ManualClock()
+    let terminal = try await PseudoTerminal.open()
+    let accessory = AccessorySession(terminal.transport)
+    try await ServiceHarness.with(clock: clock) { harness in
+      let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
+      try await harness.said("S1 is attached at")
+      try await accessory.write(Self.main + Self.history + Self.main)
+      try await harness.attached("S1")
+      clock.advance(by: .seconds(11))
+      let client = try await harness.client()
+      let name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetValues()) }
+      #expect(name == "TimedOut")
+      file.remove()
+    }
+    await accessory.close()
+  }
 
   /// Every answer has the age and the staleness of the service's one rule, also while the accessory pauses: nothing waits for it.
   @Test func allSayTheSameWhileItPauses() async throws {
@@ -46,6 +66,7 @@ import Testing
         #expect(battery.battery.millivolts == 53_509)
         #expect(try await client.call(Bridge.GetStatus()).stale == battery.stale)
         #expect(try await client.call(Bridge.GetValues()).values.allSatisfy { $0.isStale == isStale })
+        #expect(try await client.call(Bridge.GetInfo()).identity?.model == "SmartShunt 500A/50mV")
       }
       // The same readings again are no change, but they are new; the event says so, too.
       try await accessory.write(Self.main)
