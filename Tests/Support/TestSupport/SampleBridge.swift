@@ -239,6 +239,9 @@ package final class SampleBridge: BridgeHandler {
     return Bridge.Detach.Reply(device: Self.device)
   }
 
+  /// The age that its events tell.
+  package static let age = Bridge.ReadingsAge(oldest: .milliseconds(1_500), fresh: .seconds(8))
+
   /// Tells of everything there can be, and goes on for ever; for "X1" it ends instead.
   package func subscribe(
     _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>
@@ -247,10 +250,11 @@ package final class SampleBridge: BridgeHandler {
     seen.update { $0.subscribers += 1 }
     defer { seen.update { $0.subscribers -= 1 } }
     for (index, name) in Bridge.EventName.allCases.enumerated() {
-      try await answers.send(
-        Bridge.Event(
-          name, time: 1.5 + Double(index), device: Self.device, battery: Self.battery, status: Self.status,
-          problem: Bridge.Problem(.disconnected("X1")), values: Self.values, alarm: Self.alarm, state: .raised))
+      var event = Bridge.Event(
+        name, time: 1.5 + Double(index), device: Self.device, battery: Self.battery, status: Self.status,
+        problem: Bridge.Problem(.disconnected("X1")), values: Self.values, alarm: Self.alarm, state: .raised)
+      if name.isReading { event.readingsAge = Self.age }
+      try await answers.send(event)
     }
     guard call.device == nil else { return }
     _ = try? await seen.wait { $0.isReleased }

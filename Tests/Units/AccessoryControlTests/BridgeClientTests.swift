@@ -172,9 +172,10 @@ import Testing
     let (x1, gone) = (SampleBridge.device, AccessoryError.disconnected("X1"))
     #expect(
       told == [
-        .present(x1), .ready, .connected(x1), .disconnected(x1, gone), .battery(x1, SampleBridge.battery),
-        .status(x1, SampleBridge.status), .requestFailed(x1, gone),
-        .values(x1, SampleBridge.values.map(\.value)), .alarm(x1, SampleBridge.alarm, .raised),
+        .present(x1), .ready, .connected(x1), .disconnected(x1, gone),
+        .battery(x1, SampleBridge.battery, SampleBridge.age),
+        .status(x1, SampleBridge.status, SampleBridge.age), .requestFailed(x1, gone),
+        .values(x1, SampleBridge.values.map(\.value), SampleBridge.age), .alarm(x1, SampleBridge.alarm, .raised),
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }
