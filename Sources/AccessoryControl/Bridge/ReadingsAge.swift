@@ -25,8 +25,15 @@ extension Bridge {
   }
 }
 
-extension Bridge.Accessory {
-  /// The fields for the age of its readings; nil while nothing was read.
+/// What tells the age of an accessory's readings, in these fields.
+package protocol ReadingsAgeTelling {
+  var readings_age_ms: Int? { get set }
+  var stale: Bool? { get set }
+  var fresh_ms: Int? { get set }
+}
+
+extension ReadingsAgeTelling {
+  /// The age of the readings; nil while nothing was read, in events without readings, and from an older service.
   package var readingsAge: Bridge.ReadingsAge? {
     get { Bridge.ReadingsAge(readings_age_ms, stale, fresh_ms) }
     set {
@@ -37,14 +44,5 @@ extension Bridge.Accessory {
   }
 }
 
-extension Bridge.Event {
-  /// The fields for the age of the accessory's readings; nil in other events, and from an older service.
-  package var readingsAge: Bridge.ReadingsAge? {
-    get { Bridge.ReadingsAge(readings_age_ms, stale, fresh_ms) }
-    set {
-      readings_age_ms = newValue?.oldest.inMilliseconds
-      stale = newValue?.isStale == true ? true : nil
-      fresh_ms = newValue?.fresh?.inMilliseconds
-    }
-  }
-}
+extension Bridge.Accessory: ReadingsAgeTelling {}
+extension Bridge.Event: ReadingsAgeTelling {}
