@@ -13,43 +13,21 @@ import AccessoryCore
 ///  "error": {"kind": "timed_out", "message": "…", "errno": null, "libusb": null, "refusal": null, "exit_status": 75}}
 /// ```
 package struct FleetResult: Sendable, Hashable {
-  /// A value that a command was answered.
-  package struct Value: Sendable, Hashable {
-    package var name: String
-    package var unit: String?
-    package var value: PlainValue
-
-    package init(_ name: String, unit: String? = nil, _ value: PlainValue) {
-      (self.name, self.unit, self.value) = (name, unit, value)
-    }
-  }
-
-  /// The answer to one command.
-  package struct Reply: Sendable, Hashable {
-    package var command: String
-    package var values: [Value]
-
-    package init(_ command: String, _ values: [Value]) { (self.command, self.values) = (command, values) }
-  }
-
   /// When this was published, in seconds since 1970.
   package var time: Double
   /// The `id` of the call; nil where it had none.
   package var id: String?
   /// The answers, or the error.
-  package var outcome: Result<[Reply], AccessoryError>
+  package var outcome: Result<[CommandAnswer], AccessoryError>
 
   /// An answer.
-  package init(_ outcome: Result<[Reply], AccessoryError>, id: String?, at time: Double) {
+  package init(_ outcome: Result<[CommandAnswer], AccessoryError>, id: String?, at time: Double) {
     (self.outcome, self.id, self.time) = (outcome, id, time)
   }
 
   /// The answer to a command that the service has performed.
   package init(_ reply: Bridge.Perform.Reply, to command: CommandDescription, id: String?, at time: Double) {
-    let replies = reply.replies.map { reply in
-      Reply(
-        reply.command, zip(command.results, reply.values).map { Value($0.name, unit: $0.unit, $1) })
-    }
+    let replies = reply.replies.map { CommandAnswer($0.command, command.results, $0.values) }
     self.init(.success(replies), id: id, at: time)
   }
 
@@ -89,19 +67,19 @@ package struct FleetResult: Sendable, Hashable {
     guard let replies = try fields.list("replies", limit: FleetLimits.arguments) else {
       throw FleetDocumentError("replies and error are missing")
     }
-    var read: [Reply] = []
+    var read: [CommandAnswer] = []
     for reply in replies {
       let fields = try FleetFields(reply)
       guard let command = try fields.text("command"),
         let values = try fields.list("values", limit: ReadingLimits.values)
       else { throw FleetDocumentError("command or values is missing") }
-      read.append(Reply(command, try values.map { json throws(FleetDocumentError) in try Value(json) }))
+      read.append(CommandAnswer(command, try values.map { json throws(FleetDocumentError) in try NamedValue(json) }))
     }
     self.init(.success(read), id: id, at: time)
   }
 }
 
-extension FleetResult.Value {
+extension NamedValue {
   init(_ json: JSON) throws(FleetDocumentError) {
     let fields = try FleetFields(json)
     guard let name = try fields.text("name") else { throw FleetDocumentError("a value has no name") }

@@ -35,29 +35,13 @@ package struct RequestDocument: Encodable {
 
 /// The replies to named commands.
 package struct AnswersDocument: Encodable {
-  struct Reply: Encodable {
-    let command: String
-    let values: [Value]
-  }
-
-  struct Value: Encodable {
-    let name: String
-    let unit: String?
-    let value: PlainValue
-  }
-
   let schema = DocumentSchema.name
   let document = DocumentKind.replies
   let device: DeviceDocument
-  let replies: [Reply]
+  let replies: [CommandAnswer]
 
   /// The replies in the order of the commands; empty where no reply was awaited.
   package init(_ device: DeviceDocument, _ answers: [CommandAnswer]) {
-    self.device = device
-    replies = answers.map { answer in
-      Reply(
-        command: answer.command,
-        values: answer.values.map { Value(name: $0.name, unit: $0.unit, value: $0.value) })
-    }
+    (self.device, replies) = (device, answers)
   }
 }

@@ -60,13 +60,13 @@ struct Request: AsyncParsableCommand, JSONCommand {
   /// Sends the call and waits for its answer.
   private func answer(
     to call: FleetCall, of one: FleetAccessory, _ session: FleetSession
-  ) async throws -> [FleetResult.Reply] {
+  ) async throws -> [CommandAnswer] {
     let topics = FleetTopics(one.key.gateway)
     let level = TopicLevel(naming: command)
     let (set, result) = (topics.set(level, of: one.key.accessory), topics.result(level, of: one.key.accessory))
     let timeout = fleet.timeout.duration
     let (reader, command) = (session.reader, command)
-    let waiting = Task { () async throws -> [FleetResult.Reply] in
+    let waiting = Task { () async throws -> [CommandAnswer] in
       try await reader.subscribe(result, within: timeout)
       guard await reader.publish(MQTTMessage(set, call.bytes)) else {
         throw AccessoryError(.busy, "too many messages wait for the broker")
@@ -103,10 +103,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
     return answer
   }
 
-  private func show(_ replies: [FleetResult.Reply], of one: FleetAccessory) {
-    let answers = replies.map { reply in
-      CommandAnswer(reply.command, reply.values.map { NamedValue($0.name, unit: $0.unit, $0.value) })
-    }
+  private func show(_ answers: [CommandAnswer], of one: FleetAccessory) {
     if output.json { return Output.json(one.document(AnswersDocument(one.device, answers))) }
     for answer in answers where !answer.values.isEmpty { Output.line(ValueView.line(answer.values)) }
   }

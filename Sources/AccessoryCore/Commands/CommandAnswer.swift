@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// A value in an accessory's reply, with its name and unit.
-package struct NamedValue: Sendable, Hashable {
+package struct NamedValue: Encodable, Sendable, Hashable {
   /// The value's name.
   package let name: String
   /// The unit; nil where the value has none.
@@ -13,22 +11,22 @@ package struct NamedValue: Sendable, Hashable {
 
   /// A value with its name and unit.
   package init(_ name: String, unit: String? = nil, _ value: PlainValue) {
-    self.name = name
-    self.unit = unit
-    self.value = value
+    (self.name, self.unit, self.value) = (name, unit, value)
   }
 }
 
 /// The reply to a command.
-package struct CommandAnswer: Sendable, Hashable {
+package struct CommandAnswer: Encodable, Sendable, Hashable {
   /// The command's name.
   package let command: String
   /// The values, in the order of the command's description.
   package let values: [NamedValue]
 
   /// A reply to the command of this name.
-  package init(_ command: String, _ values: [NamedValue]) {
-    self.command = command
-    self.values = values
+  package init(_ command: String, _ values: [NamedValue]) { (self.command, self.values) = (command, values) }
+
+  /// A reply with values that have the names and units of `results`.
+  package init(_ command: String, _ results: [CommandDescription.Result], _ values: [PlainValue]) {
+    self.init(command, zip(results, values).map { NamedValue($0.name, unit: $0.unit, $1) })
   }
 }
