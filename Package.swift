@@ -41,7 +41,7 @@ let package = Package(
     .target(name: "CDescriptions", exclude: ["Descriptions"]),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
-    // Headers of libsystemd, which is loaded when a program has to do with Bluetooth.
+    // Loads libsystemd when it is first used; only its headers are needed here.
     .target(name: "CLibsystemd"),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     // Without pkg-config, which asks everybody for libmosquitto, also an app that has nothing of bridge-fleet.

@@ -17,6 +17,8 @@ extension AccessoryError {
       )
     case "System.Error.2", "System.Error.111":
       self.init(.notFound, "there is no system bus (D-Bus) here, by which Bluetooth is used: does dbus run?")
+    case "System.Error.65":
+      self.init(.notFound, "Bluetooth needs libsystemd, which isn't installed: the package libsystemd0 has it")
     case "org.freedesktop.DBus.Error.AccessDenied", "System.Error.13":
       self.init(.permissionDenied, "the system bus doesn't let this user speak with bluetoothd" + Self.words(failure))
     default:

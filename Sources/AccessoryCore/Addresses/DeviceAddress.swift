@@ -137,4 +137,9 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case ble
   /// A serial port of a Bluetooth Classic device.
   case rfcomm
+
+  /// Whether the transport is Bluetooth.
+  package var isBluetooth: Bool { self == .ble || self == .rfcomm }
+  /// Whether the system reports no devices with this transport, so that somebody must name them.
+  package var mustBeNamed: Bool { self != .terminal && self != .usb }
 }

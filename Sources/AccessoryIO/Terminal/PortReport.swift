@@ -39,7 +39,7 @@ public struct PortReport: Sendable, Hashable {
     path = address.description
     findings = []
     guard let place = address.file else {
-      if [.ble, .rfcomm].contains(address.transport) {
+      if address.transport.isBluetooth {
         add("device", .ok, "\(path) is a Bluetooth device: whether it answers is known only after connecting")
         return
       }

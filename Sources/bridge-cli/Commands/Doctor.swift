@@ -57,7 +57,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       patients.map { patient in Self.report(on: patient, held.filter { $0.device.isOnLine(of: patient) }) }
     }
     // Everything includes the adapter; a device on the air depends on it.
-    guard device.text == nil || patients.contains(where: { [.ble, .rfcomm].contains($0.address.transport) }) else {
+    guard device.text == nil || patients.contains(where: { $0.address.transport.isBluetooth }) else {
       return reports
     }
     let bluetooth = await BluetoothDoctor.report(isAsked: device.text != nil)

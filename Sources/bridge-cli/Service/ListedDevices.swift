@@ -68,15 +68,16 @@ struct ListedDevices: ParsableArguments {
   }
 }
 
-/// A device on the network on the command line: "tcp:10.0.0.7:5000", "tcp:10.0.0.7:5000=jbd".
+/// A device on the network or on the air on the command line: "tcp:10.0.0.7:5000", "tcp:10.0.0.7:5000=jbd".
 struct ListedAddress: FormArgument {
-  static let form = "tcp:HOST:PORT, rfc2217:HOST:PORT or unix:PATH, and =PROFILE behind it where that is to be said,"
+  static let form =
+    "tcp:HOST:PORT, rfc2217:HOST:PORT, unix:PATH or ble:ADDRESS, and =PROFILE behind it where that is to be said,"
   let entry: DeviceList.Entry
 
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = DeviceAddress(String(parts[0]), in: Self.currentFolder),
-      [.tcp, .rfc2217, .unix].contains(address.transport)
+      address.transport.mustBeNamed
     else {
       return nil
     }
