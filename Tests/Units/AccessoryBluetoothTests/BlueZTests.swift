@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import AccessoryBluetooth
+
+/// The conversation with bluetoothd and the transport, against a bus that answers what a test says.
+@Suite struct BlueZTests {
+  private static let device = "/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF"
+  private static let service = device + "/service0001"
+  private static let port = service + "/char0002"
+  private static let address = BluetoothAddress("AA:BB:CC:DD:EE:FF")!
+  private static let uuid = "0000ffe0-0000-1000-8000-00805f9b34fb"
+
+  /// One adapter, and one device with a serial port, connected by another program.
+  private static func objects(_ flags: [String], isPowered: Bool = true) -> WireValue {
+    func object(_ path: String, _ interface: String, _ properties: [(String, WireValue)]) -> WireValue {
+      .entry(.path(path), .array("{sa{sv}}", [.entry(.text(interface), .properties(properties))]))
+    }
+    return .array(
+      "{oa{sa{sv}}}",
+      [
+        object(
+          "/org/bluez/hci0", "org.bluez.Adapter1",
+          [("Address", .text("00:AA:01:00:00:42")), ("Powered", .boolean(isPowered))]),
+        object(
+          device, "org.bluez.Device1",
+          [
+            ("Address", .text("AA:BB:CC:DD:EE:FF")), ("Name", .text("HMSoft")), ("Connected", .boolean(true)),
+            ("ServicesResolved", .boolean(true)), ("RSSI", .int16(-40)), ("UUIDs", .texts([uuid])),
+            ("ManufacturerData", .array("{qv}", [.entry(.uint16(76), .variant(.array("y", [.byte(1)])))])),
+          ]),
+        object(service, "org.bluez.GattService1", [("UUID", .text(uuid)), ("Device", .path(device))]),
+        object(
+          port, "org.bluez.GattCharacteristic1",
+          [
+            ("UUID", .text("0000ffe1-0000-1000-8000-00805f9b34fb")), ("Service", .path(service)),
+            ("Flags", .texts(flags)),
+          ]),
+      ])
+  }
+
+  private static func bus(
+    _ flags: [String] = ["notify", "write-without-response"], isPowered: Bool = true,
+    _ answer: @escaping @Sendable (FakeBus.Call) -> FakeBus.Answer? = { _ in nil }
+  ) throws -> FakeBus {
+    try FakeBus { call in
+      if let answer = answer(call) { return answer }
+      return call.member == "GetManagedObjects" ? .values([objects(flags, isPowered: isPowered)]) : nil
+    }
+  }
+
+  // MARK: - Objects
+
+  @Test func theObjectsAreRead() async throws {
+    let bus = try Self.bus()
+    let bluez = try await BlueZ.open(bus.address)
+    let objects = await bluez.objects
+    #expect(objects.adaptersByName.map(\.isPowered) == [true])
+    let device = try #require(objects.device(at: Self.address))
+    #expect(device.name == "HMSoft" && device.isConnected && device.signalStrength == -40)
+    #expect(device.manufacturerData == [76: [1]])
+    #expect(objects.table(of: device.path).first?.characteristics.first?.notifies == true)
+    await bluez.close()
+  }
+
+  @Test func onlyBluetoothdIsBelieved() async throws {
+    let bus = try Self.bus()
+    let bluez = try await BlueZ.open(bus.address)
+    bus.changed(Self.device, "org.bluez.Device1", [("Name", .text("stranger"))], sender: ":1.66")
+    bus.changed(Self.device, "org.bluez.Device1", [("RSSI", .int16(-77))])
+    let late = AccessoryError(.timedOut, "no signal came")
+    let name = try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+      objects.devices[Self.device]?.signalStrength == -77 ? .success(objects.devices[Self.device]?.name) : nil
+    }
+    #expect(name == "HMSoft")
+    await bluez.close()
+  }
+
+  @Test func withoutBluetoothd() async throws {
+    let bus = try Self.bus { call in
+      call.member == "GetNameOwner" ? .error("org.freedesktop.DBus.Error.NameHasNoOwner", "no") : nil
+    }
+    let error = await #expect(throws: AccessoryError.self) { try await BlueZ.open(bus.address) }
+    #expect(error?.kind == .notFound && error?.message.contains("systemctl start bluetooth") == true)
+  }
+
+  @Test func withoutABus() async throws {
+    let error = await #expect(throws: AccessoryError.self) { try await BlueZ.open("unix:path=/nowhere/bus") }
+    #expect(error?.kind == .notFound && error?.message.contains("system bus") == true)
+  }
+
+  @Test func withoutPermission() async throws {
+    let bus = try Self.bus { call in
+      call.member == "GetManagedObjects" ? .error("org.freedesktop.DBus.Error.AccessDenied", "not\u{1B}[31m you") : nil
+    }
+    let error = await #expect(throws: AccessoryError.self) { try await BlueZ.open(bus.address) }
+    #expect(error?.kind == .permissionDenied && error?.message.contains("\u{1B}") == false)
+  }
+
+  @Test func anAdapterThatIsOff() async throws {
+    let bus = try Self.bus(isPowered: false)
+    let bluez = try await BlueZ.open(bus.address)
+    let error = await #expect(throws: AccessoryError.self) {
+      try await bluez.search(.lowEnergy, for: .seconds(1)) { _ in }
+    }
+    #expect(error?.kind == .misconfigured && error?.message.contains("hci0 is off") == true)
+    await bluez.close()
+  }
+
+  /// A reply of another form than BlueZ's, and then bytes that are no message at all.
+  @Test func nonsense() async throws {
+    let bus = try Self.bus { call in
+      call.member == "GetManagedObjects" ? .values([.array("{sv}", [.entry(.text("x"), .variant(.byte(1)))])]) : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    #expect(await bluez.objects == BluetoothObjects())
+    let gone = OneShot<AccessoryError>()
+    _ = await bluez.observe { event, _ in if case .gone(let error) = event { gone.finish(error) } }
+    bus.send([UInt8](repeating: 0x6C, count: 4_096))
+    #expect(await gone.value().kind == .disconnected)
+    await bluez.close()
+  }
+
+  // MARK: - The transport
+
+  /// bluetoothd offers no sockets: notifications are signals, writes are calls.
+  @Test func bySignalsAndCalls() async throws {
+    let bus = try Self.bus(["notify", "write"]) { call in
+      call.member == "AcquireNotify" ? .error("org.bluez.Error.NotSupported", "no") : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    let reader = InputReader(transport.input)
+    bus.changed(Self.port, "org.bluez.GattCharacteristic1", [("Value", .array("y", [.byte(7), .byte(8)]))])
+    #expect(try await reader.read(2) == [7, 8])
+    #expect(transport.output.offer([UInt8](repeating: 9, count: 45)) == .accepted)
+    try await eventually("three writes") { bus.bodies(of: "WriteValue").count == 3 }
+    // The arguments begin with the length of the bytes.
+    #expect(bus.bodies(of: "WriteValue").map(\.first) == [20, 20, 5])
+    await transport.close()
+    #expect(bus.calls.contains { $0.member == "StopNotify" })
+    #expect(!bus.calls.contains { $0.member == "Disconnect" }, "another program has connected it")
+  }
+
+  @Test func bySockets() async throws {
+    let (ourNotify, theirNotify) = try Self.pair()
+    let (ourWrite, theirWrite) = try Self.pair()
+    let bus = try Self.bus { call in
+      switch call.member {
+      case "AcquireNotify": .values([.descriptor(0), .uint16(23)], descriptors: [theirNotify])
+      case "AcquireWrite": .values([.descriptor(0), .uint16(33)], descriptors: [theirWrite])
+      default: nil
+      }
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    #expect(bus.calls.map(\.member) == ["GetManagedObjects", "AcquireNotify", "AcquireWrite"])
+    let reader = InputReader(transport.input)
+    _ = try Socket.send([1, 2, 3], to: ourNotify)
+    #expect(try await reader.read(3) == [1, 2, 3])
+    #expect(transport.output.offer([UInt8](repeating: 5, count: 70)) == .accepted)
+    let packets = try await blocking {
+      try (0..<3).map { _ in
+        var packet = [UInt8](repeating: 0, count: 600)
+        let count = read(ourWrite.rawValue, &packet, packet.count)
+        guard count > 0 else { throw Errno(rawValue: errno) }
+        return count
+      }
+    }
+    #expect(packets == [30, 30, 10])
+    // What has arrived comes before the end.
+    _ = try Socket.send([4], to: ourNotify)
+    Socket.close(ourNotify)
+    let end = try await reader.readToEnd()
+    #expect(end.bytes == [4] && end.error?.kind == .disconnected)
+    Socket.close(ourWrite)
+    await transport.close()
+  }
+
+  @Test(arguments: [true, false]) func theEndOfTheConnection(byBus: Bool) async throws {
+    let (ourNotify, theirNotify) = try Self.pair()
+    let (ourWrite, theirWrite) = try Self.pair()
+    let bus = try Self.bus { call in
+      switch call.member {
+      case "AcquireNotify": .values([.descriptor(0), .uint16(23)], descriptors: [theirNotify])
+      case "AcquireWrite": .values([.descriptor(0), .uint16(23)], descriptors: [theirWrite])
+      default: nil
+      }
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    let reader = InputReader(transport.input)
+    if byBus {
+      bus.hangUp()
+    } else {
+      bus.changed(Self.device, "org.bluez.Device1", [("Connected", .boolean(false))])
+    }
+    let end = try await reader.readToEnd()
+    #expect(end.error?.kind == .disconnected)
+    await transport.close()
+    for descriptor in [ourNotify, ourWrite] { Socket.close(descriptor) }
+  }
+
+  @Test func anotherProgramHasIt() async throws {
+    let bus = try Self.bus { call in
+      call.member == "AcquireNotify" ? .error("org.bluez.Error.NotPermitted", "Notify acquired") : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let error = await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    #expect(error?.kind == .busy)
+    await bluez.close()
+  }
+
+  /// A size that no packet of GATT has, and another thing in place of a descriptor.
+  @Test(arguments: [
+    [WireValue.text("x"), .uint16(23)], [.descriptor(0)], [.uint16(23), .uint16(23)], [],
+  ]) func aReplyThatMakesNoSense(values: [WireValue]) async throws {
+    let bus = try Self.bus { call in call.member == "AcquireNotify" ? .values(values) : nil }
+    let bluez = try await BlueZ.open(bus.address)
+    await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    await bluez.close()
+  }
+
+  /// A pair of sockets like bluetoothd's.
+  private static func pair() throws -> (ours: FileDescriptor, theirs: FileDescriptor) {
+    var numbers: [CInt] = [0, 0]
+    guard socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &numbers) == 0 else { throw Errno(rawValue: errno) }
+    return (FileDescriptor(rawValue: numbers[0]), FileDescriptor(rawValue: numbers[1]))
+  }
+}

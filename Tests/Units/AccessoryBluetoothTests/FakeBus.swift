@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import Dispatch
+import Glibc
+import SystemPackage
+import TestSupport
+
+/// A system bus with a bluetoothd on it, for one client: it answers what the test says.
+final class FakeBus: Sendable {
+  /// A call that has come.
+  struct Call: Sendable {
+    let path: String
+    let member: String
+    /// The arguments as they are on the wire.
+    let body: [UInt8]
+  }
+
+  /// An answer to a call.
+  enum Answer: Sendable {
+    case values([WireValue], descriptors: [FileDescriptor] = [])
+    case error(String, String)
+    case nothing
+  }
+
+  /// Where a client finds it.
+  let address: String
+  private let directory: TemporaryDirectory
+  private let client = Locked<FileDescriptor?>(nil)
+  private let received = Locked<[Call]>([])
+  private let answer: @Sendable (Call) -> Answer?
+
+  /// bluetoothd's own name, and a stranger's.
+  static let owner = ":1.5"
+
+  /// `answer` is called with each call on a thread of its own; nil means the usual answer.
+  init(_ answer: @escaping @Sendable (Call) -> Answer?) throws {
+    self.answer = answer
+    directory = try TemporaryDirectory()
+    address = "unix:path=\(directory.path)/bus"
+    let listener = try UnixSocket.create(blocking: true)
+    try UnixSocket.bind(listener, to: directory.path + "/bus")
+    try Socket.listen(listener, backlog: 1)
+    DispatchQueue(label: "test.bus").async { [self] in
+      let client = FileDescriptor(rawValue: accept(listener.rawValue, nil, nil))
+      Socket.close(listener)
+      guard client.rawValue >= 0 else { return }
+      self.client.withLock { $0 = client }
+      serve(client)
+      self.client.withLock { $0 = nil }
+      Socket.close(client)
+    }
+  }
+
+  /// The calls that have come, but for those that the bus itself answers.
+  var calls: [Call] { received.withLock { $0 } }
+
+  /// The arguments of the calls of a method.
+  func bodies(of member: String) -> [[UInt8]] { calls.filter { $0.member == member }.map(\.body) }
+
+  /// Sends a signal; `sender` is bluetoothd unless another one is named.
+  func signal(
+    _ path: String, _ interface: String, _ member: String, _ values: [WireValue], sender: String = FakeBus.owner
+  ) {
+    var message = WireMessage(.signal)
+    (message.path, message.interface, message.member) = (path, interface, member)
+    (message.sender, message.body) = (sender, values)
+    send(message.bytes)
+  }
+
+  /// Sends the signal that properties have changed.
+  func changed(_ path: String, _ interface: String, _ properties: [(String, WireValue)], sender: String = FakeBus.owner)
+  {
+    signal(
+      path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
+      [.text(interface), .properties(properties), .texts([])], sender: sender)
+  }
+
+  /// Ends the connection.
+  func hangUp() { client.withLock { client in if let client { shutdown(client.rawValue, CInt(SHUT_RDWR)) } } }
+
+  /// Sends bytes as they are.
+  func send(_ bytes: [UInt8], descriptors: [FileDescriptor] = []) {
+    client.withLock { client in
+      guard let client else { return }
+      Self.send(bytes, descriptors, to: client)
+    }
+  }
+
+  // MARK: - Its thread
+
+  private func serve(_ client: FileDescriptor) {
+    var bytes: [UInt8] = []
+    var isSignedIn = false
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(client.rawValue, &buffer, buffer.count)
+      guard count > 0 else { return }
+      bytes += buffer[..<count]
+      if !isSignedIn {
+        let begin = Array("BEGIN\r\n".utf8)
+        guard let end = (0...max(0, bytes.count - begin.count)).first(where: { bytes[$0...].starts(with: begin) })
+        else {
+          continue
+        }
+        bytes.removeFirst(end + begin.count)
+        isSignedIn = true
+        send(Array("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n".utf8))
+      }
+      while let (message, body, count) = WireMessage.read(bytes) {
+        bytes.removeFirst(count)
+        if message.kind == .call { reply(to: message, body) }
+      }
+    }
+  }
+
+  private func reply(to message: WireMessage, _ body: [UInt8]) {
+    let call = Call(path: message.path ?? "", member: message.member ?? "", body: body)
+    let isOfBus = ["Hello", "AddMatch", "GetNameOwner"].contains(call.member)
+    if !isOfBus { received.withLock { $0.append(call) } }
+    let usual: Answer =
+      switch call.member {
+      case "Hello": .values([.text(":1.7")])
+      case "GetNameOwner": .values([.text(Self.owner)])
+      case "GetManagedObjects": .values([.array("{oa{sa{sv}}}", [])])
+      default: .values([])
+      }
+    var reply = WireMessage(.reply)
+    reply.sender = isOfBus ? "org.freedesktop.DBus" : Self.owner
+    reply.replySerial = message.serial
+    switch answer(call) ?? usual {
+    case .values(let values, let descriptors):
+      (reply.body, reply.descriptorCount) = (values, descriptors.count)
+      send(reply.bytes, descriptors: descriptors)
+      for descriptor in descriptors { Socket.close(descriptor) }
+    case .error(let name, let text):
+      (reply.kind, reply.errorName, reply.body) = (.error, name, [.text(text)])
+      send(reply.bytes)
+    case .nothing: break
+    }
+  }
+
+  /// Sends bytes with descriptors (cmsg(3)).
+  private static func send(_ bytes: [UInt8], _ descriptors: [FileDescriptor], to client: FileDescriptor) {
+    var bytes = bytes
+    var control: [Int32] = []
+    if !descriptors.isEmpty {
+      // A header of 16 bytes: the length in 64 bits, the level, the type. Then the numbers, up to a multiple of 8.
+      control = [Int32(16 + 4 * descriptors.count), 0, SOL_SOCKET, 1] + descriptors.map(\.rawValue)
+      if control.count % 2 != 0 { control.append(0) }
+    }
+    let controlCount = control.count * 4
+    bytes.withUnsafeMutableBytes { bytes in
+      control.withUnsafeMutableBytes { control in
+        var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+        withUnsafeMutablePointer(to: &part) { part in
+          var header = msghdr()
+          header.msg_iov = part
+          header.msg_iovlen = 1
+          if controlCount > 0 {
+            header.msg_control = control.baseAddress
+            header.msg_controllen = 16 + 4 * descriptors.count
+          }
+          _ = sendmsg(client.rawValue, &header, CInt(MSG_NOSIGNAL))
+        }
+      }
+    }
+  }
+}
