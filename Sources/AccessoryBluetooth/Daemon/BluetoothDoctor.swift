@@ -8,7 +8,8 @@ public enum BluetoothDoctor {
   /// Where the kernel lists its adapters, and the switches that block radios.
   static let folders = (adapters: "/sys/class/bluetooth", switches: "/sys/class/rfkill")
 
-  /// The report on this computer's Bluetooth; nil where it has no adapter and nobody asks for one.
+  /// The report on this computer's Bluetooth; nil where it has no adapter and nobody asks for one. Where nobody asks,
+  /// nothing in it is a problem: many computers have an adapter that nobody uses.
   public static func report(isAsked: Bool = false, io: IOThread = .shared) async -> PortReport? {
     let kernel = Directory.names(in: folders.adapters).filter { $0.hasPrefix("hci") && !$0.contains(":") }
     guard isAsked || !kernel.isEmpty else { return nil }
@@ -26,6 +27,15 @@ public enum BluetoothDoctor {
       judge(objects, kernel, &report)
     } catch {
       report.add("bluetoothd", .problem, error.message, error.kind)
+    }
+    return isAsked ? report : withoutProblems(report)
+  }
+
+  static func withoutProblems(_ report: PortReport) -> PortReport {
+    var report = report
+    for index in report.findings.indices where report.findings[index].severity == .problem {
+      report.findings[index].severity = .warning
+      report.findings[index].kind = nil
     }
     return report
   }
