@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static test start-up lab lab-quick peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static test start-up lab lab-quick lab-bluetooth peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -85,6 +85,13 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 
 lab-quick: ## Most of the lab's tests, with few repetitions, in at most six minutes
 	$(MAKE) lab LAB_CYCLES=8 LAB_PART=quick
+
+BLUETOOTH_PACKAGES = $(LAB_PACKAGES) dbus python3-venv gcc
+
+lab-bluetooth: ## A Bluetooth accessory without a radio, in a guest with bluetoothd
+	$(call install,$(BLUETOOTH_PACKAGES))
+	swift build --product bridge-cli
+	Tests/Lab/Bluetooth/run
 
 # Builds the tests with these options, and runs them with those of $(2): Tests/Tools/run-all.
 define run-tests
