@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
+    .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
@@ -88,12 +89,22 @@ let package = Package(
       ],
       resources: [
         .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"), .embedInCode("EV3/ev3.yaml"),
-        .embedInCode("HM10/hm10.yaml"), .embedInCode("Bluno/bluno.yaml"), .embedInCode("HM1X/hm1x.yaml"),
+        .embedInCode("HM10/hm10.yaml"), .embedInCode("Bluno/bluno.yaml"),
         .embedInCode("MAVLink/mavlink.yaml"),
       ]),
     .target(
+      name: "FamilyHM1X",
+      dependencies: [
+        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessorySimulator",
+      ],
+      path: "Sources/Families/HM1X",
+      resources: [.embedInCode("hm1x.yaml")]),
+    .target(
       name: "AccessoryFamilies",
-      dependencies: ["AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers"]),
+      dependencies: [
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers", "FamilyHM1X",
+      ]),
     .target(
       name: "AccessorySharing",
       dependencies: [
@@ -153,7 +164,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryFamilies",
+        "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
@@ -214,7 +225,8 @@ let package = Package(
       ], path: "Tests/Units/CommandOutputTests"),
     .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"], path: "Tests/Units/AccessoryCoreTests"),
     .testTarget(
-      name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols", "TestSupport"],
+      name: "AccessoryProtocolsTests",
+      dependencies: ["FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport"],
       path: "Tests/Units/AccessoryProtocolsTests"),
     .target(name: "CTestShims", path: "Tests/Support/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/Adapters/CFakeUSB"),
@@ -283,7 +295,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
-        "AccessoryFamilies",
+        "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -291,7 +303,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
-        "AccessoryFamilies",
+        "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
@@ -396,7 +408,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
-        "AccessoryFamilies",
+        "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

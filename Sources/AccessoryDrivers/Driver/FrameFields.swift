@@ -8,26 +8,26 @@ import AccessoryProtocols
 
 extension FrameWords {
   /// A text from the accessory, or for it, escaped and in quotes.
-  static func quoted(_ text: String, limit: Int = 48) -> String { "\"\(SafeText.escape(text, limit: limit))\"" }
+  package static func quoted(_ text: String, limit: Int = 48) -> String { "\"\(SafeText.escape(text, limit: limit))\"" }
 
   /// Bytes that may be a text, escaped and in quotes. Only as many bytes are decoded as may be shown.
-  static func quoted(_ bytes: some Collection<UInt8>, limit: Int = 48) -> String {
+  package static func quoted(_ bytes: some Collection<UInt8>, limit: Int = 48) -> String {
     let isCut = bytes.count > 4 * limit
     return quoted(String(decoding: bytes.prefix(4 * limit), as: UTF8.self), limit: limit) + (isCut ? "…" : "")
   }
 
   /// A Swift identifier in words: "minimumInterval" becomes "minimum interval".
-  static func spaced(_ word: some Any) -> String {
+  package static func spaced(_ word: some Any) -> String {
     "\(word)".reduce(into: "") { $0 += $1.isUppercase ? " " + $1.lowercased() : String($1) }
   }
 
   /// A count with its noun: "1 byte", "2 bytes".
-  static func count(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
+  package static func count(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 }
 
 extension [FrameRead] {
   /// The same reads, with successive runs of noise in one direction joined. For readers that get bytes in small pieces.
-  var withNoiseJoined: [FrameRead] {
+  package var withNoiseJoined: [FrameRead] {
     var joined: [FrameRead] = []
     for read in self {
       if case .noise(let more) = read.content, let last = joined.last, case .noise(let count) = last.content,
@@ -43,18 +43,18 @@ extension [FrameRead] {
 }
 
 extension FrameField {
-  init(_ name: String, _ number: some BinaryInteger) { self.init(name, .whole(Int(clamping: number))) }
-  init(_ name: String, _ text: String) { self.init(name, .text(text)) }
+  package init(_ name: String, _ number: some BinaryInteger) { self.init(name, .whole(Int(clamping: number))) }
+  package init(_ name: String, _ text: String) { self.init(name, .text(text)) }
 
   /// A number of a battery in its published unit: by the name of the vocabulary, and by the one that traces had before; nothing
   /// where it isn't known.
-  static func battery(_ field: BatteryReading.Field, _ count: (some BinaryInteger)?) -> [FrameField] {
+  package static func battery(_ field: BatteryReading.Field, _ count: (some BinaryInteger)?) -> [FrameField] {
     guard let count else { return [] }
     return [field.term.key, field.term.trace].compactMap { $0.map { FrameField($0, count) } }
   }
 
   /// The numbers of a battery among described values, by the names and in the units of the vocabulary.
-  static func battery(_ values: [DescribedValue]) -> [FrameField] {
+  package static func battery(_ values: [DescribedValue]) -> [FrameField] {
     values.compactMap { value in
       guard value.name.hasPrefix(DescribedPart.battery),
         let term = Vocabulary.battery(described: value.name.dropFirst(DescribedPart.battery.count))?.term,
@@ -67,7 +67,7 @@ extension FrameField {
   }
 
   /// A Swift identifier in snake case: "notInitialized" becomes "not_initialized".
-  static func word(_ word: some Any) -> PlainValue {
+  package static func word(_ word: some Any) -> PlainValue {
     .text("\(word)".reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) })
   }
 }

@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import Console
+import FamilyHM1X
 
 /// Keys for an HM-1X car: arrows steer and accelerate in steps, space stops, digits set the speed, F1 and F2 switch the
 /// lights. Each key sends a frame with the complete state.

@@ -61,7 +61,7 @@ FNR == 1 {
   if (file == 3) read_package()
   if (file >= 3) {
     split(FILENAME, parts, "/")
-    room = parts[2]
+    room = parts[2] == "Families" ? "Family" parts[3] : parts[2]
     files[room]++
   }
 }

@@ -6,6 +6,7 @@ import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHM1X
 
 /// A protocol whose driver is fuzzed.
 enum Family {

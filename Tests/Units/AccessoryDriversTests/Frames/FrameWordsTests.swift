@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
+import FamilyHM1X
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyHM1X
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryProtocols
+import AccessorySimulator
 
 /// A simulated car, on a pseudo-terminal.
 public typealias HM1XSimulator = SerialSimulator<HM1XDevice>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A frame that the remote control of an HM-1X car sends again and again: steering, acceleration, and the lights.
 ///
 /// A frame has four bytes: control, steering, acceleration, a colon. The first three are below 80, as the remote

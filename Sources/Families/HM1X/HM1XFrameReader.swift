@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
@@ -44,24 +45,5 @@ struct HM1XFrameReader: FrameReader {
 
   private static func line(_ header: ReplyEnd, _ outcome: FrameOutcome, _ payload: [UInt8]) -> FrameWords? {
     FrameWords.line("HM-1X", outcome, payload)
-  }
-}
-
-extension FrameWords {
-  /// Describes a line of text that is no reply.
-  static func line(_ protocol: String, _ outcome: FrameOutcome, _ payload: [UInt8]) -> FrameWords {
-    let text = payload.withoutLineEnd
-    return FrameWords(
-      `protocol`, "text", title: "text", summary: problem(outcome) ?? quoted(text),
-      fields: outcome == .whole ? [.init("text", String(decoding: text, as: UTF8.self))] : [])
-  }
-}
-
-extension [UInt8] {
-  /// The bytes without the line ends at their end.
-  var withoutLineEnd: ArraySlice<UInt8> {
-    var bytes = self[...]
-    while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
-    return bytes
   }
 }
