@@ -105,7 +105,7 @@ import Testing
     let bench = try await Bench.open()
     let driving = Task { try await bench.car.drive(steering: 0, acceleration: 100, for: .seconds(3_600)) }
     #expect(await bench.frames(1) == [try frame(0, 100)])
-    while await bench.simulator.device.frameCount < 4 { try await Task.sleep(for: .milliseconds(2)) }
+    try await eventually("four frames") { await bench.simulator.device.frameCount >= 4 }
     driving.cancel()
     _ = try? await driving.value
     #expect(await bench.frames(1) == [try frame(0, 0)])
