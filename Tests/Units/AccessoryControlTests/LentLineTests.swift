@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func anAccessoryOnNoLine() async throws {
+  @Test func anAccessoryWithoutALineIsLentWithoutOne() async throws {
     let directory = try TemporaryDirectory()
     let service = try CannedService(
       at: directory.path + "/s", ["Open": [#"{"device":\#(Self.device),"loan":"x","line":null}"#]])

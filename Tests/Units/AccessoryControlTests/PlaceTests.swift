@@ -77,7 +77,7 @@ import Testing
   // MARK: - A server with both
 
   /// The callers of each socket are told apart, and each socket's files come back.
-  @Test func aServerWithTwoSockets() async throws {
+  @Test func aServerAnswersOnTwoSockets() async throws {
     let directory = try TemporaryDirectory()
     let paths = ["bridge", "readings"].map { directory.path + "/" + $0 }
     let (clients, mended) = (Watched(0), Watched<[String]>([]))

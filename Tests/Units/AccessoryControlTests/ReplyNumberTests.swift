@@ -17,7 +17,7 @@ import Testing
   @Test(arguments: [
     ("0", true), ("4294967295", true), ("4294967296", false), ("-1", false), ("1e300", false), ("-0.5", false),
   ])
-  func theTimeOfAPiece(time: String, isTaken: Bool) {
+  func theTimeOfATracedPieceIsChecked(time: String, isTaken: Bool) {
     let piece = read(#"{"time":\#(time),"direction":"to_device","bytes_hex":""}"#, Bridge.Trace.self)
     #expect((try? piece.get()) != nil || !isTaken)
     #expect((try? piece.get())?.moment != nil || !isTaken)

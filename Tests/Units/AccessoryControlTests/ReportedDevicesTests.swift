@@ -6,7 +6,7 @@ import Testing
 
 /// What a client keeps of what a service tells of.
 @Suite struct ToldDevicesTests {
-  @Test func keepsNoMoreThanSoMany() {
+  @Test func reportedDevicesAreBoundedInNumber() {
     var told = ReportedDevices<Int>(countLimit: 2)
     var isKept = [told.keep(1, for: "a"), told.keep(2, for: "b"), told.keep(3, for: "c")]
     #expect(isKept == [true, true, false] && told.values == [1, 2])
@@ -17,7 +17,7 @@ import Testing
     #expect(isKept == [true, true, false] && told["a"] == 4 && told.values == [4, 5])
   }
 
-  @Test func keepsNoMoreThanSoMuch() {
+  @Test func reportedDevicesAreBoundedInSize() {
     var told = ReportedDevices<Int>(byteLimit: 10)
     var isKept = [told.keep(1, for: "a", size: 5), told.keep(2, for: "b", size: 4), told.keep(3, for: "b", size: 3)]
     #expect(isKept == [true, false, true])

@@ -125,7 +125,7 @@ struct MirrorStateTests {
     #expect(state.snapshot.accessories[0].alarms == nil)
   }
 
-  @Test mutating func anotherDeviceAtThePlace() {
+  @Test mutating func anotherDeviceTakesTheFormersPlace() {
     arrive("A", at: "/1")
     arrive("C", at: "/1")
     #expect(freshness("A") == .gone)

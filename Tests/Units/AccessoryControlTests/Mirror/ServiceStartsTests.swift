@@ -53,7 +53,7 @@ import Testing
   }
 
   /// The folder is moved away, and another one takes its place.
-  @Test func aFolderInsteadOfAnother() async throws {
+  @Test func aReplacedFolderIsNoticed() async throws {
     try make(directory.path + "/a")
     try make(folder)
     let starts = ServiceStarts(at: folder + "/socket")
