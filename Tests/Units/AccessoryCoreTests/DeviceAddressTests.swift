@@ -17,7 +17,7 @@ import Testing
     ("rfcomm:00:16:53:4A:FF:09", .rfcomm(BluetoothAddress("00:16:53:4A:FF:09")!, channel: nil)),
     ("rfcomm:00:16:53:4A:FF:09/30", .rfcomm(BluetoothAddress("00:16:53:4A:FF:09")!, channel: 30)),
   ])
-  func aTextAndItsAddress(text: String, address: DeviceAddress) {
+  func anAddressIsReadAndWritten(text: String, address: DeviceAddress) {
     #expect(DeviceAddress(text) == address)
     #expect(address.description == text)
     #expect(address.node == (text.hasPrefix("/") ? text : nil))

@@ -45,7 +45,7 @@ import Testing
     ("frequency < 49.8 Hz hysteresis 0.05 Hz for 1 s", "frequency < 49.8 Hz hysteresis 0.05 for 1 s"),
     ("frequency < 49.8 Hz for 1 s hysteresis 0.05", "frequency < 49.8 Hz hysteresis 0.05 for 1 s"),
   ])
-  func aRuleAndItsText(text: String, written: String) throws {
+  func aRuleIsWrittenAsItIsRead(text: String, written: String) throws {
     let rule = try AlarmRule(text)
     #expect(rule.description == written)
     #expect(try AlarmRule(rule.description) == rule)
@@ -104,7 +104,7 @@ import Testing
     ("value > 3", 7, "expected the name of a value after value"),
     ("> 3", 1, "expected what is watched, like battery or temperature, not \"> 3\""),
   ])
-  func aMistakeAndItsPlace(text: String, column: Int, message: String) {
+  func aMistakeInARuleHasItsColumn(text: String, column: Int, message: String) {
     do {
       Issue.record("taken as \(try AlarmRule(text))")
     } catch {

@@ -39,7 +39,7 @@ private struct Watched {
 @Suite struct AlarmStateTests {
   // MARK: - Limits
 
-  @Test func aLimitWithItsHysteresis() throws {
+  @Test func aLimitIsOverBeyondItsHysteresis() throws {
     var watched = try Watched("battery < 20 %")
     for percent in [50, 20, 19, 20, 22] { watched.take(percent: percent) }
     #expect(watched.changes == [.raised])
