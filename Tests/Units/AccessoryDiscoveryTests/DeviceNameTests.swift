@@ -88,7 +88,7 @@ import Testing
   }
 
   /// A line of which nobody says which units there are may have any, and so may a path that nobody knows.
-  @Test func anyUnitOfALine() throws {
+  @Test func anyUnitOfAnUnknownLineMayBeNamed() throws {
     #expect(try resolve("X-1@3", Self.red, Self.blue) == Self.red.onLine(unit: 3))
     #expect(
       try resolve("tcp:host:502@3") == Device(.tcp(.init(host: "host", port: 502)), source: .named).onLine(unit: 3))
@@ -154,7 +154,7 @@ import Testing
     #expect(try resolve("/dev/null", device, Self.blue) == Device(.node("/dev/null"), source: .named))
   }
 
-  @Test func aLinkThatLeadsNowhere() throws {
+  @Test func aBrokenLinkMatchesNothing() throws {
     let directory = try TemporaryDirectory()
     #expect(symlink("gone", directory.path + "/link") == 0)
     #expect(throws: ResolutionError.noMatch(directory.path + "/link")) { try resolve(directory.path + "/link") }
@@ -235,7 +235,7 @@ import Testing
   }
 
   /// Twins claim the same link, and it leads to one of them.
-  @Test func aLinkThatTwoClaim() throws {
+  @Test func aLinkMeansTheDeviceItLeadsTo() throws {
     let directory = try TemporaryDirectory()
     try directory.write([], to: "node")
     let link = directory.path + "/by-id"

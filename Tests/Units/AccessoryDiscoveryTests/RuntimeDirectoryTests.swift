@@ -53,7 +53,8 @@ import Testing
   }
 
   /// Below the temporary directory anybody may have made it first, and its user can't remove it: what can be done is said.
-  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func somebodyElsesBelowTheTemporaryOne()
+  @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
+  func aForeignTemporaryDirectoryIsExplained()
     throws
   {
     let path = directory.path + "/accessory-bridge-\(geteuid())"
@@ -66,7 +67,7 @@ import Testing
     #expect(error?.message.contains("remove it") == false)
   }
 
-  @Test func aLinkOrAFile() throws {
+  @Test func aLinkOrFileIsNoRuntimeDirectory() throws {
     let other = try TemporaryDirectory()
     #expect(symlink(other.path, path) == 0)
     expectRefusal()

@@ -97,7 +97,7 @@ import Testing
     #expect(look(&model, records() + records("/devices/usb1/1-3", instance: 31, address: 7)).count == 1)
   }
 
-  @Test func aLateMessageAboutAnEarlierOne() {
+  @Test func aLateMessageAboutAnEarlierDeviceDoesNothing() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records(address: 6))
     #expect(model.apply(hint(.removed, address: 5)) == [])
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// A terminal goes; the rest goes soon after, or is told in the end.
-  @Test func theRestOfAnAccessory() {
+  @Test func theRestOfAnUnpluggedAccessoryIsTold() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     #expect(model.takeNewlyUnreported() == [])
