@@ -19,7 +19,7 @@ import Testing
     #expect(DriverLibrary.builtIn.driver(named: "no such driver") == nil)
   }
 
-  @Test func aAF1AccessoryInTheTermsOfAll() async throws {
+  @Test func anAF1AccessoryIsReadAsAnyAccessory() async throws {
     let scripted = ScriptedAccessory { request in
       switch request.command {
       case .battery: .reply([2])

@@ -43,7 +43,7 @@ private struct Bare: LinkedAccessory {
     await #expect(throws: AccessoryError.disconnected("gadget")) { try await news.next() }
   }
 
-  @Test func newsInItsOwnTerms() async throws {
+  @Test func aLinksLinesBecomeNews() async throws {
     let link = try await Link.open(AccessorySession(transport), rules: LineExchange(label: "gadget"))
     var news = link.news { line in
       line == Array("low\n".utf8) ? .battery(BatteryReading(level: .low)) : .other

@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Every first byte there is, alone: a legal answer.
-  @Test func everyLevelOnTheWire() throws {
+  @Test func everyLevelOfAF1IsReadFromItsByte() throws {
     for byte in UInt8.min...UInt8.max {
       let reading = BatteryReading(try AF1BatteryReply(decoding: [byte]))
       let expected: BatteryReading.Level = [1: .low, 2: .normal, 3: .high][byte] ?? .unknown

@@ -45,7 +45,7 @@ import Testing
     #expect(piece == nil, sourceLocation: place)
   }
 
-  @Test func piecesInOrderAndNoMoreThanTheWindow() throws {
+  @Test func piecesAreSentInOrderWithinTheWindow() throws {
     var window = TransferWindow(size: 10, from: 0, pieceSize: 3, window: 2)
     let first = all(&window)
     #expect(first.map(\.range) == [0..<3, 3..<6])

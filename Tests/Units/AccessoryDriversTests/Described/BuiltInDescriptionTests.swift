@@ -67,7 +67,7 @@ import Testing
   }
 
   /// So is the one for Modbus, and its example holds.
-  @Test func theModbusOfThePage() throws {
+  @Test func thePagesModbusDescriptionIsRight() throws {
     let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
     let blocks = String(decoding: bytes, as: UTF8.self).components(between: "```yaml\n", and: "```\n")
     let text = try #require(blocks.first { $0.contains("\nregisters:\n") })

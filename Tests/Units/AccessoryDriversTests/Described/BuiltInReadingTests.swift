@@ -95,7 +95,7 @@ import Testing
   }
 
   /// The answer to QGMN is a number of its own, and not the model's name that QMN tells.
-  @Test func theModelOfAnInverter() throws {
+  @Test func anInvertersModelIsItsName() throws {
     let description = try Self.description("pi30")
     var latest = LatestValues(description)
     let encoder = MessageEncoder(try DescribedCodec(description, side: .accessory))

@@ -54,7 +54,7 @@ import Testing
     #expect(try sent("limits", 17).hasPrefix("~201246470000"))
   }
 
-  @Test func unitsThatThereCantBe() throws {
+  @Test func unitsOutOfRangeAreMisconfigured() throws {
     let daly = try Self.description("daly")
     let writer = RequestEncoder(try DescribedCodec(daly))
     for unit in [0, 17, -1, .max] {
@@ -87,7 +87,7 @@ import Testing
     #expect(DescriptionCheck.problems(in: described, file: "f").map(\.message) == [])
   }
 
-  @Test func anExampleOfAnotherUnit() throws {
+  @Test func anExampleOfAnotherUnitIsReported() throws {
     let text =
       Self.head + """
         units: {element: address, to: 15}

@@ -93,7 +93,7 @@ import Testing
     #expect(try profile("protocol: vedirect").transport.terminal.dtr == .on)
   }
 
-  @Test func aProfileOfItsOwn() throws {
+  @Test func aProfileMayHoldItsDescription() throws {
     let description = """
       protocol:
         version: 1
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// A device that a simulator announces, or whose user says --driver jbd.
-  @Test func theProfileOfAProtocol() throws {
+  @Test func aDescriptionMakesAProfile() throws {
     let profile = try #require(load().profile("jbd"))
     #expect(profile.driver == "jbd" && profile.rules == [DeviceRule(driver: "jbd")] && profile.baudRate == 9_600)
     #expect(profile.description == "JBD, Xiaoxiang, Overkill Solar and LLT smart BMS")

@@ -80,7 +80,7 @@ import Testing
     try DescriptionReader.read(Array(text.utf8), file: "x").description
   }
 
-  @Test func aGroupOfSeveralRequests() throws {
+  @Test func aGroupWithGapsIsSeveralRequests() throws {
     let description = try read(
       Self.group("\(Self.good), {at: 9, name: b, type: u16}, {at: 2, name: c, type: u32}")
         + "plan: {poll: [{requests: g, every: 1s}]}\n")

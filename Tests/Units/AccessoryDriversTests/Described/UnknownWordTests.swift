@@ -85,7 +85,7 @@ import Testing
     return MessageDecoder(codec).decode(index, batch.header(at: 0), content.span.bytes)
   }
 
-  @Test(arguments: [5, 9]) func batteryTypesOfAnInverter(type: Int) throws {
+  @Test(arguments: [5, 9]) func unknownBatteryTypesStayNumbers(type: Int) throws {
     let read = try decoded("pi30", "ratings", ["battery_type": .text("\(type)"), "rated_power": .whole(4_000)])
     #expect(read["battery_type"]?.value == .text("\(type)") && read["battery_type"]?.raw == type)
     #expect(try decoded("pi30", "ratings", ["battery_type": .text("pylon")])["battery_type"]?.raw == 3)
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// In bytes, in parts of a number, and in registers.
-  @Test func ofAllKindsOfMessages() throws {
+  @Test func unknownWordsOfAllKindsOfMessagesStayNumbers() throws {
     #expect(try decoded("jk", "values", ["battery_type": .text("7")])["battery_type"]?.value == .text("7"))
     let kind = try decoded("epever", "battery_kind", ["battery_kind": .text("12"), "battery.full": .whole(100)])
     #expect(kind["battery_kind"]?.value == .text("12") && kind["battery_kind"]?.raw == 12)

@@ -439,7 +439,7 @@ private struct Talk {
 
   /// A flood of one byte makes no more lines than there could be frames.
   @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"], [UInt8(0), 0x3A, 0x4F])
-  func aFloodOfOneByte(name: String, byte: UInt8) throws {
+  func aFloodOfOneByteMakesFewLines(name: String, byte: UInt8) throws {
     var talk = Talk(try #require(DriverLibrary.builtIn.driver(named: name)))
     for direction in ByteDirection.allCases {
       for _ in 0..<4 { talk.pass(direction, [UInt8](repeating: byte, count: 2_048)) }

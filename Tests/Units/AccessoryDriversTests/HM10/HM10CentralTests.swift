@@ -131,7 +131,7 @@ private final class Recorder: HM10CentralDelegate {
     #expect(Set(kinds).count == 3)
   }
 
-  @Test func asManyConnectionsAsModules() async throws {
+  @Test func eachModuleHasOneConnection() async throws {
     let radios = [FakeRadio(), FakeRadio()]
     let central = try await central(radios) { $0.mostConnections = 5 }
     try await central.connect(to: Self.one)

@@ -35,7 +35,7 @@ private struct Lamp: Accessory {
   }()
 
   /// A profile may name a driver that the program added; for who didn't add it, the profile is wrong.
-  @Test func aDriverOfOnesOwn() async throws {
+  @Test func aProfileMayNameAnAddedDriver() async throws {
     let text = Array("name: lamp\nmatch: {serial: L1}\ndriver: lamp\n".utf8)
     let problems = #expect(throws: ProfileProblems.self) { try ProfileReader.read(text, file: "lamp.yaml") }
     #expect(problems?.problems.first?.message.contains("framed") == true)

@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Patterns made to take long do not.
-  @Test func aPatternOfManyStars() {
+  @Test func aPatternOfManyStarsIsMatchedQuickly() {
     let pattern = TextPattern(String(repeating: "a*", count: 128) + "b")
     #expect(!pattern.fits(String(repeating: "a", count: 4_096)))
   }
@@ -85,7 +85,7 @@ import Testing
     #expect(store.profile(for: device(1, 1, name: nil)) == nil)
   }
 
-  @Test func aTieOfDifferentProtocols() throws {
+  @Test func aTieOfDifferentProtocolsIsAConflict() throws {
     func profile(_ name: String, _ driver: String?, name pattern: TextPattern? = nil) -> Profile {
       Profile(name: name, rules: [DeviceRule(name: pattern, serialNumber: "A1")], driver: driver)
     }
@@ -142,7 +142,7 @@ import Testing
   // MARK: - Generic chips
 
   @Test(arguments: GenericChip.all)
-  private func aChipByItsNumbersAlone(chip: GenericChip) {
+  private func aChipsNumbersAloneMatchTooMuch(chip: GenericChip) {
     let vendor = chip.vendor
     let refused: [DeviceRule] = [
       DeviceRule(usbVendor: vendor), DeviceRule(usbVendor: vendor, usbProduct: chip.product),
@@ -161,7 +161,7 @@ import Testing
   }
 
   /// What the factory wrote into the chip says no more than its numbers.
-  @Test func aChipByItsStockStrings() {
+  @Test func aChipsStockStringsMatchTooMuch() {
     let refused: [DeviceRule] = [
       DeviceRule(manufacturer: "FTDI"), DeviceRule(name: "FT232R USB UART", usbVendor: 0x0403, usbProduct: 0x6001),
       DeviceRule(name: "*USB*"), DeviceRule(serialNumber: "0001", usbVendor: 0x10C4, usbProduct: 0xEA60),

@@ -116,7 +116,7 @@ import Testing
   }
 
   /// Only root can make files of others.
-  @Test(.enabled(if: geteuid() == 0, "needs root to give files away")) func aFileOfSomebodyElse() throws {
+  @Test(.enabled(if: geteuid() == 0, "needs root to give files away")) func aProfileOfSomebodyElseIsRefused() throws {
     try write("a", "1", to: "a.yaml", in: system)
     #expect(chown(system.path + "/a.yaml", 65_534, 65_534) == 0)
     try write("b", "1", to: "b.yaml", in: user)

@@ -21,7 +21,7 @@ import Testing
     #expect(try ProfileReader.read(Array(ProfileText.text(arduino).utf8), file: "g") == arduino)
   }
 
-  @Test func aBoardOfItsOwn() throws {
+  @Test func aProfileMayDescribeItsOwnReset() throws {
     let profile = try read(
       "reset:\n- begins: {rts: off}\n  steps:\n  - {rts: on}\n  - {wait: 20ms}\n  - {rts: off}\nalarms: [fault]\n")
     let script = profile.reset?.resets.first?.script.steps
