@@ -149,7 +149,7 @@ extension WithBroker {
 
     /// A service that was started again without the socket for readings answers at the other one, where everything is permitted.
     /// No command goes there.
-    @Test func serviceWithoutSocketForReadings() async throws {
+    @Test func noCommandGoesToTheUnrestrictedSocket() async throws {
       try await with { scene in
         let (service, publisher) = try await start(scene)
         #expect(try await request(scene, "echo", "payload=0102").status == 0)
