@@ -41,7 +41,7 @@ extension ProcessWide {
       await (try await DescriptorTransport.open(.init(path: terminal.path))).close()
     }
 
-    @Test func closingTwiceAndFromManyTasks() async throws {
+    @Test func closingTwiceClosesOnce() async throws {
       let terminal = try openPseudoTerminal()
       let before = ThisProcess.openPaths(beginningWith: terminal.path).count
       try await CallLog.record { log in

@@ -96,7 +96,7 @@ extension ProcessWide {
       #expect(answer == "open")
     }
 
-    @Test func aClosedFolderAboveTheDevice() async throws {
+    @Test func aClosedFolderAboveADeviceIsExplained() async throws {
       let folder = "/tmp/accessory-io-closed-\(getpid())"
       try #require(mkdir(folder, 0o700) == 0)
       defer { rmdir(folder) }
@@ -107,7 +107,7 @@ extension ProcessWide {
       )
     }
 
-    @Test func aPathThroughALink() async throws {
+    @Test func aLinkToAnOpenTerminalIsBusy() async throws {
       let terminal = try openPseudoTerminal()
       let link = "/tmp/accessory-io-link-\(getpid())"
       try #require(symlink(terminal.path, link) == 0)

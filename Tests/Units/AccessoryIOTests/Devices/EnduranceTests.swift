@@ -51,7 +51,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func aThousandFailuresToOpen() async throws {
+    @Test func failuresToOpenLeaveNothingBehind() async throws {
       let terminal = try openPseudoTerminal()
       let owner = try await DescriptorTransport.open(.init(path: terminal.path))
       try await expectNothingGrows(300) { _ in

@@ -60,7 +60,7 @@ extension ProcessWide {
       #expect(isThroughAll)
     }
 
-    @Test(arguments: errnos) func anyCallOfMakingAPseudoTerminal(_ errno: Errno) async throws {
+    @Test(arguments: errnos) func failedCallsOfMakingAPseudoTerminalLeakNothing(_ errno: Errno) async throws {
       var isThroughAll = false
       for number in 0..<40 where !isThroughAll {
         try await expectNothingLeaks {
@@ -88,7 +88,7 @@ extension ProcessWide {
       #expect(isThroughAll)
     }
 
-    @Test(arguments: errnos) func anyCallOfMakingAnEventQueue(_ errno: Errno) async throws {
+    @Test(arguments: errnos) func failedCallsOfMakingAnEventQueueLeakNothing(_ errno: Errno) async throws {
       for call in [SystemCall.epollCreate, .eventfd, .timerfd, .epollControl] {
         try await expectNothingLeaks {
           try await CallLog.record(deciding: { made, nth in made.call == call && nth == 0 ? errno : nil }) { log in

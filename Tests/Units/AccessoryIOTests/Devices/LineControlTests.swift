@@ -193,7 +193,7 @@ extension ProcessWide {
 
     // MARK: - Who asks, and when
 
-    @Test func fromASessionAndThroughATap() async throws {
+    @Test func aSessionControlsTheLineThroughTaps() async throws {
       final class Tap: TransportTap {
         func passed(_ direction: ByteDirection, _ bytes: RawSpan) {}
       }

@@ -50,7 +50,7 @@ extension ProcessWide {
       #expect(try await terminal.read(6_000) == pattern(6_000))
     }
 
-    @Test func thenTheNextOneOpens() async throws {
+    @Test func aClosedTerminalIsOpenedAgain() async throws {
       let terminal = try openPseudoTerminal(raw: true)
       let transport = try await open(terminal)
       #expect(transport.output.offer(pattern(20)) == .accepted)

@@ -9,7 +9,7 @@ import Testing
 
 extension ProcessWide {
   @Suite struct ProcessTableTests {
-    @Test func theSameTerminalOpenedTwice() throws {
+    @Test func aTerminalOpenedTwiceIsOpenElsewhere() throws {
       let terminal = try openPseudoTerminal()
       let first = try SystemCall.open(terminal.path, O_RDWR | O_NOCTTY | O_NONBLOCK)
       defer { SystemCall.close(first) }
@@ -18,7 +18,7 @@ extension ProcessWide {
     }
 
     /// Terminals are numbered anew in each instance of devpts: another node of the same numbers is another terminal.
-    @Test func aTerminalOfTheSameNumberElsewhere() throws {
+    @Test func aTerminalOfAnotherInstanceIsAnother() throws {
       let directory = try TemporaryDirectory()
       let master = try SystemCall.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
       defer { SystemCall.close(master) }

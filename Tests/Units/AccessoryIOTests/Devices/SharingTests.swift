@@ -20,7 +20,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func aSecondOpenInThisProgram() async throws {
+    @Test func aSecondOpenInThisProgramIsBusy() async throws {
       let terminal = try openPseudoTerminal()
       let transport = try await DescriptorTransport.open(.init(path: terminal.path))
       let settings = try terminal.termios2()

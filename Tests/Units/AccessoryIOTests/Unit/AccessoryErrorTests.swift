@@ -13,7 +13,7 @@ import Testing
     (ENOTTY, .unsupported), (EOPNOTSUPP, .unsupported), (EISDIR, .unsupported), (EINVAL, .misconfigured),
     (ENOMEM, .ioFailure), (EMFILE, .ioFailure), (ENOSPC, .ioFailure), (12_345, .ioFailure),
   ])
-  func kindOfAnErrnoOfAFile(_ number: CInt, _ kind: AccessoryError.Kind) {
+  func everyErrnoOfAFileHasItsKind(_ number: CInt, _ kind: AccessoryError.Kind) {
     #expect(AccessoryError.Kind(Errno(rawValue: number)) == kind)
     #expect(AccessoryError(errno: Errno(rawValue: number), "reading notes.txt").kind == kind)
   }
@@ -25,7 +25,7 @@ import Testing
     (ENETDOWN, .disconnected), (ENETRESET, .disconnected), (ETIMEDOUT, .timedOut), (EBUSY, .busy), (ENOMEM, .ioFailure),
     (EACCES, .permissionDenied), (ENOENT, .notFound), (EINVAL, .misconfigured),
   ])
-  func kindOfAnErrnoOfADevice(_ number: CInt, _ kind: AccessoryError.Kind) {
+  func everyErrnoOfADeviceHasItsKind(_ number: CInt, _ kind: AccessoryError.Kind) {
     #expect(AccessoryError.Kind(device: Errno(rawValue: number)) == kind)
     #expect(AccessoryError(device: Errno(rawValue: number), "opening /dev/ttyUSB0").kind == kind)
   }

@@ -94,7 +94,7 @@ import Testing
   }
 
   /// The notice is kept for who asks later.
-  @Test func spaceThatCameBeforeTheHandler() {
+  @Test func aLateHandlerHearsOfEarlierSpace() {
     let queue = OutputQueue(highWater: 2)
     _ = queue.offer([1, 2])
     #expect(queue.offer([3]) == .full)

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func earliestFirstAndEqualMomentsInOrderOfScheduling() {
+  @Test func timersRunInOrder() {
     let noted = Watched<[Int]>([])
     var queue = TimerQueue()
     for (number, deadline) in [(1, 30), (2, 10), (3, 20), (4, 10), (5, 30), (6, 10)] {
