@@ -21,7 +21,7 @@ import Testing
     AF1Request(.transferData, payload: [number], largestReply: 16, mayOverlap: true)
   }
 
-  @Test func asManyAsTheAccessoryAllows() {
+  @Test func theWindowIsThatOfTheAccessory() {
     var harness = opened(window: 3)
     let ids = (0..<5).map { harness.submit(piece($0)) }
     let sent = harness.takeSent()

@@ -182,7 +182,7 @@ private func exchange(_ link: WatchedLink, _ isolation: isolated (any Actor)? = 
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DecodingThreadTests {
   enum Caller: CaseIterable { case mainActor, detached, ioThread, loop, preferredLoop, preferredIOThread }
 
-  @Test(arguments: Caller.allCases, [false, true]) private func isNeverTheCallersOwn(
+  @Test(arguments: Caller.allCases, [false, true]) private func decodingNeverRunsOnTheCallersThread(
     _ caller: Caller, hasSubscriber: Bool
   ) async throws {
     // One answers on the thread that writes, the other on the I/O thread.

@@ -28,7 +28,7 @@ import Testing
   }
 
   /// What a program before this one has left half read is got over by the second try.
-  @Test func contactBehindHalfAMessage() {
+  @Test func contactIsMadeBehindHalfAMessage() {
     var harness = EV3Harness()
     let opening = harness.begin()
     harness.deliver([0xFF])  // takes the reply's first byte for its own second
@@ -50,7 +50,7 @@ import Testing
 
   // MARK: - Replies
 
-  @Test func aCommandAndItsReply() {
+  @Test func aCommandGetsItsReply() {
     var harness = EV3Harness.opened()
     let id = harness.direct()
     let sent = harness.takeSent()
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// LEGO's SDK for iOS takes what one read brings for one reply.
-  @Test func repliesInPiecesAndTogether() {
+  @Test func repliesMayComeInPiecesOrTogether() {
     var options = EV3Exchange.Options()
     options.pacing = .window(2)
     var harness = EV3Harness.opened(options: options)
@@ -273,7 +273,7 @@ import Testing
   }
 
   /// Small reports, as a brick behind another one has them.
-  @Test func aMessageOfSeveralReports() {
+  @Test func aMessageMayTakeSeveralReports() {
     var harness = EV3Harness.opened()
     let id = harness.direct()
     let number = harness.takeSent()[0].number

@@ -9,7 +9,7 @@ import Testing
 @Suite struct EV3PacingTests {
   private func isMarker(_ message: EV3Message) -> Bool { message.type == .systemCommand && message.body == [0x9D] }
 
-  @Test func soManyCommandsAndThenAMarker() {
+  @Test func aMarkerFollowsSoManyCommands() {
     var harness = EV3Harness.opened()
     let ids = (0..<10).map { _ in harness.direct(wantsReply: false) }
     var sent = harness.takeSent()
@@ -77,7 +77,7 @@ import Testing
   // MARK: - Other policies
 
   /// As LEGO's SDK for iOS: 125 ms, and a queue of two that drops the oldest.
-  @Test func theFixedGapAndTheShortQueue() {
+  @Test func aFixedGapDropsTheOldestCommands() {
     var options = EV3Exchange.Options()
     options.pacing = .gap(.milliseconds(125))
     options.queueLimit = 2
@@ -117,7 +117,7 @@ import Testing
     #expect(harness.takeSent().count == 2)
   }
 
-  @Test func tooLongForAMessage() {
+  @Test func aCommandTooLongForAMessageIsMisconfigured() {
     var harness = EV3Harness.opened()
     let (most, more) = (harness.direct(1_017, wantsReply: false), harness.direct(1_018, wantsReply: false))
     #expect(harness.results[most] != nil && harness.error(most) == nil)

@@ -40,7 +40,7 @@ import Testing
     #expect(host.exchange.counters.replies == 1)
   }
 
-  @Test func aReplyToAnotherRegister() throws {
+  @Test func aReplyToAnotherRegisterIsLate() throws {
     var host = try host(Samples.jbd)
     let id = host.submit(try request("cells", of: Samples.jbd))
     host.receive(Self.reply)
@@ -49,7 +49,7 @@ import Testing
     #expect(host.events.isEmpty)
   }
 
-  @Test func aReplyOfAnotherUnit() throws {
+  @Test func aReplyOfAnotherUnitIsNotTaken() throws {
     var host = try host(Samples.units)
     let index = try #require(Samples.units.request(named: "basic"))
     let writer = RequestEncoder(try DescribedCodec(Samples.units))

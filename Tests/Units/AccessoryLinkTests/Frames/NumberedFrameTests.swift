@@ -38,7 +38,7 @@ import Testing
     #expect(harness.reply(slow) == "slow but well")
   }
 
-  @Test func aNumberBeyondTheRange() {
+  @Test func numbersBeyondTheRangeBeginAnew() {
     var harness = FrameHarness(BinaryDialect.self, isNumbered: true, numbers: 5...6, firstNumber: 9)
     for _ in 0..<3 {
       harness.ask("a", isAnswered: false)

@@ -62,7 +62,7 @@ import Testing
     #expect(harness.counters.retries == 2 && harness.counters.timeouts == 4 && harness.exchange.deadline == nil)
   }
 
-  @Test func aRequestsOwnTimeAndThatOfTheLine() {
+  @Test func timeLimitsAddTheTimeOfTheLine() {
     var harness = FrameHarness(BinaryDialect.self) { $0.largestReply = 95 }
     harness.host.exchange.setTiming(LineTiming(perByte: .milliseconds(1)))
     let id = harness.ask("x", isIdempotent: false, timeout: .seconds(2))  // 6 bytes

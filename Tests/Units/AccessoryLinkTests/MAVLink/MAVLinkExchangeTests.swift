@@ -182,7 +182,7 @@ private let battery = MAVLinkMessage.batteryStatus(MAVLinkBatteryStatus(id: 0))
   }
 
   /// One that doesn't know how to send a message once is asked for it again and again, where that may be.
-  @Test func askedForAgainAndAgain() {
+  @Test func anUnsupportedRequestIsMadeAsARepeatedOne() {
     var bench = Bench.ready()
     let id = bench.host.submit(MAVLinkRequest(147, mayRepeat: true))
     bench.acknowledge(512, .unsupported)

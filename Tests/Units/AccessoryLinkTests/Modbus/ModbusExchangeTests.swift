@@ -33,7 +33,7 @@ import Testing
     return try DescribedRequest(index, of: Samples.charger, by: RequestEncoder(DescribedCodec(Samples.charger)))
   }
 
-  @Test func aReplyBehindTheEchoOfItsRequest() throws {
+  @Test func aReplyBehindAnEchoIsFound() throws {
     var host = try host()
     let id = host.submit(try request("battery"))
     #expect(host.takeWritten() == [Self.battery])
@@ -131,7 +131,7 @@ import Testing
     #expect(host.takeWritten() == [Self.state])
   }
 
-  @Test func noiseAmidAndDamagedReplies() throws {
+  @Test func aDamagedReplyIsAskedForAgain() throws {
     var host = try host()
     let id = host.submit(try request("battery"))
     var damaged = Self.batteryReply
@@ -173,7 +173,7 @@ import Testing
     #expect(host.reply(to: second)??["charging"]?.value == .whole(1))
   }
 
-  @Test func aRefusalByANetwork() throws {
+  @Test func aNetworksExceptionRefusesTheRequest() throws {
     var host = try host(wire: .network)
     let id = host.submit(try request("battery"))
     host.deliver(Self.hex("000100000003018406"))
