@@ -31,13 +31,13 @@ import Testing
     #expect(bitwiseCRC(Self.digits, parameters) == parameters.check)
   }
 
-  @Test func checkValueInItsOwnWidth() {
+  @Test func checkValuesHaveTheirOwnWidth() {
     #expect(CRC16.checksum(of: Self.digits.span.bytes, .crc16MODBUS) == 0x4B37)
     #expect(CRC8.checksum(of: Self.digits.span.bytes, .crc8SMBUS) == 0xF4)
   }
 
   @Test(arguments: CRCParameters.catalogue + others)
-  func everyLengthAsBitByBit(_ parameters: CRCParameters) {
+  func checksumsOfEveryLengthAreAsBitByBit(_ parameters: CRCParameters) {
     var random = SeededGenerator(seed: 1)
     for length in Array(0...100) + [1000, 4099] {
       let bytes = random.bytes(length)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: CRCParameters.catalogue + others)
-  func inPiecesAsAtOnce(_ parameters: CRCParameters) {
+  func checksumsInPiecesAreAsAtOnce(_ parameters: CRCParameters) {
     var random = SeededGenerator(seed: 2)
     let bytes = random.bytes(100)
     let expected = bitwiseCRC(bytes, parameters)

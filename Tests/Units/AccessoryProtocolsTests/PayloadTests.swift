@@ -62,7 +62,7 @@ import Testing
     #expect(AF1HelloReply.assumedWithoutHello.window == 1)
   }
 
-  @Test func batteryInFullAndShort() throws {
+  @Test func aBatteryIsReadInFullAndShort() throws {
     let full = AF1BatteryReply(level: .normal, percent: 57, millivolts: 3712, charge: .discharging)
     try check(full, "02 39 80 0E 02", minimum: 1)
     let cases: [(AF1BatteryReply, String, String)] = [

@@ -44,7 +44,7 @@ import Testing
     #expect(codec.counters.frames == UInt64(with.count))
   }
 
-  @Test func finishedFrameBehindAnUnfinishedOne() {
+  @Test func silenceFindsFramesBehindAnUnfinishedOne() {
     var codec = AF1Codec(maximumPayload: 300)
     var batch = FrameBatch<AF1Header>()
     let unfinished = frame(1, [UInt8](repeating: 0x55, count: 100)).prefix(40)

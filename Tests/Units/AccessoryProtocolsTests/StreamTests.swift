@@ -7,7 +7,7 @@ import Testing
 /// How a stream is cut must not matter, and memory is bounded.
 @Suite struct StreamTests {
   @Test(arguments: [UInt64](1...150))
-  func anyCutsAsTheReference(seed: UInt64) {
+  func anyPiecesAreReadAsByTheReference(seed: UInt64) {
     var traffic = TrafficGenerator(seed: seed)
     let stream = traffic.stream(pieces: 25)
     let expected = ReferenceDecoder(stream, maximumPayload: 300)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func longestHeaderFollowedByNothing() {
+  @Test func theLongestHeaderAloneIsGivenUp() {
     var codec = AF1Codec(maximumPayload: 65535)
     var batch = FrameBatch<AF1Header>()
     codec.decode(frame(1, [UInt8](repeating: 0, count: 65535)).prefix(10), into: &batch)

@@ -109,7 +109,7 @@ import Testing
     #expect(codec.counters.payloadErrors == 1)
   }
 
-  @Test func everyByteOfABlockChanged() throws {
+  @Test func aChangedByteOfABlockCostsLittle() throws {
     let block = Array(Self.v1.utf8) + [0xDF]
     for place in block.indices {
       var damaged = block

@@ -16,7 +16,7 @@ import Testing
     return parameter
   }
 
-  @Test func numbersInTheirShortestForm() throws {
+  @Test func numbersAreEncodedInTheirShortestForm() throws {
     let numbers: [(Int32, String)] = [
       (0, "00"), (31, "1F"), (-1, "3F"), (-32, "20"), (32, "81 20"), (-33, "81 DF"), (127, "81 7F"), (-127, "81 81"),
       (128, "82 80 00"), (-128, "82 80 FF"), (32_767, "82 FF 7F"), (-32_767, "82 01 80"), (32_768, "83 00 80 00 00"),
@@ -113,7 +113,7 @@ import Testing
   }
 
   /// LEGO's SDK for iOS crashes from 256 bytes on.
-  @Test func resultsUpToTheFirmwaresLimit() throws {
+  @Test func resultsFillTheFirmwaresLimit() throws {
     var batch = EV3Batch()
     for _ in 0..<31 { try batch.add(.brickName) }
     var last = try batch.add(.batteryPercent)

@@ -23,7 +23,7 @@ import Testing
       try lines(DelimitedFormat(.sequence([0x0D, 0x0A]), keepsEmpty: true), "\r\na\r\n\r\n\r") == ["", "a", ""])
   }
 
-  @Test func delimiterThatOverlapsItself() throws {
+  @Test func aDelimiterThatOverlapsItselfIsFound() throws {
     let aab = DelimitedFormat(.sequence(Array("aab".utf8)))
     #expect(try lines(aab, "xaaab-aab-aaaaab-abaab") == ["xa", "-", "-aaa", "-ab"])
     let abac = DelimitedFormat(.sequence(Array("abac".utf8)))
@@ -159,7 +159,7 @@ import Testing
     #expect(codec.received("a\r\n".utf8).payloads == [[0x61]])
   }
 
-  @Test func expiryAndResetInEveryState() throws {
+  @Test func recordsAreReadAfterExpiryOrReset() throws {
     let format = DelimitedFormat(.sequence([0x0D, 0x0A]), escape: .init(0x10, mask: 0x40))
     for start: [UInt8] in [[0x0D], [0x41, 0x0D], [0x10], [0x41, 0x10], [0x41]] {
       var codec = try DelimitedCodec(format, maximumPayload: 9)

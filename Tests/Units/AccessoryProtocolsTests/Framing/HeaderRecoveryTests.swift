@@ -122,7 +122,7 @@ import Testing
     #expect(batch.outcomes == [.payloadDamaged] + Array(repeating: .whole, count: 30))
   }
 
-  @Test func framesInsideADamagedOne() throws {
+  @Test func framesInsideADamagedOneAreFoundWhereUnchecked() throws {
     // Delivered where nothing vouches for the length; not where its checksum was good.
     for format in [HeaderFormats.ubx, HeaderFormats.checksumInHeader] {
       var codec = try HeaderCodec(format, maximumPayload: 100)

@@ -55,7 +55,7 @@ import Testing
     expectSameForAnyCuts(try ev3(), [0, 0] + good + [1, 0, 9] + good + long + good, pauses: true)
   }
 
-  @Test func outOfStepUntilExpiry() throws {
+  @Test func aStreamOutOfStepRecoversByExpiry() throws {
     var codec = try ev3()
     var batch = codec.received([0xFF, 0xFF, 1, 2, 3])
     #expect(batch.outcomes == [.tooLong] && codec.hasUnfinishedFrame && codec.unfinishedByteCount == 0)

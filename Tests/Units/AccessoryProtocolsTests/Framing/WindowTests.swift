@@ -45,7 +45,7 @@ import Testing
     expectSameForAnyCuts(try hm1x(), stream, pauses: true)
   }
 
-  @Test func twoGoodWindowsAfterASlip() throws {
+  @Test func twoGoodWindowsAreNeededAfterASlip() throws {
     var codec = try hm1x()
     var batch = codec.received(hex("00 00 3A"))
     codec.feed(hex("05 01 02 3A"), into: &batch)

@@ -105,7 +105,7 @@ import Testing
   }
 
   /// What isn't followed by a frame was none.
-  @Test func unknownMessagesWithTheWrongLength() {
+  @Test func unknownMessagesOfAWrongLengthAreNoise() {
     var codec = MAVLinkCodec()
     var foreign = unknown(MAVLinkSample.battery)
     foreign[1] -= 1

@@ -33,7 +33,7 @@ import Testing
     #expect(ranges([0xFFFE, 0xFFFF]) == [[0xFFFE, 2]])
   }
 
-  @Test func aNumberWithinAText() {
+  @Test func aNumberWithinATextIsReadWithIt() {
     let text = register(10, count: 10)
     let blocks = Block.blocks(of: [register(15), text, register(20)], function: 3, longest: 20, hole: 0)
     #expect(blocks.map { [$0.start, $0.count] } == [[10, 11]])
