@@ -76,7 +76,7 @@ import Testing
     #expect(count(1) == 1)
   }
 
-  @Test mutating func withoutAWishForAReply() {
+  @Test mutating func aRequestWithoutReplyIsRunOnce() {
     let header = AF1Header(flags: [], command: AF1Device.count, number: 1)
     #expect(device.answer(header, .whole, payload: [], now: now) == nil)
     #expect(device.runs == 1)
@@ -117,7 +117,7 @@ import Testing
     #expect(count(1) == 3)
   }
 
-  @Test mutating func asManyAsTheWindow() {
+  @Test mutating func asManyRepeatsAsTheWindowAreRemembered() {
     var configuration = AF1Device.Configuration()
     configuration.window = 3
     device = AF1Device(configuration, bootID: 1)

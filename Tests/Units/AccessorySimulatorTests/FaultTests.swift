@@ -18,7 +18,7 @@ import Testing
     return (0..<count).map { line.pass([UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1 + $0 % 40)) }
   }
 
-  @Test func theSameSeedTheSameFate() {
+  @Test func theSameSeedGivesTheSameFaults() {
     #expect(fates(line(drop: 0.3, corrupt: 0.3)) == fates(line(drop: 0.3, corrupt: 0.3)))
     #expect(fates(line(drop: 0.3, corrupt: 0.3)) != fates(line(drop: 0.3, corrupt: 0.3, seed: 8)))
   }

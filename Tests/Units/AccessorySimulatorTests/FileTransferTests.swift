@@ -100,7 +100,7 @@ import Testing
   }
 
   /// 10 MB; 1 % of the frames damaged and 1 % lost, each way; pulled out and plugged in again twice.
-  @Test func tenMegabytesOverABadLineWithTwoUnplugs() async throws {
+  @Test func tenMegabytesArriveOverABadLine() async throws {
     let bench = Bench {
       $0.device.window = 16
       ($0.faults.drop, $0.faults.corrupt) = (0.01, 0.01)
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// It restarts amid the file, and may or may not have kept what it had.
-  @Test(arguments: [true, false]) func tenMegabytesWhenTheAccessoryRestarts(keepsParts: Bool) async throws {
+  @Test(arguments: [true, false]) func tenMegabytesArriveDespiteARestart(keepsParts: Bool) async throws {
     let bench = Bench {
       $0.device.window = 8
       $0.device.keepsParts = keepsParts
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// One request at a time, as most accessories want it.
-  @Test func aBadLineWithoutAWindow() async throws {
+  @Test func aFileArrivesWithoutAWindow() async throws {
     let bench = Bench {
       $0.device.largestPayload = 256
       ($0.faults.drop, $0.faults.corrupt) = (0.02, 0.02)

@@ -94,7 +94,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func pluggedInAgainByItself() async throws {
+  @Test func aSimulatorPlugsItselfInAgain() async throws {
     let simulator = simulator {
       $0.faults.unplug = .request(1)
       $0.faults.replug = .milliseconds(1)
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// The command that counts runs is run before the restart, and never again.
-  @Test func aRestartAmidARequest() async throws {
+  @Test func aRestartFailsTheRequestThatRan() async throws {
     let simulator = simulator { $0.faults.reboot = .request(1) }
     // Two limits have to pass within the 10 s for which replies are kept, on a busy machine, too.
     let accessory = try await open(try await simulator.plugIn(), timeout: .seconds(2))
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// At the same time, before there is a terminal.
-  @Test func pluggingInTwiceAtOnce() async throws {
+  @Test func pluggingInTwiceAtOnceGivesOneTerminal() async throws {
     let simulator = simulator()
     async let one = simulator.plugIn()
     async let two = simulator.plugIn()
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// A killed simulator leaves its link behind, and its terminal's number is given out again.
-  @Test func aStaleLinkToAnothersTerminal() async throws {
+  @Test func aStaleLinkIsReplaced() async throws {
     let other = simulator { $0.link = nil }
     let path = try await other.plugIn()
     #expect(symlink(path, link) == 0)
@@ -210,7 +210,7 @@ import Testing
   }
 
   /// Whoever made a link over ours keeps it.
-  @Test func aLinkThatSomebodyTookOver() async throws {
+  @Test func aLinkThatSomebodyTookOverIsKept() async throws {
     let simulator = simulator()
     try await simulator.plugIn()
     #expect(unlink(link) == 0)

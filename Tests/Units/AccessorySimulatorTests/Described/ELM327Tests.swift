@@ -78,7 +78,7 @@ import Testing
     ])
   }
 
-  @Test func theBusOfTheCar() throws {
+  @Test func theCarsBusIsSearchedOrChosen() throws {
     try converse([
       ("ATE0", "ATE0\rOK\r\r>"), ("ATDPN", "A6\r\r>"), ("ATDP", "AUTO, ISO 15765-4 (CAN 11/500)\r\r>"),
       ("ATSP3", "OK\r\r>"), ("ATDPN", "3\r\r>"), ("0105", "UNABLE TO CONNECT\r\r>"),

@@ -34,7 +34,7 @@ import Testing
   }
 
   /// An adapter says that it looks for the car's bus in front of the first answer.
-  @Test func theFirstRequestForTheCar() async throws {
+  @Test func aSearchingAdapterAnswersTheFirstRequest() async throws {
     try await QuirkBench.with("elm327", QuirkCase.pushes("534541524348494E472E2E2E0D")) { bench in
       let request = try #require(bench.accessory.description.request(named: "engine_speed"))
       let reply = try await bench.accessory.ask(request)

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// A listing of many messages.
-  @Test func aFolderOfManyFiles() async throws {
+  @Test func aFolderOfManyFilesIsListed() async throws {
     let bench = try await EV3Bench.open()
     for index in 0..<200 { await bench.simulator.put([UInt8(index)], at: "../apps/many/file \(index)") }
     let entries = try await bench.brick.list("../apps/many")
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: [EV3Bench.Way.terminal, .network], [true, false])
-  func aMegabyteToTheBrick(way: EV3Bench.Way, keepsHandles: Bool) async throws {
+  func aMegabyteArrivesAtTheBrick(way: EV3Bench.Way, keepsHandles: Bool) async throws {
     let download = Watched(EV3Download(Self.megabyte, to: Self.path))
     try await interrupted(way, at: 500, keepsHandles: keepsHandles) { simulator, brick in
       var transfer = download.value
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: [EV3Bench.Way.terminal, .network], [true, false])
-  func aMegabyteFromTheBrick(way: EV3Bench.Way, keepsHandles: Bool) async throws {
+  func aMegabyteArrivesFromTheBrick(way: EV3Bench.Way, keepsHandles: Bool) async throws {
     let upload = Watched(EV3Upload(Self.path))
     try await interrupted(way, at: 500, keepsHandles: keepsHandles) { simulator, brick in
       var transfer = upload.value
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// What arrived is byte-equal, wherever it was interrupted: at the first message, in the middle, at the last.
-  @Test(arguments: [2, 3, 4, 8, 11, 12]) func toTheBrickInterruptedAnywhere(message: Int) async throws {
+  @Test(arguments: [2, 3, 4, 8, 11, 12]) func aDownloadGoesOnWhereverItWasInterrupted(message: Int) async throws {
     let bytes = Array(Self.megabyte.prefix(10_000))
     let download = Watched(EV3Download(bytes, to: "../apps/x/y"))
     try await interrupted(.terminal, at: message, keepsHandles: true) { simulator, brick in
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [2, 3, 4, 8, 11]) func fromTheBrickInterruptedAnywhere(message: Int) async throws {
+  @Test(arguments: [2, 3, 4, 8, 11]) func anUploadGoesOnWhereverItWasInterrupted(message: Int) async throws {
     let bytes = Array(Self.megabyte.prefix(10_000))
     let upload = Watched(EV3Upload("../apps/x/z"))
     try await interrupted(.terminal, at: message, keepsHandles: true) { simulator, brick in

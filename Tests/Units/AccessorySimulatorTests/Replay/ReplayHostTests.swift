@@ -107,7 +107,7 @@ struct ReplayHostTests {
     #expect(other.difference?.offset == 4)
   }
 
-  @Test func numbersOfEV3BehindTheGreetingOfTheNetwork() throws {
+  @Test func numbersOfAnEV3FollowItsGreeting() throws {
     let greeting = Array("GET /target?sn=\r\nProtocol:EV3\r\n\r\n".utf8)
     let accepted = Array("Accept:EV340\r\n\r\n".utf8)
     var script = ReplayScript()

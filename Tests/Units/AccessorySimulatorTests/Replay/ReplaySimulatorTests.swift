@@ -53,7 +53,7 @@ private struct Absence: Error { let what: String }
     #expect(await events.next() == nil)
   }
 
-  @Test func onTheNetworkOneClientAtATime() async throws {
+  @Test func aReplayServesOneClientAtATime() async throws {
     var configuration = ReplaySimulator.Configuration(
       try script(.host([1]), .accessory([2]), .host([3]), .accessory([4])))
     configuration.connection = .network(host: "127.0.0.1", port: 0)

@@ -167,7 +167,7 @@ import Testing
 
   // MARK: - The kernel's ports
 
-  @Test func thePortsOfTheKernelsTable() {
+  @Test func portsAreReadFromTheKernelsTable() {
     let table = """
       hub port sta spd dev      sockfd local_busid
       hs  0000 006 003 00010001 000005 1-1
