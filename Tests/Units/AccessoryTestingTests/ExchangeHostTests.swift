@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Without the host: ids and effects as a test makes them.
-  @Test func idsAndEffectsOfOnesOwn() {
+  @Test func rulesAreTestedWithoutAHost() {
     var rules = LineExchange(label: "gadget")
     var effects = Effects<[UInt8]?, [UInt8]>(isBlocked: true)
     let now = MonotonicTime(nanoseconds: 0)
