@@ -29,7 +29,7 @@ import Testing
       --watch                 Go on.
     """
 
-  @Test func aScreenOfTheUsualWidth() {
+  @Test func helpFitsTheUsualWidth() {
     #expect(
       HelpLayout.text(help, columns: 60) == """
         OVERVIEW: Shows an accessory's battery, and whether it is

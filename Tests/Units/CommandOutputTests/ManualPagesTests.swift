@@ -30,7 +30,7 @@ import Testing
         {"commandName": "help", "abstract": "Helps.", "shouldDisplay": true}]}}
     """#
 
-  @Test func thePageOfACommand() throws {
+  @Test func aCommandsPageHasItsSections() throws {
     let pages = try pages(Self.document)
     #expect(pages.map(\.file) == ["tool.1", "tool-say.1"])
     #expect(
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// Nothing in a text is a macro, and what is typed can be copied.
-  @Test func thePageOfTheProgram() throws {
+  @Test func theProgramsPageListsItsCommands() throws {
     let text = try pages(Self.document)[0].text
     #expect(text.contains("One paragraph.\nIt's here. .dots and \\en\n"))
     #expect(text.contains(".It Xr tool-say 1\nSays something.\n"))
@@ -91,7 +91,7 @@ import Testing
     #expect(!text.contains("hidden") && !text.contains("Xr tool-help"))
   }
 
-  @Test func aUsageOfItsOwn() throws {
+  @Test func aUsageOfItsOwnIsItsSynopsis() throws {
     let text = try pages(Self.document, ["tool say": "tool say <word>\n       tool say --loud"])[1].text
     #expect(text.contains(".Sh SYNOPSIS\n.Bd -literal\ntool say <word>\ntool say \\-\\-loud\n.Ed\n"))
   }

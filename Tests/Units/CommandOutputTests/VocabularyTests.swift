@@ -40,7 +40,7 @@ import Testing
     #expect(ReadingLabel.text(series: "input_voltage") == "Input voltage")
   }
 
-  @Test func theColumnsOfATable() {
+  @Test func theTablesColumnsGoByImportance() {
     let rows = [(id: "a", battery: Optional(Read(BatteryReading(percent: 5))), problem: String?.none)]
     let titles = BatteryTable.lines(rows, Samples.pipe)[0].split(separator: " ", omittingEmptySubsequences: true)
     #expect(titles.joined(separator: " ") == "ACCESSORY CHARGE LEVEL VOLTAGE CURRENT STATE TO EMPTY")

@@ -32,7 +32,7 @@ import Testing
   }
 
   /// Between 100 columns and more there are values: whole ones, or an ellipsis in their place, and never in another column.
-  @Test func aHundredAndTwentyColumns() {
+  @Test func theScreenShowsValuesAt120Columns() {
     var row = TopSample.row("INV-1")
     row.accessory.values = ValuesReading(
       [
