@@ -32,7 +32,7 @@ import Testing
   }
 
   /// From the least number there is to the largest, and back.
-  @Test func aPaceOfAnyNumbers() {
+  @Test func anyNumbersMakeAProgressLine() {
     for (first, second) in [(Int.min, Int.max), (0, Int.max), (Int.max, Int.min), (Int.min, 0)] {
       var pace = TransferPace()
       pace.note(first, at: MonotonicTime(nanoseconds: 0))
