@@ -21,7 +21,7 @@ import Testing
 
     """
 
-  @Test func byItsProfilesProtocolString() async throws {
+  @Test func aDescribedDeviceIsFoundByItsProtocolString() async throws {
     let described = try #require(DescriptionLibrary.builtIn.described("jbd"))
     var configuration = SerialSimulator<DescribedDevice>.Configuration(
       try DescribedDevice(described.description, serialNumber: "BMS1"), seed: 1)

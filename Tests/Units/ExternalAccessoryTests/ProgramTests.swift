@@ -71,7 +71,7 @@ import Testing
   }
 
   /// One that nobody announces and somebody has named to the service: the program is told, and speaks with it.
-  @Test(arguments: [true, false]) func onlyTheServiceKnowsIt(isAttachedBefore: Bool) async throws {
+  @Test(arguments: [true, false]) func aProgramFindsWhatOnlyTheServiceKnows(isAttachedBefore: Bool) async throws {
     let place = try Place()
     var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false

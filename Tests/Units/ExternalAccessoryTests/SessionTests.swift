@@ -71,7 +71,7 @@ import Testing
   }
 
   /// One line carries one conversation, whatever protocols there are.
-  @Test func anotherProtocolOfTheSameAccessory() throws {
+  @Test func aSecondProtocolClosesTheFirstSession() throws {
     let bench = try Bench()
     var profile = Profile(name: "two", rules: [DeviceRule(serialNumber: "G1")], protocolStrings: ["a", "b"])
     profile.baudRate = 57_600
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// Streams that are kept longer than their session go on, each for itself, until they are closed or let go, too.
-  @Test(arguments: [true, false]) func streamsThatOutliveTheirSession(areClosed: Bool) async throws {
+  @Test(arguments: [true, false]) func streamsGoOnWithoutTheirSession(areClosed: Bool) async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// A program that looks for an unplug finds the same error at both streams.
-  @Test func theErrorOfAnUnplug() async throws {
+  @Test func anUnplugIsOneErrorAtBothStreams() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()

@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Case 3, from outside: another thread's run loop, known only as a `RunLoop`.
-  @Test func theRunLoopOfAnotherThread() async throws {
+  @Test func aStreamWorksInAnotherThreadsRunLoop() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()
