@@ -5,7 +5,7 @@ import Testing
 
 /// The reader of descriptors, which are the device's word.
 @Suite struct DescriptorTests {
-  @Test func aDeviceAsItShouldBe() throws {
+  @Test func rightDescriptorsAreReadWhole() throws {
     let device = try #require(USBDescriptorReader.read(Descriptors.reports))
     #expect(device.vendorID == 0x1209 && device.productID == 1)
     #expect(device.damage == nil)
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Every prefix, and every byte changed to each of a few values: never a trap, and never more than was there.
-  @Test func everyPrefixAndEveryByteChanged() {
+  @Test func damagedDescriptorsNeverTrap() {
     let bytes = Descriptors.reports + Array(Descriptors.bulk.dropFirst(18))
     for count in 0...bytes.count { _ = USBDescriptorReader.read(bytes.prefix(count)) }
     for index in bytes.indices {

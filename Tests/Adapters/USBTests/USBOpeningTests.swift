@@ -116,7 +116,7 @@ extension USB {
       #expect(!fake.isOpen)
     }
 
-    @Test func closingTwiceAndFromManySides() async throws {
+    @Test func closingAUSBDeviceTwiceIsHarmless() async throws {
       let fake = FakeUSBDevice()
       let transport = try await fake.open()
       transport.beginClose()

@@ -87,7 +87,7 @@ extension UdevMock {
       }
     }
 
-    @Test func theWayThatIsAskedFor() async throws {
+    @Test func infoUsesTheTransportThatIsAskedFor() async throws {
       try bed.plug(.board)
       try bed.plug(.gadget(3))
       let usb = try await run("info", "A1", "--transport", "usb", "--passive", "--json").lines.first
@@ -98,7 +98,7 @@ extension UdevMock {
     }
 
     /// A profile's wish counts unless the user names a way or a node.
-    @Test func theWayThatAProfilePrefers() async throws {
+    @Test func infoUsesTheTransportThatAProfilePrefers() async throws {
       try bed.plug(.board)
       #expect(mkdir(runtime.path + "/profiles", 0o700) == 0)
       let profile = "name: x\nmatch: {usb: {vendor: 2341}, by_id: usb-Arduino_*}\ntransport: {prefer: usb}\n"
@@ -165,7 +165,7 @@ extension UdevMock {
       return (doctor.status, doctor.outputText)
     }
 
-    @Test func doctorOnAKernelDriver() async throws {
+    @Test func doctorExplainsAKernelDriver() async throws {
       var report = MockUSB.gadget(1)
       report.interfaces = [
         .init(number: 0, function: (3, 0, 0), endpoints: [(0x81, 3, 64), (1, 3, 64)], driver: "usbhid"),
@@ -237,7 +237,7 @@ extension UdevMock {
       #expect(list.outputText.contains("  denied  "))
     }
 
-    @Test func doctorOnAMissingNode() async throws {
+    @Test func doctorReportsAMissingNode() async throws {
       try bed.plug(.gadget(1))
       let doctor = try await findings("G1")
       #expect(doctor.text.contains("problem  device        there is no /dev/bus/usb/001/021"))

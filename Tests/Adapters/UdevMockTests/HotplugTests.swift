@@ -22,7 +22,7 @@ extension UdevMock {
     }
 
     /// Gone and back: the same identity, at another address and under another name.
-    @Test func pluggedUnpluggedAndPluggedAgain() async throws {
+    @Test func aDeviceComesBackUnderItsIdentity() async throws {
       let follower = try await Follower(UdevSource())
       try bed.plug(.board)
       let first = try #require(try await follower.wait { $0.device("A1")?.terminal != nil }.device("A1"))
