@@ -32,7 +32,7 @@ import Testing
     (try? SmallFile.read(box.directory.path + "/" + name, limit: 1_000)) ?? []
   }
 
-  @Test func typingResizingAndCtrlC() async throws {
+  @Test func theConsoleIsEditedResizedAndInterrupted() async throws {
     let accessory = try openPseudoTerminal(raw: true)
     try await withConsole(accessory.path) { tmux, _ in
       try await tmux.wait(for: ">")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func unplugReplugAndTheServiceKilled() async throws {
+  @Test func theConsoleSurvivesUnplugsAndAKilledService() async throws {
     let running = Watched<(accessory: Sandbox.Simulator, service: Program)?>(nil)
     try await withConsole(
       "SIM0001 --input hex",

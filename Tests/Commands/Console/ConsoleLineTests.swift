@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func breakModemLinesAndClear() async throws {
+  @Test func keysSendABreakAndSetModemLines() async throws {
     try await withConsole { console, accessory in
       console.type("\(Self.prefix)b")
       try await console.wait(for: "--- a break of 250 ms was sent")

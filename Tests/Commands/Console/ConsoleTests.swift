@@ -55,7 +55,7 @@ import Testing
 
   /// Without --eol, the line end is that of the accessory's protocol.
   @Test(arguments: [("hm10", "AT"), ("elm327", "AT\r"), ("bluno", "AT\n")])
-  func lineEndingOfTheProtocol(driver: String, sent: String) async throws {
+  func linesEndAsTheProtocolSays(driver: String, sent: String) async throws {
     try await Sandbox.with { box in
       let accessory = try openPseudoTerminal(raw: true)
       let line = Array("AT\nAT\n".utf8)
@@ -248,7 +248,7 @@ import Testing
 
   // MARK: - Accessories that come and go
 
-  @Test func pulledOutAndPluggedInAgain() async throws {
+  @Test func theConsoleWaitsForAnUnpluggedAccessory() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       let console = try box.sit("console", "SIM0001", "--input", "hex")
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func givenBackToTheService() async throws {
+  @Test func theConsoleGivesTheAccessoryBack() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       let service = try await box.serve()
@@ -351,7 +351,7 @@ import Testing
   }
 
   /// Unless it is to be waited for; what is for it stays in the pipe.
-  @Test func waitedForFromAPipe() async throws {
+  @Test func aPipesBytesWaitForTheAccessory() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")
       let console = try box.start(
@@ -374,7 +374,7 @@ import Testing
   }
 
   /// A line that an unplug cuts off isn't sent a second time; the next one is sent when the accessory is back.
-  @Test func cutOffFromAPipe() async throws {
+  @Test func anInterruptedLineIsNotRepeated() async throws {
     try await Sandbox.with { box in
       let link = box.directory.path + "/acc"
       let accessory = try openPseudoTerminal(raw: true)

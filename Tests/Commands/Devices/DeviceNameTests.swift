@@ -53,7 +53,7 @@ import Testing
   }
 
   /// A path that no simulator announced is opened all the same, and nothing is made up about it.
-  @Test func aPathThatNobodyAnnounced() async throws {
+  @Test func anUnannouncedPathIsOpened() async throws {
     let accessory = ScriptedAccessory { $0.command == .battery ? .reply([2]) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in

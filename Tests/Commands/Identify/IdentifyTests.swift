@@ -46,7 +46,7 @@ import Testing
 
   /// Each kind, by all steps up to its own, at its own rate; the port is as it was then.
   @Test(arguments: ["jbd", "daly", "vedirect", "epever", "sdm120", "vesc", "mavlink", "framed"])
-  func aKindAtItsRate(kind: String) async throws {
+  func identifyFindsEachKindAtItsRate(kind: String) async throws {
     try await Sandbox.with { box in
       let device = try device(kind)
       let settings = try device.terminal.termios2()

@@ -98,7 +98,7 @@ import Testing
 
   /// A UPS doesn't tell how full its battery is: that is unknown until its owner says between which voltages it works. Then the
   /// service knows it, too.
-  @Test func percentByTheUsersNumbers() async throws {
+  @Test func thePercentFollowsFromTheUsersVoltages() async throws {
     try await Sandbox.with { box in
       let board = try await box.simulate(
         kind: "--profile", "megatec", "--serial", "UPS1", "--set", "reported_voltage=24.9")
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// A description that lies in a file, and one that stands in a profile.
-  @Test func aDescriptionOfOnesOwn() async throws {
+  @Test func aDescriptionOfTheUsersIsUsed() async throws {
     try await Sandbox.with { box in
       try write("protocol: lamp\n" + Self.lamp, to: "lamp.yaml", box)
       let indented = Self.lamp.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n")

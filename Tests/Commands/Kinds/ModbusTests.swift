@@ -50,7 +50,7 @@ import Testing
 
   /// A gateway that only passes on what is on its line, though the description takes it for Modbus TCP: nobody understands the
   /// other, and that is told.
-  @Test func throughAGatewayOfAnotherKind() async throws {
+  @Test func aGatewayOfAnotherKindDoesNotAnswer() async throws {
     try await Sandbox.with { box in
       let charger = try await listen("epever", wire: .serial)
       let battery = try await box.run("battery", "tcp:\(charger.address)", "--driver", "epever")

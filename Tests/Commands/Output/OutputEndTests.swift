@@ -12,7 +12,7 @@ import Testing
     ["trace", "--ask", "--json"],
   ]
 
-  @Test(arguments: commands, [false, true]) func endsWithItsReader(
+  @Test(arguments: commands, [false, true]) func aCommandEndsWithItsReader(
     words: [String], throughTheService: Bool
   ) async throws {
     try await Sandbox.with { box in

@@ -13,7 +13,7 @@ import Testing
     try box.directory.write(Array(text.utf8), to: name)
   }
 
-  @Test func ofAllProfilesOfSomeAndOfOurOwn() async throws {
+  @Test func udevRulesAreMadeForTheNamedProfiles() async throws {
     try await Sandbox.with { box in
       try write("name: mine\nmatch: {serial: 'A\"\\|'}\n", to: "profiles/mine.yaml", box)
       try write("name: bad\nmatch: {}\n", to: "profiles/bad.yaml", box)

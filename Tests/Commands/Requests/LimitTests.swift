@@ -8,7 +8,7 @@ import Testing
 /// Commands with little: few descriptors, and files that give nothing.
 @Suite(.timeLimit(.minutes(10))) struct LimitTests {
   /// However few descriptors the accessories leave, the service answers: it keeps one for a client.
-  @Test(arguments: [12, 14, 16, 20]) func aServiceWithFewDescriptors(limit: Int) async throws {
+  @Test(arguments: [12, 14, 16, 20]) func aServiceWithFewDescriptorsStillAnswers(limit: Int) async throws {
     try await Sandbox.with { box in
       for _ in 0..<3 { _ = try await box.simulate() }
       let service = try box.start(
@@ -25,7 +25,7 @@ import Testing
 
   /// A service with too little memory says so, where it would be aborted by its first allocation that fails. How much a program
   /// uses before depends on how it was built, so all limits are tried from where it doesn't start at all.
-  @Test(arguments: ["-v", "-d"]) func aServiceWithLittleMemory(option: String) async throws {
+  @Test(arguments: ["-v", "-d"]) func aServiceWithLittleMemorySaysSo(option: String) async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       let bytes = try SmallFile.read("/proc/\(service.pid)/status", limit: 16_384)

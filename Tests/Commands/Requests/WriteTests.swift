@@ -169,7 +169,7 @@ import Testing
       ("ev3", ["battery-percent"], "08000000000100811260"), ("hm10", ["set-power", "power=6"], "41542b504f574533"),
       ("bluno", ["key", "key=up"], "66"), ("hm1x", ["stop"], "0000003a"),
     ])
-  func aDryRunOfDriversInSwift(driver: String, words: [String], bytes: String) async throws {
+  func aDryRunShowsWhatSwiftDriversWouldSend(driver: String, words: [String], bytes: String) async throws {
     try await Sandbox.with { box in
       let terminal = try openPseudoTerminal(raw: true)
       let ended = try await box.run(["request", terminal.path] + words + ["--driver", driver, "--dry-run", "--json"])

@@ -13,7 +13,7 @@ import Testing
   private static let mostThreads = 16
 
   /// However much arrives, the service has few threads, and answers.
-  @Test func aFloodOfEvents() async throws {
+  @Test func aFloodOfEventsLeavesTheServiceAnswering() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
       try await eventually("the directory") { exists(box.runtime.path + "/accessory-bridge/simulated") }

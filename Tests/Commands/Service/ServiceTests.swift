@@ -175,7 +175,7 @@ extension Sandbox {
   }
 
   /// What a killed service leaves behind is in nobody's way.
-  @Test func killedAndStartedAgain() async throws {
+  @Test func aKilledServiceIsInNobodysWay() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let first = try await box.serve()
@@ -194,7 +194,7 @@ extension Sandbox {
   }
 
   /// As `stty` would show it before and after.
-  @Test(arguments: [SIGINT, SIGTERM]) func putsThePortBack(signal: CInt) async throws {
+  @Test(arguments: [SIGINT, SIGTERM]) func theServicePutsThePortBack(signal: CInt) async throws {
     let accessory = ScriptedAccessory { $0.command == .battery ? .reply([2]) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
     let port = Glibc.open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -291,7 +291,7 @@ extension Sandbox {
     }
   }
 
-  @Test func readsItsProfilesAnew() async throws {
+  @Test func theServiceReadsItsProfilesAgain() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let service = try await box.serve()
@@ -327,7 +327,7 @@ extension Sandbox {
     }
   }
 
-  @Test func batteryWatchThroughTheService() async throws {
+  @Test func batteryWatchWorksThroughTheService() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "100", "--drain", "4")
       let service = try await box.serve()

@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A board that nobody knows is held with a profile without a driver: its bytes can be shared, its frames can't.
-  @Test func aProtocolThatNobodyKnows() async throws {
+  @Test func anUnknownProtocolIsSharedByBytesOnly() async throws {
     try await Sandbox.with { box in
       #expect(mkdir(box.directory.path + "/profiles", 0o755) == 0)
       try box.directory.write(Array("name: board\nmatch: {serial: B1}\n".utf8), to: "profiles/board.yaml")

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Rules of the command line: by the service in `top` itself, and beside those of a service that runs.
-  @Test(arguments: [false, true]) func rulesOfTheCommandLine(isServed: Bool) async throws {
+  @Test(arguments: [false, true]) func topRaisesAlarmsOfItsCommandLine(isServed: Bool) async throws {
     try await withTop(
       #"--alarm "low: battery < 20 %""#,
       after: { box in

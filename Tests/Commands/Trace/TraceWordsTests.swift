@@ -45,7 +45,7 @@ import Testing
       field: ("message", "percent", 57)),
   ]
 
-  @Test(arguments: families) func eachInItsOwnWords(family: Family) async throws {
+  @Test(arguments: families) func eachFamilyIsTracedInItsOwnWords(family: Family) async throws {
     try await Sandbox.with { box in
       let program = try box.start(["simulate", family.kind] + family.arguments, limit: Sandbox.longLife)
       let line = try await program.line(containing: " is plugged in at ")
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// A recording of a driver that isn't there shows its bytes, and says why.
-  @Test func aRecordingOfAnotherPrograms() async throws {
+  @Test func aRecordingOfAnUnknownDriverShowsBytes() async throws {
     try await Sandbox.with { box in
       let text =
         "#accessory-bridge-recording 1 silence 0.050000000 frames gadget\n0.000000001 < 4869\n"

@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func readingsAsMetricsInJSON() async throws {
+  @Test func metricsAreExportedAsJSON() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57")
       let service = try await box.serve()
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func aPathThatLeadsNowhere() async throws {
+  @Test func aPathWithoutAFileIsNotFound() async throws {
     try await Sandbox.with { box in
       let ended = try await box.run("battery", "./nofile")
       #expect(ended.status == EX_NOINPUT && ended.errorText.contains("./nofile, and no such file: "))

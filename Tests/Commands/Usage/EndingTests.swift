@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["/etc/hostname", "nowhere"]) func norOverALinkToSomethingElse(target: String) async throws {
+  @Test(arguments: ["/etc/hostname", "nowhere"]) func aLinkToSomethingElseIsNotReplaced(target: String) async throws {
     try await Sandbox.with { box in
       #expect(symlink(target, box.directory.path + "/acc") == 0)
       let simulator = try await box.run("simulate", "framed", "--link", "acc", "--json")

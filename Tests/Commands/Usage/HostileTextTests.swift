@@ -68,7 +68,7 @@ import Testing
   }
 
   /// An announcement is a file, and whoever runs as this user can write anything there.
-  @Test func announcementsThatNoSimulatorWrote() async throws {
+  @Test func announcementsOfOthersAreShownEscaped() async throws {
     try await Sandbox.with { box in
       #expect(try await box.run("list").status == 0)
       let files: [(name: String, bytes: [UInt8])] = [

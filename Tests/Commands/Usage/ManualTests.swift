@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ManualTests {
   private static let judge = "/usr/bin/mandoc"
 
-  @Test func onePageForEachCommand() async throws {
+  @Test func everyCommandHasAManualPage() async throws {
     try await Sandbox.with { box in
       // Twice: pages that are there are replaced; and with the same date, to the byte.
       var made: [String: [UInt8]] = [:]
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func aFolderThatCannotBe() async throws {
+  @Test func anImpossibleManualsFolderIsAnError() async throws {
     try await Sandbox.with { box in
       let ended = try await box.run("--generate-manual", "no/such/folder")
       #expect(ended.status != 0 && ended.errorText.contains("making no/such/folder"), "\(ended.errorText)")

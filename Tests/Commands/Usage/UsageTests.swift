@@ -84,7 +84,7 @@ import Testing
     ["battery", "--json", "--baud", "fast"], ["request", "--json"], ["list", "--json", "--wrong"],
     ["simulate", "framed", "--json", "--drop", "2"],
   ])
-  func aBadArgumentAsJSON(arguments: [String]) async throws {
+  func aWrongArgumentIsADocumentWithJSON(arguments: [String]) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(arguments)
       #expect(ended.status == EX_USAGE)

@@ -67,7 +67,7 @@ import Testing
     await terminal.transport.close()
   }
 
-  @Test func aBatteryThatRunsDown() async throws {
+  @Test func batteryWatchFollowsADrainingBattery() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "100", "--drain", "4")
       let battery = try box.start("battery", "--watch", "--json")
