@@ -109,7 +109,7 @@ import Testing
   }
 
   /// What only a service knows.
-  @Test func changesOfAServiceAlone() async throws {
+  @Test func whatOnlyAServiceKnowsAppears() async throws {
     let place = try Place()
     let simulator = try await place.simulate { $0.isAnnounced = false }
     let path = try await simulator.plugIn()

@@ -38,7 +38,7 @@ import Testing
   /// Calls in every form, on both sockets, without parameters and with those that a method needs: what is refused is refused
   /// before its parameters are looked at.
   @Test(arguments: ["", #","more":true"#, #","upgrade":true"#, #","more":true,"upgrade":true"#])
-  func eachMethodOnBothSockets(form: String) async throws {
+  func actingMethodsAreDeniedOnTheReadingsSocket(form: String) async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("S1")
       try await harness.attached("S1")

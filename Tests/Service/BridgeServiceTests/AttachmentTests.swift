@@ -18,7 +18,7 @@ import Testing
 /// Attachments as accessories come and go.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct AttachmentTests {
   /// It goes in the middle of a request: that fails at once; the next one, when it is back, is answered.
-  @Test func awayInTheMiddleOfARequest() async throws {
+  @Test func anUnplugFailsOnlyTheRequestUnderWay() async throws {
     let asked = Watched(0)
     let accessory = ScriptedAccessory { request in
       switch request.command {
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func atMostSoManyOfAKind() async throws {
+  @Test func aProfileAttachesNoMoreThanItsLimit() async throws {
     var profile = Profile.af1
     profile.policies.maximumAttached = 1
     try await ServiceHarness.with(profiles: [profile]) { harness in
@@ -277,7 +277,7 @@ import Testing
   }
 
   /// One that comes when it is expected no more, another one, and more than are kept.
-  @Test func expectedTooLateOrTooEarly() {
+  @Test func expectationsEndAndAreBounded() {
     var expectations = Expectations()
     let start = MonotonicTime(nanoseconds: 0)
     func isExpected(_ path: String, after delay: Duration = .zero) -> Bool {

@@ -32,7 +32,7 @@ import Testing
   }
 
   /// Clients whose requests have the same numbers, sent without waiting for replies.
-  @Test func equalNumbersOfManyClients() async throws {
+  @Test func clientsWithEqualNumbersGetTheirOwnReplies() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")
       try await harness.attached("A1")

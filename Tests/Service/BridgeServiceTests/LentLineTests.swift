@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func modemLinesBreakAndBuffers() async throws {
+  @Test func modemLinesBreakAndBuffersAreLent() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")
       try await harness.attached("A1")

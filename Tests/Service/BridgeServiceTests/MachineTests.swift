@@ -36,7 +36,7 @@ import Testing
 
   /// While udev's rules are run, permissions and links may still come: that counts as no try.
   @Test(arguments: [AccessoryError.Kind.permissionDenied, .notFound, .busy])
-  func isPatientAfterPlugging(_ kind: AccessoryError.Kind) {
+  func failuresRightAfterPluggingCountAsNoTry(_ kind: AccessoryError.Kind) {
     var machine = machine()
     var now = Self.start
     var openings = 1
@@ -70,7 +70,7 @@ import Testing
     #expect(named.problem?.kind == .notFound)
   }
 
-  @Test func givesUpAfterItsTries() {
+  @Test func openingIsGivenUpAfterItsTries() {
     var machine = machine { $0.retry.backoffThousandths = 2_000 }
     var now = Self.start
     for (number, pause) in [(1, 1), (2, 2), (3, 4)] {
@@ -131,7 +131,7 @@ import Testing
   }
 
   /// Who waits for ever for what is told by an event needs no timer.
-  @Test func awaitedForEverWithoutATimer() {
+  @Test func waitingForEverNeedsNoTimer() {
     var machine = attached { $0.reconnect.tries = nil }
     _ = machine.unplugged(Self.gone, now: Self.start)
     #expect(
@@ -148,7 +148,7 @@ import Testing
     #expect(machine.deadline == nil && machine.state == .waiting)
   }
 
-  @Test func goneForGoodWithoutReconnecting() {
+  @Test func withoutReconnectingAnUnpluggedOneIsForgotten() {
     var machine = attached { $0.reconnect.isEnabled = false }
     _ = machine.unplugged(Self.gone, now: Self.start)
     #expect(

@@ -76,7 +76,7 @@ import Testing
   }
 
   /// An accessory that has nothing but values is as current as its newest value.
-  @Test func theAgeOfValuesAlone() {
+  @Test func valuesAloneAreAsOldAsTheNewest() {
     var readings = Readings()
     let silence = AccessoryError(.timedOut, "")
     readings.freshness = Freshness(

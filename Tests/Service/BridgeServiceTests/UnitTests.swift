@@ -177,7 +177,7 @@ import Testing
   }
 
   /// Who wants the line while units are searched for has it at once; the search goes on later.
-  @Test func lendsTheLineAmidASearch() async throws {
+  @Test func theLineIsLentAmidASearch() async throws {
     var profile = Self.profile("daly", .scan, every: .seconds(60))
     profile.allowsWrites = true
     try await ServiceHarness.with(profiles: [profile]) { harness in

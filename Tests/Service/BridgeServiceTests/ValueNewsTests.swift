@@ -9,7 +9,7 @@ import Testing
 @Suite struct ValueNewsTests {
   private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-  @Test func theFirstAtOnceAndThenOnceASecond() {
+  @Test func newsOfValuesComeOnceASecond() {
     var news = ValueNews()
     #expect(news.deadline == nil && news.take(of: nil, now: time(0)).isEmpty)
     var reading = ValuesReading([AccessoryValue("u", number: 1), AccessoryValue("i", number: 1)], at: time(100))

@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Limits are over when the accessory is gone; its silence counts on, and is over when it is heard again.
-  @Test func anAccessoryThatWentAndCame() throws {
+  @Test func silenceCountsOnWhileAnAccessoryIsAway() throws {
     var book = try Self.book(["A"], "battery < 10 %", "silent for 5 min")
     _ = book.take("A", Self.readings, now: Self.start, wallClock: 1)
     #expect(Self.texts(book.drop("A", isAway: true, now: Self.start)) == ["A cleared battery < 10 %"])
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// When there is no room, the memory of an accessory that is away goes first.
-  @Test func aBoundedNumberOfAccessories() throws {
+  @Test func theBookHoldsABoundedNumberOfAccessories() throws {
     var book = try Self.book(["A", "B"], "silent for 5 min", limit: 2)
     let rules = [try AlarmRule("silent for 5 min")]
     _ = book.watch("C", Self.device("C"), rules, now: Self.start)

@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func theRulesOfAProfile() async throws {
+  @Test func aProfilesRulesRaiseAlarms() async throws {
     var profile = Profile.af1
     profile.alarms = [try AlarmRule("battery < 50 %")]
     try await ServiceHarness.with(profiles: [profile]) { harness in

@@ -107,7 +107,7 @@ struct HistoryFileTests {
     #expect(most == Self.buckets(HistoryContents(bytes).store).reduce(0) { $0 + $1.count })
   }
 
-  @Test func aFileWithOneWrongByte() throws {
+  @Test func aWrongByteCostsLittleOfTheHistory() throws {
     let (_, file) = try Self.written(60)
     let bytes = try #require(file.state.value.bytes)
     let whole = Self.buckets(HistoryContents(bytes).store).reduce(0) { $0 + $1.count }
