@@ -44,7 +44,7 @@ extension Plain {
     }
 
     /// The nodes are the group's, systemd is told of all that happens to them, and others are let alone.
-    @Test func ourNodesAndTheirEvents() async throws {
+    @Test func ourNodesBelongToTheGroup() async throws {
       try await use(ProfileStore.builtIn.profiles)
       // 252 has no 'udevadm verify'; a test of any device shows what is thought of the rules.
       let judged = try await run("udevadm", "test", "/sys/class/mem/null")

@@ -160,7 +160,7 @@ extension Systemd {
     }
 
     /// Documentation/autostart.md, "From a new gadget to auto-attach".
-    @Test func aProfileOfOnesOwn() async throws {
+    @Test func thePageOnANewGadgetIsTrue() async throws {
       try await InstalledService.prepare(idle: "20s")
       let profile = "/etc/accessory-bridge/profiles/own.yaml"
       let rules = "/etc/udev/rules.d/70-accessory-bridge.rules"

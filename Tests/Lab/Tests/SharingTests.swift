@@ -67,7 +67,7 @@ extension Systemd {
     // MARK: - accessory-bridge-share@.service
 
     /// Documentation/sharing.md, "On the network".
-    @Test func aShareOnTheNetwork() async throws {
+    @Test func thePageOnSharingOnTheNetworkIsTrue() async throws {
       try await InstalledService.prepare(idle: "60s")
       let unit = "accessory-bridge-share@lamp.service"
       let file = "/etc/accessory-bridge/shares/lamp.yaml"

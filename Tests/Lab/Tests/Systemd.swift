@@ -19,7 +19,7 @@ import Testing
   }
 
   /// A service that udev starts when the accessory is plugged in, and that ends with it.
-  @Test func aServiceForAnAccessory() async throws {
+  @Test func aUnitStartsAndEndsWithItsAccessory() async throws {
     // The installed service, which other tests may have left, would take the accessory, too: who is first has it.
     #expect(try await InstalledService.make("uninstall").status == 0)
     let tests = linkTarget("/proc/self/exe") ?? ""
