@@ -17,7 +17,7 @@ import Testing
     await #expect(throws: AccessoryError.self) { try await body() }
   }
 
-  @Test func everythingThatALineCan() async throws {
+  @Test func everythingOfALineWorksWhenLent() async throws {
     let sample = try await SampleServer()
     sample.bridge.line.state.update { state in
       state.status.modemLines = [.cts, .dtr]
@@ -150,7 +150,8 @@ import Testing
     service.close()
   }
 
-  @Test(arguments: ["9007199254740993", "1e30", "-1", "33"]) func numbersThatNoLineHas(bits: String) async throws {
+  @Test(arguments: ["9007199254740993", "1e30", "-1", "33"])
+  func impossibleNumbersOfALineAreBadData(bits: String) async throws {
     let directory = try TemporaryDirectory()
     let (one, other) = (directory.path + "/1", directory.path + "/2")
     let first = try CannedService(

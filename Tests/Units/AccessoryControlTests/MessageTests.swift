@@ -5,7 +5,7 @@ import AccessoryCore
 import Testing
 
 @Suite("Messages") struct MessageTests {
-  @Test func cutsDoNotMatter() {
+  @Test func messagesAreReadHoweverTheyAreCut() {
     let stream = Array("first\0\0second message\0third".utf8)
     var splitter = MessageSplitter(limit: 100)
     for byte in stream {
