@@ -8,7 +8,7 @@ import Testing
 
   private func battery(_ percent: Int) -> AlarmReadings { AlarmReadings(battery: BatteryReading(percent: percent)) }
 
-  @Test func raisedAlarmsWithTheirTimes() throws {
+  @Test func raisedAlarmsKeepTheirTimes() throws {
     let rules = [try AlarmRule("battery < 20 %"), try AlarmRule("very low: battery < 10 % for 1 min")]
     var set = AlarmSet(rules, now: Self.start)
     #expect(set.deadline == nil && !set.watchesSilence && set.raised.isEmpty)

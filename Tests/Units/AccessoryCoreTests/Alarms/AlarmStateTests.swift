@@ -222,7 +222,7 @@ private struct Watched {
   }
 
   /// Without a battery, a single word is the name of a value.
-  @Test func aWordThatIsAValue() throws {
+  @Test func aSingleWordWithoutABatteryNamesAValue() throws {
     var watched = try Watched("temperature > 45")
     watched.take("temperature", 50, .celsius)
     #expect(watched.changes == [.raised])
