@@ -38,14 +38,14 @@ import Testing
   }
 
   /// Whose owner is gone: the lock tells.
-  @Test func aFileThatNobodyHolds() throws {
+  @Test func anAnnouncementThatNobodyHoldsIsRemoved() throws {
     let directory = try TemporaryDirectory()
     try directory.write(Array(Self.text.utf8), to: "stale.json")
     #expect(AnnouncementFile.read(directory.path + "/stale.json") == nil)
     #expect(directory.names() == [])
   }
 
-  @Test func aFileThatSomebodyHolds() throws {
+  @Test func aHeldAnnouncementIsReadUntilLetGo() throws {
     let file = try HeldFile(Array(Self.text.utf8))
     #expect(AnnouncementFile.read(file.path) == Announcement(path: "/dev/pts/7", driver: "framed"))
     file.letGo()
@@ -63,7 +63,7 @@ import Testing
     #expect(exists(file.path), "somebody holds it, so it isn't ours to remove")
   }
 
-  @Test func invalidUTF8OfAnAnnouncementIsRepaired() throws {
+  @Test func invalidUTF8OfAnAnnouncementIsNeverShown() throws {
     let bytes = Array(#"{"path":"/dev/pts/7","driver":"framed","name":""#.utf8) + [0xFF, 0xC0] + Array(#""}"#.utf8)
     let file = try HeldFile(bytes)
     // Left out or repaired, but nothing that isn't text.

@@ -100,7 +100,7 @@ import Testing
   }
 
   /// A name may end like a unit.
-  @Test func aNameThatEndsLikeAUnit() throws {
+  @Test func aNameMayEndLikeAUnit() throws {
     let odd = Device(.node("/dev/pts/9994"), source: .simulator, serialNumber: "X-1@2")
     #expect(try resolve("X-1@2", Self.red, odd) == odd)
     let directory = try TemporaryDirectory()
@@ -299,7 +299,7 @@ import Testing
   }
 
   /// With nothing typed, one whose protocol is known goes before those that could be anything.
-  @Test func theOnlyOneThatIsKnown() throws {
+  @Test func theOnlyDeviceWithAKnownDriverIsChosen() throws {
     var known = Self.red
     known.driver = "framed"
     #expect(try resolve(nil, Self.bare, known, Self.lamp) == known)
@@ -360,7 +360,7 @@ import Testing
     #expect(try choose("A3", [other], [gone]) == "A2")
   }
 
-  @Test func theSameByWhateverWayIn() {
+  @Test func aDeviceIsTheSameOverEachTransport() {
     let usb = USBIdentity(
       vendorID: 1, productID: 2, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", devpath: "",
       speed: nil, function: USBClass(code: 0, subclass: 0, protocol: 0), damage: nil)

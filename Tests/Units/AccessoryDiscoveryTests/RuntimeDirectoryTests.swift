@@ -17,7 +17,7 @@ import Testing
     try RuntimeDirectory.path { variables[$0] }
   }
 
-  @Test func isMadeForTheUserAlone() throws {
+  @Test func theRuntimeDirectoryIsTheUsersAlone() throws {
     #expect(try find(["XDG_RUNTIME_DIR": directory.path]) == path)
     var facts = stat()
     #expect(lstat(path, &facts) == 0)
@@ -76,7 +76,7 @@ import Testing
     expectRefusal()
   }
 
-  @Test func aRuntimeDirectoryThatIsNotThere() {
+  @Test func aMissingRuntimeDirectoryIsMisconfigured() {
     let error = #expect(throws: AccessoryError.self) { try find(["XDG_RUNTIME_DIR": directory.path + "/missing"]) }
     #expect(error?.kind == .misconfigured)
     #expect(error?.message.contains(directory.path + "/missing") == true)

@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Unplugged and plugged in again under the same name, faster than anybody looks: still told, both.
-  @Test func oneThatComesBackAtOnce() async throws {
+  @Test func aQuickReplugIsReportedAsTwoEvents() async throws {
     var file = try announce("quick")
     var events = try await source().events().makeAsyncIterator()
     #expect(await events.next() == .added(Self.device("quick")))
@@ -163,7 +163,7 @@ import Testing
   }
 
   /// Nobody is left waiting for what can't come: a directory that was given is its owner's business.
-  @Test func aGivenDirectoryThatGoesAway() async throws {
+  @Test func eventsEndWithTheGivenDirectory() async throws {
     let path = directory.path + "/given"
     try #require(mkdir(path, 0o700) == 0)
     let file = try AnnouncementFile(Announcement(path: "/dev/pts/1", driver: "framed"), name: "one", directory: path)
@@ -176,7 +176,7 @@ import Testing
     #expect(await events.next() == nil)
   }
 
-  @Test func aDirectoryThatIsNotThere() async throws {
+  @Test func aMissingSimulatorDirectoryIsNotFound() async throws {
     let source = SimulatorSource(directory: directory.path + "/missing")
     #expect(try await source.devices() == [])
     let error = await #expect(throws: AccessoryError.self) { try await source.events() }

@@ -116,7 +116,7 @@ import Testing
   }
 
   /// Where udev runs, what its rules haven't been applied to is not told yet.
-  @Test func notBeforeItIsReady() {
+  @Test func aDeviceIsToldOnlyWhenReady() {
     var model = UdevModel(onlyInitialized: true)
     #expect(look(&model, records(ready: false)) == [])
     var half = records()
