@@ -123,7 +123,7 @@ import Testing
   }
 
   /// Text that isn't text is repaired: what it was can't be known.
-  @Test func identityThatIsNoText() async throws {
+  @Test func invalidTextOfAnIdentityIsRepaired() async throws {
     let accessory = try await open(answering: [0x66, 0xFF, 0, 0xC3, 0, 0, 0, 0, 0])
     let identity = try await accessory.identify()
     #expect(identity.manufacturer == "f\u{FFFD}")
@@ -160,7 +160,7 @@ import Testing
     await accessory.close()
   }
 
-  @Test func helloThatMakesNoSense() async throws {
+  @Test func aSenselessHelloIsBadData() async throws {
     let failure = await #expect(throws: AccessoryError.self) {
       try await open { $0.command == .hello ? .reply([1, 2, 3]) : .silence }
     }

@@ -106,7 +106,7 @@ import Testing
   }
 
   /// What the page shows of numbers is what is compiled here.
-  @Test func numbersAsThePageShowsThem() throws {
+  @Test func thePagesExampleOfNumbersIsCompiled() throws {
     let session = AccessorySession(MemoryTransport())
     let format = HeaderFormat(sync: [0xA5], headerByteCount: 4, length: .init(offset: 1, byteCount: 1))
     var options = FrameExchange<HeaderCodec>.Options()

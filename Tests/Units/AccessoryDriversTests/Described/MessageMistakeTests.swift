@@ -320,7 +320,7 @@ import Testing
   }
 
   /// More fields than a body of a fixed size has bytes.
-  @Test func bodiesThatAreTooSmall() {
+  @Test func fieldsBeyondAFixedBodyAreAMistake() {
     let text = DescriptionSample.head + "framings: {f: {layout: [start: A5, data: 8]}}\n"
     #expect(
       DescriptionSample.mistakes(text + "messages: {m: {fields: [{name: a, type: u64}, {name: b, type: u8}]}}\n")

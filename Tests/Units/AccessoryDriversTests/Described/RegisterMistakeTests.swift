@@ -93,7 +93,7 @@ import Testing
       ])
   }
 
-  @Test func theWordThatComesFirst() throws {
+  @Test func aFieldsWordOrderGoesBeforeTheDefault() throws {
     let fields =
       "{at: 1, name: a, type: u32}, {at: 3, name: b, type: u32, words_first: high}, {at: 5, name: c, type: f64}"
     let description = try read(Self.group(fields, modbus: "modbus: {words_first: low}\n"))

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// An adapter that hears itself, with an accessory behind it whose request looks like its answer; in pieces.
-  @Test func anEchoAndAnAnswer() async throws {
+  @Test func anAnswerBehindAnEchoIsIdentified() async throws {
     let (request, reply, rate) = try Self.answer("vesc")
     let port = PretendedPort { $0 == rate ? $1 == request ? $1 + reply : $1 : nil }
     #expect(try await port.identify(.test()).found.map(\.kind) == ["vesc"])

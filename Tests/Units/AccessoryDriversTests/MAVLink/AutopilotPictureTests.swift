@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Nothing is made of what isn't known.
-  @Test func aBatteryOfWhichNothingIsKnown() {
+  @Test func anUnknownBatteryHasNoValues() {
     let reading = BatteryReading(MAVLinkBatteryStatus(id: 0), nil, nil)
     #expect(reading == BatteryReading() && reading.faults == nil && reading.derived.isEmpty)
     #expect(picture().battery == nil)

@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: [
     "poll: off", "poll: 1m", "poll: {cells: off, readings: 3s}", "poll: {}", "sleep: true", "writes: allowed",
   ])
-  func isWrittenAsItIsRead(_ text: String) throws {
+  func aPollPolicyIsWrittenAsItIsRead(_ text: String) throws {
     let profile = try read(text)
     let written = ProfileText.text(profile)
     #expect(try ProfileReader.read(Array(written.utf8), file: "g", drivers: Self.drivers) == profile)

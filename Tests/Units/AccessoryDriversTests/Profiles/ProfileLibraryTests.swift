@@ -84,7 +84,7 @@ import Testing
   }
 
   /// For the user alone, a group that may write is the user's own.
-  @Test func aFileThatTheGroupMayWrite() throws {
+  @Test func strictnessRefusesProfilesTheGroupMayWrite() throws {
     try write("a", "1", to: "a.yaml", in: system)
     #expect(chmod(system.path + "/a.yaml", 0o660) == 0 && chmod(system.path, 0o770) == 0)
     #expect(load(isStrict: false).store.profile(named: "a") != nil)

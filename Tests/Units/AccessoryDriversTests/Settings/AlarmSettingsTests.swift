@@ -59,7 +59,7 @@ import Testing
   }
 
   /// A limit that can't be compared with a described value is reported, and hinders nothing.
-  @Test func limitsThatDoNotFit() throws {
+  @Test func aLimitInAnotherUnitIsReported() throws {
     let text = """
       name: sun
       match: {serial: A1}
