@@ -89,7 +89,7 @@ struct NUTSessionTests {
     #expect(try talk(line) == ["ERR \(error)\n"])
   }
 
-  @Test func readingsThatAreNotTold() throws {
+  @Test func staleOrLostReadingsAreErrorsOfNUT() throws {
     for line in ["LIST VAR SIM0001", "GET VAR SIM0001 ups.status", "LIST RW SIM0001"] {
       #expect(try talk(line, to: .sample { $0.isStale = true }) == ["ERR DATA-STALE\n"])
       #expect(try talk(line, to: .sample { $0.isRead = false }) == ["ERR DATA-STALE\n"])
@@ -174,7 +174,7 @@ struct NUTSessionTests {
     #expect(count == NUTSession.errorLimit)
   }
 
-  @Test func aLineThatIsTooLong() throws {
+  @Test func aLineBeyondTheLimitIsAnInvalidArgument() throws {
     for ending in ["", "\n"] {
       var session = NUTSession(NUTSession.Configuration(), address: "")
       session.take([UInt8](repeating: 0x41, count: NUTLine.limit + 1) + Array(ending.utf8))

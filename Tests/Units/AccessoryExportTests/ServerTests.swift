@@ -200,7 +200,7 @@ import Testing
     await server.close()
   }
 
-  @Test func onlyLoopbackUnlessAllowed() async throws {
+  @Test func onlyLoopbackIsServedUnlessAllowed() async throws {
     let server = ExportServer(ReadingsFeed(clock: clock), clock: clock) { _ in
       NUTSession(NUTSession.Configuration(), address: "")
     }
