@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Something in it is open, so the kernel keeps the directory, and doesn't tell of its end.
-  @Test(arguments: ["a/b/c", "a/b", "a"]) func removedWhileSomethingIsOpen(name: String) async throws {
+  @Test(arguments: ["a/b/c", "a/b", "a"]) func aDirectoryRemovedWhileOpenIsReportedGone(name: String) async throws {
     try directory.write([], to: "a/b/c/one")
     let open = open(path("a/b/c/one"), O_RDONLY | O_CLOEXEC)
     defer { close(open) }
@@ -69,7 +69,7 @@ import Testing
     watcher.stop()
   }
 
-  @Test func oneThatIsNotThere() {
+  @Test func watchingAMissingDirectoryFails() {
     #expect(throws: Errno.noSuchFileOrDirectory) {
       try DirectoryWatcher(path("nowhere"), levels: 2, for: .deleted) { _ in }
     }

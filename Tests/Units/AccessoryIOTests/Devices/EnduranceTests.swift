@@ -19,7 +19,7 @@ extension ProcessWide {
       try await eventually("one I/O thread") { ThisProcess.threadCount(named: "accessory-io") == 1 }
     }
 
-    @Test func aThousandTimesOpenAndClosed() async throws {
+    @Test func aThousandOpeningsLeaveNothingBehind() async throws {
       let terminal = try openPseudoTerminal()
       try await expectNothingGrows(1_000) { number in
         let transport = try await DescriptorTransport.open(.init(path: terminal.path))
@@ -31,7 +31,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func aThousandTimesPluggedAndUnplugged() async throws {
+    @Test func aThousandUnplugsLeaveNothingBehind() async throws {
       try await expectNothingGrows(1_000) { number in
         let terminal = try openPseudoTerminal()
         let transport = try await DescriptorTransport.open(.init(path: terminal.path))

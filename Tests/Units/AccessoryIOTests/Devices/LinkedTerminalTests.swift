@@ -20,7 +20,7 @@ import Testing
     try await DescriptorTransport.open(configuration).close()
   }
 
-  @Test func isNotOpenedUntilTheLinkIsMadeAgain() async throws {
+  @Test func anOldLinkIsNotOpenedUntilMadeAgain() async throws {
     let (own, another) = (try openPseudoTerminal(), try openPseudoTerminal())
     try #require(symlink(own.path, link) == 0)
     try await open(own, link: link)

@@ -19,7 +19,7 @@ private actor Settled: IOActor {
 
 /// The one buffer of an I/O thread. That only its actors can ask for it is for the compiler to see.
 @Suite struct ReadBufferTests {
-  @Test func isForActorsOnTheThread() async { #expect(await Settled().size() == 65_536) }
+  @Test func actorsOnTheThreadShareItsReadBuffer() async { #expect(await Settled().size() == 65_536) }
 
   @Test func anActorOffTheThreadGetsNoReadBuffer() async {
     await #expect(processExitsWith: .failure) { _ = await Stray().firstByte() }

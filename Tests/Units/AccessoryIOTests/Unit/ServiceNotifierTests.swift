@@ -108,7 +108,7 @@ import Testing
   }
 
   /// Nobody listens there, or no longer; who does again is told again.
-  @Test func aManagerThatIsGone() async throws {
+  @Test func aReturningManagerIsToldAgain() async throws {
     let notifier = notifier(["NOTIFY_SOCKET": path])
     await notifier.report(.ready)
     do {

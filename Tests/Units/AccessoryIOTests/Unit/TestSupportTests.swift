@@ -27,7 +27,7 @@ import Testing
     #expect(!clock.advanceToNext())
   }
 
-  @Test func sleepingOnAManualClock() async throws {
+  @Test func aSleepOnAManualClockEndsOnTime() async throws {
     let clock = ManualClock()
     async let slept: Void = clock.sleep(for: .seconds(3_600))
     try await clock.waitForPending()
