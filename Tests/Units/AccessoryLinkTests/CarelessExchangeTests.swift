@@ -86,7 +86,7 @@ private struct CarelessExchange: Exchange {
   }
 
   /// A deadline in the past counts once, and once more when something happens.
-  @Test func aDeadlineThatStaysInThePast() async throws {
+  @Test func aPastDeadlineCountsOnce() async throws {
     let link = try await link { $0.deadline = MonotonicTime(nanoseconds: 1) }
     try await calls.wait { $0 > 0 }
     let request = Task { try await link.request(1) }

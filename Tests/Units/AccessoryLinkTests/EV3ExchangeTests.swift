@@ -236,7 +236,7 @@ import Testing
   }
 
   /// A number that is still waited for isn't used again.
-  @Test func aNumberThatIsInUse() {
+  @Test func aNumberInUseIsNotUsedAgain() {
     var options = EV3Exchange.Options()
     options.pacing = .window(2)
     var harness = EV3Harness.opened(options: options)

@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Without an answer to it, nothing more is sent: those that wait fail, all at once.
-  @Test func aMarkerWithoutAnAnswer() {
+  @Test func aMarkerWithoutAnswerFailsWhatWaits() {
     var harness = EV3Harness.opened()
     let ids = (0..<6).map { _ in harness.direct(wantsReply: false) }
     harness.advance(.seconds(3))

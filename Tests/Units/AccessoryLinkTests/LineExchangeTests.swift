@@ -58,7 +58,7 @@ import Testing
   }
 
   /// A reply that has arrived in time is the reply, though nobody had his turn to look at it before the limit.
-  @Test func aReplyThatWaitsToBeDecoded() async throws {
+  @Test func aReplyWaitingToBeDecodedIsInTime() async throws {
     let link = try await link()
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)

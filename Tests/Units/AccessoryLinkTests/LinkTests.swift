@@ -189,7 +189,7 @@ final class PretendedAccessory: Sendable {
   }
 
   /// Events keep the link that they come from: a program may hold nothing else.
-  @Test func eventsOfALinkThatNobodyHolds() async throws {
+  @Test func eventsKeepTheirLinkOpen() async throws {
     let accessory = PretendedAccessory()
     do {
       var events = try await accessory.link().events().makeAsyncIterator()

@@ -103,7 +103,7 @@ import Testing
   }
 
   /// The bytes keep the session that they come from.
-  @Test func bytesOfASessionThatNobodyHolds() async throws {
+  @Test func bytesKeepTheirSessionOpen() async throws {
     let transport = MemoryTransport(label: "gadget")
     func open() async throws(AccessoryError) -> AccessorySession { AccessorySession(transport) }
     transport.receive([1])

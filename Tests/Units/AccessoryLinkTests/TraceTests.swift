@@ -102,7 +102,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     #expect(entries[..<2].allSatisfy { $0.time == records[4].time })
   }
 
-  @Test func isRecordedAndReadAgain() throws {
+  @Test func aLossIsRecordedAndReadAgain() throws {
     let record = TraceRecord(time: .milliseconds(7), direction: .toDevice, bytes: [1], lostBytes: 12)
     #expect(Recording.line(record) == "#lost 0.007000000 12\n0.007000000 > 01\n")
     var reader = RecordingReader()
@@ -130,7 +130,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 
   /// What finds no room is counted, and told by the next record that has some: when all that waited has been taken.
-  @Test(arguments: [1, 4_096]) func isBoundedAndTellsWhatItDrops(size: Int) async {
+  @Test(arguments: [1, 4_096]) func aTraceIsBoundedAndTellsItsLosses(size: Int) async {
     let tap = TraceTap(clock: ManualClock())
     let bytes = [UInt8](repeating: 7, count: size)
     let room = min(TraceQueue.recordLimit, TraceQueue.byteLimit / size)

@@ -237,7 +237,7 @@ import Testing
     #expect(try host.results[id]?.get()?["battery.cells"]?.value == .list(Self.volts.map { .number($0) }))
   }
 
-  @Test func aPieceThatIsLost() throws {
+  @Test func aLostPieceIsAskedForAgain() throws {
     var host = try host(Samples.daly)
     host.submit(try request("counts", of: Samples.daly))
     host.receive(Self.counts)

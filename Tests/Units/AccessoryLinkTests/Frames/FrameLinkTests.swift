@@ -118,7 +118,7 @@ import Testing
     await link.close()
   }
 
-  @Test func aFormatThatCanNotBe() {
+  @Test func anImpossibleFormatIsMisconfigured() {
     let format = HeaderFormat(sync: [], headerByteCount: 3, length: .init(offset: 1, byteCount: 1))
     let error = #expect(throws: AccessoryError.self) {
       _ = try FrameExchange(format, maximumPayload: 8, label: "gadget") { _, _ in .reply }

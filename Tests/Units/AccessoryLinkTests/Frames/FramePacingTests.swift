@@ -170,7 +170,7 @@ import Testing
     #expect(harness.completed == [contact] && harness.error(contact)?.kind == .disconnected)
   }
 
-  @Test func anOpeningThatNothingAnswers() {
+  @Test func anOpeningWithoutReplyMakesContactAtOnce() {
     var harness = opening(BinaryDialect.request("wake", isAnswered: false))
     let contact = harness.begin()
     #expect(harness.takeSent() == ["?0 wake"] && harness.completed == [contact] && harness.error(contact) == nil)
@@ -178,7 +178,7 @@ import Testing
     #expect(harness.takeSent() == ["?0 battery"])
   }
 
-  @Test func anOpeningThatCanNotBeSent() {
+  @Test func anOpeningThatCannotBeSentIsMisconfigured() {
     var harness = opening(BinaryDialect.request(String(repeating: "x", count: 41)))
     let contact = harness.begin()
     #expect(harness.error(contact)?.kind == .misconfigured && harness.completed == [contact])

@@ -72,7 +72,7 @@ import Testing
     #expect(harness.error(id)?.kind == .timedOut)
   }
 
-  @Test func timesThatCanNotBe() {
+  @Test func theLongestAndNegativeTimeLimitsWork() {
     var harness = FrameHarness(BinaryDialect.self) { $0.largestReply = .max }
     let never = harness.ask("never", timeout: .seconds(Int64.max))
     harness.advance(.seconds(86_400))
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// The answer lies behind the beginning of a frame that never came to its end.
-  @Test func anAnswerBehindHalfAFrame() {
+  @Test func anAnswerBehindHalfAFrameIsFound() {
     var harness = FrameHarness(BinaryDialect.self)
     let id = harness.ask("battery")
     harness.deliver(Array(BinaryDialect.encoded(Said("*", 0, "a long text that is cut short")).prefix(6)))
@@ -96,7 +96,7 @@ import Testing
 
   // MARK: - Too late
 
-  @Test func repliesThatComeTooLate() {
+  @Test func oneLateReplyPerTryIsCounted() {
     check(BinaryDialect.self)
     check(LineDialect.self)
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type) {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func theSecondReplyToWhatWasSentTwice() {
+  @Test func aSecondReplyToARepeatedRequestIsADuplicate() {
     var harness = FrameHarness(BinaryDialect.self)
     let id = harness.ask("battery")
     harness.advance(.milliseconds(500))
@@ -144,7 +144,7 @@ import Testing
     #expect(harness.counters.lateReplies == 1 && harness.counters.replies == 1 && harness.events.isEmpty)
   }
 
-  @Test func aCancelledRequestThatNobodyAnswers() {
+  @Test func aCancelledRequestIsNotSentAgain() {
     var harness = FrameHarness(BinaryDialect.self)
     let first = harness.ask("register")
     let second = harness.ask("status")
@@ -198,7 +198,7 @@ import Testing
     #expect(harness.completed == [ask, tell] && harness.error(tell) == nil && harness.results[last] == nil)
   }
 
-  @Test func whatCanNotBeSent() {
+  @Test func aRequestThatCannotBeSentIsMisconfigured() {
     check(BinaryDialect.self, text: String(repeating: "x", count: 41))
     check(LineDialect.self, text: "two\nlines")
     func check<Dialect: FrameDialect>(_ dialect: Dialect.Type, text: String) {

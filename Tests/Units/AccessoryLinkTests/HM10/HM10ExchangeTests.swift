@@ -79,7 +79,7 @@ import Testing
   }
 
   /// What says that a scan is over, again and again, is sent the same greeting once for each, and no other.
-  @Test func amidAScanThatEndsTwice() {
+  @Test func repeatedEndsOfAScanGetOneGreeting() {
     var harness = HM10Harness()
     let opening = harness.begin()
     _ = harness.takeSent()

@@ -108,7 +108,7 @@ import Testing
   }
 
   /// What is of another function, or the same request again, needs no waiting.
-  @Test(arguments: ["parts", "battery", "night"]) func whatCanNotBeMistaken(name: String) throws {
+  @Test(arguments: ["parts", "battery", "night"]) func unmistakableRequestsAreSentAtOnce(name: String) throws {
     var host = try host()
     host.submit(try request("battery"))
     host.advance(.milliseconds(1_500))
@@ -158,7 +158,7 @@ import Testing
 
   // MARK: - Networks
 
-  @Test func byANetworkRepliesHaveNumbers() throws {
+  @Test func repliesByNetworkAreMatchedByNumber() throws {
     var host = try host(wire: .network)
     let first = host.submit(try request("battery"))
     #expect(host.takeWritten() == [Self.hex("0001000000060104331A0003")])

@@ -226,7 +226,7 @@ import Testing
     #expect(sent(&harness).map(\.command) == [.battery])
   }
 
-  @Test func aMessageThatNobodyAnswers() throws {
+  @Test func aMessageWithoutReplyHoldsNothingUp() throws {
     var harness = try opened()
     harness.send(frame(AF1Header(flags: [], command: .echo, number: 9), [1]), from: 1)
     #expect(sent(&harness).map(\.payload) == [[1]])
@@ -234,7 +234,7 @@ import Testing
     #expect(sent(&harness).count == 1)
   }
 
-  @Test func anAccessoryThatDoesNotAnswer() throws {
+  @Test func anAccessoryThatDoesNotAnswerHasNoContact() throws {
     var harness = RoutingHarness(.af1(label: "gadget"))
     // Nothing is said before somebody asks.
     harness.advance(.seconds(5))
@@ -250,7 +250,7 @@ import Testing
     try greet(&harness)
   }
 
-  @Test func anAccessoryThatDoesNotKnowHello() throws {
+  @Test func aRefusedHelloMakesContactToo() throws {
     var harness = RoutingHarness(.af1(label: "gadget"))
     harness.send(hello(4, nonce: 5) + ask(.battery, 5), from: 1)
     let asked = try #require(sent(&harness).first)
