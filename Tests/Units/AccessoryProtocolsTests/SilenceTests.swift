@@ -67,7 +67,7 @@ import Testing
     #expect(codec.counters.skippedBytes == 40)
   }
 
-  @Test func unfinishedFrameThatFailsLater() {
+  @Test func anUnfinishedFrameIsDamagedByLaterBytes() {
     var codec = AF1Codec(maximumPayload: 300)
     var batch = FrameBatch<AF1Header>()
     let unfinished = frame(1, [UInt8](repeating: 0x55, count: 50)).prefix(30)
@@ -80,7 +80,7 @@ import Testing
     #expect(codec.counters.frames == 2)
   }
 
-  @Test func unfinishedFrameThatIsCompletedLater() {
+  @Test func anUnfinishedFrameIsCompletedLater() {
     var codec = AF1Codec(maximumPayload: 300)
     var batch = FrameBatch<AF1Header>()
     let carrier = frame(1, frame(2) + frame(3, [7]) + [1, 2, 3, 4])
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func expiryWithOnlyTheLast() {
+  @Test func expiryKeepsOnlyTheLastUnfinishedFrame() {
     var codec = AF1Codec(maximumPayload: 300, silence: .onlyLast)
     var batch = FrameBatch<AF1Header>()
     let unfinished = frame(1, frame(2) + [UInt8](repeating: 0x55, count: 100)).prefix(40)

@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func aLengthThatIsNeverReached() throws {
+  @Test func aFrameBehindAnUnreachedLengthIsFound() throws {
     // FF bytes are announced and never come; behind them is a whole frame, then silence.
     var codec = try DescribedCodec(Samples.jbd)
     var batch = FrameBatch<DescribedHeader>()

@@ -142,7 +142,7 @@ import Testing
     #expect(handles.openHandles == [0, 2, 16])
   }
 
-  @Test func repliesThatAreTooShort() throws {
+  @Test func repliesThatAreTooShortAreRefused() throws {
     for body in [[], [0x94]] as [[UInt8]] {
       #expect(throws: EV3MessageError.self) { try EV3SystemReply(decoding: body) }
     }

@@ -257,7 +257,7 @@ import Testing
     #expect(try made(0, hasReply: false) { try $0.add(.startProgram("../apps/tst/tst.rbf")) } == expected)
   }
 
-  @Test func commandsAsTheSDKForIOSMakesThem() throws {
+  @Test func commandsAreEncodedAsByTheSDKForIOS() throws {
     func full(_ hasReply: Bool = false, _ add: (inout EV3Batch) throws -> Void) throws -> [UInt8] {
       try made(2, hasReply: hasReply, style: .full, add)
     }

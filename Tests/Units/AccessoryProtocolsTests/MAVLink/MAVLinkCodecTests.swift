@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A length that is too large holds frames back until the line is silent; they are delivered once.
-  @Test func whatASilentLineGives() {
+  @Test func silenceDeliversHeldBackMessagesOnce() {
     var codec = MAVLinkCodec()
     let start: [UInt8] = [0xFD, 200, 0, 0, 1, 1, 1, 147, 0, 0]
     var batch = codec.received(start + MAVLinkSample.heartbeat + MAVLinkSample.battery)

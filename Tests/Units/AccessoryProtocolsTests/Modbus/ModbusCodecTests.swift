@@ -79,7 +79,7 @@ import Testing
   }
 
   /// What was kept when the time was up is no part of an answer to the next request.
-  @Test func halfAReplyThatComesLate() throws {
+  @Test func halfALateReplyIsForgotten() throws {
     var codec = try asking()
     #expect(frames(Array(Self.reply.prefix(7)), &codec) == [])
     var batch = FrameBatch<DescribedHeader>()
