@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Twenty clients that don't read would have 20 MiB. Who reads isn't disturbed.
-  @Test(arguments: [SharingRules.SlowReader.close, .skip]) func manyThatDoNotRead(
+  @Test(arguments: [SharingRules.SlowReader.close, .skip]) func clientsThatDoNotReadStayWithinTheBacklog(
     slowReader: SharingRules.SlowReader
   ) async throws {
     let (hub, device, _, reader) = await crowd(slowReader, stalled: 20)

@@ -43,7 +43,7 @@ import Testing
   }
 
   /// pyserial's server doesn't say how DTR and RTS are, and esptool's doesn't answer some changes of them.
-  @Test func aServerThatIsSilentAboutDTRAndRTS() async throws {
+  @Test func aServerMayBeSilentAboutDTRAndRTS() async throws {
     let setup = try await Setup()
     async let status = setup.line.status()
     for answer: COMPortMessage in [.baudRate(9_600), .dataSize(8), .parity(1), .stopSize(1), .control(1)] {
