@@ -53,7 +53,7 @@ import Testing
     #expect(ask(.echo, 0xBEEF)?.header == .reply(to: .request(.echo, number: 0xBEEF)))
   }
 
-  @Test mutating func bytesThatNoBatteryHas() {
+  @Test mutating func aBatteryPayloadIsSentAsItIs() {
     device.configuration.batteryPayload = [7]
     #expect(ask(.battery)?.payload == [7])
     #expect(device.batteryEvent().payload == [7])

@@ -78,7 +78,7 @@ import Testing
     #expect(drain.reading(afterLoss: 500).percent == 0)
   }
 
-  @Test func aBatteryThatDoesNotDrain() {
+  @Test func aBatteryWithoutDrainNeverLosesAPercent() {
     let start = AF1BatteryReply(level: .high, percent: 82, millivolts: 4_000, charge: .charging)
     #expect(BatteryDrain(from: start, rate: 0).moment(ofLoss: 1) == nil)
   }

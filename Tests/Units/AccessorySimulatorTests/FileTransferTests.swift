@@ -234,7 +234,7 @@ import Testing
     await bench.simulator.stop()
   }
 
-  @Test func namesThatCanNotBeTold() async throws {
+  @Test func impossibleFileNamesAreMisconfigured() async throws {
     for name in ["a\0b", String(repeating: "x", count: 257)] {
       let accessory = try await AF1Accessory.open(
         AccessorySession(ScriptedAccessory { _ in .silence }.inMemory()))

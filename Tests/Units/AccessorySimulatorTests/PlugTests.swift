@@ -163,7 +163,7 @@ import Testing
     #expect(announcements.names() == [])
   }
 
-  @Test func aLinkThatCanNotBeMade() async throws {
+  @Test func aFileInPlaceOfALinkIsKept() async throws {
     try directory.write(Array("precious".utf8), to: "acc")
     let simulator = simulator()
     let error = await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
@@ -174,7 +174,7 @@ import Testing
     #expect(exists(link))
   }
 
-  @Test func anAnnouncementThatCanNotBeMade() async throws {
+  @Test func aFailedAnnouncementRemovesTheLink() async throws {
     let simulator = simulator { $0.announcementDirectory = "/no/such/directory" }
     let error = await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
     #expect(error?.kind == .notFound)
@@ -182,7 +182,7 @@ import Testing
     await simulator.stop()
   }
 
-  @Test func aLinkThatARunningSimulatorKeeps() async throws {
+  @Test func aLinkOfARunningSimulatorIsBusy() async throws {
     let first = simulator { $0.device.identity.serialNumber = "FIRST" }
     let path = try await first.plugIn()
     let second = simulator()

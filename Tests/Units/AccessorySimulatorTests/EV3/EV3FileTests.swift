@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func aFileThatIsTooLong() async throws {
+  @Test func aFileBeyondTheLimitIsMisconfigured() async throws {
     let bench = try await EV3Bench.open()
     await bench.simulator.put(Self.megabyte, at: "big")
     let error = await #expect(throws: AccessoryError.self) {

@@ -96,7 +96,7 @@ import Testing
   }
 
   /// Only where more was asked for than there is does a brick say that the listing is at its end.
-  @Test mutating func aListingThatIsJustAsLong() throws {
+  @Test mutating func aListingOfExactlyTheSizeEndsLater() throws {
     let path = "/home/root/lms2012/sys"
     let size = try system(.listFiles(maximum: 1_012, path: path)).reply.beginning().size
     #expect(try system(.listFiles(maximum: UInt16(size + 1), path: path)).reply.status == .endOfFile)

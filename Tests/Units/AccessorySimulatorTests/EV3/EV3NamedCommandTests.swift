@@ -249,7 +249,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func aReplyThatWaitsForAButton() async throws {
+  @Test func aReplyWaitsForAButton() async throws {
     let bench = try await EV3Bench.open()
     let pressed = Task {
       var batch = EV3Batch()

@@ -37,7 +37,7 @@ import Testing
   }
 
   /// Also at the last piece, behind which the brick has closed the file.
-  @Test(arguments: 0...4) func goesOnAfterItsSinkHasFailed(at call: Int) async throws {
+  @Test(arguments: 0...4) func anUploadGoesOnAfterItsSinkFailed(at call: Int) async throws {
     let bench = try await EV3Bench.open()
     let bytes = Array(EV3FileTests.megabyte.prefix(3_500))
     await bench.simulator.put(bytes, at: "../prjs/data.bin")

@@ -164,7 +164,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func whatItSaysByItself() async throws {
+  @Test func aRobotSaysItsTextAtItsInterval() async throws {
     let bench = try await Bench.open {
       $0.says = "all is well"
       $0.interval = .milliseconds(20)

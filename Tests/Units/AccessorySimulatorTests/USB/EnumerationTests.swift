@@ -6,7 +6,7 @@ import Testing
 
 /// What a host asks of a device that it has found.
 @Suite struct EnumerationTests {
-  @Test func asTheKernelDoesIt() throws {
+  @Test func aDeviceIsEnumeratedAsByTheKernel() throws {
     var identity = SimulatedUSBIdentity(.bulk)
     (identity.vendorID, identity.productID, identity.release) = (0x1234, 0xABCD, 0x0203)
     (identity.manufacturer, identity.product, identity.serialNumber) = ("Maker", "Thing é𝄞", "S/N 1")

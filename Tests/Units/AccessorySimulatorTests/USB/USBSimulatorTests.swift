@@ -29,7 +29,7 @@ import Testing
     ScriptedAccessory.frame(.reply(to: .request(command, number: number)), payload)
   }
 
-  @Test func aRequestAndItsAnswer() async throws {
+  @Test func aUSBRequestGetsItsAnswer() async throws {
     let simulator = simulator()
     #expect(try await simulator.plugIn() == "port 1")
     let cable = try await host.cable()
@@ -195,7 +195,7 @@ import Testing
   }
 
   /// The kernel may be at letting go of what was in a port a moment ago, and then does not see what comes next.
-  @Test func aPortThatIsBeingLeft() throws {
+  @Test func aPortThatIsBeingLeftIsAvoided() throws {
     let directory = try TemporaryDirectory()
     for folder in ["usb1", "usb1/1-1"] { #expect(mkdir("\(directory.path)/\(folder)", 0o755) == 0) }
     try directory.write(Array("480\n".utf8), to: "usb1/speed")
