@@ -111,7 +111,7 @@ import Testing
     await #expect(throws: expected) { try await finishing.value }
   }
 
-  @Test func aFinishThatIsCancelled() async throws {
+  @Test func aCancelledFinishEndsAsCancelled() async throws {
     let script = AccessoryScript([.expect([1])])
     let finishing = Task { try await script.finish() }
     finishing.cancel()
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// Whoever holds the session holds the accessory.
-  @Test func aScriptThatNobodyHolds() async throws {
+  @Test func aSessionKeepsItsScript() async throws {
     let session = AccessorySession(AccessoryScript([.expect([1]), .send([2])]).transport)
     try await session.write([1])
     #expect(try await read(session, 1) == [2])

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Rules that name a deadline that has passed for ever hang no test.
-  @Test func aDeadlineThatNeverGoesAway() {
+  @Test func aStuckDeadlineHangsNoTest() {
     var host = ExchangeHost(StuckExchange())
     host.advance(.seconds(1))
     #expect(host.exchange.told >= 1 && host.exchange.told < 10)
