@@ -46,7 +46,7 @@ import Testing
     #expect(!line.state.value.isBreaking && line.state.value.breakCount == 1)
   }
 
-  @Test func aLineThatIsGone() async throws {
+  @Test func actionsOnAnUnpluggedLineAreDisconnected() async throws {
     line.end(AccessoryError.disconnected("memory"))
     for work in [LineAction.sendBreak, .toggle(.dtr), .setBaud(9_600), .show] {
       let error = await #expect(throws: AccessoryError.self) { try await work.perform(on: line) }
