@@ -339,7 +339,7 @@ func mainQueueBarrier() async {
   }
 
   /// One that has gone again before its connection is told is told, but not picked.
-  @Test func goneBeforeItIsPicked() async throws {
+  @Test func anAccessoryGoneBeforeItsPickIsNotPicked() async throws {
     let bench = try Bench()
     let diary = Diary(bench.manager)
     defer { diary.end() }

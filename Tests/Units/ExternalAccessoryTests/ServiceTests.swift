@@ -160,7 +160,7 @@ import Testing
   }
 
   /// The service stops while this program has borrowed the accessory: its streams come to their end, and that is all.
-  @Test func aServiceThatEndsDuringALoan() async throws {
+  @Test func streamsEndWhenTheServiceEnds() async throws {
     let held = try Held()
     try held.listen()
     let simulator = unannounced()

@@ -68,7 +68,7 @@ import Testing
     #expect(events.status == .error)
   }
 
-  @Test func endedBeforeItWasOpened() {
+  @Test func aStreamEndedBeforeOpeningOpensAndEnds() {
     var events = StreamEvents()
     events.finish(nil)
     #expect(events.status == .notOpen)
