@@ -142,7 +142,7 @@ extension USB {
       io.stop()
     }
 
-    @Test func fiveHundredTimesInAndOut() async throws {
+    @Test func fiveHundredUSBUnplugsLeaveNothingBehind() async throws {
       _ = isRedirected
       // What is made once is made by the first.
       for _ in 0..<50 { try await once(0) }

@@ -146,7 +146,7 @@ extension UdevMock {
     }
 
     @Test(arguments: [[], [1], [18, 1], [UInt8](repeating: 0, count: 18), [UInt8](repeating: 255, count: 4_096)])
-    func descriptorsThatMakeNoSense(_ bytes: [UInt8]) async throws {
+    func aBoardWithSenselessDescriptorsIsListed(_ bytes: [UInt8]) async throws {
       var device = MockUSB.board
       device.descriptors = bytes
       try bed.plug(device)

@@ -85,7 +85,7 @@ extension UdevMock {
       await follower.stop()
     }
 
-    @Test func aTerminalThatComesLater() async throws {
+    @Test func aLateTerminalChangesTheDevice() async throws {
       var board = MockUSB.board
       board.terminals = []
       try bed.plug(board)
@@ -120,7 +120,7 @@ extension UdevMock {
       await follower.stop()
     }
 
-    @Test func aNameThatIsGivenLater() async throws {
+    @Test func linksGivenLaterAreFollowed() async throws {
       try bed.plug(.board)
       let follower = try await Follower(UdevSource())
       try await follower.wait { $0.present.count == 1 }
@@ -209,7 +209,7 @@ extension UdevMock {
       try await eventually("the source's end") { leak == nil }
     }
 
-    @Test func fiveHundredTimesPluggedAndUnplugged() async throws {
+    @Test func fiveHundredHotplugsLeaveNothingBehind() async throws {
       let follower = try await Follower(UdevSource())
       func cycle(_ number: Int) async throws {
         var board = MockUSB.board
