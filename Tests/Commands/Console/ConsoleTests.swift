@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Keys that were typed while it was being opened are not sent when it is open: a robot would drive off.
-  @Test func keysThatWereTypedBefore() async throws {
+  @Test func keysTypedWhileOpeningAreNotSent() async throws {
     try await Sandbox.with { box in
       let accessory = try openPseudoTerminal(raw: true)
       let console = try box.sit("console", accessory.path, "--keys", "--driver", "bluno", "--settle", "200ms")

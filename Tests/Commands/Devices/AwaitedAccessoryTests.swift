@@ -167,7 +167,7 @@ import Testing
 
   // MARK: - Through the service
 
-  @Test func withTheServiceThatWaitsForItToo() async throws {
+  @Test func commandsAndTheServiceWaitForTheSameAccessory() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57")
       let service = try await box.serve("--reconnect-tries", "forever")

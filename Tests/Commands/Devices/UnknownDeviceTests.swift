@@ -146,7 +146,7 @@ import Testing
   }
 
   /// A simulator of a later version.
-  @Test func anAnnouncedDriverThatIsNotThere() async throws {
+  @Test func anUnknownAnnouncedDriverIsExplained() async throws {
     try await Sandbox.with { box in
       let recorder = try openPseudoTerminal(raw: true)
       #expect(try await box.run("list").status == 0)

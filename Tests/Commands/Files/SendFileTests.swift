@@ -64,7 +64,7 @@ import Testing
   }
 
   /// `--wait` is for an accessory that hasn't come yet; after an unplug `--patience` counts.
-  @Test(arguments: [[], ["--wait", "60s"]]) func whatIsGoneForGood(wait: [String]) async throws {
+  @Test(arguments: [[], ["--wait", "60s"]]) func sendFileWithoutPatienceEndsAtAnUnplug(wait: [String]) async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc", "--unplug-after", "10")
       try box.directory.write(Self.bytes, to: "new.bin")

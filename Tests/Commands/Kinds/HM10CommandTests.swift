@@ -157,7 +157,7 @@ import Testing
   }
 
   /// What the other side sends makes the terminal do nothing, unless that is asked for.
-  @Test(arguments: [false, true]) func whatAStrangerSendsToATerminal(isRaw: Bool) async throws {
+  @Test(arguments: [false, true]) func textOfTheOtherSideIsEscapedUnlessRaw(isRaw: Bool) async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       let connect = try box.sit(["connect", "00:17:EA:00:00:01"] + (isRaw ? ["--raw"] : []))

@@ -62,7 +62,7 @@ import Testing
 
   /// An adapter that gives back what it sends, answers later than they are waited for, and registers that aren't there.
   @Test(arguments: [["--echo"], ["--delay", "700ms"], ["--pieces", "3"], ["--refuse", "load"]])
-  func aLineThatIsHardToSpeakOn(options: [String]) async throws {
+  func readingsAreRightOverADifficultModbusLine(options: [String]) async throws {
     try await Sandbox.with { box in
       let program = try box.start(["simulate", "--profile", "epever", "--serial", "TRACER1"] + options)
       _ = try await program.line(containing: " is plugged in at ")

@@ -132,7 +132,7 @@ import Testing
   }
 
   /// What others may write to isn't used by root, who runs this where there is no other user.
-  @Test func aProfileThatEverybodyMayWrite() async throws {
+  @Test func aProfileThatEverybodyMayWriteIsIgnored() async throws {
     try await Sandbox.with { box in
       let usual = try await box.run("profile", "list")
       try write("name: mine\nmatch: {serial: A}\n", to: "profiles/mine.yaml", box)

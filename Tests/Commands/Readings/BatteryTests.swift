@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func everyFieldOfTheDocument() async throws {
+  @Test func theBatteryDocumentHasEveryField() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "./acc", "--percent", "57", "--voltage", "3712")
       let battery = try await box.run("battery", "./acc", "--json")

@@ -109,7 +109,8 @@ extension Sandbox {
   }
 
   /// Commands of a user who isn't permitted to use the other socket go through this one, and read.
-  @Test(.enabled(if: geteuid() == 0, "only root can be others")) func commandsOfThoseWhoMayOnlyRead() async throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can be others"))
+  func commandsOfOtherUsersReadThroughTheReadingsSocket() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--percent", "57")
       chmod(box.directory.path, 0o711)

@@ -35,7 +35,7 @@ import Testing
     #expect(lines.count { !$0.contains("| bridge-cli |") } >= 30)
   }
 
-  @Test(arguments: names) func decodesToTheSameText(name: String) async throws {
+  @Test(arguments: names) func everyRecordingDecodesToItsText(name: String) async throws {
     try await Sandbox.with { box in
       let trace = try await box.run("trace", "\(Self.folder)/\(name).trace")
       #expect(trace.status == 0)

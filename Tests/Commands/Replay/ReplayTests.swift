@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func whatCanNotBeReplayed() async throws {
+  @Test func replayRefusesWrongRecordingsAndOptions() async throws {
     try await Sandbox.with { box in
       try box.directory.write(Array("#accessory-bridge-recording 1 silence 0.050000000\n".utf8), to: "empty.trace")
       try box.directory.write(Array("#accessory-bridge-recording 1 silence 0.05\n".utf8), to: "bad.trace")

@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Nobody writes to the named pipe; Ctrl-C is heard all the same.
-  @Test func aPipeThatNobodyWritesTo() async throws {
+  @Test func ctrlCEndsAWaitForAPipe() async throws {
     try await Sandbox.with { box in
       #expect(mkfifo(box.directory.path + "/pipe", 0o600) == 0)
       let command = try box.start("replay", "./pipe")
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// What another program writes into a pipe is read to its end, as a file is.
-  @Test func aPipeThatIsWrittenTo() async throws {
+  @Test func aPipeIsReadToItsEnd() async throws {
     try await Sandbox.with { box in
       let text = "#accessory-bridge-recording 1 silence=1\nnonsense\n"
       try box.directory.write(Array(text.utf8), to: "file")

@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A reply that isn't as it should be is shown as it is.
-  @Test func repliesThatMakeNoSense() async throws {
+  @Test func anEmptyReplyIsShownAsItIs() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--battery-payload", "")
       #expect(try await box.run("request", "battery").outputText == "\n")
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func asMuchAsTheAccessoryTakesAndNoMore() async throws {
+  @Test func aPayloadBeyondTheAccessorysLimitIsRefused() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let most = String(repeating: "5a", count: 4_096)

@@ -282,7 +282,7 @@ extension Sandbox {
     }
   }
 
-  @Test func saysThatTheSearchIsOver() async throws {
+  @Test func theServiceSaysThatTheSearchIsOver() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve("--scan-timeout", "50ms")
       try await service.errors(containing: "the search has ended: no accessory")

@@ -118,7 +118,7 @@ import Testing
 
   // MARK: - Starting
 
-  @Test func aSourceThatIsNone() async throws {
+  @Test func anUnknownSourceIsAUsageError() async throws {
     try await Sandbox.with { box in
       let service = try await box.run(["serve"], environment: ["ACCESSORY_BRIDGE_SOURCES": "nonsense"])
       #expect(service.status == EX_USAGE)
@@ -150,7 +150,7 @@ import Testing
 
   /// A service that takes no more clients is there, and may have the accessory.
   @Test(arguments: [["battery"], ["battery", "SIM0001", "--json"], ["detach", "SIM0001"]])
-  func aServiceThatIsBusy(command: [String]) async throws {
+  func aBusyServiceIsReported(command: [String]) async throws {
     try await Sandbox.with { box in
       let path = box.directory.path + "/control"
       var limits = ControlServer.Limits()

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Nothing arrives: that is silence, not a wrong answer.
-  @Test(arguments: ["--drop", "--corrupt"]) func aLineThatLosesEverything(fault: String) async throws {
+  @Test(arguments: ["--drop", "--corrupt"]) func aLineThatLosesEverythingTimesOut(fault: String) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate(fault, "1")
       let request = try await box.run("request", "echo", "aa")

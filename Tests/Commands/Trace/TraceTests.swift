@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func aDeviceOnUSBThatIsNotThere() async throws {
+  @Test func doctorReportsAMissingUSBDevice() async throws {
     try await Sandbox.with { box in
       let doctor = try await box.run("doctor", "usb:1209:0001")
       #expect(doctor.status == EX_NOINPUT)
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func aPortThatIsNotThere() async throws {
+  @Test func doctorReportsAMissingPort() async throws {
     try await Sandbox.with { box in
       let doctor = try await box.run("doctor", "/dev/ttyUSB99")
       #expect(doctor.status == EX_NOINPUT)

@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func aLinkInADirectoryThatIsNotThere() async throws {
+  @Test func aLinkInAMissingDirectoryIsRefused() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.run("simulate", "framed", "--link", "missing/acc")
       #expect(simulator.status == EX_NOINPUT)
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func aScanThatIsInterrupted() async throws {
+  @Test func anInterruptedScanEndsWithItsSignal() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate(kind: "hm10", "--central", "--neighbours", "5", "--scan-time", "100ms")
       let scan = try box.start("scan", "--timeout", "60s", "--json")

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func aPortThatAnotherProcessHas() async throws {
+  @Test func aPortOfAnotherProcessIsBusy() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let holder = try box.start("battery", "--watch")
@@ -123,7 +123,7 @@ import Testing
 
   @Test(
     arguments: [("battery", []), ("status", [0]), ("status", [0, 0, 0]), ("info", [0x41, 0x42])] as [(String, [UInt8])])
-  func answersThatMakeNoSense(command: String, payload: [UInt8]) async throws {
+  func senselessAnswersAreDataErrors(command: String, payload: [UInt8]) async throws {
     let accessory = ScriptedAccessory { $0.command == .hello ? .silence : .reply(payload) }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
@@ -135,7 +135,7 @@ import Testing
     await terminal.transport.close()
   }
 
-  @Test func whatIsNoSerialPort() async throws {
+  @Test func pathsOfNoSerialPortAreRefused() async throws {
     try await Sandbox.with { box in
       try box.directory.write([1, 2, 3], to: "file")
       for path in ["./file", "/dev/null", box.directory.path] {
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// Root may open everything, unless it gives that up.
-  @Test func aPortThatOneMayNotOpen() async throws {
+  @Test func aPortWithoutPermissionIsExplained() async throws {
     let isRoot = geteuid() == 0
     let terminal = try await PseudoTerminal.open()
     #expect(chmod(terminal.path, isRoot ? 0o660 : 0o000) == 0)

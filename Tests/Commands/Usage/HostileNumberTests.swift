@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Of a service whose list makes no sense nothing is known.
-  @Test func aListThatMakesNoSense() async throws {
+  @Test func infoKnowsNothingOfASenselessList() async throws {
     try await Sandbox.with { box in
       let usb =
         #"{"vendor_id":1,"product_id":1,"bus":0,"address":0,"node":"","port":"","speed_mbps":-1e300,"interfaces":[]}"#

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Told before the answer and told behind it, in one piece: the older one is not shown, which would be a step back.
-  @Test func nothingOlderThanTheFirstAnswer() async throws {
+  @Test func aReadingOlderThanTheAnswerIsNotShown() async throws {
     let accessory = ScriptedAccessory { request in
       guard request.command == .battery else { return .silence }
       return .bytes(
@@ -95,7 +95,7 @@ import Testing
   }
 
   /// An accessory that has just come back and answers wrongly is opened again; the command doesn't end.
-  @Test func anAccessoryThatIsntReadyWhenItIsBack() async throws {
+  @Test func anUnreadyAccessoryIsOpenedAgain() async throws {
     let first = ScriptedAccessory { $0.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence }
     let greetings = Watched(0)
     let second = ScriptedAccessory { request in

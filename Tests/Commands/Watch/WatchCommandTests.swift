@@ -15,7 +15,7 @@ import Testing
     (try? SmallFile.read(box.directory.path + "/log", limit: 65_536)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  @Test func runsACommandAtEachEvent() async throws {
+  @Test func watchRunsACommandAtEachEvent() async throws {
     try await Sandbox.with { box in
       try Self.script(
         box, #"echo "$ACCESSORY_EVENT|$ACCESSORY_SERIAL|$ACCESSORY_NAME|$ACCESSORY_BATTERY_PERCENT" >> log"#)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func aCommandThatIsNotThere() async throws {
+  @Test func watchReportsCommandsThatFail() async throws {
     try await Sandbox.with { box in
       let watch = try box.start("watch", "--exec", "./nowhere")
       _ = try await box.simulate()
