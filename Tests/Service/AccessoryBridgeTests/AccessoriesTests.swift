@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Nobody knows its protocol: it can be had as bytes, and nothing is sent to it.
-  @Test func aDeviceOfWhichNothingIsKnown() async throws {
+  @Test func anUnknownDeviceIsOpenedOnlyAsBytes() async throws {
     let place = try Place()
     let terminal = try await PseudoTerminal.open()
     let accessories = place.accessories

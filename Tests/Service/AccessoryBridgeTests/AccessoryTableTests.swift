@@ -91,7 +91,7 @@ import Testing
     return (try await ServiceAccessory.open(held, label: "X1", replyTimeout: replyTimeout), service)
   }
 
-  @Test func aServiceThatIsNeverReady() async throws {
+  @Test func aServiceThatIsNeverReadyFailsTheOpening() async throws {
     for answers in [["Subscribe": []], ["Subscribe": [Self.ready.replacing("ready", with: "present")]]] {
       let error = await #expect(throws: AccessoryError.self) {
         try await open(answers, replyTimeout: .milliseconds(100))
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func aServiceThatAnswersNonsense() async throws {
+  @Test func nonsenseOfAServiceIsBadData() async throws {
     let event = #"{"event":"battery","time":1,"battery":{"level":"low","level_origin":"x","charge":"y","percent":200}}"#
     let error = await #expect(throws: AccessoryError.self) { try await open(["Subscribe": [event, "{}"]]) }
     #expect(error?.kind == .badData)
@@ -110,7 +110,7 @@ import Testing
     #expect(infos?.kind == .badData)
   }
 
-  @Test func aServiceThatAnswersNoMore() async throws {
+  @Test func closingCancelsAWaitingCall() async throws {
     let (accessory, service) = try await open([
       "Subscribe": ["!" + #"{"parameters":\#(Self.ready),"continues":true}"#], "Info": [Self.info], "Battery": [],
       "Status": [#"{"device":\#(Self.device)}"#],

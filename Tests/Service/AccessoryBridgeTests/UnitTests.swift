@@ -83,7 +83,7 @@ import Testing
     await line.stop()
   }
 
-  @Test func endTogetherWhenTheLineIsPulled() async throws {
+  @Test func unitsEndTogetherWithTheirLine() async throws {
     let place = try Place()
     let line = try await Self.line(place)
     let accessories = Self.accessories(place, .list([1, 2, 5]))

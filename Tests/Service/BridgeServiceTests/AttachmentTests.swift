@@ -204,7 +204,7 @@ import Testing
   }
 
   /// By its path, before anybody has told what it is: a user, or a rule of udev, may be faster than udev itself.
-  @Test func namedBeforeItIsTold() async throws {
+  @Test func anAccessoryMayBeAttachedBeforeItIsAnnounced() async throws {
     let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with { harness in
@@ -226,7 +226,7 @@ import Testing
   }
 
   /// Who waits for a device gets the one that has taken its place.
-  @Test func namedWhileItIsTold() async throws {
+  @Test func aWaitingClientGetsTheAnnouncedDevice() async throws {
     let (isSilent, asked) = (Watched(true), Watched(false))
     let accessory = ScriptedAccessory { request in
       switch request.command {
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func restsUntilSomebodyWantsSomething() async throws {
+  @Test func anIdleAccessoryRestsUntilItIsWanted() async throws {
     var profile = Profile.af1
     profile.policies.idleClose = .milliseconds(50)
     try await ServiceHarness.with(profiles: [profile]) { harness in
@@ -353,7 +353,7 @@ import Testing
   }
 
   /// Nothing attached and no client: then the time begins to count.
-  @Test func endsWhenThereIsNothingToDo() async throws {
+  @Test func anIdleServiceEndsAfterItsTime() async throws {
     let clock = ManualClock()
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
     configuration.exitIdle = .seconds(30)
@@ -407,7 +407,7 @@ import Testing
   }
 
   /// The kernel gives a name that is free to whatever comes next: who awaits the accessory that had it is not asked.
-  @Test func aPathThatAnotherHasNow() async throws {
+  @Test func anotherAccessoryAtThePathIsNotAsked() async throws {
     let profile = Profile.af1
     try await ServiceHarness.with(profiles: [profile]) {
       $0.reconnect = .init(tries: .forever, interval: .seconds(60))

@@ -195,7 +195,7 @@ import Testing
   }
 
   /// A file that was read again may permit fewer: what was counted still counts.
-  @Test func aRateThatWasLowered() throws {
+  @Test func aLoweredRateCountsEarlierCommands() throws {
     var rates = CommandRates()
     var entry = CommandPermission(.driver("d"), "beep", rate: .init(3, every: .seconds(10)))
     for second in [1, 2, 3] { #expect(try rates.take([entry], of: "a", now: Self.at(second)) == nil) }

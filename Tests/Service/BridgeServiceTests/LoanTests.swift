@@ -113,7 +113,7 @@ import Testing
   }
 
   /// A client that takes nothing of what the accessory sends holds up nobody else.
-  @Test func aBorrowerThatNeverReads() async throws {
+  @Test func aBorrowerThatNeverReadsHoldsUpNobody() async throws {
     let terminal = try await PseudoTerminal.open()
     let raw = Profile(name: "raw", rules: [DeviceRule(driver: "other")])
     try await ServiceHarness.with(profiles: [raw, .af1]) { harness in

@@ -26,7 +26,7 @@ import Testing
     return machine
   }
 
-  @Test func opensAndIsAttached() {
+  @Test func anOpenedAccessoryIsAttached() {
     var machine = machine()
     #expect(machine.state == .opening)
     #expect(machine.opened(now: Self.start) == [.reportAttached])
@@ -56,7 +56,7 @@ import Testing
 
   /// One that was here and is not found any more is unplugged, also before that is told; one that was never here is not
   /// found.
-  @Test func notFoundAgainIsDisconnected() {
+  @Test func anAccessoryNotFoundAgainIsDisconnected() {
     let missing = AccessoryError(.notFound, "it is no more there")
     let now = Self.start + .seconds(10)
     var machine = attached()
@@ -120,7 +120,7 @@ import Testing
     #expect(machine.timePassed(now: now) == [.tellFailed(Self.absent), .forget])
   }
 
-  @Test func comesBackWhileItIsAwaited() {
+  @Test func anAwaitedAccessoryIsOpenedWhenItReturns() {
     var machine = attached()
     _ = machine.unplugged(Self.gone, now: Self.start)
     _ = machine.ended(Self.gone, now: Self.start)
@@ -172,7 +172,7 @@ import Testing
     #expect(other.opened(now: Self.start) == [.reportAttached])
   }
 
-  @Test func unpluggedAfterItWasGivenUp() {
+  @Test func anUnpluggedFailedAccessoryIsForgotten() {
     var machine = machine { $0.retry.isEnabled = false }
     _ = machine.openingFailed(Self.silent, now: Self.start)
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])
@@ -219,7 +219,7 @@ import Testing
     #expect(!isLent)
   }
 
-  @Test func restsAndIsWoken() {
+  @Test func aRestingAccessoryIsWoken() {
     var machine = attached()
     #expect(machine.rest() == [.close])
     #expect(machine.state == .waiting && machine.isResting && machine.deadline == nil)
@@ -236,7 +236,7 @@ import Testing
   }
 
   /// The line is lent while one on it is being opened: that try comes to nothing, and another one follows.
-  @Test func lentWhileItIsOpened() {
+  @Test func aLineLentWhileOpeningIsOpenedAgain() {
     var machine = AttachmentMachine(policies: AttachmentPolicies(), isUnit: true, now: Self.start)
     #expect(machine.state == .opening)
     let isLent = machine.lendLine()
@@ -245,7 +245,7 @@ import Testing
     #expect(machine.opened(now: Self.start) == [.reportAttached])
   }
 
-  @Test func refusedUntilThereIsAPlace() {
+  @Test func aRefusedAccessoryIsOpenedOnceThereIsRoom() {
     var machine = AttachmentMachine(refused: Self.refused, policies: AttachmentPolicies(), now: Self.start)
     #expect(machine.state == .failed && machine.isRefused && machine.problem == Self.refused)
     #expect(machine.plugged(now: Self.start) == [.open])

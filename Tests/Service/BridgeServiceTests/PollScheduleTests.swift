@@ -77,7 +77,7 @@ import Testing
     #expect(Freshness().telling([.status: .seconds(5), .battery: .seconds(9)]).count == 2)
   }
 
-  @Test func isStaleAfterThreeIntervalsAndAMinute() {
+  @Test func readingsAreStaleAfterThreeIntervalsAndAMinute() {
     let driver = Driver(name: "d", polls: [Self.fast, Self.slow], rawBytes: .harmless) {
       _, _, _ throws(AccessoryError) in throw Self.silence
     }

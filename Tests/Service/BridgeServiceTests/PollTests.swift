@@ -55,7 +55,7 @@ import Testing
     accessory.requests.value.count { $0.command == .battery }
   }
 
-  @Test func asksAsTheProfileSays() async throws {
+  @Test func pollsFollowTheProfile() async throws {
     try await Self.with(Self.profile { $0.all = .every(.seconds(30)) }) { harness, clock, accessory, _, _ in
       #expect(Self.asked(accessory) == 1)
       for count in 2...4 {
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// The user's word goes before the profile's.
-  @Test func asksAsTheUserSays() async throws {
+  @Test func theUsersPollsGoBeforeTheProfiles() async throws {
     try await Self.with(Self.profile { $0.all = .off }, { $0.poll = .every(.seconds(5)) }) {
       _, clock, accessory, _, _ in
       clock.advance(by: .seconds(5))

@@ -54,7 +54,7 @@ import Testing
     return device
   }
 
-  @Test func findsWhatALookAtAllFinds() {
+  @Test func theRosterFindsWhatALookAtAllFinds() {
     var generator = SeededGenerator(seed: 35)
     let roster = AttachmentRoster()
     var all: [Attachment] = []

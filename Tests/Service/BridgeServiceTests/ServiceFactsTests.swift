@@ -30,7 +30,7 @@ import Testing
   }
 
   /// Which try comes next, of how many, and when.
-  @Test func triesOfOneThatIsAwaited() async throws {
+  @Test func theListTellsTheNextTry() async throws {
     let clock = ManualClock()
     try await ServiceHarness.with(clock: clock) {
       $0.retry = .init(tries: .count(7), interval: .seconds(60))

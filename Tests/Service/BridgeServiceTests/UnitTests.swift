@@ -193,7 +193,7 @@ import Testing
   }
 
   /// A number that the protocol doesn't have is refused at once, and nothing is held for it.
-  @Test func aUnitThatCanNotBe() async throws {
+  @Test func unitsThatTheProtocolLacksAreRefused() async throws {
     try await ServiceHarness.with(profiles: [Self.profile("daly", .list([1]), every: .seconds(60))]) { harness in
       try await harness.simulateLine("BUS", "daly", units: [1])
       try await harness.attached("BUS@1")

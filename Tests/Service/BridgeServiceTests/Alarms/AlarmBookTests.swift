@@ -59,7 +59,7 @@ import Testing
     #expect(!book.watches("A") && book.deadline == nil)
   }
 
-  @Test func silenceWhileAnotherProgramHasIt() throws {
+  @Test func silenceDoesNotCountDuringALoan() throws {
     var book = try Self.book(["A"], "silent for 5 min")
     book.countSilence("A", false, now: Self.start)
     #expect(book.deadline == nil)

@@ -92,7 +92,7 @@ struct HistoryFileTests {
     #expect(HistoryContents(state.bytes ?? []).store.entries == keeper.store.entries)
   }
 
-  @Test func aFileThatIsTornAtAnyByte() throws {
+  @Test func aTornHistoryFileKeepsItsBeginning() throws {
     let (_, file) = try Self.written(60)
     let bytes = try #require(file.state.value.bytes)
     var most = 0
