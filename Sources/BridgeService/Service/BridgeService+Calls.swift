@@ -147,8 +147,8 @@ extension BridgeService: BridgeHandler {
   private func nothingRemembered(_ attachment: Attachment) -> CallError {
     if attachment.machine.state == .lent { return attachment.lending.refusal(attachment) }
     let message =
-      "\(attachment.target.address.description) sends its readings by itself, and can't be asked: it has sent none of these "
-      + "for too long"
+      "\(attachment.target.address) sends its readings by itself, and can't be asked: it has sent none of these for too long. "
+      + "Is it switched on?"
     return CallError(AccessoryError(.timedOut, message), device: attachment.device.id)
   }
 
