@@ -184,7 +184,7 @@ import Testing
     await sample.server.close()
   }
 
-  @Test func rawBytesAndWhoHasThem() async throws {
+  @Test func rawBytesAreLentToOneClient() async throws {
     let sample = try await SampleServer()
     let device = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60)).device(
       "X1", label: "my robot")

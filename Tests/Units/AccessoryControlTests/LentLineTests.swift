@@ -172,7 +172,7 @@ import Testing
     second.close()
   }
 
-  @Test func wordsThatThisVersionDoesNotKnow() async throws {
+  @Test func unknownWordsAreBadDataOrIgnored() async throws {
     let directory = try TemporaryDirectory()
     let strange = Self.line(parity: "sometimes")
     let service = try CannedService(

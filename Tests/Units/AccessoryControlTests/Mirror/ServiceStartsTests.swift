@@ -30,7 +30,7 @@ import Testing
   }
 
   /// Each time the socket is created, also in new folders, there is a signal after it.
-  @Test func foldersThatComeAndGo() async throws {
+  @Test func aSignalFollowsEachCreatedSocket() async throws {
     let starts = ServiceStarts(at: folder + "/socket")
     defer { starts.stop() }
     var first = starts.signals.makeAsyncIterator()
