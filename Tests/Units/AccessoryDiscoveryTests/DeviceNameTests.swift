@@ -220,7 +220,7 @@ import Testing
   }
 
   @Test(arguments: ["usb:", "usb:1", "usb:1:", "usb::2", "usb:12345:1", "usb:+1:2", "usb:g:1", "usb:1:2x"])
-  func usbNumbersThatAreNone(_ text: String) {
+  func invalidUSBNumbersAreMalformed(_ text: String) {
     #expect(throws: ResolutionError.malformed(text)) { try resolve(text, Self.lamp) }
   }
 
