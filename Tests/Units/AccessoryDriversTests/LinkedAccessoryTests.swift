@@ -21,7 +21,7 @@ private struct Bare: LinkedAccessory {
     Bare(link: try await Link.open(AccessorySession(transport), rules: LineExchange(label: "gadget")))
   }
 
-  @Test func whatItDoesNotSay() async throws {
+  @Test func unreportedReadingsAreEmptyOrUnsupported() async throws {
     let accessory = try await open()
     #expect(accessory.label == "gadget" && accessory.files == nil)
     #expect(try await accessory.identify() == AccessoryIdentity())

@@ -23,7 +23,7 @@ import Testing
     #expect(driver.commands.map(\.name).contains("basic"))
   }
 
-  @Test func pollsOfWhatIsPushed() throws {
+  @Test func aPushingAccessoryHasNoPolls() throws {
     #expect(Driver(try Self.description("vedirect")).polls.isEmpty)
   }
 

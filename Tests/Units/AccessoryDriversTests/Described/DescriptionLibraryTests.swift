@@ -55,7 +55,7 @@ import Testing
       ])
   }
 
-  @Test func filesThatOthersMayWrite() throws {
+  @Test func writableOrLargeDescriptionsAreRefused() throws {
     try system.write(Array(Self.text("a").utf8), to: "a.yaml")
     #expect(chmod(system.path + "/a.yaml", 0o602) == 0)
     try user.write([UInt8](repeating: 35, count: 70_000), to: "large.yaml")

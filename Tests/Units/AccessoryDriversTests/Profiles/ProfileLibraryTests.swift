@@ -72,7 +72,7 @@ import Testing
   @Test(
     arguments: [(0o620, "group", true), (0o602, "everybody", true), (0o602, "everybody", false)]
       as [(mode_t, String, Bool)])
-  func aFileThatOthersMayWrite(mode: mode_t, who: String, isStrict: Bool) throws {
+  func aProfileThatOthersMayWriteIsRefused(mode: mode_t, who: String, isStrict: Bool) throws {
     try write("a", "1", to: "a.yaml", in: system)
     try write("b", "1", to: "b.yaml", in: system)
     #expect(chmod(system.path + "/a.yaml", mode) == 0)
@@ -91,7 +91,7 @@ import Testing
     #expect(load(isStrict: true).store.profile(named: "a") == nil)
   }
 
-  @Test func aFolderThatOthersMayWrite() throws {
+  @Test func aFolderThatOthersMayWriteIsRefused() throws {
     try write("a", "1", to: "a.yaml", in: system)
     #expect(mkdir(user.path + "/profiles", 0o700) == 0)
     try write("b", "1", to: "profiles/b.yaml", in: user)
