@@ -66,7 +66,7 @@ extension ProcessWide {
       }
     }
 
-    @Test func theEndOfWhatIsWatched() async throws {
+    @Test func theEndOfAWatchedFileIsReported() async throws {
       let path = "/tmp/accessory-io-gone-\(getpid())"
       touch(path)
       let seen = Watched<[FileWatcher.Changes]>([])

@@ -61,7 +61,7 @@ extension ProcessWide {
     }
 
     /// Each DO of an option that nobody knows wants an answer, and this server reads none.
-    @Test func aServerThatNegotiatesWithoutEnd() async throws {
+    @Test func endlessNegotiationsAreBadData() async throws {
       try await connect { client, server in
         let demands = [UInt8](repeating: 0, count: 3_000_000).indices.map { [0xFF, 0xFD, 99][$0 % 3] as UInt8 }
         let flood = Task { try await OutputWriter(server.output).write(demands) }

@@ -109,7 +109,7 @@ import Testing
     #expect(space.value == 1)
   }
 
-  @Test func aCloseThatCameBeforeTheHandler() {
+  @Test func aLateHandlerHearsOfAnEarlierClose() {
     let queue = OutputQueue(highWater: 2)
     _ = queue.offer([1, 2])
     #expect(queue.offer([3]) == .full)
