@@ -120,7 +120,7 @@ import Testing
     #expect(harness.exchange.counters.duplicates == 1)
   }
 
-  @Test func systemRepliesThatMakeNoSense() throws {
+  @Test func senselessSystemRepliesAreBadData() throws {
     for body in [[], [0x9C], [0x93, 0]] as [[UInt8]] {
       var harness = EV3Harness.opened()
       let id = try harness.system(.delete("x"))

@@ -39,7 +39,7 @@ import Testing
   }
 
   /// A write that waits for space when a link takes the session ends with an error.
-  @Test func aWriteThatWaitsWhenALinkComes() async throws {
+  @Test func aLinkEndsAWaitingWriteAsBusy() async throws {
     let accessory = PretendedAccessory()
     accessory.transport.stall()
     let session = AccessorySession(accessory.transport)

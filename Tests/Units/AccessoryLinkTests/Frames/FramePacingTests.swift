@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Repeats don't pile up before a transport that takes nothing, and the request ends all the same.
-  @Test func noRepeatsForATransportThatTakesNothing() {
+  @Test func aBlockedTransportGetsNoRepeats() {
     var harness = FrameHarness(BinaryDialect.self)
     let id = harness.ask("a")
     harness.block(true)

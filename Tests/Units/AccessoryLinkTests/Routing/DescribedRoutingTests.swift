@@ -92,7 +92,7 @@ import Testing
     #expect(harness.take(2) == Array("2\n".utf8))
   }
 
-  @Test func whatTheDescriptionDoesNotHave() throws {
+  @Test func anUndescribedRequestNeedsPermissionToWrite() throws {
     // It may be a write.
     var guarded = try harness(Samples.jbd, allowsWrites: false)
     guarded.send(Self.mosfets + Self.basic, from: 1)
