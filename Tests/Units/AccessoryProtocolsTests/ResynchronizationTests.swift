@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...6))
-  func oneChangedByteInPayloadThatHoldsFrames(seed: UInt64) {
+  func aChangedPayloadByteDamagesOnlyItsFrame(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let stream = Self.carrying(seed: seed)
     #expect(decode(stream.bytes).frames.map(\.header.number) == stream.frames.map(\.number))
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](1...3), [1, 2, 5, 11])
-  func lostBytesFromPayloadThatHoldsFrames(seed: UInt64, count: Int) {
+  func bytesLostFromAPayloadCostAsManyAtMost(seed: UInt64, count: Int) {
     let stream = Self.carrying(seed: seed)
     for (_, range) in stream.frames where range.count >= 10 + count {
       for at in range.dropFirst(10).dropLast(count) {
@@ -139,7 +139,7 @@ import Testing
     #expect(decode(carrier + frame(4)).frames.map(\.header.number) == [2, 3, 9, 8, 4])
   }
 
-  @Test func frameThatBeginsInTheFailedExtentAndEndsBehindIt() {
+  @Test func aFrameBegunInAFailedExtentIsFound() {
     let carrier = frame(1, [UInt8](repeating: 0x55, count: 40))
     let cut = carrier.dropLast(30)
     let result = decode(Array(cut) + frame(2, [1, 2, 3]) + frame(3, [UInt8](repeating: 1, count: 10)) + frame(4))

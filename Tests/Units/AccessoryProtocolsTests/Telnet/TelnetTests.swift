@@ -58,7 +58,7 @@ import Testing
     #expect(events.last == .subnegotiation(44, [8]))
   }
 
-  @Test func anEndThatIsMissing() {
+  @Test func aTelnetSubnegotiationWithoutEndIsLeft() {
     #expect(decode([[0xFF, 0xFA, 0x2C, 1, 0xFF, 0xFB, 0x2C, 9]]) == [.option(.will, 44), .data([9])])
     #expect(decode([[0xFF, 0xFA, 0xFF, 0xF0, 9]]) == [.data([9])])
   }
