@@ -232,7 +232,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func aReplyThatWaitsForMotors() async throws {
+  @Test func aReplyWaitsForMotors() async throws {
     let clock = ManualClock()
     let bench = try await EV3Bench.open(clock: clock)
     var batch = EV3Batch()

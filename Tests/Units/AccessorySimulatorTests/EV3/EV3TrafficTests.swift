@@ -44,7 +44,7 @@ import Testing
 
   /// Ten thousand without a reply to a brick that drops the link when more than eight wait: none is lost, and they come
   /// in their order.
-  @Test func tenThousandCommandsToABrickThatIsOverrun() async throws {
+  @Test func tenThousandCommandsDoNotOverrunABrick() async throws {
     var pace = EV3Simulator.Pace.overrun
     pace.perMessage = .microseconds(50)
     let bench = try await EV3Bench.open { $0.pace = pace }
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Long ones fill the brick's memory before there are many.
-  @Test func largeCommandsToABrickThatIsOverrun() async throws {
+  @Test func largeCommandsDoNotOverrunABrick() async throws {
     let bench = try await EV3Bench.open { $0.pace = .overrun }
     var batch = EV3Batch()
     for _ in 0..<1_017 { try batch.add(.nothing) }
