@@ -15,7 +15,7 @@ import Testing
     LineRequest(Array(text.utf8), name: text, timeout: .seconds(1)) { $0.starts(with: Array("=".utf8)) }
   }
 
-  @Test mutating func repliesEventsAndWhatWasWritten() {
+  @Test mutating func theHostGetsRepliesEventsAndWrittenBytes() {
     let opening = host.begin()
     #expect(host.completed == [opening])
     let (first, second) = (host.submit(ask("A\n")), host.submit(ask("B\n")))
