@@ -44,7 +44,7 @@ import Testing
       line == "\u{1B}[1m50 %\u{1B}[0m  \u{1B}[\(code)m\(bar)\u{1B}[0m  \u{1B}[\(code)m\(level.rawValue)\u{1B}[0m")
   }
 
-  @Test func noColourOfWhatIsUnknown() {
+  @Test func anUnknownLevelHasNoColour() {
     #expect(BatteryView.line(BatteryReading(), Samples.coloured) == "level unknown")
   }
 
