@@ -131,7 +131,7 @@ func mainQueueBarrier() async {
       manager.connectedAccessories.map(\.protocolStrings) == [["com.example.x"]], "connected ones stay as they are")
   }
 
-  @Test func aSourceThatDoesNotWork() throws {
+  @Test func aFailedSourceHidesNoOther() throws {
     let error = AccessoryError(.misconfigured, "no directory")
     let bench = try Bench()
     let manager = EAAccessoryManager(sources: [FakeSource(error: error), bench.source])
@@ -278,7 +278,7 @@ func mainQueueBarrier() async {
   }
 
   /// A client that doesn't look after its streams doesn't keep the notification back for long.
-  @Test func unpluggedWithBytesThatNobodyReads() async throws {
+  @Test func unreadBytesDoNotDelayAnUnplug() async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let diary = Diary(bench.manager)

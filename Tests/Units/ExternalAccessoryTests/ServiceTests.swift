@@ -116,7 +116,7 @@ import Testing
   }
 
   /// A service that starts later is found, and what it had is gone when it ends.
-  @Test func aServiceThatStartsAndEnds() async throws {
+  @Test func aLateServiceIsFoundAndForgotten() async throws {
     let held = try Held()
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     #expect(manager.connectedAccessories.isEmpty)

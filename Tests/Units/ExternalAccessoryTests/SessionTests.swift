@@ -22,7 +22,7 @@ import Testing
     #expect(session.input.streamError == nil)
   }
 
-  @Test func aProtocolThatItDoesNotHave() throws {
+  @Test func anUnknownProtocolStringIsUnsupported() throws {
     let bench = try Bench()
     #expect(EASession(accessory: try bench.accessory, forProtocol: "com.example.other") == nil)
     let error = #expect(throws: AccessoryError.self) {
