@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNotThereOrMayNotBeHad() async throws {
+  @Test func eachTroubleOfASocketHasItsStatus() async throws {
     try await Sandbox.with { box in
       func expect(_ status: CInt, _ text: String, _ path: String, prefix: [String] = []) async throws {
         let name = "unix:" + path

@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func aDryRunOfWhatHasNoCommands() async throws {
+  @Test func aDryRunWithoutCommandsIsAUsageError() async throws {
     try await Sandbox.with { box in
       let terminal = try openPseudoTerminal(raw: true)
       let ended = try await box.run("request", terminal.path, "0x00", "--driver", "mavlink", "--dry-run")

@@ -155,7 +155,7 @@ import Testing
   }
 
   /// The file may not grow beyond a few kilobytes, as on a full disk: the trace says so and ends, without Ctrl-C.
-  @Test(arguments: [false, true]) func aRecordingThatCantGoOn(throughTheService: Bool) async throws {
+  @Test(arguments: [false, true]) func aFullDiskEndsARecording(throughTheService: Bool) async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       if throughTheService {
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func aRecordingThatCantBegin() async throws {
+  @Test func aRecordingToAFullDeviceIsAnError() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let ended = try await box.run("trace", "--record", "/dev/full")

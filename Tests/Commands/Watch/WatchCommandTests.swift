@@ -84,7 +84,7 @@ import Testing
   }
 
   /// A command that can't be started any more: each event that waits is told of, at once.
-  @Test func aCommandThatGoesWhileEventsWait() async throws {
+  @Test func everyWaitingEventReportsARemovedCommand() async throws {
     try await Sandbox.with { box in
       try Self.script(box, "echo $$ >> log\nexec sleep 1000")
       let watch = try box.start("watch", "--exec", "./on-event")
