@@ -66,7 +66,7 @@ import Testing
 
   /// A status that was read once, and is never asked again by itself, doesn't make a battery look old that is asked every
   /// ten seconds.
-  @Test func ageOfWhatIsRenewed() {
+  @Test func onlyRenewedReadingsDecideTheAge() {
     let pack = AccessoryPoll("pack", every: .seconds(10), parts: [.battery])
     let driver = Driver(name: "d", polls: [pack], rawBytes: .harmless) { _, _, _ throws(AccessoryError) in
       throw Self.silence

@@ -92,7 +92,7 @@ import Testing
   }
 
   /// An accessory that sends its status again and again, and always the same, is as current as what it sends.
-  @Test func theAgeOfWhatIsToldAgain() {
+  @Test func readingsToldAgainAreAsOldAsTold() {
     let silence = AccessoryError(.timedOut, "")
     var driver = Driver(name: "p", freshness: .seconds(10), rawBytes: .harmless) {
       _, _, _ throws(AccessoryError) in throw silence

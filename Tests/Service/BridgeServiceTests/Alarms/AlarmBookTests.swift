@@ -50,7 +50,7 @@ import Testing
     #expect(Self.texts(book.heard("A", now: later + .seconds(30), wallClock: 332)) == ["A cleared silent for 5 min"])
   }
 
-  @Test func anAccessoryThatWasLetGo() throws {
+  @Test func lettingGoClearsAlarms() throws {
     var book = try Self.book(["A"], "battery < 10 %", "silent for 5 min")
     _ = book.take("A", Self.readings, now: Self.start, wallClock: 1)
     _ = book.timePassed(now: Self.start + .seconds(300), wallClock: 301)

@@ -96,7 +96,7 @@ struct HistoryStoreTests {
     #expect(points.filter { $0.mean != nil }.map(\.span).allSatisfy { $0 == 60 || $0 == 10 })
   }
 
-  @Test func readingsThatAreNoNumbers() throws {
+  @Test func theHistoryHoldsOnlyFiniteNumbers() throws {
     var store = HistoryStore()
     for value in [1e300, -1e300, 0, Double.leastNonzeroMagnitude] { store.add("A", "x", unit: nil, value, at: 5) }
     let point = try #require(store.accessories["A"]?.series[0].points(since: 0, offset: 0).first)
