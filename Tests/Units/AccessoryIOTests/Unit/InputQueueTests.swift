@@ -152,7 +152,7 @@ import Testing
     #expect(queue.take(into: &buffer) == .end(nil))
   }
 
-  @Test func handlersAreLetGoAtTheEnd() {
+  @Test func anEndedInputQueueLetsHandlersGo() {
     final class Held: Sendable {}
     let queue = InputQueue()
     weak var held: Held?

@@ -144,7 +144,7 @@ import Testing
     #expect(space.value == 1)
   }
 
-  @Test func handlersAreLetGoAtTheEnd() {
+  @Test func anEndedOutputQueueLetsHandlersGo() {
     final class Held: Sendable {}
     let queue = OutputQueue()
     weak var held: Held?
