@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value in an accessory's reply, with its name and unit.
+/// A value in an accessory's reply, with its name and unit, as JSON documents and gateways publish it.
 package struct NamedValue: Encodable, Sendable, Hashable {
   /// The value's name.
   package let name: String
@@ -15,7 +15,7 @@ package struct NamedValue: Encodable, Sendable, Hashable {
   }
 }
 
-/// The reply to a command.
+/// The reply to a command, as JSON documents and gateways publish it.
 package struct CommandAnswer: Encodable, Sendable, Hashable {
   /// The command's name.
   package let command: String
@@ -25,8 +25,8 @@ package struct CommandAnswer: Encodable, Sendable, Hashable {
   /// A reply to the command of this name.
   package init(_ command: String, _ values: [NamedValue]) { (self.command, self.values) = (command, values) }
 
-  /// A reply with values that have the names and units of `results`.
-  package init(_ command: String, _ results: [CommandDescription.Result], _ values: [PlainValue]) {
-    self.init(command, zip(results, values).map { NamedValue($0.name, unit: $0.unit, $1) })
+  /// The values that came back, with their names and units from the command's description.
+  package init(_ command: CommandDescription, _ values: [PlainValue]) {
+    self.init(command.name, zip(command.results, values).map { NamedValue($0.name, unit: $0.unit, $1) })
   }
 }

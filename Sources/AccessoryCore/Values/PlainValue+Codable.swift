@@ -49,11 +49,12 @@ extension PlainValue: Codable {
     switch self {
     case .whole(let number) where !Self.exact.contains(number): try container.encode(String(number))
     case .whole(let number): try container.encode(number)
-    case .number(let number): try container.encode(number)
+    case .number(let number) where number.isFinite: try container.encode(number)
     case .text(let text): try container.encode(text)
     case .list(let values): try container.encode(values)
     case .flag(let flag): try container.encode(flag)
-    case .bytes, .nothing: try container.encodeNil()
+    // JSON can't express an infinite number, or one that is not a number.
+    case .bytes, .nothing, .number: try container.encodeNil()
     }
   }
 

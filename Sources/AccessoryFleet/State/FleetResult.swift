@@ -27,8 +27,7 @@ package struct FleetResult: Sendable, Hashable {
 
   /// The answer to a command that the service has performed.
   package init(_ reply: Bridge.Perform.Reply, to command: CommandDescription, id: String?, at time: Double) {
-    let replies = reply.replies.map { CommandAnswer($0.command, command.results, $0.values) }
-    self.init(.success(replies), id: id, at: time)
+    self.init(.success(reply.replies.map { CommandAnswer(command, $0.values) }), id: id, at: time)
   }
 
   /// The document.
@@ -38,16 +37,7 @@ package struct FleetResult: Sendable, Hashable {
     switch outcome {
     case .success(let replies):
       kind = .result
-      fields["replies"] = .array(
-        replies.map { reply in
-          .object([
-            "command": .string(reply.command),
-            "values": .array(
-              reply.values.map { value in
-                .object(["name": .string(value.name), "unit": .text(value.unit), "value": .of(WithNulls(value.value))])
-              }),
-          ])
-        })
+      fields["replies"] = .of(WithNulls(replies))
     case .failure(let error):
       kind = .error
       fields["error"] = FleetProblem(error).json

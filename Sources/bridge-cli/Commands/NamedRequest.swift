@@ -116,7 +116,7 @@ struct NamedRequest {
   private static func show(
     _ replies: [CommandReply], _ device: DeviceDocument, _ output: OutputOptions, isAnswered: Bool
   ) {
-    let answers = replies.map { CommandAnswer($0) }
+    let answers = replies.map { CommandAnswer($0.command, $0.values) }
     if output.json { return Output.json(AnswersDocument(device, isAnswered ? answers : [])) }
     for answer in answers where !answer.values.isEmpty { Output.wrapped(ValueView.line(answer.values), indent: 2) }
   }

@@ -83,7 +83,7 @@ struct CallTests {
 
   /// An answer is read as it was written.
   @Test
-  func aResultIsReadAsItWasWritten() throws {
+  func answers() throws {
     let values: [NamedValue] = [
       .init("a", unit: "°", .whole(90)), .init("b", .number(1.5)), .init("c", .text("x")), .init("d", .flag(true)),
       .init("e", .bytes([1, 255])), .init("f", .list([.whole(1), .nothing])), .init("g", .nothing),
