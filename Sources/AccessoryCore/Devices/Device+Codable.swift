@@ -54,7 +54,7 @@ extension Device: Codable {
       manufacturer: manufacturer, model: model, serialNumber: serialNumber, usb: usb)
     (self.terminal, self.links, self.isInitialized, self.unit) = (terminal, links, isInitialized, unit)
     if id != derivedID { toldID = id }
-    if ways != derivedWays { toldWays = ways }
+    if ways != self.ways { toldWays = ways }
   }
 }
 

@@ -114,9 +114,12 @@ public struct Device: Sendable, Hashable {
     return device
   }
 
+  /// The node of its terminal, also where a service told nothing but the path.
+  private var ownTerminal: String? { terminal ?? (address.transport == .terminal ? address.node : nil) }
+
   /// All addresses at which the device can be opened, the usual one first.
   public var addresses: [DeviceAddress] {
-    var addresses = terminal.map { [DeviceAddress.terminal($0)] } ?? []
+    var addresses = ownTerminal.map { [DeviceAddress.terminal($0)] } ?? []
     if let usb {
       if usb.interfaces.contains(where: { $0.description.hasPair }) { addresses.append(.usb(usb.node)) }
     } else if address.transport != .terminal {
@@ -126,12 +129,10 @@ public struct Device: Sendable, Hashable {
   }
 
   /// The transports by which the device can be opened, the usual one first.
-  public var transports: [TransportKind] { ways.compactMap { TransportKind(rawValue: $0) } }
+  public var transports: [TransportKind] { addresses.map(\.transport) }
 
-  /// The names of these transports, with those that this version doesn't know.
-  package var ways: [String] { toldWays ?? derivedWays }
-
-  var derivedWays: [String] { addresses.map(\.transport.rawValue) }
+  /// The names of the transports, as they are published: a service's device has those that the service told.
+  package var ways: [String] { toldWays ?? transports.map(\.rawValue) }
 
   /// The address as a text.
   package var path: String { address.description }
@@ -151,14 +152,14 @@ public struct Device: Sendable, Hashable {
 
   /// Whether both are on the same line, as far as the addresses show, even if they are different units.
   public func isOnLine(of other: Device) -> Bool {
-    if address == other.address || terminal != nil && terminal == other.terminal { return true }
+    if address == other.address || ownTerminal != nil && ownTerminal == other.ownTerminal { return true }
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
       return false
     }
     // An accessory with several terminals is several devices.
-    return terminal == nil || other.terminal == nil
+    return ownTerminal == nil || other.ownTerminal == nil
   }
 
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
-  public var mayBeAccessory: Bool { terminal != nil || (usb?.mayBeAccessory ?? true) }
+  public var mayBeAccessory: Bool { ownTerminal != nil || (usb?.mayBeAccessory ?? true) }
 }

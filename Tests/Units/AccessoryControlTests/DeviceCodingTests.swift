@@ -70,6 +70,15 @@ import Testing
     }
   }
 
+  /// An old service may tell nothing but the path. The terminal is there all the same, and isn't published as told.
+  @Test func nothingButAPath() throws {
+    let text = #"{"id":"X1","path":"/dev/ttyUSB0","source":"udev","links":[],"ways":[],"initialized":true}"#
+    let told: Device = try JSON(Array(text.utf8)).decoded()
+    #expect(told.mayBeAccessory && told.transports == [.terminal] && told.terminal == nil)
+    #expect(told.isSame(as: Device(.terminal("/dev/ttyUSB0"), source: .udev)))
+    #expect(try JSON(encoding: told) == JSON(Array(text.utf8)))
+  }
+
   /// The path leads to the same place again, whatever kind of address it is.
   @Test(arguments: ["/dev/ttyUSB0", "tcp:pack.local:4000", "rfc2217:[::1]:7000", "unix:/run/pack", "no/address"])
   func paths(path: String) throws {

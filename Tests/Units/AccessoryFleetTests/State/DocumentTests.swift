@@ -126,12 +126,14 @@ struct DocumentTests {
         description: USBInterfaceDescription(
           number: 0, alternateSetting: 0, function: USBClass(code: 2, subclass: 2, protocol: 1), endpoints: endpoints))
     ]
-    device.terminal = device.path
-    #expect(device.id == "SIM0001" && device.transports == [.terminal, .usb])
+    device = Device(
+      id: device.id, path: device.path, source: device.source, terminal: device.path, ways: ["tty", "usb"],
+      usb: device.usb)
+    #expect(device.transports == [.terminal, .usb])
     let read = try FleetState(FleetState(device, connected: true, at: 1).bytes).device
     #expect(read.usb?.interfaces == [] && read.usb?.vendorID == 0x2341)
     // That both ways lead to the accessory stays known.
-    #expect(read.id == device.id && read.transports == device.transports)
+    #expect(read.id == device.id && read.ways == ["tty", "usb"])
   }
 
   /// A later version's fields are ignored.
