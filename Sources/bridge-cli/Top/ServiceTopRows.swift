@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import CommandOutput
 
 /// Rows of `top` for the accessories of services.

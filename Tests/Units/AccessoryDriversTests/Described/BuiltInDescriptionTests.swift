@@ -78,7 +78,7 @@ import Testing
   }
 
   /// Examples/Protocols has some of different kinds, which people begin with.
-  @Test(arguments: ["odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"])
+  @Test(arguments: ["msp", "odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"])
   func descriptionsInTheExamplesFolderAreRight(name: String)
     throws
   {
