@@ -48,8 +48,11 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     }
   }
 
-  /// The most packets that are read or written for one event.
+  /// The most packets that are written for one event.
   private static let packetsPerEvent = 16
+  /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
+  /// has no room for there.
+  private static let readsPerEvent = 512
   /// How long a close waits for bytes that were accepted before.
   private static let closeLimit = Duration.seconds(1)
   /// How long a confirmed write may take. GATT's own limit is 30 seconds.
@@ -153,13 +156,15 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// Reads packets: those for one event, or, after a hang-up, all that have arrived.
   private func read(toTheEnd: Bool) {
     guard let reader else { return }
-    var left = toTheEnd ? 65_536 : Self.packetsPerEvent
+    // The consumer is notified once for all packets, because waking it takes longer than a read.
+    defer { input.notify() }
+    var left = toTheEnd ? 65_536 : Self.readsPerEvent
     while left > 0, !isOver {
       left -= 1
       var wantsMore = true
       do throws(Errno) {
         let count = try Socket.receive(from: reader.descriptor, by: self) { bytes in
-          if !bytes.isEmpty { wantsMore = input.append(bytes.bytes) }
+          if !bytes.isEmpty { wantsMore = input.append(bytes, notifying: false) }
         }
         // The end; or an empty notification, which means nothing in a stream of bytes.
         if count == 0 { return }

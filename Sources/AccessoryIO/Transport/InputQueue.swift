@@ -74,7 +74,7 @@ public final class InputQueue: Sendable {
   public func append(_ bytes: RawSpan) -> Bool { bytes.withUnsafeBytes { append($0, notifying: true) } }
 
   /// Like `append(_:)`. Without `notifying`, the caller must call `notify` afterwards.
-  func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
+  package func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
     let (tap, notify, wantsMore) = state.withLock { state -> (QueueTap?, QueueHandler?, Bool) in
       guard !state.hasEnded else { return (nil, nil, false) }
       // If the consumer kept the last buffer, a new one is needed. It gets the size of the last one at once, because
@@ -91,7 +91,7 @@ public final class InputQueue: Sendable {
   }
 
   /// Notifies the consumer of bytes that were appended without a notification.
-  func notify() {
+  package func notify() {
     let notification = state.withLock { $0.isEmpty ? nil : $0.takeNotification() }
     notification?.call()
   }
