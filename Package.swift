@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
+    .library(name: "FamilyMAVLink", targets: ["FamilyMAVLink"]),
     .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
@@ -90,7 +91,6 @@ let package = Package(
       resources: [
         .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"), .embedInCode("EV3/ev3.yaml"),
         .embedInCode("HM10/hm10.yaml"), .embedInCode("Bluno/bluno.yaml"),
-        .embedInCode("MAVLink/mavlink.yaml"),
       ]),
     .target(
       name: "FamilyHM1X",
@@ -101,9 +101,18 @@ let package = Package(
       path: "Sources/Families/HM1X",
       resources: [.embedInCode("hm1x.yaml")]),
     .target(
+      name: "FamilyMAVLink",
+      dependencies: [
+        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessorySimulator",
+      ],
+      path: "Sources/Families/MAVLink",
+      resources: [.embedInCode("mavlink.yaml")]),
+    .target(
       name: "AccessoryFamilies",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers", "FamilyHM1X",
+        "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
+        "FamilyHM1X",
       ]),
     .target(
       name: "AccessorySharing",
@@ -164,7 +173,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "FamilyHM1X", "AccessoryFamilies",
+        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
@@ -199,7 +208,8 @@ let package = Package(
     .testTarget(
       name: "AccessoryLinkTests",
       dependencies: [
-        "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        "FamilyMAVLink", "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
+        "TestSupport",
       ], path: "Tests/Units/AccessoryLinkTests"),
     .testTarget(
       name: "AccessorySharingTests",
@@ -226,7 +236,7 @@ let package = Package(
     .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"], path: "Tests/Units/AccessoryCoreTests"),
     .testTarget(
       name: "AccessoryProtocolsTests",
-      dependencies: ["FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport"],
+      dependencies: ["FamilyMAVLink", "FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport"],
       path: "Tests/Units/AccessoryProtocolsTests"),
     .target(name: "CTestShims", path: "Tests/Support/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/Adapters/CFakeUSB"),
@@ -295,7 +305,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
-        "FamilyHM1X", "AccessoryFamilies",
+        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -303,7 +313,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
-        "FamilyHM1X", "AccessoryFamilies",
+        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
@@ -375,7 +385,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "AccessoryFamilies",
+        "FamilyMAVLink", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
         "AccessoryDrivers",
@@ -408,7 +418,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
-        "FamilyHM1X", "AccessoryFamilies",
+        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

@@ -2,6 +2,7 @@
 
 @_exported import AccessoryDrivers
 @_exported import FamilyHM1X
+@_exported import FamilyMAVLink
 
 extension DriverLibrary {
   /// The drivers that come with this package, in the order in which they are shown. This is the one list of the families in Swift.

@@ -19,7 +19,7 @@ public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   public var output: [UInt8] = []
   /// The sizes in bytes of the messages in `output`, for transports that keep messages apart. When it is empty, all of
   /// `output` is one message.
-  public internal(set) var messages: [Int] = []
+  public package(set) var messages: [Int] = []
   /// Whether the transport has no space. Bytes that are written anyway wait in `output`. `timePassed` is called when
   /// there is space again.
   public internal(set) var isBlocked = false

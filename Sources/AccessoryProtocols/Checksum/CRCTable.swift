@@ -5,11 +5,11 @@
 /// Row k has the register after a byte and k more bytes of zero, so that sixteen bytes can be processed in one step.
 /// Every width is kept in a 32-bit register, so that two kernels serve all algorithms: reflected ones use its low end,
 /// the others its high end.
-struct CRCTable: Sendable {
+package struct CRCTable: Sendable {
   /// How many bytes the kernels process in one step.
   static let slices = 16
 
-  let entries: [UInt32]
+  package let entries: [UInt32]
   /// A faster method for many bytes; nil if the algorithm is not reflected, or the processor doesn't support it.
   let folding: CRCFolding?
 
@@ -26,7 +26,7 @@ struct CRCTable: Sendable {
   static let ibm3740 = table(for: .crc16IBM3740)
 
   /// The tables for `parameters`: shared for the catalogue's algorithms, newly made for others.
-  static func table(for parameters: CRCParameters) -> CRCTable {
+  package static func table(for parameters: CRCParameters) -> CRCTable {
     let key = Key(parameters)
     return catalogue.first { $0.key == key }?.table ?? CRCTable(key)
   }
@@ -72,7 +72,7 @@ struct CRCTable: Sendable {
 
   /// Updates the register of a reflected algorithm with `bytes`.
   @inline(__always)
-  func reflected(_ register: UInt32, _ bytes: RawSpan) -> UInt32 {
+  package func reflected(_ register: UInt32, _ bytes: RawSpan) -> UInt32 {
     if bytes.byteCount >= CRCFolding.least, let folding { return folding.reflected(register, bytes, entries.span) }
     return CRCKernels.reflected(register, bytes, entries.span)
   }

@@ -4,19 +4,19 @@
 
 extension [UInt8] {
   /// A copy of `bytes`.
-  init(copying bytes: RawSpan) {
+  @inlinable package init(copying bytes: RawSpan) {
     self = []
     append(contentsOf: bytes)
   }
 
   /// Appends a copy of `bytes`.
-  mutating func append(contentsOf bytes: RawSpan) {
+  @inlinable package mutating func append(contentsOf bytes: RawSpan) {
     if bytes.isEmpty { return }
     bytes.withUnsafeBytes { append(contentsOf: $0) }
   }
 
   /// Appends `value`, least significant byte first.
-  mutating func append<Value: FixedWidthInteger>(littleEndian value: Value) {
+  @inlinable package mutating func append<Value: FixedWidthInteger>(littleEndian value: Value) {
     Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
   }
 }
@@ -25,38 +25,40 @@ extension RawSpan {
   /// The integer at `offset`, least significant byte first.
   ///
   /// - Precondition: all its bytes lie within the span.
-  @inline(__always)
-  func load<Value: FixedWidthInteger & BitwiseCopyable>(littleEndianAt offset: Int, as type: Value.Type) -> Value {
+  @inlinable @inline(__always)
+  package func load<Value: FixedWidthInteger & BitwiseCopyable>(littleEndianAt offset: Int, as type: Value.Type)
+    -> Value
+  {
     Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
   }
 
   /// The byte at `offset`.
   ///
   /// - Precondition: `offset` lies within the span.
-  @inline(__always)
-  func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+  @inlinable @inline(__always)
+  package func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 
   /// The byte at `offset`.
   ///
   /// - Precondition: The caller has checked that `offset` is within the span.
-  @inline(__always)
-  func byte(uncheckedAt offset: Int) -> UInt8 {
+  @inlinable @inline(__always)
+  package func byte(uncheckedAt offset: Int) -> UInt8 {
     unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
   /// The eight bytes at `offset`, least significant first.
   ///
   /// - Precondition: The caller has checked that `offset` + 8 is at most the span's count.
-  @inline(__always)
-  func word(uncheckedAt offset: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  package func word(uncheckedAt offset: Int) -> UInt64 {
     UInt64(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
   }
 
   /// The four bytes at `offset`, least significant first.
   ///
   /// - Precondition: The caller has checked that `offset` + 4 is at most the span's count.
-  @inline(__always)
-  func halfWord(uncheckedAt offset: Int) -> UInt32 {
+  @inlinable @inline(__always)
+  package func halfWord(uncheckedAt offset: Int) -> UInt32 {
     UInt32(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
   }
 

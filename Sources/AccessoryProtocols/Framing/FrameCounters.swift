@@ -25,7 +25,7 @@ public struct FrameCounters: Sendable, Hashable {
 
 extension FrameCounters {
   /// Counts one frame of this outcome.
-  mutating func count(_ outcome: FrameOutcome) {
+  package mutating func count(_ outcome: FrameOutcome) {
     switch outcome {
     case .whole: frames += 1
     case .payloadDamaged: payloadErrors += 1

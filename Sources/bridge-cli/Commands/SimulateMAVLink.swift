@@ -4,6 +4,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
+import FamilyMAVLink
 
 struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

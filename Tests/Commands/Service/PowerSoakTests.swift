@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryIO
 import AccessorySimulator
+import FamilyMAVLink
 import Glibc
 import TestSupport
 import Testing

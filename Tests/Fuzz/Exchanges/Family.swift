@@ -7,6 +7,7 @@ import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
 import FamilyHM1X
+import FamilyMAVLink
 
 /// A protocol whose driver is fuzzed.
 enum Family {

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
 import FamilyHM1X
+import FamilyMAVLink
 
 /// A program that uses the accessory, as the input says. Nothing here may trap, hang, or spin, whatever the device does.
 struct Requests: Sendable {

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import FamilyMAVLink
 import Testing
 
 @testable import AccessoryLink

@@ -6,6 +6,7 @@ import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 import FamilyHM1X
+import FamilyMAVLink
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryDrivers
+@testable import FamilyMAVLink
 
 @Suite struct AutopilotPictureTests {
   private let start = MonotonicTime(nanoseconds: 0)

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import FamilyMAVLink
 import Testing
 
 /// An autopilot at the other end of an exchange, as the test says.

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyMAVLink
 
 @Suite struct MAVLinkCodecTests {
   private static let stream = MAVLinkSample.all.flatMap { $0 }

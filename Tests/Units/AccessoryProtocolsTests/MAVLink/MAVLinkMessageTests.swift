@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyMAVLink
 
 @Suite struct MAVLinkMessageTests {
   private static func battery(_ voltages: [UInt16?]) -> MAVLinkBatteryStatus {

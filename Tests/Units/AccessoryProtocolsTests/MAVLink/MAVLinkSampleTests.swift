@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyMAVLink
 
 /// Frames of real autopilots, and of another implementation.
 enum MAVLinkSample {

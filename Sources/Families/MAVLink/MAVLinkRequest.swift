@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryLink
+import AccessoryProtocols
+
 /// A request for a message from an autopilot.
 public struct MAVLinkRequest: Sendable, Hashable {
   /// The message id.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// SMART_BATTERY_INFO: properties of a battery that hardly change, from a battery that knows them. Only version 2 of
 /// MAVLink has this message.
 public struct MAVLinkBatteryInfo: Sendable, Hashable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// What is needed to check the frames of a message.
 public struct MAVLinkMessageDefinition: Sendable, Hashable {
   /// The name in the protocol's definition, such as `BATTERY_STATUS`.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 extension MAVLinkTable {
   /// ArduPilot's own messages, and those of devices that are built into its vehicles.
   static let arduPilot = """

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// COMMAND_LONG: a command to a component. This library only makes commands that ask for messages, none that changes
 /// what a vehicle does.
 public struct MAVLinkCommand: Sendable, Hashable {

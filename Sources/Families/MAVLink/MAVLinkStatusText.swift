@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// STATUSTEXT: a text for people, or a piece of one.
 public struct MAVLinkStatusText: Sendable, Hashable {
   /// The message's number.

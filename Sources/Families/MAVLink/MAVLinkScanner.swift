@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// Finds MAVLink frames in a run of bytes, and keeps the state that is needed from one run to the next.
 ///
 /// It stores no bytes. Positions count bytes from the start of the stream.

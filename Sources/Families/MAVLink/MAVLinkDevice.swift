@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryProtocols
+import AccessorySimulator
 
 /// A simulated autopilot, on a pseudo-terminal.
 public typealias MAVLinkSimulator = SerialSimulator<MAVLinkDevice>

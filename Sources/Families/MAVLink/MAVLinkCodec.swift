@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The framing of MAVLink, versions 1 and 2 mixed: finds frames in a stream of bytes, and finds the next frame after
 /// damage.
 ///

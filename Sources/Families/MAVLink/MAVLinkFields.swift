@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 // Fields of messages. Numbers have their least significant byte first. Bytes behind the end of a payload are zero:
 // version 2 doesn't send zeros at the end, and a sender may not know all extensions.
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryLink
+import AccessoryProtocols
 
 extension Driver {
   /// The driver of autopilots that speak MAVLink. It has no commands, because it never arms, moves or configures the

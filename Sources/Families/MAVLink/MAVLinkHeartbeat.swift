@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// HEARTBEAT: the kind of a component and its state. Every component sends one about once a second.
 public struct MAVLinkHeartbeat: Sendable, Hashable {
   /// The message's number.

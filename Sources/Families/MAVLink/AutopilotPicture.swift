@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryProtocols
 
 /// The state of an autopilot: the last message of each kind with its time, and for each battery its own messages.

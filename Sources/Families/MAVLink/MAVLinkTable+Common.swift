@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 extension MAVLinkTable {
   /// Messages that all autopilots share, in the format that `MAVLinkTable` reads.
   static let common = """

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// SYS_STATUS: the state of the autopilot and of its main battery. Fields that it doesn't know are nil.
 public struct MAVLinkSystemStatus: Sendable, Hashable {
   /// The message's number.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A message as typed values: messages about an autopilot and its batteries, and messages that ask for those.
 public enum MAVLinkMessage: Sendable, Hashable {
   /// HEARTBEAT: the kind of a component and its state.

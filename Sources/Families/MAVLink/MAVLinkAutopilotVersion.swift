@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// AUTOPILOT_VERSION: the hardware and software versions of the autopilot, and its capabilities. 0 means "unknown".
 public struct MAVLinkAutopilotVersion: Sendable, Hashable {
   /// The message's number.

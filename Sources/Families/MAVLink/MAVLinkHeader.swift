@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The two versions of frames.
 public enum MAVLinkVersion: UInt8, Sendable, Hashable, CaseIterable {
   /// Frames that begin with FE.

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessoryLink
 import AccessoryProtocols
 
 /// The rules for getting messages from an autopilot: the exchange listens, and asks only for messages that the

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// BATTERY_STATUS: the state of one of the batteries. Fields that the autopilot doesn't know are nil.
 public struct MAVLinkBatteryStatus: Sendable, Hashable {
   /// The message's number.
