@@ -168,7 +168,7 @@ struct DocumentTests {
 
   /// What a service says of an accessory has limits, too, and what no gateway publishes is left out.
   @Test
-  func theServicesRecord() throws {
+  func theServicesRecordHasLimits() throws {
     let whole = String(decoding: Self.state().bytes, as: UTF8.self)
     func read(_ old: String, _ new: String) throws -> FleetState {
       #expect(whole.contains(old))
@@ -179,7 +179,7 @@ struct DocumentTests {
     #expect(throws: FleetDocumentError.self) { try read(#""tries_limit":3"#, #""tries_limit":-3"#) }
     #expect(throws: FleetDocumentError.self) { try read(#""state":"waiting""#, #""state":"sleeping""#) }
     #expect(throws: FleetDocumentError.self) { try read(#""service":{"#, #""service":[],"former":{"#) }
-    #expect(try read(#""writes":"refused""#, #""writes":"sometimes""#).held?.writes == nil)
+    #expect(try read(#""writes":"refused""#, #""writes":"sometimes""#).record?.writes == nil)
     #expect(try read(#""tries":2"#, #""tries":2,"protocols":["com.example.a"]"#) == Self.state())
   }
 
