@@ -67,7 +67,7 @@ import Testing
       ("a: 1\n\tb: 2", 2, 1, "indented with a tab"),
       ("a:\n    b: 1\n  c: 2", 3, 3, "2 blanks before it, and those above that it could belong to have 0 or 4"),
       ("a:\n  - b: 1\n   c: 2", 3, 4, "those above that it could belong to have 0 or 2 or 4"),
-      ("a: 1 # one\n  # a remark\n   b: 2", 3, 5, "has its value already"),
+      ("a: 1 # one\n  # a remark\n   b: 2", 3, 4, "has its value already"),
       ("a: \"x\\q\"", 1, 6, "not valid YAML"),
     ] as [(String, Int, Int, String)])
   func wrongYAMLIsRefusedWithItsPlace(text: String, line: Int, column: Int, expectation: String) throws {

@@ -2,6 +2,8 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryIO
+import TestSupport
 import Testing
 
 @testable import AccessoryFleet
@@ -294,7 +296,7 @@ struct DocumentTests {
   /// The schema has a document of each kind, by the word that is published.
   @Test
   func theSchemaHasEachKind() throws {
-    let root = try JSON(TestFile.read("../../Documentation/schema/mqtt-1.schema.json"))
+    let root = try JSON(SmallFile.read(ProjectFolder.path + "/Documentation/schema/mqtt-1.schema.json", limit: 1 << 20))
     let words = (root.fields?["$defs"]?.fields ?? [:]).compactMap { _, definition in
       definition.fields?["properties"]?.fields?["document"]?.fields?["const"]?.text
     }
