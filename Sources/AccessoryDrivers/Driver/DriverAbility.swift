@@ -27,7 +27,7 @@ extension Driver {
       case .battery: "doesn't report its battery"
       case .values: "reports no values beside its status and battery"
       case .files: "has no files that this command knows of"
-      case .requests: "takes no requests by number: its driver, \(name), has none"
+      case .requests: "takes no requests by number"
       }
     throw AccessoryError(.unsupported, "\(label) \(reason)")
   }
