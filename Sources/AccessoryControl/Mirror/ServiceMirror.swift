@@ -68,6 +68,8 @@ package actor ServiceMirror {
   private var lastGeneration: UInt64 = 0
   private var refreshing: Task<Void, Never>?
   private var refreshTime: MonotonicTime?
+  /// While accessories are asked for their first readings: it ends with that, or at a limit.
+  private var reading: (end: OneShot<Void>, limit: TimerToken)?
   private var timer: TimerToken?
   private var timerTime: MonotonicTime?
   private let changed: AsyncStream<Void>.Continuation
@@ -116,6 +118,10 @@ package actor ServiceMirror {
     }
     return state.snapshot
   }
+
+  /// Waits until the accessories that were connected have answered for the first time, so that none of them looks as if its readings
+  /// were too old. That begins with the first of them, and takes no longer than a list may.
+  package func firstReadings() async { await reading?.end.value() }
 
   /// The changes from now on; first all that is known. For one consumer.
   package func changes() -> MirrorChanges {
@@ -216,6 +222,7 @@ package actor ServiceMirror {
 
   private func lose(_ path: String) {
     links.removeValue(forKey: path)?.end()
+    endReading()
     state.lose(service: path)
     publish()
   }
@@ -298,6 +305,10 @@ package actor ServiceMirror {
     links[path]!.queue.append(device.place)
     guard link.readerCount < Self.readers else { return }
     links[path]!.readerCount += 1
+    if reading == nil {
+      let end = OneShot<Void>()
+      reading = (end, clock.schedule(at: clock.now + Self.listPatience) { end.finish() })
+    }
     let task = Task { await self.readAll(path, link.generation) }
     links[path]!.tasks.append(task)
   }
@@ -325,8 +336,16 @@ package actor ServiceMirror {
     }
     guard links[path]?.generation == generation else { return }
     links[path]?.readerCount -= 1
+    endReading()
     // Only now the service knows until when they are fresh.
     if interests.contains(.freshness) { listSoon(path) }
+  }
+
+  private func endReading() {
+    guard let reading, links.values.allSatisfy({ $0.readerCount == 0 }) else { return }
+    clock.cancel(reading.limit)
+    reading.end.finish()
+    self.reading = nil
   }
 
   // MARK: - Once

@@ -26,9 +26,12 @@ package actor ReadingsFeed {
     }
   }
 
-  /// What is known now, after the services were asked which accessories are there and whether readings are stale.
+  /// What is known now, after the services were asked which accessories are there and whether readings are stale, and after
+  /// accessories that have just been connected were asked for their readings.
   package func refreshed() async -> ReadingsSnapshot {
-    let snapshot = await mirror.refreshed()
+    _ = await mirror.refreshed()
+    await mirror.firstReadings()
+    let snapshot = await mirror.snapshot
     return names.name(snapshot)
   }
 }

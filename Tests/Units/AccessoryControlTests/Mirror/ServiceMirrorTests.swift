@@ -134,6 +134,41 @@ import Testing
     }
   }
 
+  /// Who waits for the first readings has them, so that an accessory that was just connected isn't called stale.
+  @Test func firstReadingsAreWaitedFor() async throws {
+    var answers = Self.answers([Self.event("present"), Self.event("ready")])
+    answers["Battery"] = [#"{"device":\#(Self.device)\#(Self.battery)}"#]
+    let service = try CannedService(at: place, answers)
+    defer { service.close() }
+    let mirror = ServiceMirror([.readings])
+    try await following(mirror) {
+      for await change in await mirror.changes() where change.accessories.first?.isConnected == true { break }
+      await mirror.firstReadings()
+      let snapshot = await mirror.snapshot
+      #expect(snapshot.freshness(of: snapshot.accessories[0]) == .fresh)
+      // There is nothing to wait for any more.
+      await mirror.firstReadings()
+    }
+  }
+
+  /// An accessory that doesn't answer holds nobody up for longer than a list may take.
+  @Test func theWaitForFirstReadingsHasAnEnd() async throws {
+    let clock = ManualClock()
+    var answers = Self.answers([Self.event("present"), Self.event("ready")])
+    answers["Status"] = ["!"]
+    let service = try CannedService(at: place, answers)
+    defer { service.close() }
+    let mirror = ServiceMirror([.readings], clock: clock)
+    try await following(mirror) {
+      try await service.calls.wait { $0.contains("Status") }
+      #expect(clock.nextDeadline == clock.now + .seconds(3))
+      async let end: Void = mirror.firstReadings()
+      clock.advance(by: .seconds(3))
+      await end
+      await mirror.firstReadings()
+    }
+  }
+
   /// There is no event when readings become stale: the service is asked when it has said that they will be.
   @Test func theServiceIsAskedWhenReadingsBecomeStale() async throws {
     let clock = ManualClock()

@@ -116,16 +116,7 @@ private struct Six {
     let recent = said.last { $0.time <= begin - Self.delay }.map { [$0] } ?? []
     let words = Set((recent + said.filter { $0.time > begin - Self.delay }).map { $0.1.word })
     for (name, answer) in answers {
-      if name == "metrics" || name == "nut" {
-        // In one round of a hundred both have said "stale" for less than a second while the accessory was sending.
-        withKnownIssue(
-          "The exporters' mirror runs out of its time before the next reading's event", isIntermittent: true
-        ) {
-          #expect(words.contains(answer.word), "\(name) says \(answer); the service says \(words), now \(after)")
-        }
-      } else {
-        #expect(words.contains(answer.word), "\(name) says \(answer); the service says \(words), now \(after)")
-      }
+      #expect(words.contains(answer.word), "\(name) says \(answer); the service says \(words), now \(after)")
       guard words.count == 1, let time = answer.time, let oldest = before.time, let newest = after.time else {
         continue
       }
