@@ -33,7 +33,11 @@ extension BlueZ {
       case .value, .returned: break
       }
     }
-    try await startSearching(kind, on: adapter)
+    try await attempt { () throws(AccessoryError) in
+      try await startSearching(kind, on: adapter)
+    } onFailure: { _ in
+      stopObserving(key)
+    }
     let timer = io.schedule(at: io.now + time) { result.finish(.success(())) }
     let outcome = await result.value(whenCancelled: .success(()))
     io.cancel(timer)

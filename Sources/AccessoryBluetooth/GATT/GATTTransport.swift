@@ -33,6 +33,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private var writtenCount = 0
   /// A call of `WriteValue` hasn't been answered yet.
   private var isCalling = false
+  /// How many bytes came by signals since the consumer was to be waited for.
+  private var unreadCount = 0
   private var isClosing = false
   private var isOver = false
   private var observer: Int?
@@ -53,6 +55,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
   /// has no room for there.
   private static let readsPerEvent = 512
+  /// How many bytes may come by signals while nobody reads: signals can't be held back, as a socket can.
+  static let unreadLimit = 1 << 20
   /// How long a close waits for bytes that were accepted before.
   private static let closeLimit = Duration.seconds(1)
   /// How long a confirmed write may take. GATT's own limit is 30 seconds.
@@ -126,7 +130,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private func follow(_ event: BlueZEvent, isThere: Bool, _ notify: String) {
     guard !isOver else { return }
     switch event {
-    case .value(notify, let bytes) where reader == nil: _ = input.append(bytes.span.bytes)
+    case .value(notify, let bytes) where reader == nil: take(bytes)
     case .gone(let error):
       read(toTheEnd: true)
       end(AccessoryError(.disconnected, "\(label) was disconnected: \(error.message)"))
@@ -149,7 +153,16 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
 
   // MARK: - Reading
 
+  /// Takes the bytes of a signal.
+  private func take(_ bytes: [UInt8]) {
+    guard !input.append(bytes.span.bytes) else { return }
+    unreadCount += bytes.count
+    guard unreadCount > Self.unreadLimit else { return }
+    end(AccessoryError(.ioFailure, "\(label) sends more than is read, and this connection can't hold it back"))
+  }
+
   private func resume() {
+    unreadCount = 0
     if let reader, !isOver, !isClosing { watch(reader, .read) }
   }
 

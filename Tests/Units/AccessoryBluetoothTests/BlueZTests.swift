@@ -148,6 +148,26 @@ import Testing
     #expect(!bus.calls.contains { $0.member == "Disconnect" }, "another program has connected it")
   }
 
+  /// Signals can't be held back, so a device that sends what nobody reads is given up, with what has arrived.
+  @Test func signalsThatNobodyReadsEndTheConnection() async throws {
+    let bus = try Self.bus(["notify", "write"]) { call in
+      call.member == "AcquireNotify" ? .error("org.bluez.Error.NotSupported", "no") : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    let packet = WireValue.array("y", [WireValue](repeating: .byte(7), count: 4_096))
+    try await blocking {
+      for _ in 0..<(2 * GATTTransport.unreadLimit / 4_096) {
+        bus.changed(Self.port, "org.bluez.GattCharacteristic1", [("Value", packet)])
+      }
+    }
+    try await eventually("it has ended") { transport.output.offer([1]) != .accepted }
+    let end = try await InputReader(transport.input).readToEnd()
+    #expect(end.error?.kind == .ioFailure)
+    #expect(end.bytes.count > GATTTransport.unreadLimit && end.bytes.count < 2 * GATTTransport.unreadLimit)
+    await transport.close()
+  }
+
   @Test func bySockets() async throws {
     let (ourNotify, theirNotify) = try Self.pair()
     let (ourWrite, theirWrite) = try Self.pair()
