@@ -227,7 +227,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // What shows a number takes any.
     _ = DecimalText.thousandths(input.number()) + DecimalText.tenths(ofSeconds: input.number())
     _ = DecimalText.short(Double(bitPattern: UInt64(bitPattern: Int64(input.number()))))
-    precondition(LevelBar.text(input.byte()).count == 20, "a bar of another length")
+    precondition(LevelBar.text(Int(input.byte())).count == 20, "a bar of another length")
     show(done: input.number(), total: input.number(), before: input.number())
     _ = Recording.seconds(.nanoseconds(Int64(input.number())))
   }
