@@ -55,6 +55,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
   /// has no room for there.
   private static let readsPerEvent = 512
+  /// How many empty packets are read behind a hang-up: the end reads like one.
+  private static let emptyLimit = 64
   /// How many bytes may come by signals while nobody reads: signals can't be held back, as a socket can.
   static let unreadLimit = 1 << 20
   /// How long a close waits for bytes that were accepted before.
@@ -172,6 +174,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     // The consumer is notified once for all packets, because waking it takes longer than a read.
     defer { input.notify() }
     var left = toTheEnd ? 65_536 : Self.readsPerEvent
+    var emptyCount = 0
     while left > 0, !isOver {
       left -= 1
       var wantsMore = true
@@ -179,8 +182,9 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
         let count = try Socket.receive(from: reader.descriptor, by: self) { bytes in
           if !bytes.isEmpty { wantsMore = input.append(bytes, notifying: false) }
         }
-        // The end; or an empty notification, which means nothing in a stream of bytes.
-        if count == 0 { return }
+        // The end; or an empty notification, which means nothing in a stream of bytes, and behind which there may be others.
+        if count == 0 { emptyCount += 1 }
+        if count == 0, !toTheEnd || emptyCount == Self.emptyLimit { return }
       } catch {
         return
       }

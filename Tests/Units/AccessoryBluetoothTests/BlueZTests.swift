@@ -196,9 +196,12 @@ import Testing
     #expect(packets == [30, 30, 10])
     // What has arrived comes before the end.
     _ = try Socket.send([4], to: ourNotify)
+    // An empty notification isn't the end.
+    #expect(send(ourNotify.rawValue, nil, 0, 0) == 0)
+    _ = try Socket.send([5], to: ourNotify)
     Socket.close(ourNotify)
     let end = try await reader.readToEnd()
-    #expect(end.bytes == [4] && end.error?.kind == .disconnected)
+    #expect(end.bytes == [4, 5] && end.error?.kind == .disconnected)
     Socket.close(ourWrite)
     await transport.close()
   }
