@@ -6,7 +6,8 @@ extension PortAccess {
   /// Looks up the permission and the holder of each device's node.
   package static func look(at devices: [Device]) async -> [PortAccess] {
     await SetupQueue(label: "access").run {
-      devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator) }
+      let locks = FileLocks()
+      return devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator, locks: locks) }
     }
   }
 }

@@ -16,8 +16,8 @@ public actor SimulatorSource: DeviceSource {
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
   private var nextSubscriber = 0
 
-  /// The most files that are read.
-  private static let fileLimit = 1_024
+  /// The most files that are read. The kernel has 4,096 pseudo-terminals by default (`/proc/sys/kernel/pty/max`).
+  private static let fileLimit = 4_096
 
   /// The source's dispatch queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

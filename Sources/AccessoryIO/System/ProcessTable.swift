@@ -13,22 +13,8 @@ enum ProcessTable {
     var description: String { "\(name) (pid \(pid))" }
   }
 
-  /// The process that holds a flock(2) lock on this file, if `/proc/locks` lists it.
-  static func lockHolder(of file: stat) -> Entry? {
-    // An example of a line: "1: FLOCK ADVISORY WRITE 4711 00:18:5 0 EOF". It has the pid, then device and inode of the
-    // file; see proc_locks(5).
-    for line in lines(of: "/proc/locks") {
-      let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-      guard fields.count >= 6, fields[1] == "FLOCK", let pid = CInt(fields[4]), pid > 0 else { continue }
-      let place = fields[5].split(separator: ":")
-      guard place.count == 3, UInt64(place[2]) == UInt64(file.st_ino),
-        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
-        shim_makedev(major, minor) == file.st_dev
-      else { continue }
-      return entry(pid)
-    }
-    return nil
-  }
+  /// The process that holds a flock(2) lock on this file, if `/proc/locks` lists it. For several files read `FileLocks` once.
+  static func lockHolder(of file: stat) -> Entry? { FileLocks().holder(of: file) }
 
   /// A process other than this one that has this device node open. Only root can see the descriptors of other users'
   /// processes.
@@ -67,11 +53,11 @@ enum ProcessTable {
   /// numbers its terminals from 0, so a container's /dev/pts/0 is a different device.
   static func isPseudoTerminal(_ file: stat) -> Bool { (136...143).contains(shim_major(UInt64(file.st_rdev))) }
 
-  private static func entry(_ pid: CInt) -> Entry {
+  static func entry(_ pid: CInt) -> Entry {
     Entry(pid: pid, name: lines(of: "/proc/\(pid)/comm").first ?? "a process")
   }
 
-  private static func lines(of path: String) -> [String] {
+  static func lines(of path: String) -> [String] {
     guard let bytes = try? SmallFile.read(path, limit: 1 << 20) else { return [] }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }

@@ -15,6 +15,11 @@ public struct PortAccess: Sendable, Hashable {
   /// Checks the file of `address`. May block: call it on a thread that may wait. With `isSimulated`, the simulator's
   /// own process isn't reported.
   public init(_ address: DeviceAddress, isSimulated: Bool = false) {
+    self.init(address, isSimulated: isSimulated, locks: FileLocks())
+  }
+
+  /// The same, with locks that were read before, once for many devices.
+  package init(_ address: DeviceAddress, isSimulated: Bool, locks: FileLocks) {
     // A network address can be checked only by connecting.
     guard let path = address.file else { return }
     if access(path, R_OK | W_OK) != 0 {
@@ -22,7 +27,7 @@ public struct PortAccess: Sendable, Hashable {
     }
     var file = stat()
     guard stat(path, &file) == 0, file.st_mode & S_IFMT == S_IFCHR else { return }
-    let process = ProcessTable.lockHolder(of: file) ?? (isSimulated ? nil : ProcessTable.opener(of: file))
+    let process = locks.holder(of: file) ?? (isSimulated ? nil : ProcessTable.opener(of: file))
     holder = process.map(String.init(describing:))
   }
 }
