@@ -160,6 +160,11 @@ public struct Device: Sendable, Hashable {
     return ownTerminal == nil || other.ownTerminal == nil
   }
 
+  /// All addresses and nodes of the device: two devices on one line have at least one of them in common.
+  package var places: Set<String> {
+    Set([address.description, address.node, terminal, usb?.node].compactMap { $0 })
+  }
+
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
   public var mayBeAccessory: Bool { ownTerminal != nil || (usb?.mayBeAccessory ?? true) }
 }

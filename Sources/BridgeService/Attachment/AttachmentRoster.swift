@@ -211,10 +211,3 @@ final class AttachmentRoster {
     refused.values.compactMap { keys in keys.first.flatMap { self[$0] } }.filter(hasRoom).min { $0.key < $1.key }
   }
 }
-
-extension Device {
-  /// All addresses and nodes of the device: two devices on one line have at least one of them in common.
-  fileprivate var places: Set<String> {
-    Set([address.description, address.node, terminal, usb?.node].compactMap { $0 })
-  }
-}

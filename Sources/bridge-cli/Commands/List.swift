@@ -112,8 +112,12 @@ struct List: AsyncParsableCommand, JSONCommand {
     for one in all where one.isHeld && one.device.source == .named {
       if !devices.contains(where: { $0.isSame(as: one.device) }) { devices.append(one.device) }
     }
+    var near: [String: [Device]] = [:]
+    for device in devices { for place in device.places { near[place, default: []].append(device) } }
     for one in all {
-      for device in devices where one.device.isSame(as: device) { reported[device.id] = one.accessory }
+      for place in one.device.places {
+        for device in near[place] ?? [] where one.device.isSame(as: device) { reported[device.id] = one.accessory }
+      }
     }
     return reported
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import CDescriptions
 
 /// The protocols that are built into this package: the files in Sources/CDescriptions/Descriptions.
@@ -11,6 +12,18 @@ enum BuiltInDescriptions {
   static func text(_ name: String) -> [UInt8]? {
     guard let place = names.firstIndex(of: name) else { return nil }
     return Array(UnsafeBufferPointer(start: embedded[place].bytes, count: embedded[place].count))
+  }
+
+  /// Each description is parsed once. Their number is fixed.
+  private static let parsed = Locked<[String: DescribedProtocol]>([:])
+
+  /// The protocol with this name, parsed when it is first asked for; nil when there is none.
+  static func described(_ name: String) -> DescribedProtocol? {
+    if let described = parsed.withLock({ $0[name] }) { return described }
+    // A test checks that every built-in description is valid.
+    let described = text(name).flatMap { try? DescriptionReader.read($0, file: "built in") }
+    if let described { parsed.withLock { $0[name] = described } }
+    return described
   }
 
   // The pointers are to constants of the program.
