@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
     .library(name: "FamilyMAVLink", targets: ["FamilyMAVLink"]),
     .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
+    .library(name: "FamilyBluno", targets: ["FamilyBluno"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
@@ -90,7 +91,7 @@ let package = Package(
       ],
       resources: [
         .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"), .embedInCode("EV3/ev3.yaml"),
-        .embedInCode("HM10/hm10.yaml"), .embedInCode("Bluno/bluno.yaml"),
+        .embedInCode("HM10/hm10.yaml"),
       ]),
     .target(
       name: "FamilyHM1X",
@@ -109,10 +110,20 @@ let package = Package(
       path: "Sources/Families/MAVLink",
       resources: [.embedInCode("mavlink.yaml")]),
     .target(
+      name: "FamilyBluno",
+      dependencies: [
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryProtocols", "AccessoryIO", "AccessoryLink",
+        "AccessoryDiscovery", "AccessoryDrivers", "AccessorySimulator",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Sources/Families/Bluno",
+      resources: [.embedInCode("bluno.yaml")]),
+    .target(
       name: "AccessoryFamilies",
       dependencies: [
         "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
         "FamilyHM1X",
+        "FamilyBluno",
       ]),
     .target(
       name: "AccessorySharing",
@@ -174,6 +185,7 @@ let package = Package(
       name: "bridge-cli",
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
+        "FamilyBluno",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
@@ -236,7 +248,10 @@ let package = Package(
     .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"], path: "Tests/Units/AccessoryCoreTests"),
     .testTarget(
       name: "AccessoryProtocolsTests",
-      dependencies: ["FamilyMAVLink", "FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport"],
+      dependencies: [
+        "FamilyMAVLink", "FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport",
+        "FamilyBluno",
+      ],
       path: "Tests/Units/AccessoryProtocolsTests"),
     .target(name: "CTestShims", path: "Tests/Support/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/Adapters/CFakeUSB"),
@@ -306,6 +321,7 @@ let package = Package(
       name: "AccessorySimulatorTests",
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
+        "FamilyBluno",
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -314,6 +330,7 @@ let package = Package(
       name: "AccessoryDriversTests",
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
+        "FamilyBluno",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
@@ -419,6 +436,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       name: "ExchangeFuzz",
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
+        "FamilyBluno",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @_exported import AccessoryDrivers
+@_exported import FamilyBluno
 @_exported import FamilyHM1X
 @_exported import FamilyMAVLink
 

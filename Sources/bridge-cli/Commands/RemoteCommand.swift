@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
+import FamilyBluno
 
 struct RemoteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

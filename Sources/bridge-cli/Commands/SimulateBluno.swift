@@ -5,6 +5,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
+import FamilyBluno
 import FamilyHM1X
 
 struct SimulateBluno: AsyncParsableCommand, JSONCommand {

@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import Console
+import FamilyBluno
 import FamilyHM1X
 
 /// The keyboard as a robot's remote control.

@@ -6,6 +6,7 @@ import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyBluno
 import FamilyHM1X
 import FamilyMAVLink
 

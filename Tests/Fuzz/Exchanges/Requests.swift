@@ -3,6 +3,7 @@
 import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
+import FamilyBluno
 import FamilyHM1X
 import FamilyMAVLink
 

@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
+@testable import FamilyBluno
 
 /// What drivers in Swift would send for their commands, without an accessory.
 struct PreviewTests {

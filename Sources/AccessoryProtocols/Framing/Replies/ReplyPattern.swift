@@ -20,7 +20,7 @@ public struct ReplyPattern: Sendable, Hashable {
     case any
 
     @inline(__always)
-    func matches(_ byte: UInt8) -> Bool {
+    package func matches(_ byte: UInt8) -> Bool {
       switch self {
       case .byte(let wanted): byte == wanted
       case .digit: Self.isDigit(byte)

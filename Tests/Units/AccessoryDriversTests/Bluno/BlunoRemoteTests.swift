@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
+@testable import FamilyBluno
 
 struct BlunoRemoteTests {
   @Test func keysAndTasksOfTheRemoteHaveTheirBytes() throws {

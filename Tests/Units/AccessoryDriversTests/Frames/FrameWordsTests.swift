@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
+import FamilyBluno
 import FamilyHM1X
 import FamilyMAVLink
 import TestSupport

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import FamilyBluno
 import FamilyHM1X
 import TestSupport
 import Testing

@@ -9,6 +9,7 @@ import Testing
 
 @testable import AccessoryDrivers
 @testable import AccessorySimulator
+@testable import FamilyBluno
 
 /// A pretended robot from end to end: the real driver and the real link at the other end of a terminal.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct BlunoSimulatorTests {

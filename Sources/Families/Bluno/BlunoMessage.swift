@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A message of the remote control. It has no terminator, unless a line end is asked for.
 public enum BlunoMessage: Sendable, Hashable {
   /// Start the task with this number, 0…9999.

@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryProtocols
+import AccessorySimulator
 
 /// A simulated robot with a Bluno board, on a pseudo-terminal.
 public typealias BlunoSimulator = SerialSimulator<BlunoDevice>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A command to the radio of a Bluno in AT mode.
 public enum BlunoCommand: Sendable, Hashable {
   /// `+++`, without a line end: enters AT mode, or leaves it.

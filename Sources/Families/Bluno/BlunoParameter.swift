@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A parameter of a Bluno, which can be asked for or set in AT mode. The raw values are the words on the wire.
 public enum BlunoParameter: String, Sendable, Hashable, CaseIterable {
   /// The board's function: one of `choices`.
