@@ -10,7 +10,7 @@ extension Driver {
   /// Raw bytes are harmless: AF1 is for gadgets of one's own. Their programs speak it in raw bytes, and its commands
   /// need no permission either.
   public static let af1: Driver = {
-    var driver = native.shipping { [.af1, .af1HID] }.found(by: af1Probe)
+    var driver = native.shipping { [.af1, .af1HID] }.found(by: af1Probe, at: [.init(115_200, .little)])
     driver.requests = .af1
     return driver
   }()

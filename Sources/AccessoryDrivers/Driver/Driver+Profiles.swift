@@ -11,15 +11,15 @@ extension Driver {
     return driver
   }
 
-  /// The same driver, with the probe by which `identify` finds its accessories.
-  package func found(by probe: @escaping Probe) -> Driver {
+  /// The same driver, with the probe by which `identify` finds its accessories, and where in its order it has its turns.
+  package func found(by probe: @escaping Probe, at places: [ProbePlace]) -> Driver {
     var driver = self
-    driver.probe = probe
+    (driver.probe, driver.probePlaces) = (probe, places)
     return driver
   }
 
-  /// Makes a probe for a kind in `IdentificationOrder`. `form` is what follows the driver's name there; nil for the driver itself.
-  /// `isNetwork` says that the port is a connection on the network. Returns nil if there is no such form.
+  /// Makes a probe. `form` is that of its place. `isNetwork` says that the port is a connection on the network. Returns nil if there is
+  /// no such form.
   package typealias Probe = @Sendable (_ form: String?, _ isNetwork: Bool, _ timeout: Duration?) -> NativeProbe?
 }
 

@@ -32,6 +32,8 @@ public struct Driver: Sendable {
   var shippedProfiles: @Sendable () -> [Profile] = { [] }
   /// Makes the probes by which `identify` finds its accessories; nil when it can't find them.
   var probe: Probe?
+  /// Where the probe has its turns in the order of `identify`.
+  var probePlaces: [ProbePlace] = []
   /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
   /// permissions that `WriteRules` describes.
   public let rawBytes: RawBytes

@@ -24,7 +24,7 @@ extension Driver {
     }
   )
   .shipping { [.ev3] }
-  .found(by: ev3Probe)
+  .found(by: ev3Probe, at: [.init(115_200, .little)])
 }
 
 extension Profile {

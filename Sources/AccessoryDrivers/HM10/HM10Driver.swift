@@ -19,7 +19,7 @@ extension Driver {
     try await HM10Module.open(session, clock: clock)
   }
   .shipping { [.hm10] }
-  .found(by: hm10Probe)
+  .found(by: hm10Probe, at: [.init(9_600, .endsConnections), .init(9_600, .endsConnections, form: "clone")])
 }
 
 extension Profile {

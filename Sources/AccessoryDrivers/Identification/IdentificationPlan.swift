@@ -54,12 +54,14 @@ public struct IdentificationPlan: Sendable {
     protocols = Dictionary(described.map { ($0.name, $0) }) { $1 }
     // Sorted by rate and name, so that kinds without an entry in the order always have the same position.
     let rest = described.sorted { ($0.rate, $0.name) < ($1.rate, $1.name) }
-    for place in IdentificationOrder.listening { listen(place.kind, place.rate, isWanted) }
-    for described in rest where !Self.isIn(IdentificationOrder.listening, described) {
+    let listening = IdentificationOrder.listening(self.drivers)
+    for place in listening { listen(place.kind, place.rate, isWanted) }
+    for described in rest where !Self.isIn(listening, described) {
       listen(described.name, described.rate, isWanted)
     }
-    for place in IdentificationOrder.asking { ask(place.kind, place.rate, isWanted) }
-    for described in rest where !Self.isIn(IdentificationOrder.asking, described) {
+    let asking = IdentificationOrder.asking(self.drivers)
+    for place in asking { ask(place.kind, place.rate, isWanted) }
+    for described in rest where !Self.isIn(asking, described) {
       ask(described.name, described.rate, isWanted)
     }
     let tried = Set(steps.flatMap(\.kinds))
@@ -109,7 +111,7 @@ public struct IdentificationPlan: Sendable {
     for request in described.description.safeIdentifications { ask(described, request, rate) }
   }
 
-  /// The probe of a driver in Swift for a name in `IdentificationOrder`; nil if no driver has one.
+  /// The probe of a driver in Swift for a kind in `IdentificationOrder.Place`; nil if no driver has one.
   private func probe(_ name: String, timeout: Duration?) -> NativeProbe? {
     let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
     let driver = drivers.first { $0.name == parts.first }

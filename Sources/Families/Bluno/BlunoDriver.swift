@@ -21,7 +21,8 @@ extension Driver {
     try await BlunoRobot.open(session, clock: clock)
   }
   .shipping { [.bluno] }
-  .found(by: blunoProbe)
+  .found(
+    by: blunoProbe, at: [.init(115_200, .switchesModes), .init(115_200, .switchesModes, form: "old")])
 }
 
 extension Profile {

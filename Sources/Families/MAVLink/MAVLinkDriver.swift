@@ -22,7 +22,7 @@ extension Driver {
     try await MAVLinkAutopilot.open(session, clock: clock)
   }
   .shipping { [.mavlink] }
-  .found(by: mavlinkProbe)
+  .found(by: mavlinkProbe, at: [57_600, 115_200, 921_600].map { .init($0, .none) })
 }
 
 extension Profile {
