@@ -38,6 +38,28 @@ extension ProfileReader {
   }
 }
 
+extension DescriptionReader {
+  /// Reads a description in YAML, of up to 64 KiB, whose name is none of `DriverLibrary.builtIn`. Errors name the file `file`. Throws up
+  /// to 20 errors at once.
+  public static func read(_ bytes: [UInt8], file: String) throws(ProfileProblems) -> DescribedProtocol {
+    try read(bytes, file: file, drivers: .builtIn)
+  }
+
+  /// Reads the description in a file that the user names. Doesn't check who else could have written the file. Throws what the other
+  /// `read` throws, and when the file can't be read. Blocks: call it on a `SetupQueue`.
+  public static func read(path: String) throws(ProfileProblems) -> DescribedProtocol {
+    try read(path: path, drivers: .builtIn)
+  }
+}
+
+extension DescriptionLibrary {
+  /// Reads the `.yaml` files in these folders, one description each; nil means the usual folders. None may have a name of
+  /// `DriverLibrary.builtIn`. Blocks: call it on a `SetupQueue`.
+  public static func load(folders: [String]? = nil) -> DescriptionLibrary {
+    load(folders: folders, drivers: .builtIn)
+  }
+}
+
 extension ProfileLibrary {
   /// Reads the `.yaml` files in these folders, one profile each; nil means the usual folders. Profiles can refer to
   /// `DriverLibrary.builtIn` and to described `protocols`; nil means those in the usual folders. Blocks: call it on a `SetupQueue`.

@@ -33,7 +33,7 @@ public struct ProfileLibrary: Sendable {
     folders: [String]? = nil, drivers: DriverLibrary, protocols: DescriptionLibrary? = nil
   ) -> ProfileLibrary {
     load(
-      folders ?? usualFolders(), drivers: drivers, protocols: protocols ?? .load(),
+      folders ?? usualFolders(), drivers: drivers, protocols: protocols ?? .load(drivers: drivers),
       isStrict: TrustedFolder.worksForOthers)
   }
 

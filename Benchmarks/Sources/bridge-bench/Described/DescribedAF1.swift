@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDrivers
+import AccessoryFamilies
 import AccessoryProtocols
 
 /// AF1 as a file describes it: the protocol that has a hand-written codec and driver to compare with.

@@ -21,7 +21,7 @@ enum BuiltInDescriptions {
   static func described(_ name: String) -> DescribedProtocol? {
     if let described = parsed.withLock({ $0[name] }) { return described }
     // A test checks that every built-in description is valid.
-    let described = text(name).flatMap { try? DescriptionReader.read($0, file: "built in") }
+    let described = text(name).flatMap { try? DescriptionReader.read($0, file: "built in", drivers: DriverLibrary()) }
     if let described { parsed.withLock { $0[name] = described } }
     return described
   }

@@ -23,14 +23,15 @@ public struct DescriptionLibrary: Sendable, Hashable {
   private init(_ origins: [String: ProfileLibrary.Origin]) { self.origins = origins }
 
   /// Reads the `.yaml` files in these folders, one description each; nil means the usual folders. A file that is invalid, or that an
-  /// untrusted user could have written, is left out and reported in `problems`. Blocks: call it on a `SetupQueue`.
-  public static func load(folders: [String]? = nil) -> DescriptionLibrary {
-    load(folders ?? usualFolders(), isStrict: TrustedFolder.worksForOthers)
+  /// untrusted user could have written, or whose name one of the drivers in Swift of `drivers` has, is left out and reported in `problems`.
+  /// Blocks: call it on a `SetupQueue`.
+  public static func load(folders: [String]? = nil, drivers: DriverLibrary) -> DescriptionLibrary {
+    load(folders ?? usualFolders(), drivers: drivers, isStrict: TrustedFolder.worksForOthers)
   }
 
-  static func load(_ folders: [String], isStrict: Bool) -> DescriptionLibrary {
+  static func load(_ folders: [String], drivers: DriverLibrary, isStrict: Bool) -> DescriptionLibrary {
     var library = builtIn
-    for folder in folders { library.read(folder, isStrict) }
+    for folder in folders { library.read(folder, drivers, isStrict) }
     return library
   }
 
@@ -64,13 +65,13 @@ public struct DescriptionLibrary: Sendable, Hashable {
     return ["/etc/accessory-bridge", ConfigurationFolder.user(variable)].compactMap { $0 }.map { $0 + "/protocols" }
   }
 
-  private mutating func read(_ path: String, _ isStrict: Bool) {
+  private mutating func read(_ path: String, _ drivers: DriverLibrary, _ isStrict: Bool) {
     var places: [String: String] = [:]
     let unread = TextFolder.read(
       path, isStrict: isStrict, limit: DescriptionReader.sizeLimit, what: "a protocol"
     ) { file, bytes in
       do throws(ProfileProblems) {
-        let described = try DescriptionReader.read(bytes, file: file)
+        let described = try DescriptionReader.read(bytes, file: file, drivers: drivers)
         if let other = places.updateValue(file, forKey: described.name) {
           let message = "\(other) also has a protocol with the name \(described.name), so this one is ignored"
           problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))

@@ -31,11 +31,20 @@ public struct DescriptionReader: ValueReader {
   /// The requests of each group of registers, by the first request of the group.
   var groups: [Int: Range<Int>] = [:]
 
-  init(file: String) { self.file = file }
+  /// The names of drivers in Swift, which no described protocol may have.
+  private let takenNames: Set<String>
 
-  /// Reads a description in YAML, of up to 64 KiB. Errors name the file `file`. Throws up to 20 errors at once.
-  public static func read(_ bytes: [UInt8], file: String) throws(ProfileProblems) -> DescribedProtocol {
-    var reader = DescriptionReader(file: file)
+  init(file: String, drivers: DriverLibrary) {
+    self.file = file
+    takenNames = Set(drivers.drivers.map(\.name))
+  }
+
+  /// Reads a description in YAML, of up to 64 KiB. Errors name the file `file`. The protocol can't have the name of one of the drivers in
+  /// Swift of `drivers`. Throws up to 20 errors at once.
+  public static func read(
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary
+  ) throws(ProfileProblems) -> DescribedProtocol {
+    var reader = DescriptionReader(file: file, drivers: drivers)
     do throws(YAMLError) {
       let described = reader.describedProtocol(try YAMLReader.read(bytes))
       if let described, reader.problems.isEmpty { return described }
@@ -74,7 +83,7 @@ public struct DescriptionReader: ValueReader {
       description.name = name
     } else if let node = fields["protocol"] {
       description.name = plainName(node, "a protocol's name") ?? ""
-      if Self.builtInDrivers.contains(description.name) {
+      if takenNames.contains(description.name) {
         report(node.mark, "the name \(description.name) belongs to a built-in driver: give the protocol another name")
       }
     } else {
@@ -106,8 +115,4 @@ public struct DescriptionReader: ValueReader {
   mutating func byteOrder(_ node: YAMLNode, _ what: String) -> ByteOrder? {
     word(node, what, among: ["big", "little"]).map { $0 == "big" ? .bigEndian : .littleEndian }
   }
-
-  /// The names of the drivers in Swift that come with this package, which no described protocol may have, whatever drivers a program
-  /// knows.
-  static let builtInDrivers = ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"]
 }

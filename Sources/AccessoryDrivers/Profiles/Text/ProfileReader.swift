@@ -105,12 +105,12 @@ public struct ProfileReader: ValueReader {
       return name.flatMap { protocols.described($0)?.line }
     }
     // The protocol has the profile's name, so no other protocol may have it.
-    if DescriptionReader.builtInDrivers.contains(profile.name) || protocols.names.contains(profile.name) {
+    if drivers.drivers.contains(where: { $0.name == profile.name }) || protocols.names.contains(profile.name) {
       report(
         node.mark, "there is another protocol with the profile's name, \(profile.name): call the profile something else"
       )
     }
-    var reader = DescriptionReader(file: file)
+    var reader = DescriptionReader(file: file, drivers: drivers)
     let described = reader.describedProtocol(node, name: profile.name)
     problems += reader.problems.prefix(max(0, Self.problemLimit - problems.count))
     guard var described, reader.problems.isEmpty else { return nil }

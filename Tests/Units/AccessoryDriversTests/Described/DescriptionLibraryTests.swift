@@ -24,7 +24,7 @@ import Testing
   }
 
   private func load(isStrict: Bool = true) -> DescriptionLibrary {
-    DescriptionLibrary.load([system.path, user.path, "/nowhere/at/all"], isStrict: isStrict)
+    DescriptionLibrary.load([system.path, user.path, "/nowhere/at/all"], drivers: .builtIn, isStrict: isStrict)
   }
 
   @Test func laterDescriptionsReplaceEarlierOnes() throws {
@@ -64,6 +64,20 @@ import Testing
     #expect(library.problems.count == 2)
     #expect(library.problems.first?.message.contains("everybody may write") == true)
     #expect(library.problems.last?.message == "it is larger than 64 KiB")
+  }
+
+  /// No described protocol has the name of a driver in Swift, of those that the program knows.
+  @Test func namesOfDriversAreTaken() throws {
+    for driver in DriverLibrary.builtIn.drivers {
+      let text = Array(Self.text(driver.name).utf8)
+      #expect(throws: ProfileProblems.self) { try DescriptionReader.read(text, file: "f", drivers: .builtIn) }
+      #expect(throws: ProfileProblems.self) { try DescriptionReader.read(text, file: "f") }
+      let others = DriverLibrary(DriverLibrary.builtIn.drivers.filter { $0.name != driver.name })
+      #expect(try DescriptionReader.read(text, file: "f", drivers: others).name == driver.name)
+    }
+    try user.write(Array(Self.text("bluno").utf8), to: "bluno.yaml")
+    let library = load()
+    #expect(library.described("bluno") == nil && library.problems.count == 1)
   }
 
   @Test func descriptionsAreInTheUsualFolders() {

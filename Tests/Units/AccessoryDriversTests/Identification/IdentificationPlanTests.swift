@@ -118,7 +118,7 @@ struct IdentificationPlanTests {
     let folder = try TemporaryDirectory()
     for (name, text) in files { try folder.write(Array(text.utf8), to: name + ".yaml") }
     var library = DriverLibrary.builtIn
-    library.protocols = .load([folder.path], isStrict: false)
+    library.protocols = .load([folder.path], drivers: .builtIn, isStrict: false)
     #expect(library.protocols.problems.isEmpty, "\(library.protocols.problems)")
     return library
   }
