@@ -29,7 +29,7 @@ struct BridgeCLI: CommandProgram {
       a name. Leave it out when there is only one accessory. --help-hidden after a command shows rare options, too.
 
       ENVIRONMENT
-        ACCESSORY_BRIDGE_SOURCES    where to look: simulator, udev, none, or simulator,udev (the default)
+        ACCESSORY_BRIDGE_SOURCES    where to look: none, or some of simulator,udev,bluetooth (all is the default)
         ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: use no service
         ACCESSORY_BRIDGE_READINGS_SOCKET  the same for the socket that only reads
         ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons

@@ -9,6 +9,8 @@ package enum BluetoothKind: String, Sendable {
   case lowEnergy = "le"
   /// Bluetooth Classic.
   case classic = "bredr"
+  /// Both, where the adapter can.
+  case any = "auto"
 }
 
 extension BlueZ {
@@ -28,12 +30,16 @@ extension BlueZ {
         + "if it is blocked")
   }
 
-  /// Looks for devices of a kind until `stopSearching`, or until this conversation ends.
-  package func startSearching(_ kind: BluetoothKind, on adapter: BluetoothAdapter) async throws(AccessoryError) {
+  /// Looks for devices of a kind until `stopSearching`, or until this conversation ends. With `services`, only devices that
+  /// tell one of them are looked for; without `allSignals`, bluetoothd tells less often of a device that it has found.
+  package func startSearching(
+    _ kind: BluetoothKind, for services: [BluetoothUUID] = [], allSignals: Bool = true, on adapter: BluetoothAdapter
+  ) async throws(AccessoryError) {
     do throws(BusFailure) {
-      let filter = [
-        BusArgument.Option("Transport", .text(kind.rawValue)), BusArgument.Option("DuplicateData", .boolean(true)),
+      var filter = [
+        BusArgument.Option("Transport", .text(kind.rawValue)), BusArgument.Option("DuplicateData", .boolean(allSignals)),
       ]
+      if !services.isEmpty { filter.append(BusArgument.Option("UUIDs", .texts(services.map(\.text)))) }
       _ = try await call(adapter.path, Self.adapterInterface, "SetDiscoveryFilter", [.options(filter)])
       _ = try await call(adapter.path, Self.adapterInterface, "StartDiscovery")
     } catch {

@@ -45,17 +45,27 @@ package actor BlueZ: IOActor {
   ///
   /// Throws `notFound` when there is no system bus or bluetoothd doesn't run, and `permissionDenied` when the bus doesn't
   /// let this user speak with it.
-  package static func open(_ address: String? = nil, io: IOThread = .shared) async throws(AccessoryError) -> BlueZ {
+  ///
+  /// With `awaitsDaemon` it isn't an error that bluetoothd doesn't run: `returned` tells when it does. `limit` is how long the
+  /// objects are waited for.
+  package static func open(
+    _ address: String? = nil, awaitsDaemon: Bool = false, within limit: Duration = .seconds(10), io: IOThread = .shared
+  ) async throws(AccessoryError) -> BlueZ {
     let bluez = BlueZ(io)
-    try await bluez.start(address)
+    try await bluez.start(address, awaitsDaemon: awaitsDaemon, limit)
     return bluez
   }
+
+  /// Whether the bus is still there. Without it bluetoothd can't return.
+  package var hasBus: Bool { bus != nil }
 
   private init(_ io: IOThread) { self.io = io }
 
   deinit { bus?.beginClose() }
 
-  private func start(_ address: String?) async throws(AccessoryError) {
+  private func start(
+    _ address: String?, awaitsDaemon: Bool, _ limit: Duration
+  ) async throws(AccessoryError) {
     let bus = BusConnection(io: io) { [weak self] signal in
       self?.enter(signal) { $0.take($1) }
     } onEnd: { [weak self] failure in
@@ -65,10 +75,10 @@ package actor BlueZ: IOActor {
     try await attempt { () throws(AccessoryError) in
       do throws(BusFailure) {
         try await bus.open(address, rules: Self.rules)
-        let reply = try await bus.call(
-          BusCall(Self.busName, "/org/freedesktop/DBus", Self.busName, "GetNameOwner", [.text(Self.name)]))
-        owner = reply.values.first?.text ?? ""
-        try await load()
+        let owner = try await findOwner(bus, awaitsDaemon: awaitsDaemon, limit)
+        // It may have come since the bus answered, which a signal has told.
+        if self.owner.isEmpty { self.owner = owner }
+        if !self.owner.isEmpty { try await load(limit) }
       } catch {
         throw AccessoryError(starting: error)
       }
@@ -77,10 +87,23 @@ package actor BlueZ: IOActor {
     }
   }
 
-  private func load() async throws(BusFailure) {
+  /// bluetoothd's own name; empty when it doesn't run and that is no error.
+  private func findOwner(
+    _ bus: BusConnection, awaitsDaemon: Bool, _ limit: Duration
+  ) async throws(BusFailure) -> String {
+    do throws(BusFailure) {
+      let call = BusCall(Self.busName, "/org/freedesktop/DBus", Self.busName, "GetNameOwner", [.text(Self.name)])
+      return try await bus.call(call, within: limit).values.first?.text ?? ""
+    } catch {
+      guard awaitsDaemon, error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+      return ""
+    }
+  }
+
+  private func load(_ limit: Duration = .seconds(10)) async throws(BusFailure) {
     guard let bus else { throw .disconnected }
     let before = owner
-    let reply = try await bus.call(BusCall(Self.name, "/", Self.manager, "GetManagedObjects"))
+    let reply = try await bus.call(BusCall(Self.name, "/", Self.manager, "GetManagedObjects"), within: limit)
     if owner == before, reply.sender == owner { objects.replace(reply) }
   }
 

@@ -5,16 +5,16 @@ import AccessoryIO
 
 /// Finds out why Bluetooth can't be used, and what to do about it. Looks, and changes nothing.
 public enum BluetoothDoctor {
-  /// Where the kernel lists its adapters, and the switches that block radios.
-  static let folders = (adapters: "/sys/class/bluetooth", switches: "/sys/class/rfkill")
+  /// Where the kernel lists the switches that block radios.
+  private static let switches = "/sys/class/rfkill"
 
   /// The report on this computer's Bluetooth; nil where it has no adapter and nobody asks for one. Where nobody asks,
   /// nothing in it is a problem: many computers have an adapter that nobody uses.
   public static func report(isAsked: Bool = false, io: IOThread = .shared) async -> PortReport? {
-    let kernel = Directory.names(in: folders.adapters).filter { $0.hasPrefix("hci") && !$0.contains(":") }
+    let kernel = BluetoothPlace.adapters()
     guard isAsked || !kernel.isEmpty else { return nil }
     var report = PortReport(named: "bluetooth")
-    for name in blocked(folders.switches) {
+    for name in blocked(switches) {
       report.add(
         "radio", .problem, "\(name) is blocked: rfkill unblock bluetooth, or use the switch of this computer",
         .misconfigured)

@@ -27,6 +27,8 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var hasRandomAddress = false
   /// The name that it tells; nil when it tells none. Escape it before it is shown.
   package var name: String?
+  /// The name that the user gave it; nil when the user gave none. Escape it, too.
+  package var alias: String?
   /// The services that it tells.
   package var services: Set<BluetoothUUID> = []
   /// The data of manufacturers that it sends, by the number of the company.
@@ -39,6 +41,8 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var hasServicesResolved = false
   /// Whether it is paired with this computer.
   package var isPaired = false
+  /// Whether the user trusts it.
+  package var isTrusted = false
   /// The class of a Bluetooth Classic device; nil for others.
   package var deviceClass: UInt32?
   /// The path of its adapter.
@@ -228,6 +232,8 @@ extension BluetoothDevice {
     if let address = properties["Address"]?.text { self.address = BluetoothAddress(address) }
     if let kind = properties["AddressType"]?.text { hasRandomAddress = kind == "random" }
     if let name = properties["Name"]?.text { self.name = Self.cut(name) }
+    // Without a name of the user's, BlueZ gives the device's, or its address.
+    if let alias = properties["Alias"]?.text { self.alias = Self.cut(alias) }
     if let uuids = properties["UUIDs"]?.texts {
       services = Set(uuids.prefix(Self.limits.services).compactMap { BluetoothUUID($0) })
     }
@@ -238,6 +244,7 @@ extension BluetoothDevice {
     if let isConnected = properties["Connected"]?.boolean { self.isConnected = isConnected }
     if let isResolved = properties["ServicesResolved"]?.boolean { hasServicesResolved = isResolved }
     if let isPaired = properties["Paired"]?.boolean { self.isPaired = isPaired }
+    if let isTrusted = properties["Trusted"]?.boolean { self.isTrusted = isTrusted }
     if let number = properties["Class"]?.integer { deviceClass = UInt32(exactly: number) }
     if let entries = properties["ManufacturerData"]?.entries {
       manufacturerData = [:]

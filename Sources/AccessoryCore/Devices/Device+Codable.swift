@@ -2,7 +2,7 @@
 
 extension Device: Codable {
   private enum CodingKeys: String, CodingKey {
-    case id, path, source, link, driver, name, manufacturer, model, terminal, links, ways, usb, unit
+    case id, path, source, link, driver, name, manufacturer, model, terminal, links, ways, usb, bluetooth, unit
     case serialNumber = "serial"
     case isInitialized = "initialized"
   }
@@ -25,6 +25,7 @@ extension Device: Codable {
     try fields.encode(ways, forKey: .ways)
     try fields.encode(isInitialized, forKey: .isInitialized)
     try fields.encodeIfPresent(usb, forKey: .usb)
+    try fields.encodeIfPresent(bluetooth, forKey: .bluetooth)
     try fields.encodeIfPresent(unit, forKey: .unit)
   }
 
@@ -40,6 +41,7 @@ extension Device: Codable {
       links: try fields.decode([String].self, forKey: .links), ways: try fields.decode([String].self, forKey: .ways),
       isInitialized: try fields.decode(Bool.self, forKey: .isInitialized),
       usb: try fields.decodeIfPresent(USBIdentity.self, forKey: .usb),
+      bluetooth: try fields.decodeIfPresent(BluetoothIdentity.self, forKey: .bluetooth),
       unit: try fields.decodeIfPresent(Int.self, forKey: .unit))
   }
 
@@ -47,12 +49,14 @@ extension Device: Codable {
   package init(
     id: String, path: String, source: Source, link: String? = nil, driver: String? = nil, name: String? = nil,
     manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil, terminal: String? = nil,
-    links: [String] = [], ways: [String] = [], isInitialized: Bool = true, usb: USBIdentity? = nil, unit: Int? = nil
+    links: [String] = [], ways: [String] = [], isInitialized: Bool = true, usb: USBIdentity? = nil,
+    bluetooth: BluetoothIdentity? = nil, unit: Int? = nil
   ) {
     self.init(
       DeviceAddress(path) ?? .node(path), link: link, source: source, driver: driver, name: name,
       manufacturer: manufacturer, model: model, serialNumber: serialNumber, usb: usb)
     (self.terminal, self.links, self.isInitialized, self.unit) = (terminal, links, isInitialized, unit)
+    self.bluetooth = bluetooth
     if id != derivedID { toldID = id }
     if ways != self.ways { toldWays = ways }
   }
@@ -63,7 +67,7 @@ extension Device {
   package var textByteCount: Int {
     let texts = [
       id, path, link, driver, name, manufacturer, model, serialNumber, firmwareRevision, hardwareRevision, terminal,
-      usb?.node, usb?.port, usb?.damage,
+      usb?.node, usb?.port, usb?.damage, bluetooth?.toldName, bluetooth?.adapter,
     ]
     var count = 0
     for text in texts { count += text?.utf8.count ?? 0 }
@@ -71,6 +75,6 @@ extension Device {
     for interface in usb?.interfaces ?? [] {
       count += 64 + 16 * interface.description.endpoints.count + (interface.driver?.utf8.count ?? 0)
     }
-    return count
+    return count + (bluetooth.map { 256 + 64 * $0.services.count + 8 * $0.manufacturers.count } ?? 0)
   }
 }

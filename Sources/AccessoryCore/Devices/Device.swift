@@ -18,6 +18,8 @@ public struct Device: Sendable, Hashable {
     case named
     /// The system: the kernel, and udev if it runs.
     case udev
+    /// The system's Bluetooth: BlueZ.
+    case bluetooth
   }
 
   /// The address at which the device is opened, with links resolved: its terminal if it has one, otherwise its USB
@@ -48,6 +50,8 @@ public struct Device: Sendable, Hashable {
   public var terminal: String?
   /// The device's identity on USB; nil when it isn't a USB device.
   public var usb: USBIdentity?
+  /// What the system's Bluetooth knows of the device; nil when it isn't a Bluetooth device, or isn't known there.
+  public var bluetooth: BluetoothIdentity?
   /// The links below /dev that udev maintains for the terminal, by name (by-id) and by place (by-path), sorted. For a
   /// device without a terminal, the links to its usbfs node.
   public var links: [String] = []
@@ -124,8 +128,16 @@ public struct Device: Sendable, Hashable {
       if usb.interfaces.contains(where: { $0.description.hasPair }) { addresses.append(.usb(usb.node)) }
     } else if address.transport != .terminal {
       addresses.append(address)
+      if let other = otherBluetoothAddress { addresses.append(other) }
     }
     return addresses
+  }
+
+  /// The serial port of Bluetooth Classic, for a device that is opened by Bluetooth Low Energy and has both.
+  private var otherBluetoothAddress: DeviceAddress? {
+    guard case .ble = address, let bluetooth, bluetooth.deviceClass != nil, bluetooth.services.contains(.serialPort)
+    else { return nil }
+    return .rfcomm(bluetooth.address, channel: nil)
   }
 
   /// The transports by which the device can be opened, the usual one first.
@@ -166,5 +178,8 @@ public struct Device: Sendable, Hashable {
   }
 
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
-  public var mayBeAccessory: Bool { ownTerminal != nil || (usb?.mayBeAccessory ?? true) }
+  /// False for Bluetooth devices that evidently aren't, and for strangers' that have no serial port.
+  public var mayBeAccessory: Bool {
+    ownTerminal != nil || (usb?.mayBeAccessory ?? bluetooth?.mayBeAccessory ?? true)
+  }
 }

@@ -33,4 +33,18 @@ public struct CombinedSource: DeviceSource {
     continuation.onTermination = { _ in forwarding.cancel() }
     return stream
   }
+
+  /// Hands the wishes to all sources.
+  public func wait(for wishes: [DeviceWish]) async {
+    for source in sources { await source.wait(for: wishes) }
+  }
+
+  /// Searches with one source after another until one finds a device.
+  public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] {
+    for source in sources {
+      let found = try await source.search(for: wish, within: limit)
+      if !found.isEmpty { return found }
+    }
+    return []
+  }
 }

@@ -33,8 +33,11 @@ public struct DeviceName: Sendable, Hashable {
   ///
   /// An address or an existing path that belongs to none of `devices` gives a device with the source `named`, whose
   /// protocol isn't known.
+  ///
+  /// A device on the air is meant only by a text: nothing is connected that nobody has named.
   public func device(among devices: [Device]) throws(ResolutionError) -> Device {
-    try Self.resolve(text, among: devices, lookingAtFiles: looksAtFiles)
+    let devices = text == nil ? devices.filter { $0.source != .bluetooth } : devices
+    return try Self.resolve(text, among: devices, lookingAtFiles: looksAtFiles)
   }
 
   /// Like `device(among:)`, when some accessories are present (`there`) and others are expected to return (`awaited`).

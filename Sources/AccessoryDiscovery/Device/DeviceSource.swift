@@ -21,6 +21,12 @@ public protocol DeviceSource: Sendable {
   /// The devices that are present now, as `added` events, and then the changes, until the task that reads the stream is
   /// cancelled. Every subscriber gets its own stream. Throws when the source can't be watched.
   func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent>
+  /// Searches, from time to time and while somebody reads `events()`, as long as one of these wishes has no device. They
+  /// replace the wishes of the call before. A source that reports its devices without searching does nothing.
+  func wait(for wishes: [DeviceWish]) async
+  /// Searches until a device fits the wish, for at most `limit`. Returns no device when there is none, or nothing to search
+  /// with. Throws when the search fails.
+  func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device]
 }
 
 extension DeviceSource {
@@ -28,4 +34,10 @@ extension DeviceSource {
   public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
     try await devices().contains { $0.id == device.id && $0.address == device.address }
   }
+
+  /// Does nothing: the devices are reported without a search.
+  public func wait(for wishes: [DeviceWish]) async {}
+
+  /// Returns no device: there is nothing to search with.
+  public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] { [] }
 }

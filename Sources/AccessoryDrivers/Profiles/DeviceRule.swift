@@ -47,7 +47,8 @@ public struct DeviceRule: Sendable, Hashable {
 
   /// Whether the rule matches `device`.
   public func fits(_ device: Device) -> Bool {
-    guard self != DeviceRule() else { return false }
+    // What is on the air tells names as it likes.
+    guard self != DeviceRule(), device.bluetooth == nil else { return false }
     return fits(driver, device.driver) && fits(usbVendor, device.usb?.vendorID)
       && fits(usbProduct, device.usb?.productID) && fits(name, device.name) && fits(manufacturer, device.manufacturer)
       && fits(model, device.model) && fits(serialNumber, device.serialNumber) && fitsClass(of: device)

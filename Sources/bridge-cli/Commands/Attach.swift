@@ -157,6 +157,10 @@ struct FilteredSource: DeviceSource {
   }
 }
 
+extension FilteredSource {
+  func wait(for wishes: [DeviceWish]) async { await base.wait(for: wishes) }
+}
+
 extension DeviceEvent {
   /// The event's device in its state after the event.
   fileprivate var device: Device {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import CommandOutput
@@ -7,23 +8,24 @@ import Glibc
 
 /// Where the command looks for devices.
 enum KnownDevices {
-  /// The sources that ACCESSORY_BRIDGE_SOURCES names; simulators and udev without that variable. Throws `UsageError`
+  /// The sources that ACCESSORY_BRIDGE_SOURCES names; simulators, udev and Bluetooth without that variable. Throws `UsageError`
   /// when it names another source.
   static func source() throws -> CombinedSource { CombinedSource(try sources()) }
 
   /// The same sources as a list.
   static func sources() throws -> [any DeviceSource] {
     guard let text = getenv("ACCESSORY_BRIDGE_SOURCES").map({ String(cString: $0) }), !text.isEmpty else {
-      return [SimulatorSource(), UdevSource()]
+      return [SimulatorSource(), UdevSource(), BluetoothSource()]
     }
     if text == "none" { return [] }
     return try text.split(separator: ",").map { name in
       switch name {
       case Substring(Device.Source.simulator.rawValue): return SimulatorSource() as any DeviceSource
       case Substring(Device.Source.udev.rawValue): return UdevSource()
+      case Substring(Device.Source.bluetooth.rawValue): return BluetoothSource()
       default:
         throw UsageError(
-          "ACCESSORY_BRIDGE_SOURCES must be simulator, udev, simulator,udev, or none, not \(name)")
+          "ACCESSORY_BRIDGE_SOURCES must be none, or some of simulator,udev,bluetooth, not \(name)")
       }
     }
   }

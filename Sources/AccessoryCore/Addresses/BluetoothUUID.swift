@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// The UUID of a service, a characteristic or a profile, in small letters with all 32 digits.
 ///
 /// The Bluetooth SIG's own numbers have a short form: `ffe1` is `0000ffe1-0000-1000-8000-00805f9b34fb`.
@@ -25,7 +23,10 @@ public struct BluetoothUUID: Sendable, Hashable, Comparable, CustomStringConvert
   }
 
   /// The UUID of one of the SIG's numbers.
-  init(short number: UInt16) { text = "0000" + Hexadecimal.string(number) + Self.base }
+  package init(short number: UInt16) { text = "0000" + Hexadecimal.string(number) + Self.base }
+
+  /// The serial port of Bluetooth Classic devices.
+  package static let serialPort = BluetoothUUID(short: 0x1101)
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+
+/// Whether this computer has what Bluetooth needs, found out without libsystemd and without a message to anybody.
+package struct BluetoothPlace: Sendable {
+  /// The address of the bus; nil for the system bus.
+  package var bus: String?
+  private var socket: String
+  private var adapterFolder: String
+  private var installed: String
+
+  /// The folder of the kernel's adapters.
+  static let adapterFolder = "/sys/class/bluetooth"
+
+  /// This computer.
+  package static var usual: BluetoothPlace {
+    BluetoothPlace(
+      socket: "/run/dbus/system_bus_socket", adapterFolder: adapterFolder,
+      // The file by which the bus knows how to start bluetoothd.
+      installed: "/usr/share/dbus-1/system-services/org.bluez.service")
+  }
+
+  private init(bus: String? = nil, socket: String, adapterFolder: String, installed: String) {
+    (self.bus, self.socket, self.adapterFolder, self.installed) = (bus, socket, adapterFolder, installed)
+  }
+
+  /// A place for tests: it has an adapter, and another bus.
+  init(bus: String) { self.init(bus: bus, socket: "", adapterFolder: "", installed: "") }
+
+  private var hasBus: Bool { bus != nil || getenv("DBUS_SYSTEM_BUS_ADDRESS") != nil || access(socket, F_OK) == 0 }
+
+  /// Whether there is a bus and an adapter.
+  package var hasAdapter: Bool { hasBus && (bus != nil || !Self.adapters(in: adapterFolder).isEmpty) }
+
+  /// Whether an adapter is there, or would be used if it came.
+  package var mayHaveAdapter: Bool { hasBus && (hasAdapter || access(installed, F_OK) == 0) }
+
+  /// The kernel's names of the adapters. Connections are beside them: `hci0:12`.
+  static func adapters(in folder: String = adapterFolder) -> [String] {
+    Directory.names(in: folder).filter { $0.hasPrefix("hci") && !$0.contains(":") }
+  }
+}

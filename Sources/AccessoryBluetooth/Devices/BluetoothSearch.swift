@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+
+/// What is searched for, so that all of these wishes may come true.
+struct BluetoothSearch: Sendable, Equatable {
+  let kind: BluetoothKind
+  /// The services that are searched for; empty where one of the wishes has none.
+  let services: [BluetoothUUID]
+
+  /// How long a search lasts, and the pauses between two: the first one, and the longest one; each is twice as long as the one
+  /// before.
+  struct Times: Sendable {
+    var search = Duration.seconds(10)
+    var pause = Duration.seconds(5)
+    var longestPause = Duration.seconds(60)
+  }
+
+  /// Nil without wishes.
+  init?(_ wishes: [DeviceWish]) {
+    guard !wishes.isEmpty else { return nil }
+    let kinds = Set(wishes.map(\.transport))
+    kind = kinds == [.ble] ? .lowEnergy : kinds == [.rfcomm] ? .classic : .any
+    let services = wishes.map(\.service)
+    self.services = services.contains(nil) ? [] : Set(services.compactMap { $0 }).sorted()
+  }
+}

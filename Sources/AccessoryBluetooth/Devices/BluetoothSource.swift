@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryIO
+
+/// The Bluetooth devices of the system, as BlueZ knows them: those that are connected, paired or trusted, and those that can
+/// be heard while somebody searches. It follows the signals of the bus, and never polls.
+///
+/// It connects nothing and pairs nothing, and searches only for wishes. A computer without Bluetooth has no such devices,
+/// which isn't an error; nor is it one that bluetoothd doesn't run or doesn't answer.
+public actor BluetoothSource: DeviceSource, IOActor {
+  package nonisolated let io: IOThread
+  private nonisolated let place: BluetoothPlace
+  private nonisolated let times: BluetoothSearch.Times
+  private var bluez: BlueZ?
+  /// The end of the attempt to reach bluetoothd that goes on now.
+  private var opening: OneShot<Void>?
+  private var list = BluetoothDeviceList()
+  private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
+  private var nextSubscriber = 0
+  private var search: BluetoothSearch?
+  private var searching: Task<Void, Never>?
+  /// Before this time no other search begins.
+  private var restEnd: MonotonicTime?
+  private var reopening: TimerToken?
+  private var failures = 0
+
+  /// How long a bluetoothd that doesn't answer delays a list, and those who follow.
+  private static let limits = (list: Duration.seconds(2), follow: Duration.seconds(5))
+  /// How often a bus that has ended is looked for again, and the first pause. Each is twice as long as the one before.
+  private static let reopening = (tries: 6, pause: Duration.seconds(10))
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// A source whose messages are received on `io`.
+  public init(io: IOThread = .shared) { self.init(.usual, io: io) }
+
+  init(_ place: BluetoothPlace, _ times: BluetoothSearch.Times = BluetoothSearch.Times(), io: IOThread = .shared) {
+    (self.place, self.times, self.io) = (place, times, io)
+  }
+
+  /// Whether an adapter is on, as far as is known.
+  var hasAdapter: Bool { list.hasAdapter }
+
+  // MARK: - Looking once
+
+  /// The devices that are present now, sorted by address. Where no bus or no adapter is, nothing is asked. Doesn't throw.
+  public func devices() async throws(AccessoryError) -> [Device] {
+    if bluez != nil { return list.devices }
+    guard place.hasAdapter,
+      let bluez = try? await BlueZ.open(place.bus, within: Self.limits.list, io: io)
+    else { return [] }
+    var list = BluetoothDeviceList()
+    _ = list.replace(await bluez.objects)
+    await bluez.close()
+    return list.devices
+  }
+
+  /// Searches until a device fits. One that can be heard goes before one that BlueZ only remembers. Throws what opening a
+  /// Bluetooth device throws when bluetoothd can't be used or the adapter is off.
+  public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] {
+    guard place.hasAdapter, let search = BluetoothSearch([wish]) else { return [] }
+    let bluez = try await BlueZ.open(place.bus, io: io)
+    return try await attempt { () throws(AccessoryError) in
+      let adapter = try await bluez.adapter()
+      let found = OneShot<Device?>()
+      let key = await bluez.observe { event, objects in
+        switch event {
+        case .gone: found.finish(nil)
+        case .changed(let path):
+          guard let device = objects.devices[path].flatMap({ Device($0, in: objects) }),
+            device.bluetooth?.isInReach == true, wish.fits(device)
+          else { return }
+          found.finish(device)
+        case .value, .returned: break
+        }
+      }
+      try await bluez.startSearching(search.kind, for: search.services, on: adapter)
+      let timer = io.schedule(at: io.now + limit) { found.finish(nil) }
+      let heard = await found.value(whenCancelled: nil)
+      io.cancel(timer)
+      await bluez.stopObserving(key)
+      if let heard { return [heard] }
+      let objects = await bluez.objects
+      return objects.devices.values.sorted { $0.path < $1.path }.compactMap { Device($0, in: objects) }
+        .first(where: wish.fits).map { [$0] } ?? []
+    } finally: {
+      // What was asked for ends with the conversation: the search, too.
+      await bluez.close()
+    }
+  }
+
+  // MARK: - Following
+
+  /// The devices that are present now, and then the changes. Where Bluetooth isn't installed, nothing ever comes. Doesn't
+  /// throw.
+  public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
+    let key = nextSubscriber
+    nextSubscriber += 1
+    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    if place.mayHaveAdapter { await follow() }
+    for device in list.devices { continuation.yield(.added(device)) }
+    subscribers[key] = continuation
+    // The handler retains the source for as long as the stream is read.
+    continuation.onTermination = { _ in self.io.post { self.enter { $0.unsubscribe(key) } } }
+    arrange()
+    return stream
+  }
+
+  private func unsubscribe(_ key: Int) {
+    subscribers[key] = nil
+    guard subscribers.isEmpty else { return }
+    arrange()
+    if let reopening { io.cancel(reopening) }
+    reopening = nil
+    guard let bluez else { return }
+    self.bluez = nil
+    _ = list.replace(BluetoothObjects())
+    let searching = searching
+    Task {
+      // The search is ended in the conversation that has begun it.
+      await searching?.value
+      await bluez.close()
+    }
+  }
+
+  /// Begins the conversation with bluetoothd, if there is none.
+  private func follow() async {
+    if let opening { return await opening.value() }
+    guard bluez == nil else { return }
+    let opening = OneShot<Void>()
+    self.opening = opening
+    do throws(AccessoryError) {
+      let bluez = try await BlueZ.open(place.bus, awaitsDaemon: true, within: Self.limits.follow, io: io)
+      _ = await bluez.observe { [weak self] event, objects in self?.enter { $0.take(event, objects) } }
+      self.bluez = bluez
+      failures = 0
+      tell(list.replace(await bluez.objects))
+    } catch {
+      // Whether this user may speak with bluetoothd doesn't change by waiting.
+      if error.kind != .permissionDenied { followLater() }
+    }
+    self.opening = nil
+    opening.finish(())
+    arrange()
+  }
+
+  private func followLater() {
+    guard reopening == nil, failures < Self.reopening.tries else { return }
+    reopening = io.schedule(at: io.now + Self.reopening.pause * (1 << failures)) { [weak self] in
+      self?.enter { source in
+        source.reopening = nil
+        if !source.subscribers.isEmpty { Task { await source.follow() } }
+      }
+    }
+    failures += 1
+  }
+
+  private func take(_ event: BlueZEvent, _ objects: BluetoothObjects) {
+    let hadAdapter = list.hasAdapter
+    defer { if list.hasAdapter != hadAdapter { arrange() } }
+    switch event {
+    case .changed(let path): tell(list.change(path, objects))
+    case .returned: tell(list.replace(objects))
+    case .gone:
+      tell(list.replace(objects))
+      guard let bluez, !bluez.enter({ $0.hasBus }) else { return }
+      self.bluez = nil
+      followLater()
+    case .value: break
+    }
+  }
+
+  private func tell(_ events: [DeviceEvent]) {
+    for event in events {
+      for subscriber in subscribers.values { subscriber.yield(event) }
+    }
+    if !events.isEmpty { arrange() }
+  }
+
+  // MARK: - Searching for wishes
+
+  /// Searches as long as one of these wishes has no device that is connected, paired or trusted, or can be heard: ten seconds
+  /// at a time, with pauses that grow from five seconds to a minute.
+  public func wait(for wishes: [DeviceWish]) async {
+    tell(list.use(wishes))
+    arrange()
+  }
+
+  /// Begins to search, or ends it, or searches for something else.
+  private func arrange() {
+    let unmet = bluez == nil || subscribers.isEmpty || !list.hasAdapter ? [] : list.unmet
+    let wanted = BluetoothSearch(unmet)
+    guard wanted != search else { return }
+    search = wanted
+    let before = searching
+    before?.cancel()
+    guard let wanted else { return }
+    searching = Task {
+      // The end of a search must not end the next one.
+      await before?.value
+      await self.searchAgainAndAgain(wanted)
+    }
+  }
+
+  private func searchAgainAndAgain(_ search: BluetoothSearch) async {
+    var pause = times.pause
+    if let restEnd, restEnd > io.now { await io.sleep(for: restEnd - io.now) }
+    while !Task.isCancelled, let bluez {
+      if let adapter = try? await bluez.adapter() {
+        let hasBegun: Void? = try? await bluez.startSearching(
+          search.kind, for: search.services, allSignals: false, on: adapter)
+        if hasBegun != nil, !Task.isCancelled { await io.sleep(for: times.search) }
+        await bluez.stopSearching(on: adapter)
+        restEnd = io.now + times.pause
+      }
+      if Task.isCancelled { return }
+      await io.sleep(for: pause)
+      pause = min(pause * 2, times.longestPause)
+    }
+  }
+}
