@@ -13,7 +13,7 @@ package struct Told<Value: Sendable>: Sendable {
   /// The raised alarms; nil where no service watches the accessory.
   package var alarms: [AccessoryAlarm]?
   /// The rules whose alarms are never raised; nil where no service watches the accessory.
-  package var unfitAlarms: [Bridge.UnfitAlarm]?
+  package var unfitAlarms: [UnfitAlarm]?
   /// What the answer lacks because the accessory didn't send it in time; nil where nothing is known to be missing.
   package var missing: String?
 

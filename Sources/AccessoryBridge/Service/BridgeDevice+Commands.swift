@@ -18,7 +18,7 @@ extension BridgeDevice {
     _ calls: [CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply]) {
     let reply = try await perform(calls.map { Bridge.CommandCall($0) }, isAnswered: isAnswered, write: write)
-    return (reply.device, zip(calls, reply.replies).map { CommandReply($0.command, $1.values) })
+    return (reply.device, reply.replies)
   }
 }
 

@@ -2,19 +2,7 @@
 
 import AccessoryCore
 
-// The wire format of alarms is that of `AccessoryAlarm`.
-
-extension Bridge {
-  /// A rule that can't be compared with what the accessory reports.
-  package struct UnfitAlarm: Codable, Sendable, Hashable {
-    package var name, rule, reason: String
-
-    /// Converts a rule to the wire format.
-    package init(_ unfit: AccessoryCore.UnfitAlarm) {
-      (name, rule, reason) = (unfit.rule.name, unfit.rule.text, unfit.reason)
-    }
-  }
-}
+// The wire format of alarms is that of `AccessoryAlarm` and `UnfitAlarm`.
 
 extension ReplyLimits {
   /// Throws when there are too many alarms of one accessory.
@@ -23,7 +11,7 @@ extension ReplyLimits {
   }
 }
 
-extension Bridge.UnfitAlarm: CheckedReply {
+extension UnfitAlarm: CheckedReply {
   /// The longest reason: it has the name of a value, and units.
   private static let reasonBytes = 1_024
 

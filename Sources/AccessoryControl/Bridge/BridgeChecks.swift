@@ -12,7 +12,7 @@ extension Bridge.Accessory: CheckedReply {
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
     try ReplyLimits.check(count: alarms)
-    try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
+    try UnfitAlarm.check(unfit_alarms ?? [])
   }
 }
 
@@ -69,7 +69,7 @@ extension Bridge.GetStatus.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
     try ReplyLimits.check(count: alarms)
-    try Bridge.UnfitAlarm.check(unfit_alarms ?? [])
+    try UnfitAlarm.check(unfit_alarms ?? [])
   }
 }
 

@@ -15,16 +15,6 @@ extension Bridge {
     }
   }
 
-  package struct CommandReply: Codable, Sendable, Hashable {
-    package var command: String
-    package var values: [PlainValue]
-
-    package init(command: String, values: [PlainValue]) {
-      self.command = command
-      self.values = values
-    }
-  }
-
   package struct GetCommands: ControlMethod {
     package static let method = "accessorybridge.Bridge.Commands"
 

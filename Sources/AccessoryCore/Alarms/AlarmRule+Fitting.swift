@@ -3,17 +3,21 @@
 // Rules that can't be compared with what an accessory reports, and so never raise their alarm.
 
 /// A rule that doesn't fit what an accessory reports.
-public struct UnfitAlarm: Sendable, Hashable, CustomStringConvertible {
-  /// The rule.
-  public var rule: AlarmRule
+public struct UnfitAlarm: Codable, Sendable, Hashable, CustomStringConvertible {
+  /// The alarm's name.
+  public var name: String
+  /// The rule's text. This version may not understand the rule of a newer service.
+  public var rule: String
   /// Why its alarm is never raised, as a sentence without its period.
   public var reason: String
 
   /// The rule, with the reason.
-  package init(rule: AlarmRule, reason: String) { (self.rule, self.reason) = (rule, reason) }
+  package init(rule: AlarmRule, reason: String) { (name, self.rule, self.reason) = (rule.name, rule.text, reason) }
 
   /// "low: pv_power < 5 V never raises an alarm: pv_power is in W, and the limit in V".
-  public var description: String { "\(rule) never raises an alarm: \(reason)" }
+  public var description: String {
+    (rule.hasPrefix(name) ? "" : name + ": ") + rule + " never raises an alarm: \(reason)"
+  }
 }
 
 extension AlarmRule {

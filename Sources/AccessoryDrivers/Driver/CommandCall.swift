@@ -40,17 +40,3 @@ public struct CommandCall: Sendable, Hashable {
   /// Whether an argument is yes.
   public func flag(_ name: String) -> Bool { values[name] == .flag(true) }
 }
-
-/// The reply to a command. It has one value for each of the command's results, or none if replies weren't awaited.
-public struct CommandReply: Sendable, Hashable {
-  /// The command that was carried out.
-  public var command: CommandDescription
-  /// The values that came back.
-  public var values: [CommandValue]
-
-  /// A reply to this command.
-  public init(_ command: CommandDescription, _ values: [CommandValue] = []) {
-    self.command = command
-    self.values = values
-  }
-}

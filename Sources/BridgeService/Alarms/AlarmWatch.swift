@@ -77,8 +77,8 @@ final class AlarmWatch {
   }
 
   /// The rules that can't be compared with what the accessory reported; nil where there are none.
-  func unfit(_ attachment: Attachment) -> [Bridge.UnfitAlarm]? {
-    let unfit = book.unfit(attachment.alarmKey).map(Bridge.UnfitAlarm.init)
+  func unfit(_ attachment: Attachment) -> [UnfitAlarm]? {
+    let unfit = book.unfit(attachment.alarmKey)
     return unfit.isEmpty ? nil : unfit
   }
 

@@ -53,9 +53,7 @@ extension BridgeService {
           try await accessory.asking(toWrite: wanted.write == true).perform(calls, isAnswered: isAnswered)
         }
       }
-      return Bridge.Perform.Reply(
-        device: held.target,
-        replies: isAnswered ? replies.map { .init(command: $0.command.name, values: $0.values) } : [])
+      return Bridge.Perform.Reply(device: held.target, replies: isAnswered ? replies : [])
     } catch {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
       throw error

@@ -63,14 +63,14 @@ package struct StatusDocument: Encodable {
   /// The raised alarms, as in `BatteryDocument`.
   let alarms: [AccessoryAlarm]?
   /// The rules whose alarms are never raised, because their limits don't fit.
-  let unfit_alarms: [Bridge.UnfitAlarm]
+  let unfit_alarms: [UnfitAlarm]
   /// As in `BatteryDocument`.
   let missing: String?
 
   /// A status; one without an age is of now. `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ read: Read<AccessoryStatus>, _ identity: AccessoryIdentity,
-    alarms: [AccessoryAlarm]? = nil, unfitAlarms: [Bridge.UnfitAlarm]? = nil, missing: String? = nil,
+    alarms: [AccessoryAlarm]? = nil, unfitAlarms: [UnfitAlarm]? = nil, missing: String? = nil,
     at time: Double = WallClock.seconds
   ) {
     (self.device, self.time, self.identity, self.missing) = (device, time, identity, missing)

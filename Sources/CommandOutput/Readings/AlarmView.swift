@@ -30,7 +30,7 @@ package enum AlarmView {
 
   /// Rows for `Table.facts`, one for each rule that doesn't fit: "low: pv_power < 5 V is never raised: pv_power is in W, …".
   package static func facts(
-    unfit: [Bridge.UnfitAlarm]?, _ style: Style = .standardOutput
+    unfit: [UnfitAlarm]?, _ style: Style = .standardOutput
   ) -> [(String, String)] {
     (unfit ?? []).map { one in
       ("Alarm", style.yellow(rule(one.name, one.rule) + " is never raised: " + SafeText.escape(one.reason, limit: 300)))

@@ -86,7 +86,8 @@ struct NamedRequest {
       let (device, replies) = try await Self.usage {
         try await opened.perform(calls, isAnswered: request.isAnswered, write: request.write)
       }
-      Self.show(replies, DeviceDocument(device), request.output, isAnswered: request.isAnswered)
+      let answers = zip(calls, replies).map { CommandAnswer($0.command, $1.values) }
+      Self.show(answers, DeviceDocument(device), request.output, isAnswered: request.isAnswered)
     }
   }
 
@@ -114,9 +115,8 @@ struct NamedRequest {
   }
 
   private static func show(
-    _ replies: [CommandReply], _ device: DeviceDocument, _ output: OutputOptions, isAnswered: Bool
+    _ answers: [CommandAnswer], _ device: DeviceDocument, _ output: OutputOptions, isAnswered: Bool
   ) {
-    let answers = replies.map { CommandAnswer($0.command, $0.values) }
     if output.json { return Output.json(AnswersDocument(device, isAnswered ? answers : [])) }
     for answer in answers where !answer.values.isEmpty { Output.wrapped(ValueView.line(answer.values), indent: 2) }
   }

@@ -181,7 +181,7 @@ import Testing
     #expect(try await served.commands() == EV3Brick.commands)
     let calls = try CommandCall.read(["battery-percent", "+", "led", "pattern=off"], of: EV3Brick.commands)
     let replies = try await accessory.perform(calls, isAnswered: true)
-    #expect(replies.map(\.command.name) == ["battery-percent", "led"] && replies.first?.values == [.whole(57)])
+    #expect(replies.map(\.command) == ["battery-percent", "led"] && replies.first?.values == [.whole(57)])
     #expect(try await accessory.perform(calls, isAnswered: false).isEmpty)
     let files = try accessory.requireFiles()
     var upload = try files.makeSendTransfer(MemoryFile([1, 2, 3]), to: "../prjs/a.rbf", as: nil)

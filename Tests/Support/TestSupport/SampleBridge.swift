@@ -162,7 +162,7 @@ package final class SampleBridge: BridgeHandler {
       .whole(-1), .number(0.18), .text(text), .list([.nothing]), .bytes([0x00, 0xFF]), .flag(true), .nothing,
     ]
     return Bridge.Perform.Reply(
-      device: Self.device, replies: call.commands.map { Bridge.CommandReply(command: $0.name, values: values) })
+      device: Self.device, replies: call.commands.map { CommandReply(CommandDescription($0.name, ""), values) })
   }
 
   package func listFolder(
