@@ -8,6 +8,11 @@ package struct MirrorChange: Sendable {
   package var accessories: [MirroredAccessory] = []
   /// The numbers of those that were forgotten.
   package var forgotten: [UInt64] = []
+
+  /// A change to these.
+  package init(services: [MirrorSnapshot.Service], accessories: [MirroredAccessory] = []) {
+    (self.services, self.accessories) = (services, accessories)
+  }
 }
 
 /// The changes in a mirror, for one consumer. They are computed from what is known: a slow consumer misses what was

@@ -34,9 +34,13 @@ struct MirrorLink: Sendable {
 }
 
 extension MirrorAnswers {
-  /// Asks an accessory for its identity, status, battery and values, and if wanted for the commands.
-  init(asking device: BridgeDevice, commands wantsCommands: Bool) async {
+  /// Asks an accessory for its identity, and if wanted for its status, battery and values, and for the commands.
+  init(asking device: BridgeDevice, commands wantsCommands: Bool, readings wantsReadings: Bool) async {
     self.init()
+    if !wantsReadings {
+      identity = (try? await device.info())?.identity
+      return
+    }
     var failureCount = 0
     func ask<Reply: Sendable>(_ question: () async throws(AccessoryError) -> Reply) async -> Reply? {
       do throws(AccessoryError) {

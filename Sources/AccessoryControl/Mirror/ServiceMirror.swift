@@ -26,6 +26,8 @@ package actor ServiceMirror {
     package static let lists = Interests(rawValue: 16)
     /// When readings become stale. There is no event for that, so the list is asked for.
     package static let freshness = Interests(rawValue: 32)
+    /// What accessories that a user named to the service say of themselves. A part of the readings.
+    package static let identities = Interests(rawValue: 64)
   }
 
   /// A service to follow.
@@ -61,7 +63,7 @@ package actor ServiceMirror {
 
   private let interests: Interests
   private let clock: any TimerClock
-  private var state = MirrorState()
+  private var state: MirrorState
   private var links: [String: MirrorLink] = [:]
   private var subscribers: [UInt64: Subscriber] = [:]
   private var lastSubscriber: UInt64 = 0
@@ -89,9 +91,11 @@ package actor ServiceMirror {
   /// The longest pause between lists, and the shortest between looks for stale readings.
   private static let (listPause, freshnessPause) = (Duration.seconds(10), Duration.seconds(1))
 
-  /// A mirror that asks for this.
-  package init(_ interests: Interests, clock: any TimerClock = IOThread.shared) {
-    (self.interests, self.clock) = (interests, clock)
+  /// A mirror that asks for this. It knows at most `countLimit` accessories of each service.
+  package init(
+    _ interests: Interests, countLimit: Int = ReplyLimits.devices, clock: any TimerClock = IOThread.shared
+  ) {
+    (self.interests, self.clock, state) = (interests, clock, MirrorState(countLimit: countLimit))
     (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -296,7 +300,7 @@ package actor ServiceMirror {
 
   /// Asks an accessory that was connected for its readings, when it is its turn.
   private func readSoon(_ device: Device, _ path: String) {
-    guard interests.contains(.readings) else { return }
+    guard interests.contains(.readings) || interests.contains(.identities) && device.source == .named else { return }
     guard let link = links[path] else {
       // Of a service that can't be called only the events are known.
       return state.take(MirrorAnswers(), of: device, from: path, now: clock.now)
@@ -327,7 +331,8 @@ package actor ServiceMirror {
         links[path]?.unread.remove(place)
         guard let device = state[place, path]?.device else { continue }
         let answers = await MirrorAnswers(
-          asking: client.device(place, label: device.id), commands: link.permitsCommands)
+          asking: client.device(place, label: device.id), commands: link.permitsCommands,
+          readings: interests.contains(.readings))
         guard !Task.isCancelled, links[path]?.generation == generation else { break }
         state.take(answers, of: device, from: path, now: clock.now)
         publish()

@@ -14,8 +14,8 @@ final class AccessoryRegistry: RunLoopWork {
     var profiles: ProfileStore
     /// The devices that discovery reports, with or without a profile.
     var devices: [Device] = []
-    /// The accessories that services report.
-    var reported: [ReportedAccessory] = []
+    /// The accessories that services report, with profiles that have their protocols.
+    var reported: [(device: Device, profile: Profile)] = []
     var accessories: [EAAccessory] = []
     var lastConnectionID = EAConnectionIDNone
     var isRegistered = false
@@ -175,7 +175,7 @@ final class AccessoryRegistry: RunLoopWork {
   func follow(service place: String, ready: @escaping @Sendable () -> Void) {
     let tell: @Sendable (ServiceAccessories.Event) -> Void = { [weak self] event in
       switch event {
-      case .came(let accessory): self?.came(accessory)
+      case .came(let device, let profile): self?.came(device, profile)
       case .went(let device): self?.went(device)
       case .tooMany(let error): self?.note(error)
       }
@@ -186,12 +186,11 @@ final class AccessoryRegistry: RunLoopWork {
     tasks.withLock { $0.append(task) }
   }
 
-  private func came(_ reported: ReportedAccessory) {
+  private func came(_ device: Device, _ profile: Profile) {
     let hasNews = state.withLock { state in
-      // The service may report an accessory again after a session has lost it.
-      if !state.reported.contains(reported) { state.reported.append(reported) }
-      guard !state.accessories.contains(where: { $0.port.device.isSame(as: reported.device) }) else { return false }
-      return connect(state.devices.first { $0.isSame(as: reported.device) } ?? reported.device, &state)
+      state.reported.append((device, profile))
+      guard !state.accessories.contains(where: { $0.port.device.isSame(as: device) }) else { return false }
+      return connect(state.devices.first { $0.isSame(as: device) } ?? device, &state)
     }
     if hasNews { main.signal() }
   }

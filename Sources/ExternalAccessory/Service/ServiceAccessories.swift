@@ -4,33 +4,16 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-/// An accessory that a service reports.
-struct ReportedAccessory: Sendable, Hashable {
-  /// The device, as far as the service reports it.
-  var device: Device
-  /// A profile with the protocols for which the accessory can be opened, and no other settings: the service opens it.
-  var profile: Profile
-
-  /// The size of the device's texts in bytes, including their storage.
-  var size: Int {
-    ([profile.name] + profile.protocolStrings).reduce(device.textByteCount) {
-      $0 + $1.utf8.count + MemoryLayout<String>.size
-    }
-  }
-}
-
-/// Follows the accessories that this package's services hold, including those that only a service knows: because a user
-/// named them to it, or because it sees more devices than this program.
+/// The accessories that this package's services hold, including those that only a service knows: because a user named
+/// them to it, or because it sees more devices than this program. A view of the services' mirror.
 enum ServiceAccessories {
   enum Event: Sendable {
-    case came(ReportedAccessory)
+    /// The profile has the protocols for which the accessory can be opened, and no other settings: the service opens it.
+    case came(Device, Profile)
     case went(Device)
     /// The service has more accessories than the limit; the rest is ignored. Reported once.
     case tooMany(AccessoryError)
   }
-
-  /// The time limit of a service's replies.
-  private static let replyTimeout = Duration.seconds(5)
 
   /// Follows the service at `place`, and services that start there later, until the task is cancelled. Calls `ready`
   /// once, when the first service's accessories were reported, or when there is no service. At most `limit` accessories
@@ -39,73 +22,78 @@ enum ServiceAccessories {
     _ place: String, limit: Int = ReplyLimits.devices, ready: @escaping @Sendable () -> Void,
     _ tell: @escaping @Sendable (Event) -> Void
   ) async {
-    var (isReady, isTooMuchTold) = (false, false)
-    var known = ReportedDevices<ReportedAccessory>(countLimit: limit)
-    var service: (client: BridgeClient, records: [String: Bridge.Accessory])?
-    func beReady() {
-      if !isReady { ready() }
-      isReady = true
-    }
-    await ServiceFollower([place], replyTimeout: replyTimeout).run { event in
-      switch event {
-      case .begun(let client): service = (client, await records(client))
-      case .event(.ready): beReady()
-      case .event(.present(let facts)), .event(.connected(let facts)):
-        if case .event(.connected) = event, let client = service?.client { service?.records = await records(client) }
-        guard let service, let told = await look(facts, service.client, service.records) else { return }
-        let former = known[facts.place]
-        guard known.keep(told, for: facts.place, size: told.size) else {
-          if !isTooMuchTold { tell(.tooMany(tooMany(place, limit))) }
-          isTooMuchTold = true
-          return
-        }
-        if let former, former != told { tell(.went(former.device)) }
-        tell(.came(told))
-      case .event(.disconnected(let facts, _)):
-        if let told = known.remove(facts.place) { tell(.went(told.device)) }
-      case .event: break
-      case .ended:
-        for accessory in known.values { tell(.went(accessory.device)) }
-        (known, service) = (ReportedDevices(countLimit: limit), nil)
-        beReady()
+    let mirror = ServiceMirror([.lists, .identities], countLimit: limit)
+    let isReady = OneShot<Void>()
+    let beReady: @Sendable () -> Void = { if isReady.finish() { ready() } }
+    var hooks = ServiceMirror.Hooks()
+    hooks.trouble = { _ in beReady() }
+    await withTaskGroup { group in
+      group.addTask { [hooks] in await mirror.run([ServiceMirror.Service(place)], hooks) }
+      var view = View(place: place, limit: limit)
+      for await change in await mirror.changes() {
+        for event in view.take(change) { tell(event) }
+        if change.services.first?.isUp == true, view.unknown.isEmpty { beReady() }
       }
+      for event in view.end() { tell(event) }
+      group.cancelAll()
     }
-    for accessory in known.values { tell(.went(accessory.device)) }
     beReady()
   }
 
-  private static func tooMany(_ place: String, _ limit: Int) -> AccessoryError {
-    AccessoryError(
-      .badData,
-      "the service at \(place) reports more than \(limit) accessories, or too much about them: the rest is "
-        + "ignored")
-  }
+  /// What was reported.
+  struct View {
+    let place: String
+    let limit: Int
+    /// The accessories by their numbers in the mirror, and how often each was disconnected before it was reported.
+    private var told: [UInt64: (device: Device, profile: Profile, disconnectCount: Int)] = [:]
+    /// Accessories of which not enough is known yet.
+    private(set) var unknown: Set<UInt64> = []
+    private var isTooMuchTold = false
 
-  /// The service's records of its accessories, by their places.
-  private static func records(_ client: BridgeClient) async -> [String: Bridge.Accessory] {
-    Dictionary((try? await client.list())?.map { ($0.device.place, $0) } ?? []) { first, _ in first }
-  }
+    init(place: String, limit: Int) { (self.place, self.limit) = (place, limit) }
 
-  /// The service's record of a device; for a device that a user named to the service, also its identity, which is asked
-  /// for.
-  private static func look(
-    _ facts: Device, _ client: BridgeClient, _ records: [String: Bridge.Accessory]
-  ) async -> ReportedAccessory? {
-    if facts.source == .named,
-      let reply = try? await client.device(facts.place).info(), reply.accessory.device.place == facts.place
-    {
-      return ReportedAccessory(reply.accessory, reply.identity)
+    mutating func take(_ change: MirrorChange) -> [Event] {
+      var events: [Event] = []
+      for accessory in change.accessories {
+        let isThere = accessory.isConnected && accessory.isReported
+        let isUnknown = isThere && !accessory.isDescribed
+        if isUnknown { unknown.insert(accessory.id) } else { unknown.remove(accessory.id) }
+        // One that is reported again is asked again; until it has answered, it is what it was.
+        let old = told[accessory.id]
+        if isUnknown, old?.disconnectCount == accessory.disconnectCount { continue }
+        let new = isThere ? accessory.opening : nil
+        if let old, let new, old == (new.device, new.profile, accessory.disconnectCount) { continue }
+        if let old { events.append(.went(old.device)) }
+        if let new { events.append(.came(new.device, new.profile)) }
+        told[accessory.id] = new.map { ($0.device, $0.profile, accessory.disconnectCount) }
+      }
+      for id in change.forgotten {
+        unknown.remove(id)
+        if let old = told.removeValue(forKey: id) { events.append(.went(old.device)) }
+      }
+      if !isTooMuchTold, change.services.contains(where: \.hasTooMany) {
+        isTooMuchTold = true
+        let message = "the service at \(place) reports more than \(limit) accessories, or too much about them"
+        events.append(.tooMany(AccessoryError(.badData, message + ": the rest is ignored")))
+      }
+      return events
     }
-    return records[facts.place].flatMap { ReportedAccessory($0, nil) }
+
+    func end() -> [Event] { told.sorted { $0.key < $1.key }.map { .went($0.value.device) } }
   }
 }
 
-extension ReportedAccessory {
-  /// Nil for an accessory without protocols, which no program of ExternalAccessory can open.
-  init?(_ accessory: Bridge.Accessory, _ identity: AccessoryIdentity?) {
-    guard let protocols = accessory.protocols, !protocols.isEmpty else { return nil }
+extension MirroredAccessory {
+  /// Whether all is known that a program is told: of an accessory that a user named to the service, USB says nothing, so
+  /// its identity is asked for.
+  fileprivate var isDescribed: Bool { record.map { $0.device.source != .named || isAsked } ?? false }
+
+  /// The device, as far as the service reports it, and its profile. Nil for an accessory without protocols, which no
+  /// program of ExternalAccessory can open, and while it isn't described.
+  fileprivate var opening: (device: Device, profile: Profile)? {
+    guard isDescribed, let record, let protocols = record.protocols, !protocols.isEmpty else { return nil }
     func text(_ own: String?, _ asked: String?) -> String? { own ?? asked.flatMap { $0.isEmpty ? nil : $0 } }
-    device = accessory.device
+    var device = record.device
     device.source = .named
     device.name = text(device.name, identity?.name)
     device.manufacturer = text(device.manufacturer, identity?.manufacturer)
@@ -116,6 +104,6 @@ extension ReportedAccessory {
     // An accessory stays the same while udev is still adding links to it.
     (device.links, device.isInitialized) = ([], true)
     device.usb?.interfaces = []
-    profile = Profile(name: accessory.profile ?? "", rules: [], protocolStrings: protocols)
+    return (device, Profile(name: record.profile ?? "", rules: [], protocolStrings: protocols))
   }
 }

@@ -28,9 +28,9 @@ import Testing
     let service = try CannedService(
       at: place,
       [
-        "Subscribe": [
-          #"{"event":"present","time":\#(time),"device":\#(Self.device(speed))}"#, #"{"event":"ready","time":1}"#, "{}",
-        ],
+        "Subscribe": Self.subscription([
+          #"{"event":"present","time":\#(time),"device":\#(Self.device(speed))}"#, #"{"event":"ready","time":1}"#,
+        ]),
         "List": [#"{"accessories":[\#(Self.accessory(speed))]}"#],
         "Info": [#"{"accessory":\#(Self.accessory(speed))}"#],
       ])
@@ -40,7 +40,7 @@ import Testing
       await ServiceAccessories.follow(place) {
         isReady.update { $0 = true }
       } _: { event in
-        if case .came(let told_) = event { told.update { $0.append(told_.device.address.description) } }
+        if case .came(let device, _) = event { told.update { $0.append(device.address.description) } }
       }
     }
     try await isReady.wait { $0 }
@@ -65,8 +65,15 @@ import Testing
     #"{"event":"\#(event)","time":1,"device":\#(device)}"#
   }
 
-  /// What following a service tells in all, if it answers so and then closes the connection.
-  private func told(limit: Int = ReplyLimits.devices, _ answers: [String: [String]]) async throws -> [String] {
+  /// These events, behind which the subscription stays open.
+  private static func subscription(_ events: [String]) -> [String] {
+    ["!" + events.map { #"{"parameters":\#($0),"continues":true}"# }.joined(separator: "\0")]
+  }
+
+  /// What following a service tells in all, if it answers so and ends when the last of these accessories has come.
+  private func told(
+    _ last: String, limit: Int = ReplyLimits.devices, _ answers: [String: [String]]
+  ) async throws -> [String] {
     let directory = try TemporaryDirectory()
     let place = directory.path + "/socket"
     let service = try CannedService(at: place, answers)
@@ -75,59 +82,74 @@ import Testing
       await ServiceAccessories.follow(place, limit: limit, ready: {}) { event in
         let text =
           switch event {
-          case .came(let told): "came \(told.device.address) \(told.device.name?.prefix(3) ?? "")"
+          case .came(let device, _): "came \(device.address) \(device.name?.prefix(3) ?? "")"
           case .went(let device): "went \(device.address) \(device.name?.prefix(3) ?? "")"
           case .tooMany(let error): "\(error.message)"
           }
         told.update { $0.append(text) }
       }
     }
-    // When the connection has ended, what was there has gone.
-    try await told.wait { $0.last == "went /dev/gadget9 end" }
-    following.cancel()
+    try await told.wait { $0.contains("came \(last)") }
     service.close()
+    try await told.wait { $0.contains("went \(last)") }
+    following.cancel()
     await following.value
-    return told.value.dropLast(2)
+    return told.value
   }
 
-  /// The last that such a service tells of.
-  private static let last = [event("present", gadget(9)), "{}"]
+  private static let ready = #"{"event":"ready","time":1}"#
 
   @Test func aDeviceToldTwiceIsOneAccessory() async throws {
-    let again = try await told([
-      "Subscribe": [
-        Self.event("present", Self.gadget(1)), Self.event("connected", Self.gadget(1)),
-        Self.event("disconnected", Self.gadget(1)), Self.event("disconnected", Self.gadget(1)),
-      ] + Self.last,
-      "List": [#"{"accessories":[\#(Self.held(1, name: "A")),\#(Self.held(9, name: "end"))]}"#],
-    ])
-    #expect(again == ["came /dev/gadget1 A", "came /dev/gadget1 A", "went /dev/gadget1 A"])
+    let again = try await told(
+      "/dev/gadget1 A",
+      [
+        "Subscribe": Self.subscription([
+          Self.event("present", Self.gadget(1)), Self.event("connected", Self.gadget(1)), Self.ready,
+          Self.event("connected", Self.gadget(1)),
+        ]),
+        "List": [#"{"accessories":[\#(Self.held(1, name: "A"))]}"#],
+      ])
+    #expect(again == ["came /dev/gadget1 A", "went /dev/gadget1 A"])
   }
 
-  /// What was told before has gone.
-  @Test func aDeviceToldOtherwiseReplacesTheFirst() async throws {
-    let otherwise = try await told([
-      "Subscribe": [
-        Self.event("present", Self.gadget(1)), Self.event("connected", Self.gadget(1, "named")),
-        Self.event("disconnected", Self.gadget(1)),
-      ] + Self.last,
-      "List": [#"{"accessories":[\#(Self.held(1, name: "A")),\#(Self.held(9, name: "end"))]}"#],
-      "Info": [#"{"accessory":\#(Self.held(1, name: "B"))}"#],
-    ])
-    #expect(
-      otherwise == ["came /dev/gadget1 A", "went /dev/gadget1 A", "came /dev/gadget1 B", "went /dev/gadget1 B"])
+  /// One that was gone for a moment, as nobody looked, has gone and come.
+  @Test func aDeviceThatWasGoneIsAnotherAccessory() throws {
+    var view = ServiceAccessories.View(place: "s", limit: 3)
+    var accessory = MirroredAccessory(service: "s", device: Device(.terminal("/dev/x"), source: .udev))
+    accessory.record = Bridge.Accessory(
+      device: accessory.device, state: .attached, profile: "p", protocols: ["org.example.p"])
+    func names(_ accessory: MirroredAccessory) -> [String] {
+      view.take(MirrorChange(services: [], accessories: [accessory])).map {
+        switch $0 {
+        case .came: "came"
+        case .went: "went"
+        case .tooMany: "too many"
+        }
+      }
+    }
+    #expect(names(accessory) == ["came"] && names(accessory) == [])
+    accessory.disconnectCount = 1
+    #expect(names(accessory) == ["went", "came"] && names(accessory) == [])
+    // Until it is described again it is what it was, unless it has gone meanwhile.
+    let record = accessory.record
+    accessory.record = nil
+    #expect(names(accessory) == [])
+    accessory.disconnectCount = 2
+    #expect(names(accessory) == ["went"])
+    accessory.record = record
+    #expect(names(accessory) == ["came"])
+    // The service can't be asked any more.
+    accessory.isReported = false
+    #expect(names(accessory) == ["went"])
   }
 
-  /// What is beyond is passed over, and that is told once; one that has gone makes room.
+  /// What is beyond is passed over, and that is told once.
   @Test func devicesBeyondTheLimitArePassedOver() async throws {
     let told = try await told(
-      limit: 3,
+      "/dev/gadget1 ", limit: 3,
       [
-        "Subscribe": (1...8).map { Self.event("present", Self.gadget($0)) }
-          + (1...8).map { Self.event("disconnected", Self.gadget($0)) } + Self.last,
-        "List": [
-          #"{"accessories":[\#((1...8).map { Self.held($0) }.joined(separator: ",")),\#(Self.held(9, name: "end"))]}"#
-        ],
+        "Subscribe": Self.subscription((1...8).map { Self.event("present", Self.gadget($0)) } + [Self.ready]),
+        "List": [#"{"accessories":[\#((1...8).map { Self.held($0) }.joined(separator: ","))]}"#],
       ])
     #expect(told.filter { $0.hasPrefix("came") } == (1...3).map { "came /dev/gadget\($0) " })
     #expect(told.filter { $0.hasPrefix("went") } == (1...3).map { "went /dev/gadget\($0) " })
@@ -138,12 +160,10 @@ import Testing
   @Test func nothingIsLeftOfWhatWasToldTwice() async throws {
     let directory = try TemporaryDirectory()
     let place = directory.path + "/socket"
-    // As one answer, behind which the connection stays.
     let events = ["present", "connected", "disconnected"].map { Self.event($0, Self.gadget(1)) }
-    let messages = (events + [#"{"event":"ready","time":1}"#]).map { #"{"parameters":\#($0),"continues":true}"# }
     let service = try CannedService(
       at: place,
-      ["Subscribe": ["!" + messages.joined(separator: "\0")], "List": [#"{"accessories":[\#(Self.held(1))]}"#]])
+      ["Subscribe": Self.subscription(events + [Self.ready]), "List": [#"{"accessories":[]}"#]])
     let source = FakeSource()
     let manager = EAAccessoryManager(sources: [source], services: [place])
     #expect(manager.connectedAccessories.isEmpty)

@@ -134,6 +134,27 @@ import Testing
     }
   }
 
+  /// A view that wants no readings asks nothing of accessories, but those that a user named what they are.
+  @Test(arguments: ["udev", "named"]) func namedAccessoriesAreAskedWhatTheyAre(source: String) async throws {
+    func named(_ text: String) -> String { text.replacing(#""source":"udev""#, with: #""source":"\#(source)""#) }
+    var answers = Self.answers([Self.event("present"), Self.event("ready")]).mapValues { $0.map(named) }
+    answers["Info"] = [
+      named(#"{"accessory":{"device":\#(Self.device),"state":"attached","tries":0},"identity":{"model":"M"}}"#)
+    ]
+    let service = try CannedService(at: place, answers)
+    defer { service.close() }
+    let mirror = ServiceMirror([.lists, .identities])
+    try await following(mirror) {
+      for await change in await mirror.changes() {
+        guard let accessory = change.accessories.first, accessory.record != nil else { continue }
+        if source == "named", !accessory.isAsked { continue }
+        #expect(accessory.identity?.model == (source == "named" ? "M" : nil))
+        break
+      }
+    }
+    #expect(service.calls.value.filter { $0 != "Subscribe" && $0 != "List" } == (source == "named" ? ["Info"] : []))
+  }
+
   /// Who waits for the first readings has them, so that an accessory that was just connected isn't called stale.
   @Test func firstReadingsAreWaitedFor() async throws {
     var answers = Self.answers([Self.event("present"), Self.event("ready")])
