@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryIO
 import Glibc
 
 // Finding the device that a name means.
@@ -25,7 +26,7 @@ extension DeviceName {
       return try unit(name, text, among: devices, lookingAtFiles)
     }
     // A text with a scheme is an address. A path may be a link, and is handled below.
-    if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? workingFolder : nil) {
+    if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? WorkingFolder.path : nil) {
       return try only(text, devices) { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {
@@ -181,7 +182,7 @@ extension DeviceName {
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
     // Two devices may list the same link; the file system shows which device it leads to. A link that doesn't exist
     // belongs to the device that lists it. An unplugged device has no node, and is found by its path.
-    let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.address.node
+    let path = resolved(text) ?? devices.first { $0.isKnown(at: WorkingFolder.absolute(text)) }?.address.node
     guard let path else { return nil }
     if let device = try only(text, devices, { $0.address.node == path || $0.terminal == path }) { return device }
     let found = devices.filter { $0.usb?.node == path }
@@ -200,18 +201,6 @@ extension DeviceName {
     case S_IFDIR: return "folder"
     default: return nil
     }
-  }
-
-  /// The absolute path, without resolving links.
-  private static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = workingFolder else { return path }
-    return folder + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
-  }
-
-  private static var workingFolder: String? {
-    guard let folder = getcwd(nil, 0) else { return nil }
-    defer { free(folder) }
-    return String(cString: folder)
   }
 
   /// The path with all links resolved; nil when nothing is there. May block.

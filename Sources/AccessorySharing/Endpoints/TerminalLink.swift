@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryIO
 import Glibc
 import SystemPackage
 
@@ -13,8 +14,8 @@ struct TerminalLink: Sendable {
   /// Creates the link. An older link to a terminal is replaced. Throws `misconfigured` when something else is at the
   /// path.
   init(_ path: String, to target: String) throws(AccessoryError) {
-    let full = path.hasPrefix("/") ? path : Self.currentFolder() + "/" + path
-    if Self.target(of: full)?.hasPrefix("/dev/pts/") == true { unlink(full) }
+    let full = WorkingFolder.absolute(path)
+    if SymbolicLink.target(of: full)?.hasPrefix("/dev/pts/") == true { unlink(full) }
     guard symlink(target, full) == 0 else {
       let error = Errno(rawValue: errno)
       if error == .fileExists {
@@ -28,7 +29,7 @@ struct TerminalLink: Sendable {
   /// Has the link lead to another terminal. There is no moment without a link, even for programs that open it just now. Throws
   /// `misconfigured` when something else is at the path by now.
   mutating func lead(to target: String) throws(AccessoryError) {
-    guard Self.target(of: path) == self.target else {
+    guard SymbolicLink.target(of: path) == self.target else {
       throw AccessoryError(.misconfigured, "\(path) is no longer the link that was made there")
     }
     let new = try TerminalLink("\(path).\(getpid())", to: target)
@@ -41,17 +42,5 @@ struct TerminalLink: Sendable {
   }
 
   /// Removes the link, unless it has another target by now.
-  func remove() { if Self.target(of: path) == target { unlink(path) } }
-
-  private static func target(of path: String) -> String? {
-    var buffer = [CChar](repeating: 0, count: 4_096)
-    let count = readlink(path, &buffer, buffer.count)
-    return count < 0 ? nil : String(decoding: buffer.prefix(count).map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
-  }
-
-  private static func currentFolder() -> String {
-    guard let path = getcwd(nil, 0) else { return "." }
-    defer { free(path) }
-    return String(cString: path)
-  }
+  func remove() { if SymbolicLink.target(of: path) == target { unlink(path) } }
 }

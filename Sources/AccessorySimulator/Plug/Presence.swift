@@ -85,13 +85,6 @@ struct Presence: Sendable {
 
   /// The absolute path, without "." and empty components.
   private static func absolute(_ path: String) -> String {
-    let full = path.hasPrefix("/") ? path : currentDirectory() + "/" + path
-    return "/" + full.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
-  }
-
-  private static func currentDirectory() -> String {
-    guard let path = getcwd(nil, 0) else { return "." }
-    defer { free(path) }
-    return String(cString: path)
+    "/" + WorkingFolder.absolute(path).split(separator: "/").filter { $0 != "." }.joined(separator: "/")
   }
 }

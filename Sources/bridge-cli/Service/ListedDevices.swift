@@ -7,7 +7,6 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 import BridgeService
-import Glibc
 import Logging
 
 /// Options that name the devices which a service opens. With them, the service opens no other devices.
@@ -76,18 +75,12 @@ struct ListedAddress: FormArgument {
 
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let address = DeviceAddress(String(parts[0]), in: Self.currentFolder),
+    guard let address = DeviceAddress(String(parts[0]), in: WorkingFolder.path),
       address.transport.mustBeNamed
     else {
       return nil
     }
     if parts.count == 2, parts[1].isEmpty { return nil }
     entry = DeviceList.Entry(address, profile: parts.count == 2 ? String(parts[1]) : nil)
-  }
-
-  private static var currentFolder: String? {
-    guard let path = getcwd(nil, 0) else { return nil }
-    defer { free(path) }
-    return String(cString: path)
   }
 }
