@@ -13,7 +13,7 @@ final class ServiceBell: Sendable {
     var watched: Int
   }
 
-  private let starts: [ServiceStarts]
+  private let starts: [FileArrivals]
   private let state: Locked<State>
   private let tasks = Locked<[Task<Void, Never>]>([])
 
@@ -22,7 +22,7 @@ final class ServiceBell: Sendable {
 
   /// Watches these sockets until `stop` is called.
   init(_ sockets: [String]) {
-    starts = sockets.map { ServiceStarts(at: $0) }
+    starts = sockets.map { FileArrivals(at: $0) }
     state = Locked(State(watched: sockets.count))
     for start in starts {
       let task = Task { [weak self] in

@@ -3,11 +3,11 @@
 /// The name of an accessory on a shared line, as a user types it: `LINE@UNIT`.
 package struct UnitName {
   /// The text before the last `@`.
-  let line: String
+  package let line: String
   let unit: Int
 
   /// Nil when the text after the last `@` isn't a unit number.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let at = text.lastIndex(of: "@"), at > text.startIndex else { return nil }
     let digits = text[text.index(after: at)...]
     guard let unit = Self.number(digits) else { return nil }

@@ -1,36 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Signals that a device was plugged in, for code that waits for an accessory.
+/// Signals that an accessory may have come, for code that waits for one.
 struct ArrivalWatcher: Sendable {
-  /// True when a device has come, false when the time has passed.
+  /// True when something has come, false when the time has passed.
   private let signals: AsyncStream<Bool>
   private let continuation: AsyncStream<Bool>.Continuation
   private let watching: Task<Void, Never>
+  private let clock: any TimerClock
+  private let blindness: OneShot<Void>
 
-  /// Begins to watch. Where devices can't be watched, `next` returns only after its time limit.
-  init() async {
+  /// Begins to watch devices, files that have these paths, and what services at these sockets have open.
+  init(paths: [String] = [], services: [String] = [], clock: any TimerClock = IOThread.shared) async {
     let (signals, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingOldest(1))
-    (self.signals, self.continuation) = (signals, continuation)
+    (self.signals, self.continuation, self.clock) = (signals, continuation, clock)
     let events = try? await KnownDevices.source().events()
+    let files = paths.map { FileArrivals(at: $0) }
+    let blindness = OneShot<Void>()
+    if events == nil { blindness.finish() }
+    self.blindness = blindness
     watching = Task {
-      guard let events else { return }
-      for await event in events {
-        if case .removed = event { continue }
-        continuation.yield(true)
+      await withTaskGroup { group in
+        if let events {
+          group.addTask {
+            for await event in events {
+              if case .removed = event { continue }
+              continuation.yield(true)
+            }
+          }
+        }
+        for file in files {
+          group.addTask {
+            for await _ in file.signals.dropFirst() { continuation.yield(true) }
+            blindness.finish()
+            continuation.yield(false)
+          }
+        }
+        for socket in services {
+          group.addTask {
+            await ServiceFollower([socket], clock: clock).run { event in
+              switch event {
+              case .begun, .event(.ready), .event(.connected), .ended: continuation.yield(true)
+              case .event: break
+              }
+            }
+          }
+        }
       }
+      for file in files { file.stop() }
     }
   }
 
-  /// Returns true when a device has come since the last call, and false when `limit` has passed or the task is cancelled.
+  /// Whether devices or a path can't be watched, so that `next` may return only after its time limit.
+  var isBlind: Bool { blindness.current != nil }
+
+  /// Returns true when something has come since the last call, and false when `limit` has passed or the task is cancelled.
   @discardableResult
-  func next(within limit: Duration) async -> Bool {
-    let clock = IOThread.shared
-    let timer = clock.schedule(at: clock.now + limit) { [continuation] in continuation.yield(false) }
-    defer { clock.cancel(timer) }
+  func next(within limit: Duration?) async -> Bool {
+    let timer = limit.map { limit in
+      clock.schedule(at: clock.now + limit) { [continuation] in continuation.yield(false) }
+    }
+    defer { if let timer { clock.cancel(timer) } }
     for await hasCome in signals { return hasCome }
     return false
   }

@@ -2,40 +2,59 @@
 
 import AccessoryBridge
 import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 
 /// Reopens an accessory that was unplugged.
 enum AccessoryReturn {
-  /// The pause between tries when nothing is plugged in, as in the default retry policy.
+  /// The pause between tries of what can't be watched, and after something has come; as in the default retry policy.
   static let pause = RetryPolicy().interval
   /// How many tries are left to a service that had the accessory, before it is opened here.
   private static let courtesy = 3
+  /// For this time after something has come, it is tried again: it may not be ready yet. Then nothing is done until more comes.
+  private static let settling = Duration.seconds(10)
 
   /// Calls `open` with each name until one succeeds, and returns its result; nil when the task is cancelled. `failed`
   /// receives the errors of `open`. `servicePath` is the control socket of the service that had the accessory: while
   /// that service runs, it may open the accessory first. Otherwise it would find the accessory busy, and give it up.
   static func first<Opened: Sendable>(
     _ names: [String], _ line: LineOptions, asLine isLine: Bool, servicePath: String?,
+    services: [String] = ServicePlace.all(), clock: any TimerClock = IOThread.shared,
     failed: (any Error) -> Void = { _ in }, open: (String) async throws -> Opened
   ) async -> Opened? {
     // The kernel gives the number of a pseudo-terminal that is gone to the next one, of any program. So the number
     // counts only where the user typed it, and not for another terminal than before; see `NumberedTerminals`.
     let names = names.prefix(1) + names.dropFirst().filter { !$0.hasPrefix("/dev/pts/") }
-    let arrivals = await ArrivalWatcher()
+    let arrivals = await ArrivalWatcher(paths: names.flatMap(paths), services: services, clock: clock)
     defer { arrivals.end() }
-    var seen = 0
+    // Nothing tells when something comes back to a network.
+    let isTold = !names.contains { DeviceAddress($0).map { $0.node == nil } ?? false }
+    var (seen, came) = (0, clock.now)
     while !Task.isCancelled {
+      var isAbsent = isTold
       for name in names {
         if let servicePath, seen < courtesy, await isLeft(name, line, asLine: isLine, to: servicePath) {
-          seen += 1
+          (seen, isAbsent) = (seen + 1, false)
           break
         }
-        do { return try await open(name) } catch { failed(error) }
+        do { return try await open(name) } catch {
+          isAbsent = isAbsent && AccessoryWait.isUnknown(error)
+          failed(error)
+        }
       }
-      await arrivals.next(within: pause)
+      let isQuiet = isAbsent && !arrivals.isBlind && clock.now - came >= settling
+      if await arrivals.next(within: isQuiet ? nil : pause) { came = clock.now }
     }
     return nil
+  }
+
+  /// The files that a name may mean: links come without a device.
+  private static func paths(of name: String) -> [String] {
+    [name, UnitName(name)?.line].compactMap { text in
+      text.flatMap { DeviceName($0).path }.map { WorkingFolder.absolute($0) }
+    }
   }
 
   /// Whether the service is running, the accessory is there, and the service hasn't opened it yet.

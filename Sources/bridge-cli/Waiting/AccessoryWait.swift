@@ -81,6 +81,11 @@ enum AccessoryWait {
     }
   }
 
+  /// Whether an error means that nothing here has such a name.
+  static func isUnknown(_ error: any Error) -> Bool {
+    isAbsence(error) && (error as? AccessoryError)?.kind != .disconnected
+  }
+
   /// Opens a device. Within `limit`, errors that are usual for a device that is just appearing are tried again.
   static func opening(
     _ label: String, limit: Duration?, _ open: () async throws(AccessoryError) -> AccessorySession

@@ -81,8 +81,11 @@ struct Following {
       Output.note("\(SafeText.escape(opened.device.id)) can't be opened yet: \(SafeText.escape(message, limit: 500))")
     } open: { name in
       let found = try await Door.findNow(name, line, asLine: isLine)
-      // A service may have the accessory and wait for it, too.
-      guard found.isThere(isNamed: true) else { throw AccessoryError.disconnected(found.device.place) }
+      // A service may have the accessory and wait for it, too. Unless it has given up, it tells when the accessory is there.
+      guard found.isThere(isNamed: true) else {
+        let hasGivenUp = found.service?.accessory.state == .failed
+        throw AccessoryError(hasGivenUp ? .disconnected : .notFound, "the service doesn't reach \(found.device.place)")
+      }
       return try await open(found)
     }
   }

@@ -94,6 +94,28 @@ import Testing
     }
   }
 
+  /// While its accessory stays away, a command does nothing at all, and sees it come back by its link.
+  @Test func nothingIsTriedWhileTheAccessoryIsAway() async throws {
+    let accessory = ScriptedAccessory { $0.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence }
+    let before = try await accessory.onPseudoTerminal()
+    let after = try await accessory.onPseudoTerminal()
+    try await Sandbox.with { box in
+      let link = box.directory.path + "/acc"
+      try #require(symlink(before.path, link) == 0)
+      let battery = try box.start("battery", link, "--driver", "framed", "--watch")
+      _ = try await battery.lines(1)
+      unlink(link)
+      await before.transport.close()
+      try await battery.errors(containing: "waiting for it to come back")
+      try await eventually("the end of all timers", within: .seconds(60)) { battery.runsNoTimers }
+      try #require(symlink(after.path, link) == 0)
+      _ = try await battery.lines(2)
+      battery.signal(SIGINT)
+      #expect(try await battery.end().status == 0)
+    }
+    await after.transport.close()
+  }
+
   /// An accessory that has just come back and answers wrongly is opened again; the command doesn't end.
   @Test func anUnreadyAccessoryIsOpenedAgain() async throws {
     let first = ScriptedAccessory { $0.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence }

@@ -4,9 +4,10 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// Reports when a service may have started: at once, and whenever a file with the name of its socket is created. The
-/// folder needn't exist yet: systemd makes that of the system's service when the service's socket or the service starts.
-package final class ServiceStarts: Sendable {
+/// Reports when a file may have come, such as the socket of a service that has started: at once, and whenever one with
+/// this name is created. The folder needn't exist yet: systemd makes that of the system's service when the service's
+/// socket or the service starts.
+package final class FileArrivals: Sendable {
   /// The events, for one reader. The stream ends if neither the folder nor one above it can be watched.
   package let signals: AsyncStream<Void>
 
@@ -17,17 +18,17 @@ package final class ServiceStarts: Sendable {
 
   /// The names that lead to the folder, from the root.
   private let names: [String]
-  /// The socket's name in the folder.
+  /// The file's name in the folder.
   private let name: String
   private let continuation: AsyncStream<Void>.Continuation
   private let state = Locked(State())
 
-  /// The socket's file exists a moment before the service listens.
+  /// A socket's file exists a moment before the service listens.
   private static let pause = Duration.milliseconds(100)
   /// How often `watch` looks again because a folder was created meanwhile. After that it relies on the next event.
   private static let attempts = 8
 
-  /// Starts to watch the folder of the socket at `place`.
+  /// Starts to watch the folder of the file at `place`.
   package init(at place: String) {
     (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let path = place.split(separator: "/").map(String.init)
@@ -99,7 +100,7 @@ package final class ServiceStarts: Sendable {
     later { $0.continuation.yield() }
   }
 
-  private func later(_ body: @escaping @Sendable (ServiceStarts) -> Void) {
+  private func later(_ body: @escaping @Sendable (FileArrivals) -> Void) {
     _ = IOThread.shared.schedule(at: .now + Self.pause) { [weak self] in
       guard let self, !state.withLock({ $0.isOver }) else { return }
       body(self)

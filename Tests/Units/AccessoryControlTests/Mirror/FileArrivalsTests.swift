@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryControl
 
 /// A service's folder that comes and goes with it.
-@Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct ServiceStartsTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct FileArrivalsTests {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
@@ -24,14 +24,14 @@ import Testing
   }
 
   /// Waits for a signal while the socket is there.
-  private func expectSignal(of starts: ServiceStarts) async {
+  private func expectSignal(of starts: FileArrivals) async {
     for await _ in starts.signals where access(folder + "/socket", F_OK) == 0 { return }
     Issue.record("the signals have ended")
   }
 
   /// Each time the socket is created, also in new folders, there is a signal after it.
   @Test func aSignalFollowsEachCreatedSocket() async throws {
-    let starts = ServiceStarts(at: folder + "/socket")
+    let starts = FileArrivals(at: folder + "/socket")
     defer { starts.stop() }
     var first = starts.signals.makeAsyncIterator()
     #expect(await first.next() != nil)
@@ -56,7 +56,7 @@ import Testing
   @Test func aReplacedFolderIsNoticed() async throws {
     try make(directory.path + "/a")
     try make(folder)
-    let starts = ServiceStarts(at: folder + "/socket")
+    let starts = FileArrivals(at: folder + "/socket")
     defer { starts.stop() }
     var first = starts.signals.makeAsyncIterator()
     #expect(await first.next() != nil)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func aStoppedWatchStillGivesASignal() async throws {
-    let starts = ServiceStarts(at: folder + "/socket")
+    let starts = FileArrivals(at: folder + "/socket")
     starts.stop()
     try make(directory.path + "/a")
     var signals = starts.signals.makeAsyncIterator()
