@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "FamilyMAVLink", targets: ["FamilyMAVLink"]),
     .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
     .library(name: "FamilyBluno", targets: ["FamilyBluno"]),
+    .library(name: "FamilyHM10", targets: ["FamilyHM10"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
@@ -91,7 +92,6 @@ let package = Package(
       ],
       resources: [
         .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"), .embedInCode("EV3/ev3.yaml"),
-        .embedInCode("HM10/hm10.yaml"),
       ]),
     .target(
       name: "FamilyHM1X",
@@ -119,11 +119,20 @@ let package = Package(
       path: "Sources/Families/Bluno",
       resources: [.embedInCode("bluno.yaml")]),
     .target(
+      name: "FamilyHM10",
+      dependencies: [
+        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessorySimulator",
+      ],
+      path: "Sources/Families/HM10",
+      resources: [.embedInCode("hm10.yaml")]),
+    .target(
       name: "AccessoryFamilies",
       dependencies: [
         "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
         "FamilyHM1X",
         "FamilyBluno",
+        "FamilyHM10",
       ]),
     .target(
       name: "AccessorySharing",
@@ -186,6 +195,7 @@ let package = Package(
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
+        "FamilyHM10",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
@@ -222,6 +232,7 @@ let package = Package(
       dependencies: [
         "FamilyMAVLink", "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport",
+        "FamilyHM10",
       ], path: "Tests/Units/AccessoryLinkTests"),
     .testTarget(
       name: "AccessorySharingTests",
@@ -251,6 +262,7 @@ let package = Package(
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport",
         "FamilyBluno",
+        "FamilyHM10",
       ],
       path: "Tests/Units/AccessoryProtocolsTests"),
     .target(name: "CTestShims", path: "Tests/Support/CTestShims"),
@@ -322,6 +334,7 @@ let package = Package(
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
+        "FamilyHM10",
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -331,6 +344,7 @@ let package = Package(
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
+        "FamilyHM10",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
@@ -437,6 +451,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       dependencies: [
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
+        "FamilyHM10",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "AccessoryDrivers", package: "accessory-bridge"),
         .product(name: "AccessoryFamilies", package: "accessory-bridge"),
         .product(name: "FamilyMAVLink", package: "accessory-bridge"),
+        .product(name: "FamilyHM10", package: "accessory-bridge"),
         .product(name: "AccessoryDiscovery", package: "accessory-bridge"),
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryCore", package: "accessory-bridge"),

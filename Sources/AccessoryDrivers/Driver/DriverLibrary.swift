@@ -74,7 +74,7 @@ public struct DriverLibrary: Sendable {
     )
   }
 
-  /// The names of all drivers, separated by commas: "framed, ev3, hm10".
+  /// The names of all drivers, separated by commas: "framed, ev3, jbd".
   public var names: String { (drivers.map(\.name) + protocols.names).joined(separator: ", ") }
 
   /// All drivers with their summaries: "framed (AF1), ev3 (LEGO EV3 bricks), …".

@@ -56,7 +56,7 @@ extension Accessory {
     return guarded
   }
 
-  /// The same accessory as one of a narrower protocol, for example `RadioAccessory`; nil where it isn't one. If its
+  /// The same accessory as one of a narrower protocol, for example one of accessories with a radio; nil where it isn't one. If its
   /// protocol has writes, they must be permitted: what only some accessories can do may change them.
   public func narrowed<Narrower>(to _: Narrower.Type) -> Narrower? {
     guard let guarded = self as? GuardedAccessory else { return self as? Narrower }

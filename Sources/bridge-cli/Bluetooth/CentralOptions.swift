@@ -7,6 +7,7 @@ import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
+import FamilyHM10
 
 /// An HM-10 module that scans and connects, opened for one command.
 struct OpenModule {

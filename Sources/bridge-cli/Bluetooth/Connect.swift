@@ -7,6 +7,7 @@ import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
+import FamilyHM10
 
 struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(

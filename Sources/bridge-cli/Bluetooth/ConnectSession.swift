@@ -7,6 +7,7 @@ import AccessoryIO
 import AccessoryProtocols
 import CommandOutput
 import Console
+import FamilyHM10
 
 /// A connection through a module: standard input is sent to the other device, and what the device sends is written to
 /// standard output.

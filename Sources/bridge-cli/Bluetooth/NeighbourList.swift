@@ -5,6 +5,7 @@ import AccessoryIO
 import AccessoryProtocols
 import CommandOutput
 import Console
+import FamilyHM10
 import Glibc
 
 /// A device in the list: found by a module, or by this computer's own adapter.

@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
+import FamilyHM10
 import FoundationEssentials
 import Glibc
 

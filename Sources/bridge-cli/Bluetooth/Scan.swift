@@ -7,6 +7,7 @@ import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
+import FamilyHM10
 
 struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
+import FamilyHM10
 
 struct SimulateHM10: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
+import FamilyHM10
 
 /// A device, a program that uses it, and time: the input says what each does next.
 final class World {

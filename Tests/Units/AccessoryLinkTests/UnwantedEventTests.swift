@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import FamilyHM10
 import FamilyMAVLink
 import Testing
 

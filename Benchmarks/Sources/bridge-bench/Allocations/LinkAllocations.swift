@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import CFloor
+import FamilyHM10
 import FamilyMAVLink
 
 /// How many blocks the heap is asked for on the way to a waiting request: by each frame that is none of its, in the rules

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The framing of replies without a terminator, such as those of the HM-10: a reply ends where a known pattern ends, or
-/// when the line falls silent.
+/// The framing of replies without a terminator, such as those of some Bluetooth modules: a reply ends where a known pattern ends, or when
+/// the line falls silent.
 ///
 /// Patterns are compared with a reply from its first byte on, and the longest match wins. `OK+CONN` is also the
 /// beginning of `OK+CONNA`, so a reply that matches is kept while another pattern could continue; the next byte or
@@ -54,7 +54,7 @@ public struct ReplyCodec: FrameCodec {
   public var hasUnfinishedFrame: Bool { !kept.isEmpty || isSkipping }
 
   /// Whether the reply matches no pattern, or is being skipped, so that only silence ends it.
-  var isCollecting: Bool { isSkipping || !kept.isEmpty && candidates.isEmpty }
+  package var isCollecting: Bool { isSkipping || !kept.isEmpty && candidates.isEmpty }
 
   /// How many bytes are kept, at most `maximumPayload`.
   public var unfinishedByteCount: Int { kept.count }

@@ -3,8 +3,8 @@
 /// The form of one kind of reply, for devices whose replies have no terminator.
 ///
 /// A pattern is a list of elements, one for each byte, and optionally a terminator. With a terminator, any bytes may
-/// follow the elements, up to and including the terminator. `ReplyPattern("OK+ADDR:", .hexDigit, count: 12)` is an
-/// HM-10's reply with its address, `ReplyPattern("OK+NAME:", terminator: [0x0D, 0x0A])` one with a name.
+/// follow the elements, up to and including the terminator. `ReplyPattern("OK+ADDR:", .hexDigit, count: 12)` is a
+/// module's reply with its address, `ReplyPattern("OK+NAME:", terminator: [0x0D, 0x0A])` one with its name.
 public struct ReplyPattern: Sendable, Hashable {
   /// The bytes that are allowed at one position of a reply.
   public enum Element: Sendable, Hashable {

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
+import FamilyHM10
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryLink
+import FamilyHM10
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessoryTesting
+import FamilyHM10
 
 @testable import AccessoryLink
 

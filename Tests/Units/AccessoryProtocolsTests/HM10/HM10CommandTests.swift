@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyHM10
 
 @Suite struct HM10CommandTests {
   static let address = BluetoothAddress("0017EA090909")

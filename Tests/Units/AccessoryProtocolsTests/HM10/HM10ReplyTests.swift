@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FamilyHM10
 import Testing
 
 @testable import AccessoryProtocols

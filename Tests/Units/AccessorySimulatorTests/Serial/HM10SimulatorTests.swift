@@ -11,6 +11,7 @@ import Testing
 
 @testable import AccessoryDrivers
 @testable import AccessorySimulator
+@testable import FamilyHM10
 
 /// A pretended module from end to end: the real driver and the real link at the other end of a terminal.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct HM10SimulatorTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryProtocols
 
 /// A command of a module under the name that the user types.

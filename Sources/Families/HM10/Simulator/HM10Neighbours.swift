@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessorySimulator
 
 /// Simulated devices around a simulated module. Some of their names would harm a terminal that shows them unescaped.
 public struct HM10Neighbours: Sendable {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+import AccessoryProtocols
+
 /// A command to an HM-10 or HM-11 that is not connected.
 ///
 /// A command must be sent in one piece, and the next one only after its reply, since it has no terminator.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// A device that a scan found.
 public struct HM10Neighbour: Sendable, Hashable {
   /// Its address.

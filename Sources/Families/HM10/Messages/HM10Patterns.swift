@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The replies of a genuine HM-10 whose length is known. Silence ends all others.
 ///
 /// `OK+Set:` isn't among them: it may be followed by a name, and any beginning of the name would match.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryLink
 
 /// An accessory with a Bluetooth radio, which can search for other devices and connect to them.

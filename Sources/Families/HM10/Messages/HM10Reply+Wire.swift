@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+import AccessoryProtocols
+
 extension HM10Reply {
   /// Reads one reply, as the codec delivers it. Every input is accepted: a reply of an unknown form becomes `text`.
   public init(decoding bytes: [UInt8]) {

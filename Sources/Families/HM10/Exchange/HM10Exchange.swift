@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessoryLink
 import AccessoryProtocols
 
 /// The rules for commands and replies of an HM-10 or HM-11: one command at a time, written in one piece. The next

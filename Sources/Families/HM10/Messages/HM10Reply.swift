@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+import AccessoryProtocols
+
 /// A message of an HM-10: a reply, or a message that it sends unasked.
 ///
 /// Texts are unchanged, with control characters, as the module or another device has sent them; invalid UTF-8 is

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The kind of a piece of an HM-10's line.
 public enum HM10PieceKind: Sendable, Hashable {
   /// A reply of the module, for `HM10Reply` to read.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// Whether commands and replies have a line end, by which genuine modules and clones differ.
 ///
 /// The reply to AT shows which one a module is. A genuine module answers `AT` without a line end by `OK` without one. A

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+import AccessoryProtocols
+
 /// An iBeacon that a scan has found.
 public struct HM10Beacon: Sendable, Hashable {
   /// The manufacturer and the kind of beacon: `4C000215` for Apple's iBeacons.

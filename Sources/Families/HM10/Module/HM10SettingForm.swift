@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryProtocols
 
 /// A setting of a module on the command line: two commands, one that asks for it and one that sets it.

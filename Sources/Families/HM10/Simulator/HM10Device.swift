@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessorySimulator
 
 /// The state of a simulated HM-10: its settings, its replies, and its connection. Has no clock: actions that take time
 /// are returned as effects.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A setting of an HM-10 whose value is a number.
 public enum HM10Setting: String, Sendable, Hashable, CaseIterable {
   /// Whether the module reports that a connection was made or lost: 0 or 1.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+import AccessoryProtocols
+
 extension HM10Command {
   /// Reads a command as a module does, with or without its line end. A command that is unknown, or has an invalid
   /// value, becomes `other`.
