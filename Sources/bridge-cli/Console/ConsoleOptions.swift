@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FamilyHM10
 
 /// The bytes that end a line that is sent.
 enum LineEnding: String, ExpressibleByArgument, CaseIterable {
@@ -19,7 +20,7 @@ enum LineEnding: String, ExpressibleByArgument, CaseIterable {
   /// carriage return.
   static func usual(for driver: String?) -> LineEnding {
     switch driver {
-    case "hm10": .none
+    case HM10Module.driverName: .none
     case "elm327", "megatec": .cr
     default: .lf
     }

@@ -33,6 +33,14 @@ struct IdentificationPlanTests {
     #expect(wanted.allSatisfy(asked.contains) && plan.steps.last?.kinds == ["bluno"])
   }
 
+  /// A driver's place follows from what its requests do to others, not from its place in the library.
+  @Test func whatDisturbsMostComesLastWhereverItsDriverStands() throws {
+    let drivers = DriverLibrary(DriverLibrary.builtIn.drivers.reversed(), protocols: .builtIn)
+    let asked = IdentificationPlan(drivers, port: .line).steps.filter { !$0.isListening }.map(\.kinds)
+    #expect(asked.suffix(4) == [["hm10"], ["hm10"], ["bluno"], ["bluno"]])
+    #expect(Set(asked.suffix(6).prefix(2)) == [["framed"], ["ev3"]])
+  }
+
   /// Frames as data sheets print them.
   @Test func requestsAreTheFramesOfDataSheets() throws {
     let plan = IdentificationPlan.test()
