@@ -37,7 +37,8 @@ extension BlueZ {
   ) async throws(AccessoryError) {
     do throws(BusFailure) {
       var filter = [
-        BusArgument.Option("Transport", .text(kind.rawValue)), BusArgument.Option("DuplicateData", .boolean(allSignals)),
+        BusArgument.Option("Transport", .text(kind.rawValue)),
+        BusArgument.Option("DuplicateData", .boolean(allSignals)),
       ]
       if !services.isEmpty { filter.append(BusArgument.Option("UUIDs", .texts(services.map(\.text)))) }
       _ = try await call(adapter.path, Self.adapterInterface, "SetDiscoveryFilter", [.options(filter)])

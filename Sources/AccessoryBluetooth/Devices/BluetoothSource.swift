@@ -21,8 +21,9 @@ public actor BluetoothSource: DeviceSource, IOActor {
   private var nextSubscriber = 0
   private var search: BluetoothSearch?
   private var searching: Task<Void, Never>?
-  /// Before this time no other search begins.
+  /// Before this time no other search begins, and how long the rest after the next one is.
   private var restEnd: MonotonicTime?
+  private var pause: Duration
   private var reopening: TimerToken?
   private var failures = 0
 
@@ -39,6 +40,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   init(_ place: BluetoothPlace, _ times: BluetoothSearch.Times = BluetoothSearch.Times(), io: IOThread = .shared) {
     (self.place, self.times, self.io) = (place, times, io)
+    pause = times.pause
   }
 
   /// Whether an adapter is on, as far as is known.
@@ -185,12 +187,21 @@ public actor BluetoothSource: DeviceSource, IOActor {
   /// Searches as long as one of these wishes has no device that is connected, paired or trusted, or can be heard: ten seconds
   /// at a time, with pauses that grow from five seconds to a minute.
   public func wait(for wishes: [DeviceWish]) async {
+    pause = times.pause
+    if let restEnd, restEnd > io.now + pause {
+      // Who waits now doesn't wait as long as those before.
+      self.restEnd = io.now + pause
+      searching?.cancel()
+      search = nil
+    }
     tell(list.use(wishes))
     arrange()
   }
 
   /// Begins to search, or ends it, or searches for something else.
   private func arrange() {
+    // A device that is only heard may be lost again before it is connected.
+    if list.isSettled { pause = times.pause }
     let unmet = bluez == nil || subscribers.isEmpty || !list.hasAdapter ? [] : list.unmet
     let wanted = BluetoothSearch(unmet)
     guard wanted != search else { return }
@@ -206,18 +217,16 @@ public actor BluetoothSource: DeviceSource, IOActor {
   }
 
   private func searchAgainAndAgain(_ search: BluetoothSearch) async {
-    var pause = times.pause
-    if let restEnd, restEnd > io.now { await io.sleep(for: restEnd - io.now) }
-    while !Task.isCancelled, let bluez {
+    while let bluez {
+      if let restEnd, restEnd > io.now { await io.sleep(for: restEnd - io.now) }
+      if Task.isCancelled { return }
       if let adapter = try? await bluez.adapter() {
         let hasBegun: Void? = try? await bluez.startSearching(
           search.kind, for: search.services, allSignals: false, on: adapter)
         if hasBegun != nil, !Task.isCancelled { await io.sleep(for: times.search) }
         await bluez.stopSearching(on: adapter)
-        restEnd = io.now + times.pause
       }
-      if Task.isCancelled { return }
-      await io.sleep(for: pause)
+      restEnd = io.now + pause
       pause = min(pause * 2, times.longestPause)
     }
   }

@@ -95,7 +95,9 @@ package struct AccessoryFinder: Sendable {
     for device in others {
       do {
         let opener = try await opener(device, DeviceName(device.place))
-        if opener.driver != nil {
+        // Nothing on the air is connected that nobody has named.
+        let isNamed = device.bluetooth == nil || opener.profile?.allowsConnecting == true
+        if opener.driver != nil, isNamed {
           all.append((opener.device, .success(OwnAccessory(opener: opener, kinds: kinds, host: host))))
         }
       } catch {

@@ -75,6 +75,14 @@ public enum DeviceAddress: Sendable, Hashable {
     if case .unix(let path) = self { path } else { node }
   }
 
+  /// The address of the Bluetooth device; nil for other transports.
+  package var bluetooth: BluetoothAddress? {
+    switch self {
+    case .ble(let address), .rfcomm(let address, _): address
+    case .terminal, .usb, .tcp, .rfc2217, .unix: nil
+    }
+  }
+
   /// Where the kernel keeps the nodes of USB devices (usbfs).
   private static let usbNodes = "/dev/bus/usb/"
 

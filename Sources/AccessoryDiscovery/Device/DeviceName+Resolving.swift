@@ -20,6 +20,8 @@ extension DeviceName {
       return only
     }
     if text.isEmpty { throw .noMatch("\"\"") }
+    let bluetooth = BluetoothName(text)
+    if let device = try bluetooth?.device(among: devices) { return device }
     if let name = UnitName(text), !devices.contains(where: { exact(text, $0) }),
       !lookingAtFiles || resolved(filePath(text)) == nil
     {
@@ -29,6 +31,7 @@ extension DeviceName {
     if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? WorkingFolder.path : nil) {
       return try only(text, devices) { $0.address == address } ?? Device(address, source: .named)
     }
+    if bluetooth != nil { throw .noMatch(text) }
     if text.contains("/") {
       // A device's name may look like a path; an existing path takes precedence.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
@@ -133,7 +136,10 @@ extension DeviceName {
     let nodes = ([device.address.description] + device.links).flatMap { path in
       [path.hasPrefix("/dev/") ? String(path.dropFirst(5)) : path, String(path.split(separator: "/").last ?? "")]
     }
-    let names = ([device.serialNumber, device.name, device.line.id].compactMap { $0 } + nodes).filter { !$0.isEmpty }
+    // Anybody can tell a name: only that of a device which somebody has paired or trusts is enough.
+    let name = device.bluetooth.map { $0.isPaired || $0.isTrusted } ?? true ? device.name : nil
+    let place = device.address.bluetooth?.description
+    let names = ([device.serialNumber, name, device.line.id, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
     return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }
 
@@ -143,9 +149,9 @@ extension DeviceName {
 
   private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }
 
-  /// The beginning of a path never matches.
+  /// The beginning of a path never matches, nor that of a stranger's name.
   private static func prefix(_ text: String, _ device: Device) -> Bool {
-    !text.contains("/") && names(device).contains { $0.hasPrefix(text) }
+    !text.contains("/") && device.bluetooth?.isKnown ?? true && names(device).contains { $0.hasPrefix(text) }
   }
 
   /// The device at the first of these paths that leads to one.

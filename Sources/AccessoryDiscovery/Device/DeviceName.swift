@@ -9,6 +9,8 @@ import AccessoryCore
 /// - a path: of its terminal, of its usbfs node (which selects the USB transport), or of a link to one of them,
 /// - a name below /dev: `ttyACM0`, `serial/by-id/usb-Lamp_A1-if00`,
 /// - `tcp:HOST:PORT`, `rfc2217:HOST:PORT` or `unix:PATH`, which no source needs to know,
+/// - `ble:ADDRESS`, `rfcomm:ADDRESS` or `rfcomm:ADDRESS/CHANNEL`, likewise; an address alone, of a device that is known,
+/// - `ble:NAME` or `rfcomm:NAME`: the whole name that the user gave a Bluetooth device, or that it tells,
 /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, with the ids in hexadecimal,
 /// - a serial number, a name, a link's name (by-id, by-path) with or without its directory,
 /// - the beginning of one of these names, if no other name begins like that,
@@ -52,6 +54,8 @@ public struct DeviceName: Sendable, Hashable {
 
   /// The devices of these sources, for `device(among:)`. A source that fails is left out if the text is a path, since a
   /// path can be opened without a source; otherwise its error is thrown.
+  ///
+  /// A Bluetooth device that is meant by its name, and isn't among them, is searched for; see `searchLimit`.
   public func devices(of sources: [any DeviceSource]) async throws(AccessoryError) -> [Device] {
     var devices: [Device] = []
     for source in sources {
@@ -61,8 +65,15 @@ public struct DeviceName: Sendable, Hashable {
         guard isPath else { throw error }
       }
     }
-    return devices
+    guard let text, let name = BluetoothName(text) ?? UnitName(text).flatMap({ BluetoothName($0.line) }),
+      !devices.contains(where: name.fits)
+    else { return devices }
+    let wish = DeviceWish(name.transport) { name.fits($0) }
+    return devices + (try await CombinedSource(sources).search(for: wish, within: Self.searchLimit))
   }
+
+  /// How long a Bluetooth device is searched for.
+  package static let searchLimit = Duration.seconds(12)
 
   /// Whether neither a device nor, as far as is looked, a file has this name.
   package func isUnknown(among devices: [Device]) -> Bool {
@@ -81,6 +92,8 @@ public struct DeviceName: Sendable, Hashable {
   /// or the name of the device's node below /dev.
   package func choosesTransport(of device: Device) -> Bool {
     guard let text else { return false }
+    let line = UnitName(text)?.line ?? text
+    if BluetoothName(line) != nil || DeviceAddress(line)?.transport.isBluetooth == true { return true }
     let node = device.address.node
     return isPath || [text, UnitName(text)?.line].contains { $0.map { "/dev/" + $0 == node } ?? false }
   }

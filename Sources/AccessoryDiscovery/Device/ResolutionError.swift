@@ -22,6 +22,9 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     switch self {
     case .noDevices:
       "no accessory found: plug one in, name its port (/dev/ttyUSB0), or start a simulator: bridge-cli simulate framed"
+    case .noMatch(let text) where BluetoothName(text) != nil:
+      "no Bluetooth device with the name of \(text) is known here, or was found: is it on, and near enough? "
+        + "bridge-cli bluetooth scan shows those there are"
     case .noMatch(let text) where text.contains("/"):
       "there is no accessory \(text), and no such file: bridge-cli list shows all accessories"
     case .noMatch(let text):

@@ -98,7 +98,8 @@ public struct DeviceOpener: Sendable {
     case .ble(let address):
       transport = try await GATTTransport.open(address, settings.gatt, label: label, io: io)
     case .rfcomm(let address, let channel):
-      transport = try await RFCOMMTransport.open(address, channel: channel, label: label, io: io)
+      transport = try await RFCOMMTransport.open(
+        address, channel: channel ?? settings.rfcommChannel, label: label, io: io)
     }
     guard let tap else { return transport }
     return TappedTransport(transport, tap: tap)

@@ -13,6 +13,15 @@ public struct AttachmentPolicies: Sendable, Hashable {
 
   /// Three tries, one second apart, after each kind of failure.
   public init() {}
+
+  /// Tries without limit, with pauses that grow from one second to a minute.
+  static let onTheAir: AttachmentPolicies = {
+    var policies = AttachmentPolicies()
+    for policy in [\AttachmentPolicies.reconnect, \.retry] {
+      (policies[keyPath: policy].tries, policies[keyPath: policy].backoffThousandths) = (nil, 2_000)
+    }
+    return policies
+  }()
 }
 
 /// How often a failed action is retried, and when.

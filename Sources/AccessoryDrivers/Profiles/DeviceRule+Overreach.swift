@@ -7,6 +7,7 @@ import AccessoryIO
 extension DeviceRule {
   /// Why the rule would match unrelated devices; nil when it is specific enough.
   var overreachProblem: String? {
+    if let bluetooth { return bluetooth.overreachProblem }
     if !saysSomething {
       return
         "this rule matches too many kinds of devices: add usb vendor and product, a serial, a name, "

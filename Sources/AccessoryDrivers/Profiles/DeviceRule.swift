@@ -26,6 +26,8 @@ public struct DeviceRule: Sendable, Hashable {
   public var byID: TextPattern?
   /// The path of the device's terminal, or of a link to it, such as one in /dev/serial/by-path. Matches whatever is plugged in there.
   public var path: String?
+  /// What a device on the air must be like. A rule without it matches no device on the air, and one with it no other device.
+  public var bluetooth: BluetoothRule?
 
   /// A rule with these properties.
   public init(
@@ -47,8 +49,13 @@ public struct DeviceRule: Sendable, Hashable {
 
   /// Whether the rule matches `device`.
   public func fits(_ device: Device) -> Bool {
-    // What is on the air tells names as it likes.
-    guard self != DeviceRule(), device.bluetooth == nil else { return false }
+    guard self != DeviceRule() else { return false }
+    if let bluetooth {
+      guard bluetooth.fits(device) else { return false }
+    } else if device.bluetooth != nil {
+      // What is on the air tells names as it likes.
+      return false
+    }
     return fits(driver, device.driver) && fits(usbVendor, device.usb?.vendorID)
       && fits(usbProduct, device.usb?.productID) && fits(name, device.name) && fits(manufacturer, device.manufacturer)
       && fits(model, device.model) && fits(serialNumber, device.serialNumber) && fitsClass(of: device)
@@ -85,7 +92,8 @@ public struct DeviceRule: Sendable, Hashable {
   /// How specific the rule is: a number for each property, the most significant first. Rules are compared
   /// lexicographically. An exact text counts more than a pattern, and a pattern more than a missing property.
   var specificity: [Int] {
-    [
+    if let bluetooth { return bluetooth.specificity }
+    return [
       weight(serialNumber), weight(byID), path == nil ? 0 : 2, driver == nil ? 0 : 2, weight(model), weight(name),
       weight(manufacturer),
       usbProduct == nil ? 0 : 2, usbVendor == nil ? 0 : 2, interfaceClass == nil ? 0 : 2,

@@ -33,6 +33,8 @@ public struct Profile: Sendable, Hashable {
   public var units: UnitChoice?
   /// Whether commands that change the accessory, and raw bytes that may, can be sent by a caller that asks for permission.
   public var allowsWrites = false
+  /// Whether a service connects a device on the air that a rule matches, and searches for it, without anybody naming it.
+  public var allowsConnecting = false
   /// The endpoints at which the service shares the accessory with other programs of this machine; nil for none.
   public var sharing: ProfileSharing?
   /// The resets of the board by DTR and RTS, which `bridge` runs with exact times when an RFC 2217 client begins one; nil for none.
@@ -60,6 +62,16 @@ public struct Profile: Sendable, Hashable {
     self.rules = rules
     self.driver = driver
     self.protocolStrings = protocolStrings
+  }
+
+  /// What a source is to search for, so that this profile's devices are found: nothing, unless it may connect them.
+  package var wishes: [DeviceWish] {
+    guard allowsConnecting else { return [] }
+    return rules.compactMap { rule in
+      guard let wanted = rule.bluetooth else { return nil }
+      let isClassic = transport.preferredTransport == .rfcomm || wanted.service == .serialPort
+      return DeviceWish(isClassic ? .rfcomm : .ble, service: wanted.service) { rule.fits($0) }
+    }
   }
 
   /// The device with the transport that this profile prefers, if the device has it.

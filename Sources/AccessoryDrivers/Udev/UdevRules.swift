@@ -117,7 +117,9 @@ public struct UdevRules: Sendable, Hashable {
 
   /// The attributes that the USB device must have; nil when no USB device can match, or unrelated ones would.
   private static func matches(of rule: DeviceRule) -> [(attribute: String, value: String)]? {
-    guard rule != DeviceRule(), rule.driver == nil, rule.model == nil, rule.overreachProblem == nil else { return nil }
+    guard rule != DeviceRule(), rule.bluetooth == nil, rule.driver == nil, rule.model == nil,
+      rule.overreachProblem == nil
+    else { return nil }
     var matches: [(attribute: String, value: String)] = []
     if let vendor = rule.usbVendor { matches.append(("idVendor", HexNumber.text(vendor))) }
     if let product = rule.usbProduct { matches.append(("idProduct", HexNumber.text(product))) }

@@ -92,6 +92,7 @@ extension BridgeService {
   /// attachment of the device follows. `isAway`: the device was unplugged, and not let go.
   func release(_ attachment: Attachment, admitting: Bool = true, isAway: Bool = false) {
     attachments.remove(attachment)
+    if attachment.device.bluetooth != nil { renewWishes() }
     close(attachment)
     attachment.lending.revoke()
     attachment.sharing?.end(nil)
@@ -140,6 +141,7 @@ extension BridgeService {
     schedule(attachment)
     attachment.changed()
     alarms.countSilence(of: attachment, on: self)
+    if attachment.device.bluetooth != nil { renewWishes() }
     checkIdle()
   }
 

@@ -29,6 +29,7 @@ extension BridgeService {
     if let timeout = configuration.scanTimeout {
       found.scanTimer = clock.schedule(at: clock.now + timeout) { [weak self] in self?.post { $0.scanned() } }
     }
+    renewWishes()
     log.info("looking for accessories")
     checkIdle()
   }
@@ -84,15 +85,18 @@ extension BridgeService {
     if let attachment = attachments.awaiting(device) { return returned(attachment, as: device) }
     if let attachment = attachments.holding(device) { return recognized(attachment, as: device) }
     let profile = profiles.profile(for: device)
-    guard device.mayBeAccessory || profile?.transport.preferredTransport != nil else { return }
+    let isWanted = mayAttach(device, profile)
+    guard
+      device.mayBeAccessory || profile?.transport.preferredTransport != nil || device.bluetooth != nil && isWanted
+    else { return }
     guard !found.isDetached(device) else { return }
     let isExpected = found.expectations.take(device, now: clock.now)
     // A conflict of profiles becomes an attachment whose problem names the profiles.
-    let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
+    let hasConflict = profile == nil && hasConflict(device)
     guard attachments.count < Self.deviceLimit else {
       return log.warning("too many accessories: \(SafeText.escape(device.id)) is ignored")
     }
-    if profile != nil || isExpected || hasConflict { attach(device, profile, isByHand: profile == nil && !hasConflict) }
+    if isWanted || isExpected || hasConflict { attach(device, profile, isByHand: !isWanted && !hasConflict) }
   }
 
   /// A search has found an accessory on a line.
@@ -107,6 +111,12 @@ extension BridgeService {
     guard attachment.device.source == .named, device.source != .named else { return }
     log.info("\(attachment.name) is \(SafeText.escape(device.id))")
     let profile = profile(of: attachment, as: device)
+    // BlueZ reports what the service itself has just connected.
+    if device.bluetooth != nil, profile == attachment.profile {
+      attachment.claim = claim(
+        device, profile, isByHand: attachment.claim.isByHand, chosenProfile: attachment.claim.chosenProfile)
+      return renewWishes()
+    }
     if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
     // The device is opened again when the borrower returns it.
     attachment.claim = claim(
@@ -154,8 +164,17 @@ extension BridgeService {
 
   private func change(_ attachment: Attachment, to device: Device) {
     let address = attachment.target.address
+    let isOld = attachment.device.bluetooth?.isInReach == true
     attachment.claim.device = device
-    guard attachment.target.address != address else { return }
+    guard attachment.target.address != address else {
+      if !isOld, device.bluetooth?.isInReach == true, !attachment.machine.isResting,
+        [.waiting, .failed].contains(attachment.machine.state), !attachment.machine.isRefused
+      {
+        log.info("\(attachment.name) can be heard again")
+        perform(attachment.machine.plugged(now: clock.now), on: attachment)
+      }
+      return
+    }
     // The device's default transport has changed: its terminal has appeared or disappeared.
     log.info("\(attachment.name) is now at \(SafeText.escape(attachment.target.address.description))")
     if attachment.machine.state == .attached {
@@ -178,8 +197,8 @@ extension BridgeService {
     for attachment in attachments.ordered where attachment.machine.state != .lent {
       let profile = profile(of: attachment, as: attachment.device)
       let isUnclaimed =
-        profile == nil && !attachment.claim.isByHand
-        && profiles.conflict(for: attachment.device, label: attachment.name) == nil
+        !attachment.claim.isByHand && !mayAttach(attachment.device, profile)
+        && (profile != nil || !hasConflict(attachment.device))
       // The profile no longer lists this unit, or it now lists several where there was one.
       if let profile, !attachment.claim.isByHand, !profile.hasAccessory(attachment.device.unit) {
         log.notice("\(attachment.name): its profile now names other units")
@@ -187,8 +206,9 @@ extension BridgeService {
         continue
       }
       guard profile != attachment.profile || isUnclaimed else { continue }
-      if profile == nil && !attachment.claim.isByHand {
-        log.notice("\(attachment.name): no profile matches it any longer")
+      if isUnclaimed || profile == nil && !attachment.claim.isByHand {
+        log.notice(
+          "\(attachment.name): no profile \(profile == nil ? "matches it" : "lets it be connected") any longer")
         release(attachment)
       } else {
         log.notice("\(attachment.name): its profile has changed")
@@ -197,6 +217,7 @@ extension BridgeService {
     }
     for device in found.all { appeared(device) }
     endpoints.renew(on: self)
+    renewWishes()
     checkIdle()
   }
 }

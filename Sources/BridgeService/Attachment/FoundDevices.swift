@@ -9,6 +9,9 @@ struct FoundDevices {
   var sources: [any DeviceSource] = []
   /// The tasks that follow the sources.
   var watching: [Task<Void, Never>] = []
+  /// What the sources search for, and the last task that has told them.
+  var wanted = Wanted()
+  var wishing: Task<Void, Never>?
   /// The timer after which the log says how many accessories are attached.
   var scanTimer: TimerToken?
   /// The paths of devices that are attached as soon as a source reports them.

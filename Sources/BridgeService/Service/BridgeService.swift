@@ -86,6 +86,7 @@ package actor BridgeService {
   package func close() async {
     if life.beginEnd(on: self) {
       found.end(clock)
+      renewWishes()
       alarms.end(on: self)
       found.searches.end(on: self)
       for attachment in attachments.ordered { release(attachment) }

@@ -68,7 +68,7 @@ final class ServiceLife {
 
   private func isIdle(on service: isolated BridgeService) -> Bool {
     service.clients.count == 0 && service.attachments.holdingCount == 0 && !service.alarms.awaitsSilence
-      && !service.endpoints.areHeard()
+      && !service.endpoints.areHeard() && !service.awaitsTheAir
   }
 
   /// Whether the service has work, including devices that the sources haven't reported yet.
@@ -76,7 +76,8 @@ final class ServiceLife {
     for source in service.found.sources {
       let devices = (try? await source.devices()) ?? []
       let isNews = devices.contains { device in
-        service.profiles.profile(for: device) != nil && !service.found.contains(id: device.id, at: device.address)
+        service.mayAttach(device, service.profiles.profile(for: device))
+          && !service.found.contains(id: device.id, at: device.address)
       }
       if isNews { return true }
     }

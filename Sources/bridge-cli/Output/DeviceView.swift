@@ -16,10 +16,30 @@ enum DeviceView {
     rows.append(("Source", device.source.rawValue))
     rows.append(("Driver", driver.map { SafeText.escape($0) } ?? "none is known"))
     if let usb = device.usb { rows += facts(usb, device) }
+    if let bluetooth = device.bluetooth { rows += facts(bluetooth, device) }
     if let access {
       rows.append(("Permission", access.refusal.map { SafeText.escape($0.message, limit: 400) } ?? "you may open it"))
       rows.append(("Holder", access.holder.map { SafeText.escape($0) } ?? "nobody, as far as you can see"))
     }
+    return rows
+  }
+
+  private static func facts(_ bluetooth: BluetoothIdentity, _ device: Device) -> [(String, String)] {
+    let names = [device.name, bluetooth.toldName == device.name ? nil : bluetooth.toldName].compactMap { $0 }
+    let states = [
+      (bluetooth.isConnected, "connected"), (bluetooth.isPaired, "paired"), (bluetooth.isTrusted, "trusted"),
+    ].filter(\.0).map(\.1)
+    var rows = [
+      ("Bluetooth", ([bluetooth.address.description] + names.map { SafeText.escape($0) }).joined(separator: "  ")),
+      ("Adapter", SafeText.escape(bluetooth.adapter)),
+      ("Ways in", device.transports.map(\.rawValue).joined(separator: ", ")),
+      ("State", (states.isEmpty ? ["not connected"] : states).joined(separator: ", ")),
+    ]
+    let services = bluetooth.services.map(\.description)
+    rows.append(("Services", services.isEmpty ? "none is known" : services.joined(separator: ", ")))
+    if let signal = bluetooth.signalStrength { rows.append(("Signal", "\(signal) dBm")) }
+    let makers = bluetooth.manufacturers.map { "0x" + Hexadecimal.string($0) }
+    if !makers.isEmpty { rows.append(("Data of", makers.joined(separator: ", "))) }
     return rows
   }
 

@@ -138,7 +138,8 @@ import Testing
     let service = try #require(BluetoothUUID("ffe0"))
     await source.wait(for: [DeviceWish(service: service) { $0.name == "HMSoft" }])
     try await eventually("the search begins") { !bus.bodies(of: "StartDiscovery").isEmpty }
-    #expect(String(decoding: try #require(bus.bodies(of: "SetDiscoveryFilter").first), as: UTF8.self).contains(Self.serial))
+    #expect(
+      String(decoding: try #require(bus.bodies(of: "SetDiscoveryFilter").first), as: UTF8.self).contains(Self.serial))
     bus.changed(Self.path, "org.bluez.Device1", [("RSSI", .int16(-50))])
     #expect(Self.ids(await events.next()) == "+" + Self.id)
     try await eventually("the search ends") { bus.bodies(of: "StopDiscovery").count == 1 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 
 extension ProfileReader {
   /// Reads one rule, or a list of rules.
@@ -14,6 +15,13 @@ extension ProfileReader {
     guard let fields = fields(node, "a rule", KnownKeys.rule) else { return nil }
     var rule = DeviceRule()
     if let usb = fields["usb"] { usbNumbers(usb, &rule) }
+    if let node = fields["bluetooth"] {
+      rule.bluetooth = bluetooth(node)
+      if fields.count > 1 {
+        report(node.mark, "bluetooth is alone in its rule: put name, service, manufacturer and address inside it")
+        return nil
+      }
+    }
     rule.driver = fields["driver"].flatMap { text($0, "a driver's name", limit: 64) }
     rule.name = fields["name"].flatMap { pattern($0) }
     rule.manufacturer = fields["manufacturer"].flatMap { pattern($0) }
@@ -35,6 +43,31 @@ extension ProfileReader {
       report(
         product.mark, "a product number needs a vendor number: add vendor (the product string is name, outside usb)")
     }
+  }
+
+  private mutating func bluetooth(_ node: YAMLNode) -> BluetoothRule? {
+    guard let fields = fields(node, "bluetooth", KnownKeys.ruleBluetooth) else { return nil }
+    var rule = BluetoothRule()
+    rule.address = fields["address"].flatMap { bluetoothAddress($0) }
+    rule.name = fields["name"].flatMap { pattern($0) }
+    rule.service = fields["service"].flatMap { bluetoothUUID($0, "service") }
+    rule.manufacturer = fields["manufacturer"].flatMap { company($0) }
+    return rule
+  }
+
+  private mutating func bluetoothAddress(_ node: YAMLNode) -> BluetoothAddress? {
+    if case .scalar(let text) = node.content, let address = BluetoothAddress(text) { return address }
+    report(node.mark, "address must be a Bluetooth address, like A5:C2:37:00:11:22, not \(kind(node))")
+    return nil
+  }
+
+  private mutating func company(_ node: YAMLNode) -> UInt16? {
+    if case .scalar(let text) = node.content, let number: UInt16 = HexNumber.read(text) { return number }
+    report(
+      node.mark,
+      "manufacturer must be a company's number in hexadecimal, as bridge-cli bluetooth scan shows it, like 0x004c, not "
+        + "\(kind(node))")
+    return nil
   }
 
   private mutating func pattern(_ node: YAMLNode) -> TextPattern? {

@@ -3,11 +3,22 @@
 import AccessoryConfiguration
 
 extension ProfileReader {
-  mutating func policies(_ node: YAMLNode) -> AttachmentPolicies {
-    var policies = AttachmentPolicies()
+  /// Reads whether a service may connect the devices of these rules.
+  mutating func connects(_ node: YAMLNode, _ rules: [DeviceRule]) -> Bool {
+    guard word(node, "connect", among: ["allowed", "refused"]) == "allowed" else { return false }
+    // Errors in the rules were reported at their own place.
+    if problems.isEmpty, !rules.contains(where: { $0.bluetooth != nil }) {
+      report(node.mark, "connect: allowed is for devices on the air: say which, as in match: {bluetooth: {address: …}}")
+    }
+    return true
+  }
+
+  /// Reads the policies. What the text leaves out stays as it is in `policies`.
+  mutating func policies(_ node: YAMLNode, from policies: AttachmentPolicies) -> AttachmentPolicies {
+    var policies = policies
     guard let fields = fields(node, "policies", KnownKeys.policies) else { return policies }
-    if let node = fields["reconnect"] { policies.reconnect = attempts(node, "reconnect") }
-    if let node = fields["retry"] { policies.retry = attempts(node, "retry") }
+    if let node = fields["reconnect"] { policies.reconnect = attempts(node, "reconnect", from: policies.reconnect) }
+    if let node = fields["retry"] { policies.retry = attempts(node, "retry", from: policies.retry) }
     policies.maximumAttached = fields["max_attached"].flatMap { node in
       isWord(node, "any") ? nil : whole(node, "max_attached (or any)", 1...1_000)
     }
@@ -17,8 +28,8 @@ extension ProfileReader {
     return policies
   }
 
-  private mutating func attempts(_ node: YAMLNode, _ what: String) -> RetryPolicy {
-    var policy = RetryPolicy()
+  private mutating func attempts(_ node: YAMLNode, _ what: String, from policy: RetryPolicy) -> RetryPolicy {
+    var policy = policy
     guard let fields = fields(node, what, KnownKeys.attempts) else { return policy }
     set(&policy.isEnabled, fields["enabled"].flatMap { flag($0, "enabled") })
     if let node = fields["tries"] {

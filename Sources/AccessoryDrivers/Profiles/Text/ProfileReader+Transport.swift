@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDiscovery
@@ -11,10 +12,15 @@ extension ProfileReader {
     var settings = settings
     guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
     settings.preferredTransport = fields["prefer"]
-      // Only these two are choices: a device on the network has a single transport.
-      .flatMap { word($0, "prefer", among: [TransportKind.terminal, .usb].map(\.rawValue)) }.flatMap(TransportKind.init)
+      // A device on the network has a single transport.
+      .flatMap { word($0, "prefer", among: [TransportKind.terminal, .usb, .ble, .rfcomm].map(\.rawValue)) }.flatMap(
+        TransportKind.init)
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }
     if let node = fields["usb"] { settings.usb = usb(node) }
+    if let node = fields["ble"] { settings.gatt = gatt(node) }
+    if let node = fields["rfcomm"], let fields = self.fields(node, "rfcomm", KnownKeys.rfcomm) {
+      settings.rfcommChannel = fields["channel"].flatMap { whole($0, "channel", 1...30) }
+    }
     return settings
   }
 
@@ -29,6 +35,23 @@ extension ProfileReader {
       settings.outEndpoint = pair["out"].flatMap { endpoint($0, "out", 0x01...0x0F) }
     }
     return settings
+  }
+
+  private mutating func gatt(_ node: YAMLNode) -> GATTSettings {
+    guard let fields = fields(node, "ble", KnownKeys.ble) else { return GATTSettings() }
+    func uuid(_ key: String, _ reader: inout ProfileReader) -> BluetoothUUID? {
+      fields[key].flatMap { reader.bluetoothUUID($0, key) }
+    }
+    return GATTSettings(service: uuid("service", &self), write: uuid("write", &self), notify: uuid("notify", &self))
+  }
+
+  mutating func bluetoothUUID(_ node: YAMLNode, _ what: String) -> BluetoothUUID? {
+    if case .scalar(let text) = node.content, let uuid = BluetoothUUID(text) { return uuid }
+    report(
+      node.mark,
+      "\(what) must be a UUID of 4 hexadecimal digits, or of 32 with hyphens, like ffe0 or "
+        + "6e400001-b5a3-f393-e0a9-e50e24dcca9e, not \(kind(node))")
+    return nil
   }
 
   private mutating func endpoint(_ node: YAMLNode, _ what: String, _ range: ClosedRange<UInt8>) -> UInt8? {

@@ -65,7 +65,10 @@ public struct ProfileReader: ValueReader {
     if let node = fields["transport"] { profile.transport = transport(node, from: profile.transport) }
     profile.protocolStrings = fields["protocols"].map { protocolStrings($0) } ?? []
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }
-    if let node = fields["policies"] { profile.policies = policies(node) }
+    if let node = fields["connect"] { profile.allowsConnecting = connects(node, profile.rules) }
+    // A device on the air comes back when it likes: it is waited for, with growing pauses.
+    if profile.allowsConnecting { profile.policies = .onTheAir }
+    if let node = fields["policies"] { profile.policies = policies(node, from: profile.policies) }
     if let node = fields["poll"] {
       profile.polls = polls(node, driverPolls(of: profile))
     }

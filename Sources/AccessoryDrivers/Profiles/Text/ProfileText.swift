@@ -12,7 +12,7 @@ public enum ProfileText {
     lines += profile.rules.flatMap(rule)
     lines.append("transport:")
     if let way = profile.transport.preferredTransport { lines.append("  prefer: \(way.rawValue)") }
-    lines += terminal(profile.transport.terminal) + usb(profile.transport.usb)
+    lines += terminal(profile.transport.terminal) + usb(profile.transport.usb) + bluetooth(profile.transport)
     if let text = profile.described?.text {
       lines += ["protocol:", String(text.dropLast())]
     } else if let driver = profile.driver {
@@ -31,6 +31,9 @@ public enum ProfileText {
     lines.append("sleep: \(profile.polls.letsSleep)")
     if let units = profile.units { lines.append("units: \(text(units))") }
     lines.append("writes: \(profile.allowsWrites ? "allowed" : "refused")")
+    if profile.rules.contains(where: { $0.bluetooth != nil }) {
+      lines.append("connect: \(profile.allowsConnecting ? "allowed" : "refused")")
+    }
     if let sharing = profile.sharing { lines.append("share: \(text(sharing))") }
     if let reset = profile.reset {
       lines += reset.text.map { ["reset:", String($0.dropLast())] } ?? ["reset: \(reset.name ?? "")"]
@@ -54,6 +57,15 @@ public enum ProfileText {
       rule.interfaceClass.map { "interface_class: 0x\(HexNumber.text($0))" },
     ].compactMap { $0 }
     if !numbers.isEmpty { lines.append("usb: {\(numbers.joined(separator: ", "))}") }
+    if let bluetooth = rule.bluetooth {
+      let parts = [
+        bluetooth.address.map { "address: \(Quoted.whole($0.description))" },
+        bluetooth.name.map { "name: \(Quoted.whole($0.text))" },
+        bluetooth.service.map { "service: \(Quoted.whole($0.description))" },
+        bluetooth.manufacturer.map { "manufacturer: 0x\(HexNumber.text($0))" },
+      ].compactMap { $0 }
+      lines.append("bluetooth: {\(parts.joined(separator: ", "))}")
+    }
     let texts = [
       ("driver", rule.driver), ("name", rule.name?.text), ("manufacturer", rule.manufacturer?.text),
       ("model", rule.model?.text), ("serial", rule.serialNumber?.text), ("by_id", rule.byID?.text),
@@ -95,6 +107,14 @@ public enum ProfileText {
     if !endpoints.isEmpty { lines.append("    endpoints: {\(endpoints.joined(separator: ", "))}") }
     if let shape = settings.shape { lines.append("    shape: \(shape.rawValue)") }
     return lines.isEmpty ? [] : ["  usb:"] + lines
+  }
+
+  /// Writes the settings for Bluetooth, likewise.
+  private static func bluetooth(_ settings: TransportSettings) -> [String] {
+    let gatt = [("service", settings.gatt.service), ("write", settings.gatt.write), ("notify", settings.gatt.notify)]
+    let named = gatt.compactMap { key, uuid in uuid.map { "    \(key): \(Quoted.whole($0.description))" } }
+    return (named.isEmpty ? [] : ["  ble:"] + named)
+      + (settings.rfcommChannel.map { ["  rfcomm: {channel: \($0)}"] } ?? [])
   }
 
   private static func pacing(_ profile: Profile) -> String {

@@ -39,7 +39,9 @@ import Testing
 
   @Test(
     arguments: [
-      ("", KnownKeys.profile), ("", KnownKeys.rule.filter { $0 != "usb" }), ("usb: ", KnownKeys.ruleUSB),
+      ("", KnownKeys.profile), ("", KnownKeys.rule.filter { !["usb", "bluetooth"].contains($0) }),
+      ("usb: ", KnownKeys.ruleUSB), ("bluetooth: ", KnownKeys.ruleBluetooth),
+      ("ble: ", KnownKeys.ble), ("rfcomm: ", KnownKeys.rfcomm),
       ("tty: ", KnownKeys.tty.filter { $0 != "rs485" }), ("tty: rs485: ", KnownKeys.rs485),
       ("usb: ", KnownKeys.usb.filter { $0 != "endpoints" }), ("", KnownKeys.attempts), ("", ["prefer"]),
       ("share: ", KnownKeys.share),
