@@ -99,6 +99,7 @@ import Testing
       (["service", "check"], "service.yaml", "fine, it permits no command"),
       (["share", "check"], "share.yaml", "fine"),
       (["profile", "check"], "profile.yaml", "fine, profile lamp"),
+      (["profile", "check"], "bluetooth.yaml", "fine, profile van"),
     ] {
       let checked = try await Program(
         [Sandbox.command] + words + [folder + file], environment: ["PATH": "/usr/bin:/bin"], directory: Self.root
