@@ -163,7 +163,7 @@ let package = Package(
       name: "AccessoryBridge",
       dependencies: [
         "AccessoryFamilies",
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryBluetooth",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
       ]),
     .target(

@@ -25,8 +25,8 @@ struct BridgeCLI: CommandProgram {
         bridge-cli help serving                     options of services
         bridge-cli help simulators                  options of simulators
 
-      DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT[:SERIAL], or the beginning of \
-      a name. Leave it out when there is only one accessory. --help-hidden after a command shows rare options, too.
+      DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT[:SERIAL], ble:ADDRESS, \
+      ble:NAME, or the beginning of a name. Leave it out when there is only one accessory. --help-hidden after a command shows rare options, too.
 
       ENVIRONMENT
         ACCESSORY_BRIDGE_SOURCES    where to look: none, or some of simulator,udev,bluetooth (all is the default)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
@@ -35,7 +36,7 @@ public struct Accessories: Sendable {
   /// The timeout for a service's list. It is short, because the program's user doesn't see what the program waits for.
   static let listTimeout = Duration.seconds(5)
 
-  /// The accessories of this machine: simulators and the system's devices, with the profiles of this machine and this
+  /// The accessories of this machine: simulators, the system's devices, and its Bluetooth devices, with the profiles of this machine and this
   /// user, and the services at the usual sockets. If `ACCESSORY_BRIDGE_SOCKET` is set, only that socket is used, or
   /// none if it is "none".
   ///
@@ -45,7 +46,7 @@ public struct Accessories: Sendable {
     let library = await SetupQueue(label: "profiles").run { ProfileLibrary.load(drivers: drivers) }
     var drivers = drivers
     drivers.protocols = library.protocols
-    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store, drivers: drivers)
+    self.init(sources: [SimulatorSource(), UdevSource(), BluetoothSource()], profiles: library.store, drivers: drivers)
   }
 
   /// The accessories of these sources, with these profiles. `services` are the sockets of services, in the order in
