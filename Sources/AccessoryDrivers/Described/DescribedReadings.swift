@@ -172,8 +172,8 @@ extension AccessoryValue {
 
   private static func all(_ value: DescribedValue, _ isDerived: Bool) -> [AccessoryValue] {
     let name = value.name.replacing(".", with: "_").replacing("-", with: "_")
-    let quantity = value.quantity.map { Quantity(rawValue: $0) } ?? value.unit.flatMap { quantities[$0] }
     let unit = value.unit.map { MeasurementUnit(rawValue: $0) }
+    let quantity = value.quantity.map { Quantity(rawValue: $0) } ?? unit.flatMap { Vocabulary.quantity(impliedBy: $0) }
     func made(_ name: String, _ content: Content?) -> AccessoryValue {
       AccessoryValue(
         name, quantity: quantity, unit: unit, role: value.role.map { Role(rawValue: $0) }, content: content,
@@ -201,13 +201,4 @@ extension AccessoryValue {
     case .list, .nothing: nil
     }
   }
-
-  /// The quantity that a unit measures.
-  private static let quantities: [String: Quantity] = [
-    "V": .voltage, "mV": .voltage, "A": .current, "mA": .current, "W": .power, "kW": .power, "VA": .apparentPower,
-    "var": .reactivePower, "Wh": .energy, "kWh": .energy, "Ah": .charge, "mAh": .charge, "Ω": .resistance,
-    "Hz": .frequency, "°C": .temperature, "rpm": .rotation, "m/s": .speed, "km/h": .speed, "s": .duration,
-    "min": .duration, "h": .duration, "ms": .duration, "hPa": .pressure, "bar": .pressure, "lx": .illuminance,
-    "ppm": .carbonDioxide, "dB": .loudness, "dBm": .signalStrength, "m": .distance, "km": .distance, "kg": .mass,
-  ]
 }

@@ -30,54 +30,18 @@ enum ValueEntities {
     return value.quantity == .identity ? entity.diagnostic : entity
   }
 
-  /// The device class of Home Assistant for a quantity, and the units that the class allows. The words are Home Assistant's own
-  /// (`DEVICE_CLASS_UNITS` in homeassistant/components/sensor/const.py). A class with a unit that it doesn't allow is an error, so a
-  /// number in another unit has no class. Classes that Home Assistant 2025.3 doesn't have are left out.
-  private static let classes: [AccessoryValue.Quantity: (name: String, units: [MeasurementUnit], stateClass: String)] =
-    [
-      .voltage: ("voltage", [.volt, .millivolt], "measurement"),
-      .current: ("current", [.ampere, .milliampere], "measurement"),
-      .power: ("power", [.watt, .kilowatt], "measurement"),
-      .apparentPower: ("apparent_power", [.voltAmpere], "measurement"),
-      .reactivePower: ("reactive_power", [.voltAmpereReactive], "measurement"),
-      // Not "total_increasing", by which every step down would count as a meter that was replaced.
-      .energy: ("energy", [.wattHour, .kilowattHour], "total"),
-      .frequency: ("frequency", [.hertz], "measurement"),
-      .temperature: ("temperature", [.celsius], "measurement"),
-      .humidity: ("humidity", [.percent], "measurement"),
-      .pressure: ("pressure", [.hectopascal, .pascal, .bar], "measurement"),
-      .illuminance: ("illuminance", [.lux], "measurement"),
-      .pm1: ("pm1", [.microgramPerCubicMetre], "measurement"),
-      .pm25: ("pm25", [.microgramPerCubicMetre], "measurement"),
-      .pm10: ("pm10", [.microgramPerCubicMetre], "measurement"),
-      .carbonDioxide: ("carbon_dioxide", [.partPerMillion], "measurement"),
-      .speed: ("speed", [.metrePerSecond, .kilometrePerHour], "measurement"),
-      .distance: ("distance", [.millimetre, .centimetre, .metre, .kilometre], "measurement"),
-      .duration: ("duration", [.millisecond, .second, .minute, .hour, .day], "measurement"),
-      .mass: ("weight", [.gram, .kilogram], "measurement"),
-      // The class "volume" is for meters and allows no measurement.
-      .volume: ("volume_storage", [.litre], "measurement"),
-      .loudness: ("sound_pressure", [.decibel], "measurement"),
-      .signalStrength: ("signal_strength", [.decibel, .decibelMilliwatt], "measurement"),
-      .dataSize: ("data_size", [.byte, .kilobyte, .kibibyte], "measurement"),
-      .dataRate: ("data_rate", [.bitPerSecond], "measurement"),
-    ]
-
   private static func number(
     _ value: DiscoveryFacts.Value, _ key: String, _ name: String, _ template: String
   ) -> Entity {
     let unit = value.unit.map { HomeAssistantText.name($0.rawValue) }
-    if value.quantity == .powerFactor, value.unit == nil || value.unit == .percent {
-      return .measurement(key, name: name, deviceClass: "power_factor", unit: unit, template)
-    }
     // A number that isn't measured, such as a serial number, has no statistics.
     if value.quantity == .identity || value.quantity == .state {
       return Entity(.sensor, key, name: name).with("unit_of_measurement", unit).with("value_template", template)
     }
-    guard let its = value.quantity.flatMap({ classes[$0] }), let symbol = value.unit, its.units.contains(symbol) else {
-      return .measurement(key, name: name, unit: unit, template)
-    }
+    guard let term = value.quantity.flatMap(Vocabulary.term), let deviceClass = term.deviceClass,
+      value.unit.map((term.implyingUnits + term.otherUnits).contains) ?? (term.quantity == .powerFactor)
+    else { return .measurement(key, name: name, unit: unit, template) }
     return .measurement(
-      key, name: name, deviceClass: its.name, unit: unit, template, stateClass: its.stateClass)
+      key, name: name, deviceClass: deviceClass, unit: unit, template, stateClass: term.stateClass)
   }
 }

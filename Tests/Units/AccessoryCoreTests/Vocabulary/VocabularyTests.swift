@@ -109,6 +109,17 @@ import Testing
     #expect(ReadingFold.spread.number(of: [ReadingElement(1)]) == nil)
     #expect(ReadingFold.spread.number(of: [ReadingElement(.max), ReadingElement(.min)]) == nil)
   }
+
+  /// A unit may imply one quantity, and each quantity with units has one row.
+  @Test func quantitiesHaveTheirUnits() {
+    #expect(Vocabulary.quantities.allSatisfy { AccessoryValue.Quantity.known.contains($0.quantity) })
+    let units = Vocabulary.quantities.flatMap { $0.implyingUnits + $0.otherUnits }
+    #expect(units.allSatisfy(MeasurementUnit.known.contains))
+    #expect(Vocabulary.quantity(impliedBy: .kilowatt) == .power && Vocabulary.quantity(impliedBy: .percent) == nil)
+    #expect(Vocabulary.term(.volume)?.deviceClass == "volume_storage")
+    #expect(Vocabulary.term(.energy)?.stateClass == "total")
+    #expect(Vocabulary.term(.charge)?.deviceClass == nil && Vocabulary.term(.identity) == nil)
+  }
 }
 
 extension ReadingTerm {
