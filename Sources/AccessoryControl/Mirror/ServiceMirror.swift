@@ -63,6 +63,7 @@ package actor ServiceMirror {
 
   private let interests: Interests
   private let clock: any TimerClock
+  private let executor: (any TaskExecutor)?
   private var state: MirrorState
   private var links: [String: MirrorLink] = [:]
   private var subscribers: [UInt64: Subscriber] = [:]
@@ -91,11 +92,14 @@ package actor ServiceMirror {
   /// The longest pause between lists, and the shortest between looks for stale readings.
   private static let (listPause, freshnessPause) = (Duration.seconds(10), Duration.seconds(1))
 
-  /// A mirror that asks for this. It knows at most `countLimit` accessories of each service.
+  /// A mirror that asks for this. It knows at most `countLimit` accessories of each service. `executor` runs the tasks
+  /// that ask; by default they run where all tasks do.
   package init(
-    _ interests: Interests, countLimit: Int = ReplyLimits.devices, clock: any TimerClock = IOThread.shared
+    _ interests: Interests, countLimit: Int = ReplyLimits.devices, clock: any TimerClock = IOThread.shared,
+    executor: (any TaskExecutor)? = nil
   ) {
-    (self.interests, self.clock, state) = (interests, clock, MirrorState(countLimit: countLimit))
+    (self.interests, self.clock, self.executor) = (interests, clock, executor)
+    state = MirrorState(countLimit: countLimit)
     (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -239,7 +243,7 @@ package actor ServiceMirror {
     links[path]?.wantsList = true
     guard !link.isListing else { return }
     links[path]?.isListing = true
-    let task = Task { await self.readLists(path, link.generation) }
+    let task = Task(executorPreference: executor) { await self.readLists(path, link.generation) }
     links[path]?.tasks.append(task)
   }
 
@@ -313,7 +317,7 @@ package actor ServiceMirror {
       let end = OneShot<Void>()
       reading = (end, clock.schedule(at: clock.now + Self.listPatience) { end.finish() })
     }
-    let task = Task { await self.readAll(path, link.generation) }
+    let task = Task(executorPreference: executor) { await self.readAll(path, link.generation) }
     links[path]!.tasks.append(task)
   }
 

@@ -22,7 +22,8 @@ enum ServiceAccessories {
     _ place: String, limit: Int = ReplyLimits.devices, ready: @escaping @Sendable () -> Void,
     _ tell: @escaping @Sendable (Event) -> Void
   ) async {
-    let mirror = ServiceMirror([.lists, .identities], countLimit: limit)
+    // As everything here, on no thread that the program may block.
+    let mirror = ServiceMirror([.lists, .identities], countLimit: limit, executor: TaskQueue.shared)
     let isReady = OneShot<Void>()
     let beReady: @Sendable () -> Void = { if isReady.finish() { ready() } }
     var hooks = ServiceMirror.Hooks()
