@@ -170,7 +170,8 @@ let package = Package(
       name: "ExternalAccessory",
       dependencies: [
         "AccessoryFamilies",
-        "AccessoryCore", "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
+        "AccessoryBluetooth", "AccessoryCore", "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery",
+        "AccessoryLink", "AccessoryIO",
       ]),
     .target(
       name: "AccessorySimulator",
@@ -353,12 +354,13 @@ let package = Package(
       name: "ExternalAccessoryTests",
       dependencies: [
         "AccessoryFamilies",
-        "AccessoryCore",
+        "AccessoryBluetooth", "AccessoryCore",
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
         "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
         "MainRunLoopClient",
         .product(name: "Logging", package: "swift-log", condition: commands),
+        .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/ExternalAccessoryTests"),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-import AccessoryIO
 import Foundation
 
-/// Notifications, the accessories' delegates, and pickers: called on the main thread.
+/// Notifications and the accessories' delegates: called on the main thread.
 extension AccessoryRegistry {
   /// Posts one notification. Called on the main thread. True when more are pending.
   func perform() -> Bool {
@@ -15,6 +13,8 @@ extension AccessoryRegistry {
     case .connected(let accessory, let notifies): postConnected(accessory, notifies, manager)
     case .disconnected(let accessory, let notifies): postDisconnected(accessory, notifies, manager)
     case .picking(let request): beginPicking(request)
+    case .found(let id, let devices): found(id, devices)
+    case .pickingTimeOver(let id): timeIsOver(id)
     case .pickingEnded(let id, let code): endPicker(id, code)
     case nil: return false
     }
@@ -23,8 +23,7 @@ extension AccessoryRegistry {
 
   private func postConnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
     // An accessory that is gone again is posted, but no picker gets it.
-    let picker = accessory.isConnected ? state.withLock { $0.pickers }.first { $0.fits(accessory) } : nil
-    if let picker { state.withLock { $0.pickers.removeAll { $0.id == picker.id } } }
+    let picker = accessory.isConnected ? takePicker { $0.fits(accessory.name) } : nil
     if notifies, let manager {
       var information = [EAAccessoryKey: accessory]
       if picker != nil { information[EAAccessorySelectedKey] = accessory }
@@ -52,22 +51,5 @@ extension AccessoryRegistry {
       #endif
     }
     accessory.delegate?.accessoryDidDisconnect(accessory)
-  }
-
-  private func beginPicking(_ request: PickerRequest) {
-    state.withLock { $0.pickers.append(request) }
-    let io = IOThread.shared
-    _ = io.schedule(at: io.now + scanTimeout) { [weak self] in self?.endPicking(request.id, .resultNotFound) }
-  }
-
-  private func endPicker(_ id: Int, _ code: EABluetoothAccessoryPickerError.Code) {
-    let (request, accessories) = state.withLock { state in
-      defer { state.pickers.removeAll { $0.id == id } }
-      return (state.pickers.first { $0.id == id }, state.accessories)
-    }
-    guard let request else { return }
-    // No accessory was connected, but a matching one has been connected all the time.
-    let isThere = code == .resultNotFound && accessories.contains { request.fits($0) }
-    request.completion?(EABluetoothAccessoryPickerError(isThere ? .alreadyConnected : code))
   }
 }

@@ -14,7 +14,7 @@ final class AccessoryRegistry: RunLoopWork {
     var profiles: ProfileStore
     /// The devices that discovery reports, with or without a profile.
     var devices: [Device] = []
-    /// The accessories that services report, with profiles that have their protocols.
+    /// The accessories that services report, with profiles that have their protocols, and those that were picked.
     var reported: [(device: Device, profile: Profile)] = []
     var accessories: [EAAccessory] = []
     var lastConnectionID = EAConnectionIDNone
@@ -22,6 +22,9 @@ final class AccessoryRegistry: RunLoopWork {
     var news: [ManagerEvent] = []
     var pickers: [PickerRequest] = []
     var lastPickerID = 0
+    var chooser: EABluetoothAccessoryChooser?
+    /// The protocols of Bluetooth devices that may be picked where no profile's rules match them.
+    var pickedProtocols: [String] = []
     var errors: [AccessoryError] = []
     weak var manager: EAAccessoryManager?
   }
@@ -30,6 +33,10 @@ final class AccessoryRegistry: RunLoopWork {
   private let tasks = Locked<[Task<Void, Never>]>([])
   private let main = RunLoopSource()
   let scanTimeout: Duration
+  /// What searches by Bluetooth for the picker; nil where nothing does.
+  let bluetooth: BluetoothPicker?
+  /// What goes on for pickers, by their numbers.
+  let searches = Locked<[Int: Task<Void, Never>]>([:])
   private let services: [String]
   private let drivers: DriverLibrary
 
@@ -40,9 +47,12 @@ final class AccessoryRegistry: RunLoopWork {
   /// How long a disconnection waits until the streams' delegates have received the end events.
   private static let endPatience = Duration.milliseconds(500)
 
-  init(profiles: ProfileStore, drivers: DriverLibrary, scanTimeout: Duration, services: [String]) {
-    self.drivers = drivers
-    state = Locked(State(profiles: profiles))
+  init(
+    profiles: ProfileStore, drivers: DriverLibrary, scanTimeout: Duration, services: [String],
+    bluetooth: BluetoothPicker? = nil
+  ) {
+    (self.drivers, self.bluetooth) = (drivers, bluetooth)
+    state = Locked(State(profiles: profiles, pickedProtocols: EAAccessoryManager.listedProtocols ?? []))
     self.services = services
     self.scanTimeout = scanTimeout
     main.run(self)
@@ -51,7 +61,7 @@ final class AccessoryRegistry: RunLoopWork {
 
   deinit {
     main.invalidate()
-    for task in tasks.withLock({ $0 }) { task.cancel() }
+    for task in tasks.withLock({ $0 }) + searches.withLock({ $0 }).values { task.cancel() }
   }
 
   /// Sets the manager that posts notifications. A weak reference.
@@ -97,6 +107,11 @@ final class AccessoryRegistry: RunLoopWork {
 
   /// Stores an error for `discoveryErrors`.
   func note(_ error: AccessoryError) { state.withLock { $0.errors.append(error) } }
+
+  /// The same, for an error that may come again and again.
+  func noteOnce(_ error: AccessoryError) {
+    state.withLock { if !$0.errors.contains(error) { $0.errors.append(error) } }
+  }
 
   private func appeared(_ device: Device) {
     let hasNews = state.withLock { state in
@@ -186,7 +201,8 @@ final class AccessoryRegistry: RunLoopWork {
     tasks.withLock { $0.append(task) }
   }
 
-  private func came(_ device: Device, _ profile: Profile) {
+  /// A device is there that can be opened with this profile: a service reports it, or it was picked.
+  func came(_ device: Device, _ profile: Profile) {
     let hasNews = state.withLock { state in
       state.reported.append((device, profile))
       guard !state.accessories.contains(where: { $0.port.device.isSame(as: device) }) else { return false }
@@ -248,20 +264,14 @@ final class AccessoryRegistry: RunLoopWork {
     if hasNews { main.signal() }
   }
 
-  /// Waits for an accessory to be connected. Returns a number with which the wait can be cancelled.
-  func pick(_ filter: NSPredicate?, completion: EABluetoothAccessoryPickerCompletion?) -> Int {
-    let id = state.withLock { state in
-      state.lastPickerID += 1
-      return state.lastPickerID
-    }
-    let request = PickerRequest(id: id, filter: filter, completion: completion)
-    state.withLock { $0.news.append(.picking(request)) }
+  /// Has an event handled on the main thread.
+  func post(_ event: ManagerEvent) {
+    state.withLock { $0.news.append(event) }
     main.signal()
-    return id
   }
 
-  func endPicking(_ id: Int, _ code: EABluetoothAccessoryPickerError.Code) {
-    state.withLock { $0.news.append(.pickingEnded(id, code)) }
-    main.signal()
+  /// What opens a device that was picked.
+  func opener(_ device: Device, _ profile: Profile) -> DeviceOpener {
+    DeviceOpener(device, profile: profile, isChosen: true, drivers: drivers)
   }
 }

@@ -20,7 +20,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
     drivers.protocols = library.protocols
     self.init(
       sources: [SimulatorSource(), UdevSource()], profiles: library.store, drivers: drivers,
-      services: ServicePlace.all())
+      services: ServicePlace.all(), bluetooth: BluetoothPicker())
     for problem in library.problems { registry.note(AccessoryError(.misconfigured, problem.description)) }
   }
 
@@ -43,12 +43,23 @@ public final class EAAccessoryManager: NSObject, Sendable {
 
   /// Creates a manager that also reports the accessories of the services at these sockets. With nil, only the sources
   /// report accessories; those that a running service holds are still opened through that service.
-  package init(
+  package convenience init(
     sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
     scanTimeout: Duration = .seconds(30), services: [String]?
   ) {
+    self.init(
+      sources: sources, profiles: profiles, drivers: drivers, scanTimeout: scanTimeout, services: services,
+      bluetooth: nil)
+  }
+
+  /// The same, with a search by Bluetooth for the picker.
+  init(
+    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
+    scanTimeout: Duration = .seconds(30), services: [String]?, bluetooth: BluetoothPicker?
+  ) {
     registry = AccessoryRegistry(
-      profiles: profiles, drivers: drivers, scanTimeout: scanTimeout, services: services ?? ServicePlace.all())
+      profiles: profiles, drivers: drivers, scanTimeout: scanTimeout, services: services ?? ServicePlace.all(),
+      bluetooth: bluetooth)
     super.init()
     registry.serve(self)
     let ready = DispatchSemaphore(value: 0)
@@ -72,9 +83,18 @@ public final class EAAccessoryManager: NSObject, Sendable {
   /// Waits for the next accessory that is connected and whose name matches `predicate`. Accessories of any kind count,
   /// not only those on Bluetooth. No sheet is shown.
   ///
-  /// Calls `completion` on the main thread: with nil when an accessory was connected; with an
-  /// `EABluetoothAccessoryPickerError` after 30 s: `alreadyConnected` when a matching accessory has been connected all
-  /// the time, otherwise `resultNotFound`.
+  /// The shared manager also searches for devices of Bluetooth Classic whose names match, for twelve seconds. Of these,
+  /// `bluetoothAccessoryChooser` chooses one; without a chooser, the only one that fits is chosen, and none where
+  /// `predicate` is nil. Only the chosen one is connected.
+  ///
+  /// Calls `completion` on the main thread: with nil when an accessory was connected, and otherwise with an
+  /// `EABluetoothAccessoryPickerError`:
+  ///
+  /// - `resultNotFound` when there was none for 30 s, or `alreadyConnected` when a matching one has been connected all the
+  ///   time,
+  /// - `resultCancelled` when the chooser has chosen none,
+  /// - `resultFailed` when several Bluetooth devices fit and there is no chooser, or when the chosen one can't be connected;
+  ///   `discoveryErrors` says why.
   public func showBluetoothAccessoryPicker(
     withNameFilter predicate: NSPredicate?, completion: EABluetoothAccessoryPickerCompletion? = nil
   ) {
@@ -99,6 +119,25 @@ public final class EAAccessoryManager: NSObject, Sendable {
   }
 
   // MARK: - Only on Linux
+
+  /// Lets the user choose among the Bluetooth devices that the picker has found; nil for no choice. Set it before the
+  /// picker is shown.
+  public var bluetoothAccessoryChooser: EABluetoothAccessoryChooser? {
+    get { registry.state.withLock { $0.chooser } }
+    set { registry.state.withLock { $0.chooser = newValue } }
+  }
+
+  /// The protocols of Bluetooth devices that may be picked though no profile's rules match them; initially those that the
+  /// program's Info.plist lists. Such a device is opened with the profile that has one of these protocols, if there is only
+  /// one: `COM.LEGO.MINDSTORMS.EV3`.
+  public var pickedProtocolStrings: [String] {
+    get { registry.state.withLock { $0.pickedProtocols } }
+    set { registry.state.withLock { $0.pickedProtocols = newValue } }
+  }
+
+  /// The protocols that the program's Info.plist lists; nil where there is no list.
+  static let listedProtocols =
+    Bundle.main.object(forInfoDictionaryKey: "UISupportedExternalAccessoryProtocols") as? [String]
 
   /// Adds a profile before all others; it replaces one of the same name. Devices that become accessories by it are
   /// connected now. Connected accessories stay as they are.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import Foundation
 
 /// An event that is handled on the main thread.
@@ -7,13 +8,16 @@ enum ManagerEvent: Sendable {
   case connected(EAAccessory, notifies: Bool)
   case disconnected(EAAccessory, notifies: Bool)
   case picking(PickerRequest)
+  /// A picker's search by Bluetooth has found these devices.
+  case found(Int, [Device])
+  case pickingTimeOver(Int)
   case pickingEnded(Int, EABluetoothAccessoryPickerError.Code)
 
   /// Whether a notification is posted.
   var notifies: Bool {
     switch self {
     case .connected(_, let notifies), .disconnected(_, let notifies): notifies
-    case .picking, .pickingEnded: false
+    case .picking, .found, .pickingTimeOver, .pickingEnded: false
     }
   }
 }
@@ -26,6 +30,9 @@ struct PickerRequest: @unchecked Sendable {
   let filter: NSPredicate?
   let completion: EABluetoothAccessoryPickerCompletion?
 
-  /// Whether the accessory's name matches the filter.
-  func fits(_ accessory: EAAccessory) -> Bool { filter?.evaluate(with: accessory.name) ?? true }
+  /// Whether something was found by Bluetooth, and one of it is being chosen and connected.
+  var isChoosing = false
+
+  /// Whether an accessory's name matches the filter.
+  func fits(_ name: String) -> Bool { filter?.evaluate(with: name) ?? true }
 }

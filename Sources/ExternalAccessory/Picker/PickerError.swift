@@ -17,9 +17,9 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
     case alreadyConnected = 0
     /// No matching accessory was connected in time.
     case resultNotFound = 1
-    /// The waiting task was cancelled.
+    /// The waiting task was cancelled, or the program's chooser has chosen no device.
     case resultCancelled = 2
-    /// Never used on Linux.
+    /// Several Bluetooth devices fit and nobody chooses, or the chosen one can't be connected.
     case resultFailed = 3
 
     /// Allows `catch EABluetoothAccessoryPickerError.resultNotFound`.
@@ -48,7 +48,7 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
     case .alreadyConnected: "An accessory that fits is connected already."
     case .resultNotFound: "No accessory that fits was connected in time."
     case .resultCancelled: "The wait for an accessory was cancelled."
-    case .resultFailed: "The wait for an accessory failed."
+    case .resultFailed: "Several devices fit, or the chosen one couldn't be connected."
     }
   }
 
@@ -56,8 +56,8 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
   public static var alreadyConnected: Code { .alreadyConnected }
   /// No matching accessory was connected in time.
   public static var resultNotFound: Code { .resultNotFound }
-  /// The waiting task was cancelled.
+  /// The waiting task was cancelled, or the program's chooser has chosen no device.
   public static var resultCancelled: Code { .resultCancelled }
-  /// Never used on Linux.
+  /// Several Bluetooth devices fit and nobody chooses, or the chosen one can't be connected.
   public static var resultFailed: Code { .resultFailed }
 }

@@ -65,9 +65,7 @@ public final class EASession: NSObject, Sendable {
     _ accessory: EAAccessory, _ protocolString: String, writes: Bool = false
   ) throws(AccessoryError) -> SessionChannel {
     // The list is checked only if the program has one. On Linux most programs have no Info.plist.
-    if let listed = Bundle.main.object(forInfoDictionaryKey: "UISupportedExternalAccessoryProtocols") as? [String],
-      !listed.contains(protocolString)
-    {
+    if let listed = EAAccessoryManager.listedProtocols, !listed.contains(protocolString) {
       throw AccessoryError(
         .misconfigured, "\(protocolString) is not among UISupportedExternalAccessoryProtocols of Info.plist")
     }

@@ -56,6 +56,13 @@ enum PageSnippets {
 
   // BringingAnApp.md
 
+  func pickBrick() async throws {
+    let manager = EAAccessoryManager.shared()
+    manager.pickedProtocolStrings = ["COM.LEGO.MINDSTORMS.EV3"]
+    manager.bluetoothAccessoryChooser = { neighbours in neighbours.first }  // ask the user: the nearest comes first
+    try await manager.showBluetoothAccessoryPicker(withNameFilter: nil)
+  }
+
   final class Events: NSObject, StreamDelegate {
     var onEvent: (@Sendable (Stream.Event) -> Void)?
     func stream(_ stream: Stream, handle event: Stream.Event) { onEvent?(event) }

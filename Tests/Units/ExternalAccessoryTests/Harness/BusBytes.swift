@@ -1,0 +1,1 @@
+../../AccessoryBluetoothTests/BusBytes.swift
