@@ -103,8 +103,7 @@ struct CallTests {
     command.results = [.init("tacho", unit: "°")]
     let reply = Bridge.Perform.Reply(
       device: Device(id: "a", path: "/dev/a", source: .udev),
-      replies: [.init(command: "beep", values: [.whole(90)])]
-    )
+      replies: [CommandReply(command, [.whole(90)])])
     let result = FleetResult(reply, to: command, id: "1", at: 2)
     #expect(result.outcome == .success([.init("beep", [.init("tacho", unit: "°", .whole(90))])]))
   }
