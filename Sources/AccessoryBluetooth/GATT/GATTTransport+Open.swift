@@ -38,11 +38,13 @@ extension GATTTransport {
       // Notifications first, so that none is lost that answers the first write.
       let notifications = try await acquire("AcquireNotify", port.notify, bluez, label)
       let writes = port.write.takesCommands ? try await acquire("AcquireWrite", port.write, bluez, label) : nil
-      let known = await bluez.objects.characteristics[port.write.path]?.packetSize
+      let objects = await bluez.objects
+      let known = objects.characteristics[port.write.path]?.packetSize
       let transport = GATTTransport(
         bluez, device: device.path, port, label: label, ownsConnection: isOurs,
         notifications: notifications?.descriptor.take(), writes: writes?.descriptor.take(),
-        packetSize: writes?.size ?? notifications?.size ?? known ?? 23)
+        packetSize: writes?.size ?? notifications?.size ?? known ?? 23,
+        checkpoint: objects.clientConfiguration(of: port.notify.path))
       try await transport.start()
       return transport
     } onFailure: { _ in

@@ -9,6 +9,9 @@ import SystemPackage
 /// bluetoothd hands out a socket for each: every packet that is read from one is a notification, every packet that is
 /// written to the other a write. Where it doesn't offer a socket, notifications come as signals of the bus, and writes
 /// are calls, one after another.
+///
+/// The socket for writes takes any amount at once. While bluetoothd is busy with that, answers of the device find no room
+/// in the kernel and are lost. So after `window` packets a value is read, whose reply comes when the device has them all.
 public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
@@ -33,6 +36,11 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private var writtenCount = 0
   /// A call of `WriteValue` hasn't been answered yet.
   private var isCalling = false
+  /// The descriptor that is read to learn that the device has all packets; nil when it has none.
+  private let checkpoint: String?
+  /// How many packets were written since it was read last.
+  private var unconfirmedCount = 0
+  private var isConfirming = false
   /// How many bytes came by signals since the consumer was to be waited for.
   private var unreadCount = 0
   private var isClosing = false
@@ -52,6 +60,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
 
   /// The most packets that are written for one event.
   private static let packetsPerEvent = 16
+  /// The most packets on the way. The kernel keeps 277 small ones in the other direction until bluetoothd takes them.
+  static let window = 64
   /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
   /// has no room for there.
   private static let readsPerEvent = 512
@@ -70,7 +80,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// A transport over sockets that it owns; nil means by signals and calls of the bus.
   init(
     _ bluez: BlueZ, device: String, _ port: GATTSerialPort, label: String, ownsConnection: Bool,
-    notifications: FileDescriptor?, writes: FileDescriptor?, packetSize: Int
+    notifications: FileDescriptor?, writes: FileDescriptor?, packetSize: Int, checkpoint: String?
   ) {
     self.io = bluez.io
     self.bluez = bluez
@@ -78,6 +88,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     self.port = port
     self.label = label
     self.ownsConnection = ownsConnection
+    self.checkpoint = checkpoint
     reader = notifications.map { Watched($0, .read) }
     writer = writes.map { Watched($0, []) }
     chunk = max(20, packetSize - 3)
@@ -207,8 +218,13 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
       }
       let packet = writing[writtenCount..<min(writing.count, writtenCount + chunk)]
       guard let writer else { return call(Array(packet)) }
+      if unconfirmedCount >= Self.window, let checkpoint {
+        watch(writer, [])
+        return confirm(checkpoint)
+      }
       do throws(Errno) {
         let count = try Socket.send(packet, to: writer.descriptor)
+        unconfirmedCount += 1
         writtenCount += count
         output.wrote(count)
       } catch .wouldBlock {
@@ -219,6 +235,19 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
       }
     }
     io.post(self)  // continue after other descriptors were served
+  }
+
+  /// Reads a value, and goes on with the reply. bluetoothd sends a read after all writes that it has.
+  private func confirm(_ checkpoint: String) {
+    guard !isConfirming else { return }
+    isConfirming = true
+    Task {
+      // A refusal by the device is a reply, too. If the device is gone, that is told in another way.
+      _ = try? await bluez.call(checkpoint, Self.descriptor, "ReadValue", [.options([])], within: Self.writeLimit)
+      isConfirming = false
+      unconfirmedCount = 0
+      flush()
+    }
   }
 
   /// Writes a packet by a call, and goes on with the reply.
@@ -246,6 +275,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   }
 
   static let characteristic = "org.bluez.GattCharacteristic1"
+  private static let descriptor = "org.bluez.GattDescriptor1"
 
   // MARK: - Ending
 

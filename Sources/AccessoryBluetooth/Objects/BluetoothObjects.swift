@@ -84,6 +84,16 @@ package struct GATTCharacteristic: Sendable, Equatable {
   package var takesCommands: Bool { flags.contains("write-without-response") }
 }
 
+/// A descriptor of GATT: what is told about a characteristic, such as whether it sends notifications.
+package struct GATTDescriptor: Sendable, Equatable {
+  /// The path of its object.
+  package let path: String
+  /// What it tells.
+  package var uuid: BluetoothUUID?
+  /// The path of its characteristic.
+  package var characteristic: String
+}
+
 /// What BlueZ has at the moment: adapters, devices, and the services of those that are connected. It follows the signals
 /// of the bus; it has no bus itself.
 ///
@@ -98,11 +108,13 @@ package struct BluetoothObjects: Sendable, Equatable {
   package private(set) var services: [String: GATTService] = [:]
   /// The characteristics, by path.
   package private(set) var characteristics: [String: GATTCharacteristic] = [:]
+  /// The descriptors, by path.
+  package private(set) var descriptors: [String: GATTDescriptor] = [:]
   /// How many objects were left out.
   package private(set) var leftOut = 0
 
   /// The most objects of a kind.
-  package static let limits = (adapters: 16, devices: 2_048, services: 4_096, characteristics: 8_192)
+  package static let limits = (adapters: 16, devices: 2_048, services: 4_096, characteristics: 8_192, descriptors: 8_192)
   /// The longest path and the longest name, in bytes.
   static let textLimit = (path: 256, name: 248)
 
@@ -135,6 +147,7 @@ package struct BluetoothObjects: Sendable, Equatable {
       case .device: devices[path] = nil
       case .service: services[path] = nil
       case .characteristic: characteristics[path] = nil
+      case .descriptor: descriptors[path] = nil
       case nil: break
       }
     }
@@ -152,6 +165,7 @@ package struct BluetoothObjects: Sendable, Equatable {
     case .device: devices[path]?.take(properties, without: invalid)
     case .service: services[path]?.take(properties)
     case .characteristic: characteristics[path]?.take(properties)
+    case .descriptor: descriptors[path]?.take(properties)
     }
   }
 
@@ -170,6 +184,10 @@ package struct BluetoothObjects: Sendable, Equatable {
         put(\.services, path, Self.limits.services, GATTService(path: path, device: "")) { $0.take(properties) }
       case .characteristic:
         put(\.characteristics, path, Self.limits.characteristics, GATTCharacteristic(path: path, service: "")) {
+          $0.take(properties)
+        }
+      case .descriptor:
+        put(\.descriptors, path, Self.limits.descriptors, GATTDescriptor(path: path, characteristic: "")) {
           $0.take(properties)
         }
       }
@@ -191,6 +209,7 @@ package struct BluetoothObjects: Sendable, Equatable {
     case device = "org.bluez.Device1"
     case service = "org.bluez.GattService1"
     case characteristic = "org.bluez.GattCharacteristic1"
+    case descriptor = "org.bluez.GattDescriptor1"
   }
 
   // MARK: - Looking
@@ -204,6 +223,12 @@ package struct BluetoothObjects: Sendable, Equatable {
   package func device(at address: BluetoothAddress) -> BluetoothDevice? {
     let found = devices.values.filter { $0.address == address }.sorted { $0.path < $1.path }
     return found.first(where: \.isConnected) ?? found.first
+  }
+
+  /// The path of the descriptor that says whether a characteristic sends its value, and that every device lets be read;
+  /// nil when it has none.
+  package func clientConfiguration(of characteristic: String) -> String? {
+    descriptors.values.first { $0.characteristic == characteristic && $0.uuid == .clientConfiguration }?.path
   }
 
   /// The services of a device with their characteristics, in the order of their paths, which is that of the device.
@@ -298,6 +323,15 @@ extension GATTCharacteristic {
     }
     if let isAcquired = properties["WriteAcquired"]?.boolean { isWriteAcquired = isAcquired }
     if let isAcquired = properties["NotifyAcquired"]?.boolean { isNotifyAcquired = isAcquired }
+  }
+}
+
+extension GATTDescriptor {
+  fileprivate mutating func take(_ properties: [String: BusValue]) {
+    if let uuid = properties["UUID"]?.text { self.uuid = BluetoothUUID(uuid) }
+    if let path = properties["Characteristic"]?.path, path.utf8.count <= BluetoothObjects.textLimit.path {
+      characteristic = path
+    }
   }
 }
 

@@ -10,7 +10,8 @@ battery manager has FF00 with FF01 and FF02, and answers with a recording. Comma
   disconnect   the HM-10 ends the connection, and advertises again
   vanish       both are silent at once, and the adapter reports the loss after the supervision timeout
   return       they are heard again
-  stats        the number of bytes and of writes that the HM-10 got
+  piece N      the most bytes of a notification, 20 at first
+  stats        the number of bytes and of writes that the HM-10 got, and of bytes and notifications that it sent
 """
 import asyncio
 import os
@@ -78,7 +79,8 @@ class Peripheral:
     """A device with a service, a characteristic that is written, and one that sends. Both may be the same."""
 
     def __init__(self, air, name, service, write, notify, answer):
-        self.name, self.answer, self.bytes, self.writes, self.connection = name, answer, 0, 0, None
+        self.name, self.answer, self.connection, self.piece = name, answer, None, 20
+        self.bytes = self.writes = self.sent = self.notifications = 0
         self.controller = Controller(name, link=air)
         # A new address each time: bluetoothd remembers tables by address.
         self.device = Device.from_config_with_hci(
@@ -112,9 +114,11 @@ class Peripheral:
         asyncio.ensure_future(self.send(bearer, self.answer(value)))
 
     async def send(self, bearer, value):
-        # As modules do, in pieces of 20 bytes.
-        for start in range(0, len(value), 20):
-            await self.device.notify_subscriber(bearer, self.port, value[start:start + 20])
+        for start in range(0, len(value), self.piece):
+            piece = value[start:start + self.piece]
+            self.sent += len(piece)
+            self.notifications += 1
+            await self.device.notify_subscriber(bearer, self.port, piece)
 
 
 # What a real battery manager by JBD has said (Tests/Recordings/jbd-battery.trace).
@@ -151,8 +155,12 @@ class Neighbourhood:
             asyncio.get_running_loop().call_later(self.adapter.timeout, self.lose)
         elif command == 'return':
             self.air.silent = False
+        elif command.startswith('piece '):
+            self.module.piece = int(command.split()[1])
         elif command == 'stats':
-            return f'{self.module.bytes} bytes in {self.module.writes} writes'
+            module = self.module
+            return (f'{module.bytes} bytes in {module.writes} writes, and sent {module.sent} in {module.notifications} '
+                    'notifications')
         else:
             return 'unknown command'
         return 'ok'
