@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entities of an accessory's alarms. Their templates read `FleetState`.
+/// Builds the entities of an accessory's alarms. Their templates read `FleetState`.
 enum AlarmEntities {
   private static let alarms = "value_json.alarms"
 

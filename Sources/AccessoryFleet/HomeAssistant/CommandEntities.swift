@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The entities of commands: what they send are messages that `FleetCall` reads.
+/// Builds the entities of commands. Home Assistant publishes the messages that `FleetCall` reads.
 enum CommandEntities {
   static func all(_ facts: DiscoveryFacts, topics: FleetTopics, of accessory: TopicLevel) -> [Entity] {
     facts.commands.compactMap { command in
@@ -12,12 +12,12 @@ enum CommandEntities {
     }
   }
 
-  /// Nil for a command that Home Assistant can't ask for: one with several arguments that must be given.
+  /// Returns nil if Home Assistant can't ask for the command, because it has several required arguments.
   private static func entity(_ command: CommandDescription, _ key: String) -> Entity? {
     let name = HomeAssistantText.title(command.name)
     let required = command.arguments.filter { $0.defaultValue == nil }
     guard required.count <= 1 else { return nil }
-    // A command with one argument is set to a value, also where that has a default.
+    // A command with one argument becomes an entity with a value, even if that argument has a default.
     guard let argument = required.first ?? (command.arguments.count == 1 ? command.arguments[0] : nil) else {
       let button = Entity(.button, key, name: name).with("payload_press", "{}")
       return command.name == "identify" ? button.with("device_class", "identify") : button
@@ -26,7 +26,7 @@ enum CommandEntities {
     case .whole(let range):
       let (minimum, maximum) = (range.lowerBound, range.upperBound)
       guard minimum < maximum else { return nil }
-      // Home Assistant sends whole numbers without a point. Beyond this it can't tell all whole numbers apart.
+      // Home Assistant stores numbers as `Double`, which holds whole numbers exactly only up to 2^53.
       guard (-(1 << 53)...(1 << 53)).contains(minimum), (-(1 << 53)...(1 << 53)).contains(maximum) else { return nil }
       return Entity(.number, key, name: name).with("min", .int(minimum)).with("max", .int(maximum)).with(
         "step", .int(1)
@@ -42,7 +42,7 @@ enum CommandEntities {
     }
   }
 
-  /// Home Assistant's longest text.
+  /// The length limit of a text in Home Assistant, in characters.
   private static let longestText = 255
 
   private static func select(_ key: String, _ name: String, _ words: [String]) -> Entity? {

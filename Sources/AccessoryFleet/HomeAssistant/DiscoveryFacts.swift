@@ -3,10 +3,10 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What is known about an accessory that decides which entities Home Assistant shows for it: which readings it has ever had, not
-/// what they are now. An entity whose reading becomes unknown stays, and its state is unknown.
+/// The facts about an accessory that decide which entities Home Assistant shows: the readings it has ever had. An entity stays when
+/// its reading becomes unknown; its state is then unknown.
 package struct DiscoveryFacts: Sendable, Hashable {
-  /// What kind of entity a value is.
+  /// The kind and unit of a value.
   struct Value: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
       case number, text, flag, choice
@@ -18,34 +18,34 @@ package struct DiscoveryFacts: Sendable, Hashable {
     var unit: MeasurementUnit?
   }
 
-  /// The device and the names that it gives itself.
+  /// The device, with the names that it reports.
   private(set) var device: Device
   private(set) var identity: AccessoryIdentity?
-  /// The fields of the battery that were known once.
+  /// The battery fields that have been known at least once.
   private(set) var battery: Set<BatteryReading.Field> = []
-  /// The names of the elements of the battery's lists, in their order; nil for one without a name.
+  /// The names of the elements in each of the battery's lists, in order; nil for an element without a name.
   private(set) var elements: [BatteryReading.Field: [String?]] = [:]
   private(set) var hasStatus = false
-  /// The keys of the status that were known once.
+  /// The keys of the status fields that have been known at least once.
   private(set) var status: Set<String> = []
-  /// Whether the gateway's service knows alarms.
+  /// Whether the gateway's service supports alarms.
   private(set) var hasAlarms = false
-  /// The values that were known once, by their names.
+  /// The values that have been known at least once, by name.
   private(set) var values: [String: Value] = [:]
   /// The commands that Home Assistant may send.
   package var commands: [CommandDescription] = []
 
-  /// The most elements of a list, such as temperatures, that have an entity each.
+  /// The most elements of one list (for example temperatures) that get their own entity.
   private static let elementLimit = 16
 
   /// The facts of a device without readings.
   package init(_ device: Device) { self.device = device }
 
-  /// Adds what is known of an accessory, without its values. Returns whether that changes a discovery message.
+  /// Adds the facts from an accessory, except its values. Returns whether the discovery message changes.
   @discardableResult
   package mutating func take(_ accessory: MirroredAccessory) -> Bool {
     let before = self
-    // What Home Assistant doesn't show must not make a new message.
+    // Keep only what Home Assistant shows, so that other changes don't cause a new message.
     let told = accessory.device
     device = Device(
       id: told.id, path: told.path, source: told.source, name: told.name, manufacturer: told.manufacturer,
@@ -62,7 +62,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
 
   private mutating func take(_ reading: BatteryReading) {
     for field in BatteryReading.Field.allCases where field.term.isKnown(in: reading) {
-      // A level that follows from the percentage says nothing that the percentage doesn't.
+      // A level derived from the percentage adds no information.
       if field == .level, reading.derived.contains(field) { continue }
       battery.insert(field)
       guard field.term.entities.contains(where: \.isEach) else { continue }
@@ -78,7 +78,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
     }
   }
 
-  /// Adds what values contain. Returns whether that changes a discovery message.
+  /// Adds the facts from values. Returns whether the discovery message changes.
   @discardableResult
   package mutating func take(_ measured: [AccessoryValue]) -> Bool {
     let before = values
@@ -97,7 +97,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
     return values != before
   }
 
-  /// The accessory's name for people.
+  /// The accessory's display name.
   var name: String {
     [identity?.name, device.name, identity?.model, device.model].compactMap { $0 }.first { !$0.isEmpty } ?? device.id
   }

@@ -3,23 +3,22 @@
 import AccessoryControl
 import AccessoryCore
 
-/// A message of Home Assistant's MQTT discovery, by which it shows a device with its entities (Home Assistant 2024.11 or later). It is
-/// retained; an empty message on the same topic removes the device.
+/// A message of Home Assistant's MQTT discovery (Home Assistant 2024.11 or later). It makes Home Assistant show a device with its
+/// entities. The message is retained; an empty message on the same topic removes the device.
 package struct DiscoveryMessage: Sendable, Hashable {
   /// The topic.
   package let topic: String
-  /// The entities: the component's key with its platform. The publisher keeps them, to remove those that the next message doesn't
-  /// have.
+  /// The entities: component key to platform. The publisher stores them so that it can remove those that the next message lacks.
   package let components: [String: String]
   private let fields: [String: JSON]
 
-  /// Home Assistant's own prefix of the topics of discovery, unless its user changes it.
+  /// Home Assistant's default prefix of discovery topics. Its user can change it.
   package static let standardPrefix = "homeassistant"
 
   /// The topic on which Home Assistant publishes `online` and `offline`.
   package static func birthTopic(prefix: String = standardPrefix) -> String { "\(prefix)/status" }
 
-  /// The message of an accessory. `version` is that of this program.
+  /// Creates the message of an accessory. `version` is the version of this program.
   package init(
     _ facts: DiscoveryFacts, _ accessory: TopicLevel, of topics: FleetTopics, version: String,
     prefix: String = standardPrefix
@@ -42,9 +41,9 @@ package struct DiscoveryMessage: Sendable, Hashable {
     let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
       .with("state_topic", topics.availability(of: accessory)).with("payload_on", FleetTopics.online)
       .with("payload_off", FleetTopics.offline)
-      // The accessory's own availability isn't among these: the entity would be unavailable when it has something to say.
+      // Leave out the accessory's own availability. It would make this entity unavailable exactly when it should say "disconnected".
       .with("availability", Self.availability([topics.availability])).diagnostic
-    // Silence is an alarm of an accessory that isn't available.
+    // Leave it out here as well: a silence alarm concerns an accessory that isn't available.
     let alarms = AlarmEntities.all(facts).map { $0.with("availability", Self.availability([topics.availability])) }
     let entities =
       ReadingEntities.all(facts) + [connected] + alarms + ValueEntities.all(facts, topic: topics.values(of: accessory))
@@ -54,7 +53,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
       availability: [topics.availability, topics.availability(of: accessory)], state: topics.state(of: accessory))
   }
 
-  /// The message of a gateway, which its accessories are connected by.
+  /// Creates the message of a gateway: the device that accessories are connected through.
   package init(gateway info: GatewayInfo, prefix: String = standardPrefix) {
     let topics = FleetTopics(info.gateway)
     let id = Self.identifier(info.gateway)
@@ -93,7 +92,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
 
   private static func identifier(_ gateway: TopicLevel) -> String { "accessory-bridge_" + gateway.text }
 
-  /// The message. `old` are the components of the message before it, if that has others: they are removed.
+  /// The message as bytes. `old` are the components of the previous message; those that this message lacks are removed.
   package func bytes(replacing old: [String: String] = [:]) -> [UInt8] {
     var fields = fields
     if case .object(var all)? = fields["components"] {

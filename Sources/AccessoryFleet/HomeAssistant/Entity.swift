@@ -5,14 +5,14 @@ import AccessoryCore
 
 /// An entity of Home Assistant: a component of a device's discovery message.
 struct Entity: Sendable, Hashable {
-  /// The kinds of entities that we make, by their names in messages.
+  /// The kinds of entities that we create, with their names in messages.
   enum Platform: String, Sendable, Hashable {
     case sensor, button, number, select, text
     case binarySensor = "binary_sensor"
   }
 
   let platform: Platform
-  /// The key among the components of the device; also the end of the unique id, which must never change.
+  /// The key among the device's components. It is also the end of the unique id, so it must never change.
   let key: String
   /// The options, by their names in messages.
   private(set) var fields: [String: JSON]
@@ -22,7 +22,7 @@ struct Entity: Sendable, Hashable {
     fields = ["name": .string(HomeAssistantText.name(name))]
   }
 
-  /// The same entity with another option; without it where `value` is nil.
+  /// The same entity with this option set. A nil `value` removes the option.
   func with(_ option: String, _ value: JSON?) -> Entity {
     var entity = self
     entity.fields[option] = value
@@ -33,7 +33,7 @@ struct Entity: Sendable, Hashable {
 
   // MARK: - Kinds of entities
 
-  /// A number that is measured.
+  /// A measured number.
   static func measurement(
     _ key: String, name: String, deviceClass: String? = nil, unit: String?, _ template: String,
     stateClass: String = "measurement"
@@ -42,26 +42,26 @@ struct Entity: Sendable, Hashable {
       .with("state_class", stateClass).with("value_template", template)
   }
 
-  /// One of several words, which are all known.
+  /// One of a fixed set of words.
   static func choice(_ key: String, name: String, _ words: [String], _ template: String) -> Entity {
     Entity(.sensor, key, name: name).with("device_class", "enum").with("options", .array(words.map { .string($0) }))
       .with("value_template", template)
   }
 
-  /// Text of any kind. Home Assistant takes no state of more than 255 characters, so the template cuts it.
+  /// Any text. Home Assistant rejects states longer than 255 characters, so the template cuts the text.
   static func text(_ key: String, name: String, _ template: String) -> Entity {
     Entity(.sensor, key, name: name).with("value_template", template)
   }
 
-  /// Yes or no: the template gives `ON`, `OFF` or `None`.
+  /// Yes or no. The template returns `ON`, `OFF` or `None`.
   static func truth(_ key: String, name: String, deviceClass: String? = nil, _ template: String) -> Entity {
     Entity(.binarySensor, key, name: name).with("device_class", deviceClass).with("value_template", template)
   }
 
-  /// Shown below the readings that matter most.
+  /// The same entity in the "diagnostic" category, which is shown below the main readings.
   var diagnostic: Entity { with("entity_category", "diagnostic") }
 
-  /// The component of a message: the options, with what every entity has.
+  /// The component of a message: the options and the fields that every entity has.
   func component(of device: String) -> JSON {
     var fields = fields
     fields["platform"] = .string(platform.rawValue)
@@ -70,19 +70,19 @@ struct Entity: Sendable, Hashable {
   }
 }
 
-/// Texts for Home Assistant.
+/// Converts text for Home Assistant.
 enum HomeAssistantText {
   /// The longest name of a device or an entity, in Unicode scalars.
   private static let nameScalars = 64
 
-  /// A name for people. Names may be a device's own words: control characters in them are made visible, and they are cut.
+  /// A display name. It may come from the device, so control characters are escaped and its length is limited.
   static func name(_ text: String) -> String { SafeText.escape(text, limit: nameScalars) }
 
-  /// A name of the kind `port_4` for people: "Port 4".
+  /// A display name made from a name like `port_4`: "Port 4".
   static func title(_ name: String) -> String { NameWords.title(name) }
 
-  /// A text as a literal in a template. Every character that isn't a plain one is written as an escape, so that no text, and
-  /// no device's own words, can end the literal and be read as a template.
+  /// A text as a string literal in a template. Every character that isn't plain is escaped, so text from a device can't end the
+  /// literal and run as a template.
   static func literal(_ text: String) -> String {
     var literal = "'"
     for unit in text.utf16 {

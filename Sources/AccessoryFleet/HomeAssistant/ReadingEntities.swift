@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// The entities of an accessory's status and battery. Their templates read `FleetState`.
+/// Builds the entities of an accessory's status and battery. Their templates read `FleetState`.
 enum ReadingEntities {
   static func all(_ facts: DiscoveryFacts) -> [Entity] { status(facts) + battery(facts) + identity(facts) }
 
@@ -19,7 +19,7 @@ enum ReadingEntities {
       + Vocabulary.status.flatMap { term in
         term.entities.flatMap { entity -> [Entity] in
           switch entity.content {
-          // It may also be a word of a newer service.
+          // Not a choice: a newer service may report a word that isn't in our list.
           case .word:
             let words = term.words.map(HomeAssistantText.literal).joined(separator: ", ")
             let field = "\(status).\(term.key)"
@@ -39,7 +39,7 @@ enum ReadingEntities {
 
   private static func battery(_ facts: DiscoveryFacts) -> [Entity] {
     BatteryReading.Field.allCases.filter(facts.battery.contains).flatMap { field -> [Entity] in
-      // Where there is a percentage, its entity says the same as the level, and Home Assistant's cards prefer it.
+      // The percentage already says this, and Home Assistant's cards prefer it.
       if field == .level, facts.battery.contains(.percent) { return [] }
       return field.term.entities.flatMap {
         entities($0, field.term, of: "value_json.battery", elements: facts.elements[field] ?? []).map(\.diagnostic)
@@ -49,7 +49,8 @@ enum ReadingEntities {
 
   // MARK: - A row of the vocabulary
 
-  /// The entities of a row: their templates read its field of `object`. `elements` are the names of a list's elements.
+  /// The entities of one row of the vocabulary. Their templates read its field of `object`. `elements` are the names of a list's
+  /// elements.
   private static func entities<Reading>(
     _ entity: EntityTerm, _ term: ReadingTerm<Reading>, of object: String, elements: [String?] = []
   ) -> [Entity] {
@@ -102,7 +103,7 @@ enum ReadingEntities {
     }
   }
 
-  /// One number for all in the list `cells`.
+  /// The template that reduces the list `cells` to one number.
   private static func formula(_ fold: ReadingFold) -> String {
     switch fold {
     case .least: "cells | min"

@@ -3,17 +3,17 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The entities of an accessory's values. Their templates read `FleetValues`.
+/// Builds the entities of an accessory's values. Their templates read `FleetValues`.
 enum ValueEntities {
   static func all(_ facts: DiscoveryFacts, topic: String) -> [Entity] {
     facts.values.values.sorted { $0.name < $1.name }.map { entity($0).with("state_topic", topic) }
   }
 
   private static func entity(_ value: DiscoveryFacts.Value) -> Entity {
-    // A value may have any name; the key may not.
+    // A value may have any name, but a key may not.
     let key = "value_" + TopicLevel(naming: value.name).text
     let name = HomeAssistantText.title(value.name)
-    // `value_json.values` would be a method of the dictionary.
+    // Use brackets: `value_json.values` would be the dictionary's method.
     func field(_ kind: String) -> String {
       "value_json['values'] | selectattr('name', 'eq', \(HomeAssistantText.literal(value.name)))"
         + " | map(attribute='\(kind)') | first | default(none)"
@@ -34,7 +34,7 @@ enum ValueEntities {
     _ value: DiscoveryFacts.Value, _ key: String, _ name: String, _ template: String
   ) -> Entity {
     let unit = value.unit.map { HomeAssistantText.name($0.rawValue) }
-    // A number that isn't measured, such as a serial number, has no statistics.
+    // Numbers that aren't measurements, such as serial numbers, have no statistics.
     if value.quantity == .identity || value.quantity == .state {
       return Entity(.sensor, key, name: name).with("unit_of_measurement", unit).with("value_template", template)
     }

@@ -2,26 +2,27 @@
 
 import AccessoryCore
 
-/// The pauses between tries to connect: 1, 2, 4, then 6 seconds for five minutes, so that a short outage is over soon after
-/// its end; then 60 seconds. Each with up to 20 % more or less, so that a thousand clients don't come all at once.
+/// The pauses between attempts to connect. For five minutes they are 1, 2, 4, then 6 seconds, so that the client is back soon after a
+/// short outage. After that they are 60 seconds. Each pause varies randomly by up to 20 %, so that a thousand clients don't connect
+/// at the same moment.
 package struct Backoff: Sendable {
   private var tries = 0
   private var firstTry: MonotonicTime?
 
-  /// As at the beginning.
+  /// Starts with the shortest pause.
   package init() {}
 
-  /// The tries since the last success that lasted.
+  /// The number of attempts since the last connection that lasted.
   package var count: Int { tries }
 
   private static let quickLimit = 6.0
   private static let limit = 60.0
-  /// How long the tries are quick.
+  /// How long the short pauses are used.
   private static let quickTime = Duration.seconds(300)
-  /// How long a connection must last for the pauses to begin anew.
+  /// How long a connection must last before the pauses start again at the shortest.
   private static let proof = Duration.seconds(60)
 
-  /// The pause before the next try. `random` is from -1 to 1.
+  /// Returns the pause before the next attempt. `random` is from -1 to 1.
   package mutating func next(now: MonotonicTime, random: Double = .random(in: -1...1)) -> Duration {
     let first = firstTry ?? now
     firstTry = first
@@ -32,7 +33,7 @@ package struct Backoff: Sendable {
     return .seconds(pause * (1 + 0.2 * random))
   }
 
-  /// A connection that began at `start` has ended.
+  /// Notes that a connection which began at `start` has ended.
   package mutating func connectionEnded(start: MonotonicTime, now: MonotonicTime) {
     if now - start >= Self.proof { (tries, firstTry) = (0, nil) }
   }

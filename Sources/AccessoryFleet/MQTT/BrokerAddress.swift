@@ -2,24 +2,25 @@
 
 import AccessoryCore
 
-/// Where a broker is, as a person writes it: `mqtt[s]://[USER@]HOST[:PORT]`.
+/// The address of a broker as a user writes it: `mqtt[s]://[USER@]HOST[:PORT]`.
 package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The host name or address. Under TLS the broker's certificate must have it.
+  /// The host name or IP address. With TLS, the broker's certificate must be issued for it.
   package var host: String
   /// The TCP port.
   package var port: Int
   /// Whether the connection is encrypted.
   package var usesTLS: Bool
-  /// The user that the broker asks for.
+  /// The user name to log in with; nil for none.
   package var user: String?
 
-  /// The ports that are registered for MQTT, and for MQTT with TLS.
+  /// The registered ports of MQTT and of MQTT over TLS.
   private static let standardPorts = (plain: 1_883, encrypted: 8_883)
-  /// The longest host name that DNS has.
+  /// The longest host name in DNS.
   private static let longestHost = 253
   private static let longestUser = 256
 
-  /// Reads an address. Throws `misconfigured`, also for a password in it: other users see the arguments of a program.
+  /// Reads an address. Throws `misconfigured`. A password in the address is an error, since other users can see a program's
+  /// arguments.
   package init(_ text: String) throws(AccessoryError) {
     func wrong(_ reason: String) -> AccessoryError {
       AccessoryError(
@@ -40,7 +41,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
     if let at = rest.lastIndex(of: "@") {
       let name = rest[..<at]
       guard !name.contains(":") else {
-        // The password itself isn't repeated.
+        // Don't repeat the password in the error.
         throw AccessoryError(
           .misconfigured,
           "the broker's address has a password in it, which every user of this machine could see: put it into "
@@ -84,7 +85,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
     return "\(usesTLS ? "mqtts" : "mqtt")://\(name):\(port)"
   }
 
-  /// The text with `%40` and the like replaced; nil where that isn't UTF-8.
+  /// Decodes percent escapes such as `%40`. Returns nil if the result isn't UTF-8.
   private static func withoutEscapes(_ text: Substring) -> String? {
     var (bytes, rest) = ([UInt8](), text.utf8[...])
     while let byte = rest.popFirst() {
@@ -103,7 +104,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Substring {
-  /// Where `text` stands first, which it does.
+  /// The range of the first occurrence of `text`, which must exist.
   fileprivate func range(of text: String) -> Range<Index> {
     var start = startIndex
     while !self[start...].hasPrefix(text) { start = index(after: start) }

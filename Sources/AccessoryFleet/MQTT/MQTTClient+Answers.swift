@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-// What the library reports after each call.
+// Handles what the library reports after each call.
 
 extension MQTTClient {
-  /// How long a broker has to answer a PINGREQ.
+  /// How long the broker has to answer a PINGREQ.
   private static let pingTime = Duration.seconds(10)
 
   /// Handles the library's events. Returns false when the connection is over.
@@ -37,7 +37,7 @@ extension MQTTClient {
           ? .refused(topic: filter, MQTTLibrary.refusal("subscribing to \(filter)")) : .subscribed(filter))
     case .received(let message):
       open.useless = 0
-      // It has answered a message with QoS 1.
+      // The library has just sent the acknowledgement (PUBACK).
       if message.qos == .atLeastOnce { open.lastOutput = io.now }
       report(.message(message))
     case .droppedMessage: open.useless = 0
@@ -55,7 +55,7 @@ extension MQTTClient {
   }
 
   private func answered(_ open: OpenConnection, _ code: CInt) {
-    // The first answer is the only one (MQTT 3.1.1, 3.2).
+    // The broker sends CONNACK only once (MQTT 3.1.1, 3.2).
     guard !open.isAccepted else { return lost(open, wrong("answers the connection a second time")) }
     if let deadlineTimer { io.cancel(deadlineTimer) }
     deadlineTimer = nil
@@ -65,6 +65,6 @@ extension MQTTClient {
     report(.connected)
   }
 
-  /// The error for a broker that doesn't keep to the protocol.
+  /// The error for a broker that violates the protocol.
   func wrong(_ what: String) -> AccessoryError { AccessoryError(.badData, "the broker \(settings.broker) \(what)") }
 }

@@ -5,12 +5,12 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-// From one try to connect to the next.
+// Connecting, and the pause until the next attempt.
 
 extension MQTTClient {
-  /// How long the broker has to answer, from the TCP connection to CONNACK; after some tries longer, for slow lines.
+  /// The time from the TCP connection to CONNACK. After a few attempts it gets longer, for slow networks.
   private static let answerTimes = (quick: Duration.seconds(5), slow: Duration.seconds(20), quickTries: 6)
-  /// After how many milliseconds without an acknowledgement the kernel gives a connection up. Its own limit is 15 minutes.
+  /// After this many milliseconds without an acknowledgement the kernel drops the connection. Its default is 15 minutes.
   private static let lostAfter: CInt = 10_000
 
   func connect() {
@@ -33,7 +33,7 @@ extension MQTTClient {
 
   private func opened(_ result: Result<HandedOver, AccessoryError>, attempt number: Int) {
     guard case .connecting = state, number == attempt else {
-      // Given up meanwhile.
+      // The client has given this attempt up.
       if case .success(let late) = result { late.connection.destroy() }
       return
     }
@@ -68,7 +68,7 @@ extension MQTTClient {
     state = .open(open)
   }
 
-  /// A try has failed, or a connection is over.
+  /// An attempt has failed or a connection has ended.
   func failed(_ error: AccessoryError) {
     var pauseFrom = io.now
     if case .open(let open) = state {
@@ -83,7 +83,7 @@ extension MQTTClient {
     cancelTimers()
     guard stopWaiter == nil else { return end() }
     state = .idle
-    // What a try has lasted is a part of the pause.
+    // The duration of the attempt counts as part of the pause.
     let pause = max(.milliseconds(500), backoff.next(now: io.now) - (io.now - pauseFrom))
     report(.disconnected(error, retry: pause))
     retryTimer = schedule(in: pause) { $0.start() }
@@ -106,9 +106,9 @@ extension MQTTClient {
   }
 }
 
-/// A connection on its way from the setup queue to the I/O thread.
+/// A connection that the setup queue hands to the I/O thread.
 private struct HandedOver: @unchecked Sendable {
-  // Sendable is sound: the setup queue has no reference to the connection after it has posted this value, and the I/O thread
-  // uses it from then on.
+  // Sendable is safe: the setup queue keeps no reference to the connection after posting this value. From then on only the I/O thread
+  // uses it.
   let connection: MosquittoConnection
 }

@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-// The question whether the broker is still there, asked when nothing was sent for a while. No timer runs more often than that.
+// Asks whether the broker still answers when nothing was sent for a while. This is the client's only repeating timer.
 
 extension MQTTClient {
-  /// The library compares whole seconds, so one more is waited.
+  /// The library compares whole seconds, so this waits one more.
   func scheduleKeepalive(_ open: OpenConnection) {
     guard open.isAccepted, open.keepalive > .zero, keepaliveTimer == nil else { return }
     let due = min(open.lastInput, open.lastOutput) + open.keepalive + .seconds(1)
@@ -22,7 +22,7 @@ extension MQTTClient {
     guard case .open(let open) = state else { return }
     report(.keepalive)
     let due = min(open.lastInput, open.lastOutput) + open.keepalive + .seconds(1)
-    // There was a message meanwhile.
+    // A message was sent in the meantime.
     guard io.now >= due else { return scheduleKeepalive(open) }
     let result = open.connection.checkKeepalive()
     (open.lastInput, open.lastOutput) = (io.now, io.now)

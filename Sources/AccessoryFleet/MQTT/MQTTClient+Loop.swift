@@ -5,21 +5,21 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-// What is done when the socket is ready.
+// Reading and writing when the socket is ready.
 
 extension MQTTClient {
-  /// The most calls of the library's read for one event.
+  /// The most calls of the library's read function per event.
   private static let readLimit = 64
-  /// The most packets one after another of which nothing comes: acknowledgements of what wasn't sent, and the like.
+  /// The most consecutive packets that have no effect, for example acknowledgements of messages that were never sent.
   private static let uselessLimit = 1_000
 
-  /// The I/O thread calls this when the socket is ready.
+  /// Called on the I/O thread when the socket is ready.
   package nonisolated func ready(_ readiness: Readiness) { enter(readiness) { $0.handle($1) } }
 
   func handle(_ readiness: Readiness) {
     guard case .open(let open) = state else { return }
     var (result, hadPacket, mayHaveMore): (CInt, Bool, Bool) = (0, false, false)
-    // A constant, because Swift 6.2 takes `open` in the operand of an operator for sent to another isolation.
+    // A constant, because Swift 6.2 otherwise reports that `open` in the operand of an operator is sent to another isolation domain.
     let isAccepted = open.isAccepted
     if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !isAccepted) {
       open.lastInput = io.now
@@ -34,7 +34,7 @@ extension MQTTClient {
         if !mayHaveMore || isFull || open.isClogged { break }
       }
       guard isCurrent(open) else { return }
-      // A connection that was refused while TLS began has no error left, and the library doesn't notice.
+      // If the broker closes the connection during the TLS handshake, the socket has no pending error and the library doesn't notice.
       let isOver = readiness.contains(.hangUp) && (!mayHaveMore || !open.isAccepted)
       if result == 0, isOver || readiness.contains(.error) { return lostBySocket(open) }
     }
@@ -46,7 +46,7 @@ extension MQTTClient {
     finish(open, result)
   }
 
-  /// Does what the events say, and ends the connection where it is over.
+  /// Handles the reported events, and ends the connection if it is over.
   func finish(_ open: OpenConnection, _ result: CInt) {
     guard take(open) else { return }
     guard result == 0, open.connection.socket != nil else {
@@ -61,7 +61,7 @@ extension MQTTClient {
     if case .open(let current) = state { current === open } else { false }
   }
 
-  /// Sends what waits, as far as there is room, and watches for what comes next.
+  /// Sends waiting messages while there is room, then updates the events to wait for.
   func advance(_ open: OpenConnection) {
     var result: CInt = 0
     while open.isAccepted, !open.isLeaving, farewell == nil, open.sent.count < MosquittoConnection.inFlightLimit,
@@ -93,21 +93,22 @@ extension MQTTClient {
     if open.connection.wantsToWrite { interest.insert(.write) }
     guard interest != open.interest else { return }
     if settings.broker.usesTLS, interest.contains(.read), !open.interest.contains(.read) {
-      // There may be something that was decrypted already, of which the socket knows nothing.
+      // TLS may have decrypted more data, which the socket doesn't announce.
       io.post { [weak self] in self?.enter { $0.handle(.readable) } }
     }
     open.interest = interest
     try? io.change(open.descriptor, token, to: interest)
   }
 
-  /// A connection that was there is over, or was never accepted.
+  /// A connection has ended, or the broker has refused it.
   func lost(_ open: OpenConnection, _ error: AccessoryError) {
     guard isCurrent(open) else { return }
     if open.isLeaving { return end() }
     failed(explained(error, open))
   }
 
-  /// Some brokers, such as mosquitto 2.0, end a connection without a reason when another client comes with the same identifier.
+  /// Some brokers, such as mosquitto 2.0, close a connection without a reason when another client connects with the same identifier.
+  /// Adds that explanation.
   private func explained(_ error: AccessoryError, _ open: OpenConnection) -> AccessoryError {
     guard open.isAccepted, error.kind != .badData, io.now - open.start < .seconds(10) else {
       shortConnections = 0
@@ -119,7 +120,7 @@ extension MQTTClient {
       error.kind, code: error.code, error.message + ", soon after the connection. Perhaps " + rivalry)
   }
 
-  /// Why a broker ends connections of a client that it accepts.
+  /// The likely reason why a broker accepts a client and then disconnects it.
   var rivalry: String {
     "another client with the identifier \(settings.clientID) has connected: does bridge-fleet publish run twice for this "
       + "gateway, or do two machines have one /etc/machine-id?"
@@ -137,8 +138,8 @@ extension MQTTClient {
     if !open.connection.wantsToWrite { open.receivedAtSent = received }
   }
 
-  /// Whether the broker has sent more than a packet may have, without the library having reported something: it would take packets of
-  /// 256 MiB.
+  /// Whether the broker has sent more bytes than a packet may have before the library reported anything. The library itself would
+  /// accept packets of 256 MiB.
   private func isTooLong(_ open: OpenConnection) -> Bool {
     open.received > open.receivedAtEvent && open.received - open.receivedAtEvent > settings.longestPacket
   }

@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A client of an MQTT broker, on the I/O thread. It connects again by itself, and sends what waits then.
+/// A client of an MQTT broker, on the I/O thread. It reconnects automatically and then sends the waiting messages.
 ///
-/// It holds a bounded number of messages: to the broker as in `Outbox`, and from it as in `MQTTInbox`. While its owner doesn't take
-/// messages, it doesn't read. End it with `stop`.
+/// It holds a limited number of messages: see `Outbox` for those to the broker and `MQTTInbox` for those from it. It stops reading
+/// while its owner doesn't take messages. Call `stop` to end it.
 package actor MQTTClient: IOActor, EventHandler {
   package nonisolated let io: IOThread
   let settings: MQTTSettings
@@ -22,7 +22,7 @@ package actor MQTTClient: IOActor, EventHandler {
   var state = State.idle
   var attempt = 0
   var backoff = Backoff()
-  /// How many connections in a row were accepted and ended soon.
+  /// The number of consecutive connections that were accepted and ended soon.
   var shortConnections = 0
   var outbox = Outbox()
   var retryTimer, deadlineTimer, keepaliveTimer, pingTimer: TimerToken?
@@ -35,20 +35,20 @@ package actor MQTTClient: IOActor, EventHandler {
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A client that isn't connected yet.
+  /// Creates a client. It connects after `start`.
   package init(_ settings: MQTTSettings, io: IOThread = .shared) {
     (self.settings, self.io) = (settings, io)
   }
 
   // MARK: - For the owner
 
-  /// Begins to connect.
+  /// Starts connecting.
   package func start() {
     guard case .idle = state else { return }
     connect()
   }
 
-  /// The next event; nil after `stop`. For one task.
+  /// The next event; nil after `stop`. Only one task may call this at a time.
   package func next() async -> MQTTEvent? {
     if let event = takeFirst() { return event }
     if case .stopped = state { return nil }
@@ -56,7 +56,7 @@ package actor MQTTClient: IOActor, EventHandler {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if Task.isCancelled { return continuation.resume(returning: nil) }
-        // An event may have come before this task got here.
+        // An event may have arrived before this code runs.
         if let event = takeFirst() { return continuation.resume(returning: event) }
         if case .stopped = state { return continuation.resume(returning: nil) }
         consumer = continuation
@@ -69,12 +69,12 @@ package actor MQTTClient: IOActor, EventHandler {
   private func takeFirst() -> MQTTEvent? {
     let wasFull = inbox.isFull
     guard let event = inbox.next() else { return nil }
-    // Under TLS there may be something that was decrypted already, of which the socket knows nothing.
+    // TLS may have decrypted more data, which the socket doesn't announce.
     if wasFull, !inbox.isFull { handle(.readable) }
     return event
   }
 
-  /// Whether reading has to wait for the owner.
+  /// Whether reading must wait until the owner takes events.
   var isFull: Bool { inbox.isFull }
 
   private func endConsumer() {
@@ -82,7 +82,7 @@ package actor MQTTClient: IOActor, EventHandler {
     consumer = nil
   }
 
-  /// Sends a message when there is a connection. Returns false when too many wait, and the message is dropped.
+  /// Queues a message; it is sent when there is a connection. Returns false and drops the message if the queue is full.
   @discardableResult
   package func publish(_ message: MQTTMessage) -> Bool {
     guard case .open(let open) = state, open.isAccepted, !open.isLeaving else {
@@ -94,10 +94,10 @@ package actor MQTTClient: IOActor, EventHandler {
     return isKept
   }
 
-  /// How many messages wait to be sent.
+  /// The number of messages waiting to be sent.
   package var waiting: Int { outbox.count }
 
-  /// Subscribes, for this connection only. Messages come with at most this quality of service.
+  /// Subscribes for this connection only. `qos` is the highest quality of service of the messages that arrive.
   package func subscribe(_ filter: String, qos: MQTTMessage.QoS = .atLeastOnce) {
     guard case .open(let open) = state, open.isAccepted else { return }
     switch open.connection.subscribe(filter, qos: qos) {
@@ -117,19 +117,19 @@ package actor MQTTClient: IOActor, EventHandler {
     advance(open)
   }
 
-  /// Sends `last`, waits until the broker has it, and leaves; at most for `limit`. Without a connection it ends at once. A broker that
-  /// takes longer loses the connection, and publishes the will.
+  /// Sends `last`, waits until the broker has received it, and disconnects, all within `limit`. Without a connection it returns at
+  /// once. If the broker takes longer, the client closes the connection and the broker publishes the will.
   package func stop(after last: MQTTMessage? = nil, within limit: Duration = .milliseconds(800)) async {
     cancelTimers()
     await withCheckedContinuation { continuation in
-      // All of it is in here: until this task waits, the I/O thread may do something else, such as read the acknowledgement.
+      // Do all of this before suspending: during a suspension the I/O thread may do other work, such as reading the acknowledgement.
       guard case .open(let open) = state, open.isAccepted else {
         end()
         return continuation.resume()
       }
       stopWaiter = continuation
       deadlineTimer = schedule(in: limit) { $0.end() }
-      // It doesn't wait behind others: it is the last word.
+      // `last` doesn't wait behind older messages.
       if last != nil { outbox = Outbox() }
       if let last, case .success(let number) = open.connection.publish(last) {
         farewell = number

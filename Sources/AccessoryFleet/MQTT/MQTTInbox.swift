@@ -2,21 +2,21 @@
 
 import DequeModule
 
-/// Events that wait for the owner of a client, in order.
+/// Events waiting for the owner of a client, in order.
 struct MQTTInbox: Sendable {
   private var events: Deque<MQTTEvent> = []
   private var size = 0
 
-  /// The bytes of messages from which on the client stops reading.
+  /// The client stops reading when the waiting messages have this many bytes.
   static let limit = 1 << 20
 
-  /// Whether none waits.
+  /// Whether no event is waiting.
   var isEmpty: Bool { events.isEmpty }
-  /// Whether the client has to stop reading.
+  /// Whether the client must stop reading.
   var isFull: Bool { size >= Self.limit }
 
-  /// Adds an event. Events without a message are few for each connection; of those about connections only the last one
-  /// stays, and none about a keepalive behind others.
+  /// Adds an event. Only the last event about the connection stays, and a keepalive is dropped while other events wait. So the number
+  /// of events without a message is small.
   mutating func add(_ event: MQTTEvent) {
     if case .disconnected = event { events.removeAll { $0.isAboutConnection } }
     if case .keepalive = event, !events.isEmpty { return }
@@ -33,7 +33,7 @@ struct MQTTInbox: Sendable {
 }
 
 extension MQTTEvent {
-  /// The bytes that the event holds.
+  /// The size of the event's message, in bytes.
   fileprivate var size: Int {
     if case .message(let message) = self { message.topic.utf8.count + message.payload.count + 64 } else { 0 }
   }

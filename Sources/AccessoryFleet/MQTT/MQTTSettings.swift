@@ -2,34 +2,35 @@
 
 import AccessoryCore
 
-/// How a client connects with its broker.
+/// How a client connects to its broker.
 package struct MQTTSettings: Sendable, Hashable {
-  /// Where the broker is.
+  /// The address of the broker.
   package var broker: BrokerAddress
-  /// The client's identifier. A broker ends the connection of an older client with the same one.
+  /// The client's identifier. When a second client connects with the same identifier, the broker disconnects the first.
   package var clientID: String
-  /// The file with the user's password, read at every connect; nil for none.
+  /// The file with the password, read at every connection attempt; nil for none.
   package var passwordFile: String?
-  /// The file with the certificates of those that the broker's may be signed by; nil for those of the system.
+  /// The file with the CA certificates to trust; nil for those of the system.
   package var caFile: String?
-  /// The client's own certificate and its key, as files (PEM); nil for none.
+  /// The client's own certificate and its key, as PEM files; nil for none.
   package var certificateFile: String?
   package var keyFile: String?
-  /// After how many seconds without a message the client asks whether the broker is still there; 5 to 3,600.
+  /// The keepalive interval in seconds, 5 to 3,600: after this time without a message the client asks whether the broker still
+  /// answers.
   package var keepalive: Int = 60
-  /// What the broker publishes when it loses the client.
+  /// The message that the broker publishes if the connection is lost.
   package var will: MQTTMessage?
-  /// The longest packet that the broker may send, in bytes. A message that is longer than `MQTTMessage.longestPayload` is dropped; the
-  /// library needs twice its length meanwhile, and a packet beyond this limit ends the connection.
+  /// The longest packet that the broker may send, in bytes; a longer one ends the connection. The library needs twice the packet's
+  /// length while it receives. A message longer than `MQTTMessage.longestPayload` is only dropped.
   package var longestPacket: UInt64 = 16 << 20
 
-  /// A limit that no packet reaches: MQTT has none longer than 256 MiB.
+  /// A limit that no packet reaches: MQTT packets have at most 256 MiB.
   package static let anyPacket: UInt64 = (256 << 20) + 5
 
   /// Settings for a broker.
   package init(_ broker: BrokerAddress, clientID: String) { (self.broker, self.clientID) = (broker, clientID) }
 
-  /// Throws `misconfigured` for settings that don't fit together, and for a key that everybody may read. Blocks, so call it on
+  /// Throws `misconfigured` for settings that contradict each other and for a key file that everybody may read. Blocks, so call it on
   /// a setup queue.
   package func check() throws(AccessoryError) {
     func wrong(_ text: String) -> AccessoryError { AccessoryError(.misconfigured, text) }
@@ -50,7 +51,7 @@ package struct MQTTSettings: Sendable, Hashable {
 
 /// A message to or from a broker.
 package struct MQTTMessage: Sendable, Hashable {
-  /// How often it arrives: at most once, or at least once.
+  /// The delivery guarantee: at most once, or at least once.
   package enum QoS: Int32, Sendable, Hashable {
     case atMostOnce = 0
     case atLeastOnce = 1
@@ -58,11 +59,11 @@ package struct MQTTMessage: Sendable, Hashable {
 
   /// The topic.
   package var topic: String
-  /// The content. An empty retained message removes the one that the broker has.
+  /// The content. An empty retained message deletes the broker's retained message on this topic.
   package var payload: [UInt8]
-  /// How often it arrives.
+  /// The delivery guarantee.
   package var qos: QoS
-  /// Whether the broker keeps it for later subscribers. In a message from the broker: whether it was kept from earlier.
+  /// Whether the broker stores it for later subscribers. In a message from the broker: whether it was stored earlier.
   package var isRetained: Bool
 
   /// A message.
@@ -70,7 +71,7 @@ package struct MQTTMessage: Sendable, Hashable {
     (self.topic, self.payload, self.qos, self.isRetained) = (topic, payload, qos, isRetained)
   }
 
-  /// The longest topic and the longest content that are taken from a broker, in bytes.
+  /// The longest topic and the longest content that are accepted from a broker, in bytes.
   package static let longestTopic = 512
   package static let longestPayload = 256 << 10
 }

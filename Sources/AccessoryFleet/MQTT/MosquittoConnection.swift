@@ -4,44 +4,44 @@ import AccessoryCore
 import CLibmosquitto
 import Glibc
 
-/// One connection of libmosquitto, from its first step to its end. All calls of the library's are here.
+/// One connection of libmosquitto, from connecting to its end. All calls of the library are in this file.
 ///
-/// A connection isn't used again after it was lost: the library would repeat what was queued in it, although newer states wait
-/// outside. The library calls back only from inside the calls here; what it says is collected, and the caller takes it
-/// with `takeEvents` after each call.
+/// A connection isn't reused after it is lost: the library would resend its own queue although newer states are waiting outside. The
+/// library runs callbacks only during the calls in this file. The callbacks collect events, and the caller takes them with
+/// `takeEvents` after each call.
 final class MosquittoConnection {
   /// What the library has reported.
   enum Event {
-    /// The broker has answered CONNECT, with this code; 0 accepts.
+    /// The broker has answered CONNECT with this code; 0 means accepted.
     case connected(code: CInt)
-    /// The connection is over, with this code.
+    /// The connection has ended with this code.
     case disconnected(code: CInt)
-    /// A message was sent, or with QoS 1 acknowledged.
+    /// A message was sent (QoS 0) or acknowledged (QoS 1).
     case published(number: CInt)
-    /// A subscription was answered: with a QoS, or with 128 refused.
+    /// A subscription was answered with a QoS, or with 128 for "refused".
     case subscribed(number: CInt, answer: CInt)
     /// A message has arrived.
     case received(MQTTMessage)
-    /// A message has arrived that is too long, or whose topic isn't one.
+    /// A message was dropped because it is too long or its topic is invalid.
     case droppedMessage
-    /// The broker has sent a message with QoS 2, which nobody has asked for.
+    /// The broker has sent a message with QoS 2, which this client never requests.
     case unwantedMessage
-    /// The library asks the broker whether it is still there.
+    /// The library has sent a PINGREQ.
     case sentPing
   }
 
-  /// What callbacks write to: an object of its own, which the library holds a pointer to.
+  /// Where callbacks store events. It is a separate object because the library holds a pointer to it.
   fileprivate final class Inbox {
     var events: [Event] = []
-    /// The library's last message of an error, which says more than its codes do for TLS.
+    /// The library's last error message. For TLS it says more than the code does.
     var complaint = ""
   }
 
   private let mosquitto: OpaquePointer
   private let inbox = Inbox()
 
-  /// Makes a connection and takes its first step, which may block: it looks the host's name up and reads certificates. Throws
-  /// `misconfigured` for files that are wrong, `notFound` for a host that isn't known, and otherwise `disconnected`.
+  /// Creates a connection and starts connecting. This may block: it resolves the host name and reads certificates. Throws
+  /// `misconfigured` for wrong files, `notFound` for an unknown host, and otherwise `disconnected`.
   init(_ settings: MQTTSettings) throws(AccessoryError) {
     try MQTTLibrary.start()
     let context = Unmanaged.passUnretained(inbox).toOpaque()
@@ -50,14 +50,14 @@ final class MosquittoConnection {
     }
     mosquitto = new
     setCallbacks()
-    // When these throw, deinit destroys it.
+    // If one of these throws, deinit destroys the library's object.
     try configure(settings)
     try connect(settings.broker, keepalive: settings.keepalive)
   }
 
   private var isDestroyed = false
 
-  /// Ends the connection at once, without a word to the broker. The object isn't used afterwards.
+  /// Ends the connection at once without sending DISCONNECT. Don't use the object afterwards.
   func destroy() {
     guard !isDestroyed else { return }
     isDestroyed = true
@@ -95,7 +95,7 @@ final class MosquittoConnection {
       if level == MOSQ_LOG_ERR {
         inbox.complaint = SafeText.escape(String(cString: text), limit: 300)
       } else if level == MOSQ_LOG_DEBUG {
-        // There are no callbacks for these.
+        // The library has no callbacks for these, so read its log.
         if isPing(text) { inbox.events.append(.sentPing) }
         if isOfQoS2(text) { inbox.events.append(.unwantedMessage) }
       }
@@ -103,8 +103,7 @@ final class MosquittoConnection {
   }
 
   private func configure(_ settings: MQTTSettings) throws(AccessoryError) {
-    // Never MQTT 5: every version of the library so far calls abort() when a packet of the broker has a property that the
-    // library doesn't know.
+    // Never use MQTT 5: every version of the library so far calls abort() on a packet with a property that it doesn't know.
     try check(
       mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311), "choosing the version")
     try check(mosquitto_int_option(mosquitto, MOSQ_OPT_SEND_MAXIMUM, Self.inFlightLimit), "limiting messages")
@@ -131,7 +130,7 @@ final class MosquittoConnection {
         .misconfigured, code: .errno(errno),
         "the \(what) file \(file) can't be read: \(String(cString: strerror(errno)))")
     }
-    // Without a function that answers, OpenSSL asks at the terminal for the key's password.
+    // Without this function OpenSSL would ask for the key's password on the terminal.
     let noPassword: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
       _, _, _, _ in 0
     }
@@ -146,10 +145,10 @@ final class MosquittoConnection {
     }
   }
 
-  /// Where OpenSSL looks for certificates (Debian's and most other systems').
+  /// Where OpenSSL looks for certificates on Debian and most other systems.
   private static let systemCAFolder = "/etc/ssl/certs"
 
-  /// `read` and `write` finish the TCP connection and the handshake.
+  /// Starts the TCP connection. `read` and `write` complete it, including the TLS handshake.
   private func connect(_ broker: BrokerAddress, keepalive: Int) throws(AccessoryError) {
     errno = 0
     let result = mosquitto_connect_async(mosquitto, broker.host, CInt(broker.port), CInt(keepalive))
@@ -159,7 +158,7 @@ final class MosquittoConnection {
 
   // MARK: - The loop
 
-  /// The most messages with QoS 1 that wait for the broker's acknowledgement.
+  /// The most unacknowledged QoS 1 messages at one time.
   static let inFlightLimit: CInt = 20
   /// The socket; nil after the library has closed it.
   var socket: CInt? {
@@ -167,10 +166,10 @@ final class MosquittoConnection {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Whether the library has something to send, for which the socket had no room.
+  /// Whether the library has data left to send because the socket was full.
   var wantsToWrite: Bool { mosquitto_want_write(mosquitto) }
 
-  /// What the library has reported since the last call.
+  /// Returns and clears the reported events.
   func takeEvents() -> [Event] {
     guard !inbox.events.isEmpty else { return [] }
     defer { inbox.events = [] }
@@ -181,19 +180,19 @@ final class MosquittoConnection {
   func read() -> (result: CInt, hadPacket: Bool, mayHaveMore: Bool) {
     errno = 0
     let result = mosquitto_loop_read(mosquitto, 1)
-    // The library stops at EAGAIN. That of an acknowledgement, which it writes meanwhile, hides what TLS has decrypted
-    // already, so the caller reads again while something waits to be written.
+    // The library stops at EAGAIN. While it reads, it may also write an acknowledgement. An EAGAIN from that write hides data that
+    // TLS has already decrypted, so the caller reads again while something waits to be written.
     let isAtEnd = errno == EAGAIN
     return (result, !isAtEnd, !isAtEnd || wantsToWrite)
   }
 
-  /// Writes what waits.
+  /// Writes waiting data.
   func write() -> CInt { mosquitto_loop_write(mosquitto, 1) }
 
-  /// Sends a PINGREQ when it is time, and closes the connection when the last one wasn't answered.
+  /// Sends a PINGREQ when it is due, and closes the connection if the last one wasn't answered.
   func checkKeepalive() -> CInt { mosquitto_loop_misc(mosquitto) }
 
-  /// Sends a message, or keeps it in memory while the socket is full. Returns its number.
+  /// Sends a message. The library keeps it in memory while the socket is full. Returns the message's number.
   func publish(_ message: MQTTMessage) -> Result<CInt, AccessoryError> {
     var number: CInt = 0
     let result = message.payload.withUnsafeBytes { payload in
@@ -207,7 +206,7 @@ final class MosquittoConnection {
     return .success(number)
   }
 
-  /// Subscribes to a filter. Returns the call's number.
+  /// Subscribes to a filter. Returns the number of the request.
   func subscribe(_ filter: String, qos: MQTTMessage.QoS) -> Result<CInt, AccessoryError> {
     var number: CInt = 0
     let result = mosquitto_subscribe(mosquitto, &number, filter, qos.rawValue)
@@ -220,7 +219,7 @@ final class MosquittoConnection {
   /// Ends a subscription.
   func unsubscribe(_ filter: String) { mosquitto_unsubscribe(mosquitto, nil, filter) }
 
-  /// Sends the broker a DISCONNECT, so that it drops the will.
+  /// Sends DISCONNECT, so that the broker discards the will.
   func disconnect() { mosquitto_disconnect(mosquitto) }
 
   // MARK: - Errors
@@ -254,28 +253,29 @@ final class MosquittoConnection {
   }
 }
 
-/// Whether a text of the library's log says that it asks for an answer: "Client ID sending PINGREQ". In others, whose ends are different,
-/// there are topics of whoever publishes.
+/// Whether a log line of the library reports a ping: "Client ID sending PINGREQ". The end of the line is compared, because other
+/// lines end differently or contain topics that anybody may choose.
 private func isPing(_ text: UnsafePointer<CChar>) -> Bool {
   strstr(text, " sending PINGREQ").map { strlen($0) == 16 } ?? false
 }
 
-/// Whether a text of the library's log says that a message with QoS 2 was received: "Client ID received PUBLISH (d0, q2, …". The
-/// library keeps those in memory, without a limit, until the broker releases them, and has no callback before.
+/// Whether a log line of the library reports a received message with QoS 2: "Client ID received PUBLISH (d0, q2, …". The library
+/// stores such messages without a limit until the broker releases them, and calls back only then.
 private func isOfQoS2(_ text: UnsafePointer<CChar>) -> Bool {
   guard let found = strstr(text, " received PUBLISH (d") else { return false }
   return strncmp(found + 21, ", q2,", 5) == 0
 }
 
 extension MosquittoConnection.Inbox {
-  /// The object that a callback's context points to. Its connection is alive, since it is in a call of the library.
+  /// The object that a callback's context points to. Its connection is alive, because callbacks run only during a call of the
+  /// library.
   fileprivate static func of(_ context: UnsafeMutableRawPointer?) -> MosquittoConnection.Inbox {
     Unmanaged<MosquittoConnection.Inbox>.fromOpaque(context!).takeUnretainedValue()
   }
 }
 
 extension MQTTMessage {
-  /// A message of the library; nil for one that is beyond the limits or whose topic isn't UTF-8. Its bytes are copied.
+  /// Copies a message of the library. Nil if it exceeds the limits or its topic isn't UTF-8.
   fileprivate init?(_ message: mosquitto_message) {
     guard let bytes = message.topic, strnlen(bytes, Self.longestTopic + 1) <= Self.longestTopic,
       let topic = String(validatingCString: bytes), !topic.isEmpty,

@@ -4,17 +4,17 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// A connection that is on the I/O thread.
+/// A connection on the I/O thread.
 final class OpenConnection {
   let connection: MosquittoConnection
-  /// A duplicate of the library's descriptor: the library closes its own whenever it likes, and a number that was closed may
-  /// belong to another file a moment later.
+  /// A duplicate of the library's descriptor. The library may close its own at any time, and its number may belong to another file a
+  /// moment later.
   let descriptor: FileDescriptor
   var token: EventToken?
   var interest: Interest = []
   let start: MonotonicTime
   var isAccepted = false
-  /// How many packets have come since the last one that was of use.
+  /// The number of packets since the last one that had an effect.
   var useless = 0
   /// Whether DISCONNECT was sent.
   var isLeaving = false
@@ -23,8 +23,7 @@ final class OpenConnection {
   let keepalive: Duration
   var lastInput: MonotonicTime
   var lastOutput: MonotonicTime
-  /// The bytes that have been received; and those that had been when the library last reported something, and when it had nothing left to
-  /// send.
+  /// Bytes received so far; at the library's last event; and when the library last had nothing to send.
   var received, receivedAtEvent, receivedAtSent: UInt64
 
   init(_ connection: MosquittoConnection, _ descriptor: FileDescriptor, keepalive: Duration, now: MonotonicTime) {
@@ -33,10 +32,10 @@ final class OpenConnection {
     (received, receivedAtEvent, receivedAtSent) = (0, 0, 0)
   }
 
-  /// The bytes that are read while the broker doesn't take what it is sent.
+  /// Reading pauses after this many bytes while the broker doesn't accept ours.
   private static let cloggedAfter: UInt64 = 256 << 10
 
-  /// Whether reading has to wait until the broker takes the answers to what it has sent: the library would keep them without a limit.
+  /// Whether reading must wait until the broker reads our replies. Otherwise the library would queue replies without a limit.
   var isClogged: Bool {
     connection.wantsToWrite && received > receivedAtSent && received - receivedAtSent > Self.cloggedAfter
   }

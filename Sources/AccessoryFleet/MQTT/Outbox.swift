@@ -2,8 +2,8 @@
 
 import DequeModule
 
-/// Messages that wait to be sent, in order, in bounded memory. Of a retained topic only the latest message waits, and so of
-/// every topic while there is no connection.
+/// Messages waiting to be sent, in order, in bounded memory. Keeps only the latest message of a retained topic; while offline, of any
+/// topic.
 package struct Outbox: Sendable {
   private enum Key: Hashable {
     case topic(String)
@@ -15,7 +15,7 @@ package struct Outbox: Sendable {
   private var size = 0
   private var nextNumber: UInt64 = 0
 
-  /// The most messages that wait, and the most bytes of their topics and contents.
+  /// The most waiting messages, and the most bytes of their topics and contents.
   package static let countLimit = 4_096
   package static let sizeLimit = 8 << 20
 
@@ -24,11 +24,11 @@ package struct Outbox: Sendable {
 
   /// The number of messages that wait.
   package var count: Int { messages.count }
-  /// Whether none waits.
+  /// Whether no message is waiting.
   package var isEmpty: Bool { messages.isEmpty }
 
-  /// Adds a message. With `keepsLatest` it takes the place of one of the same topic. Returns false, and drops the message, when
-  /// the outbox is full.
+  /// Adds a message. With `keepsLatest` it replaces a waiting message on the same topic. Returns false and drops the message if the
+  /// outbox is full.
   package mutating func add(_ message: MQTTMessage, keepsLatest: Bool) -> Bool {
     let key: Key
     if keepsLatest || message.isRetained {
@@ -46,8 +46,8 @@ package struct Outbox: Sendable {
     return true
   }
 
-  /// Puts messages back that were sent and perhaps didn't arrive, before the others. One of a topic that has a newer one is
-  /// dropped.
+  /// Puts messages back in front that were sent but perhaps didn't arrive. A message is dropped if a newer one on its topic is
+  /// waiting.
   package mutating func putBack(_ sent: [MQTTMessage]) {
     for message in sent.reversed() {
       let key = Key.topic(message.topic)

@@ -3,13 +3,13 @@
 import Glibc
 import SystemPackage
 
-/// How much a TCP connection has received.
+/// Counts the bytes that a TCP connection has received.
 enum ReceivedBytes {
-  /// Where `tcpi_bytes_received` is in the kernel's `struct tcp_info` (linux/tcp.h, since Linux 4.1): behind 8 fields of one byte,
-  /// 24 of 4 bytes, and 3 of 8. glibc's own `tcp_info` ends before it.
+  /// The offset of `tcpi_bytes_received` in the kernel's `struct tcp_info` (linux/tcp.h, since Linux 4.1), after 8 fields of one
+  /// byte, 24 of 4 bytes and 3 of 8 bytes. glibc's `tcp_info` ends before it.
   private static let offset = 128
 
-  /// The bytes that have been received and acknowledged; nil where the kernel doesn't count them.
+  /// The bytes received and acknowledged; nil if the kernel doesn't count them.
   static func count(_ descriptor: FileDescriptor) -> UInt64? {
     withUnsafeTemporaryAllocation(byteCount: offset + 8, alignment: 8) { buffer in
       var size = socklen_t(buffer.count)

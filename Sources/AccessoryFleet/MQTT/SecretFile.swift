@@ -5,25 +5,25 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// Files with secrets: passwords, and the keys of certificates.
+/// Reads and checks files with secrets: passwords and private keys.
 package enum SecretFile {
-  /// The longest password.
+  /// The longest password, in bytes.
   private static let longestPassword = 1_024
 
-  /// The name of the password among the credentials of a systemd unit (`LoadCredential=mqtt-password:PATH`).
+  /// The name of the password in a systemd unit's credentials (`LoadCredential=mqtt-password:PATH`).
   package static let credential = "mqtt-password"
 
-  /// The path of the password that systemd has passed to this process; nil where there is none.
+  /// The path of the password file that systemd has passed to this process; nil if there is none.
   package static func credentialPath() -> String? {
     guard let folder = getenv("CREDENTIALS_DIRECTORY") else { return nil }
     let path = String(cString: folder) + "/" + credential
-    // An empty line stands for none: a unit that loads a file that isn't there needs a value to take instead.
+    // The unit passes an empty line if the file doesn't exist, because `SetCredential=` needs some value.
     var file = stat()
     return stat(path, &file) == 0 && file.st_size > 1 ? path : nil
   }
 
-  /// Reads a password: the file's first line. Blocks, so call it on a setup queue. Throws `misconfigured` when others may read
-  /// the file or it has no password, and otherwise the error of opening it.
+  /// Reads a password: the first line of the file. Blocks, so call it on a setup queue. Throws `misconfigured` if other users may
+  /// read the file or it has no password, and otherwise the error of opening it.
   static func password(_ path: String) throws(AccessoryError) -> String {
     let file = try open(path, "password file")
     defer { try? file.close() }
@@ -43,13 +43,13 @@ package enum SecretFile {
     return text
   }
 
-  /// Throws unless the file is there and only its owner, root and its group may read it. `what` it is, for the error.
+  /// Throws unless the file exists and only its owner, its group and root may read it. `what` names the file in the error.
   static func check(_ path: String, _ what: String) throws(AccessoryError) {
     let file = try open(path, what)
     try? file.close()
   }
 
-  /// The open file is checked, so nobody can exchange it between the check and the read.
+  /// Checks the file after opening it, so that nobody can replace it between the check and the read.
   private static func open(_ path: String, _ what: String) throws(AccessoryError) -> FileDescriptor {
     let file: FileDescriptor
     do {

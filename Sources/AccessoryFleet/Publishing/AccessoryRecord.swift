@@ -3,9 +3,9 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What the publisher knows of an accessory, and the messages that say it.
+/// What the publisher knows about an accessory, and the messages that publish it.
 struct AccessoryRecord: Sendable {
-  /// What of an accessory is to be published.
+  /// The parts of an accessory that must be published.
   struct Dirt: OptionSet, Sendable {
     let rawValue: UInt8
     static let availability = Dirt(rawValue: 1)
@@ -15,7 +15,7 @@ struct AccessoryRecord: Sendable {
     static let all: Dirt = [.availability, .state, .values, .discovery]
   }
 
-  /// What the broker has kept for an accessory from earlier.
+  /// Retained messages that the broker already had for an accessory.
   struct Found: Sendable {
     var state: FleetState?
     var values: FleetValues?
@@ -24,16 +24,16 @@ struct AccessoryRecord: Sendable {
     var topics: Set<String> = []
   }
 
-  /// Its level in topics.
+  /// The accessory's topic level.
   let level: TopicLevel
-  /// What is published: the readings stay when the accessory is gone, and when this process starts anew.
+  /// The published state. Its readings stay when the accessory is disconnected and when this process restarts.
   var state: FleetState
   var facts: DiscoveryFacts
-  /// When it was seen last, in seconds since 1970; nil while it is attached.
+  /// When it was last seen, in seconds since 1970; nil while it is attached.
   var goneSince: Double?
-  /// Whether its discovery was marked to be published since it was connected.
+  /// Whether discovery was marked for publishing since the accessory was connected.
   private var isAnnounced = false
-  /// The components of its last discovery message, here or in an earlier life of this process.
+  /// The components of the last discovery message, published by this process or an earlier one.
   var components: [String: String] = [:]
 
   init(_ level: TopicLevel, _ device: Device, connected: Bool, at time: Double) {
@@ -41,15 +41,15 @@ struct AccessoryRecord: Sendable {
     (facts, goneSince) = (DiscoveryFacts(device), connected ? nil : time)
   }
 
-  /// The record of an accessory that this process has published earlier, from what the broker has kept.
+  /// Creates the record of an accessory that an earlier process published, from the broker's retained messages.
   init(_ level: TopicLevel, kept state: FleetState) {
     (self.level, self.state, goneSince) = (level, state, state.time)
     facts = DiscoveryFacts(state.device)
     facts.take(state.accessory)
   }
 
-  /// Takes what the mirror knows of the accessory, and returns what is to be published. `mirrorTime` is the time of the
-  /// mirror's clock, `now` the same moment in seconds since 1970. Alarms are taken when all that are raised are known.
+  /// Updates the record from the mirror and returns what to publish. `mirrorTime` is the time on the mirror's clock, and `now` is the
+  /// same moment in seconds since 1970. Alarms are taken once all raised ones are known.
   mutating func take(
     _ accessory: MirroredAccessory, hasAllAlarms: Bool, at now: Double, mirrorTime: MonotonicTime
   ) -> Dirt {
@@ -81,21 +81,20 @@ struct AccessoryRecord: Sendable {
       state.problem = accessory.problem ?? .disconnected(accessory.device.path)
     }
     if hasAllAlarms {
-      // Without a list, only what was published says whether the service is too old for alarms.
+      // Without a list of alarms, only the published state tells whether the service is too old for alarms.
       state.alarms = accessory.alarms ?? (accessory.record == nil ? old.alarms.map { _ in [] } : nil)
     }
     facts.take(state.accessory)
     if state.isConnected != old.isConnected || goneSince != oldGone { dirt.formUnion([.availability, .state]) }
     if state.accessory.isNews(after: old) { dirt.insert(.state) }
-    // What Home Assistant is told depends on the readings.
+    // The discovery message depends on the readings.
     if facts != oldFacts || accessory.isAsked && !isAnnounced { dirt.insert(.discovery) }
     if accessory.isAsked { isAnnounced = true }
     if dirt.contains(.state) { state.time = now }
     return dirt
   }
 
-  /// Takes a value; returns whether it is another one than before. A value that is the same never becomes older, also when
-  /// the system's clock is set.
+  /// Takes a value and returns whether it has changed. An equal value never gets an older time, even if the system clock is set back.
   private mutating func take(_ value: AccessoryValue, at time: MonotonicTime) -> Bool {
     let old = state.accessory.values[value.name]
     let time = old?.value == value ? max(time, old?.time ?? time) : time
@@ -104,7 +103,7 @@ struct AccessoryRecord: Sendable {
     return !changed.isEmpty
   }
 
-  /// The accessory is gone, with this problem. Returns what is to be published.
+  /// Marks the accessory as disconnected with this problem. Returns what to publish.
   mutating func leave(_ error: AccessoryError, at now: Double) -> Dirt {
     guard state.isConnected else { return [] }
     (state.isConnected, state.time, state.record, state.problem) = (false, now, nil, error)
@@ -112,7 +111,7 @@ struct AccessoryRecord: Sendable {
     return [.availability, .state]
   }
 
-  /// Adds what the broker has kept, where nothing newer is known: readings of earlier, and which entities Home Assistant has.
+  /// Fills gaps from the broker's retained messages: earlier readings, and the entities that Home Assistant already has.
   mutating func take(_ kept: Found) {
     if components.isEmpty { components = kept.components }
     if let old = kept.state?.accessory {
@@ -140,7 +139,7 @@ struct AccessoryRecord: Sendable {
     MQTTMessage(topics.state(of: level), state.bytes, isRetained: isRetained)
   }
 
-  /// Nil for an accessory without values.
+  /// The message with the values; nil if the accessory has none.
   func valuesMessage(_ topics: FleetTopics, isRetained: Bool, at time: Double) -> MQTTMessage? {
     let now = MonotonicTime(since1970: time)
     let values = state.values.entries.map { Read($0.value, age: $0.age(now)) }.sorted { $0.name < $1.name }
@@ -149,7 +148,7 @@ struct AccessoryRecord: Sendable {
       topics.values(of: level), FleetValues(state.device, values, at: time).bytes, isRetained: isRetained)
   }
 
-  /// The topics that the broker keeps for an accessory.
+  /// The retained topics of an accessory.
   static func keptTopics(_ level: TopicLevel, _ topics: FleetTopics, discoveryPrefix: String?) -> [String] {
     var all = [topics.availability(of: level), topics.state(of: level), topics.values(of: level)]
     if let discoveryPrefix { all.insert(DiscoveryTopic.topic(discoveryPrefix, topics.gateway, level), at: 0) }
@@ -158,7 +157,7 @@ struct AccessoryRecord: Sendable {
 }
 
 extension MirroredAccessory {
-  /// Whether something else than times has changed of what is published in a state.
+  /// Whether anything but times has changed in the published part.
   fileprivate func isNews(after old: MirroredAccessory) -> Bool {
     func plain(_ record: Bridge.Accessory?) -> Bridge.Accessory? {
       guard var record else { return nil }

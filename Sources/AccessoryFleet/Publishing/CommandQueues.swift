@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The commands of the broker that wait for accessories: one after another for each accessory.
+/// Commands from the broker, queued for each accessory and performed one after another.
 struct CommandQueues: Sendable {
   typealias Work = @Sendable () async -> Void
 
@@ -15,13 +15,13 @@ struct CommandQueues: Sendable {
   private var queues: [TopicLevel: Queue] = [:]
   private var rate = RateLimit(atOnce: 20, perSecond: 5)
 
-  /// The most commands that wait for one accessory.
+  /// The most waiting commands for one accessory.
   private static let limit = 8
 
-  /// Whether one more may come from the broker now.
+  /// Whether one more command is accepted now.
   mutating func admit(now: MonotonicTime) -> Bool { rate.admit(now: now) }
 
-  /// Adds a command for an accessory. Where none is being performed, `begin` makes the task that does so.
+  /// Queues a command for an accessory. If none is running, `begin` creates the task that performs the queue.
   mutating func add(
     _ work: @escaping Work, for level: TopicLevel, begin: () -> Task<Void, Never>
   ) throws(AccessoryError) {
@@ -35,7 +35,7 @@ struct CommandQueues: Sendable {
     queues[level]!.waiting.append(work)
   }
 
-  /// The next command for an accessory; nil when there is none, and then its task ends.
+  /// The next command for an accessory; nil if there is none. Its task then ends.
   mutating func next(of level: TopicLevel) -> Work? {
     guard !Task.isCancelled, let queue = queues[level], !queue.waiting.isEmpty else {
       queues[level] = nil

@@ -3,16 +3,16 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The topics of Home Assistant's discovery for a gateway's accessories: `PREFIX/device/GATEWAY/ID/config`.
+/// The discovery topics of a gateway's accessories: `PREFIX/device/GATEWAY/ID/config`.
 enum DiscoveryTopic {
   static func topic(_ prefix: String, _ gateway: TopicLevel, _ accessory: TopicLevel) -> String {
     "\(prefix)/device/\(gateway)/\(accessory)/config"
   }
 
-  /// The filter for those of all accessories of the gateway.
+  /// The filter for all accessories of the gateway.
   static func filter(_ prefix: String, _ gateway: TopicLevel) -> String { "\(prefix)/device/\(gateway)/+/config" }
 
-  /// The accessory of a topic; nil for a topic that isn't of this gateway's discovery.
+  /// The accessory of a topic; nil if the topic isn't a discovery topic of this gateway.
   static func accessory(_ topic: String, _ prefix: String, _ gateway: TopicLevel) -> TopicLevel? {
     let begin = "\(prefix)/device/\(gateway)/"
     let end = "/config"
@@ -25,7 +25,7 @@ enum DiscoveryTopic {
   /// The most components of a message that are read.
   private static let componentLimit = 1_024
 
-  /// The components of a discovery message with their platforms; empty for anything else.
+  /// The components of a discovery message with their platforms; empty if it isn't valid.
   static func components(_ payload: [UInt8]) -> [String: String] {
     guard let fields = (try? JSON(payload))?.fields, let components = fields["components"]?.fields,
       components.count <= componentLimit

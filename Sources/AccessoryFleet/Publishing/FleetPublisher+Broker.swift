@@ -3,14 +3,14 @@
 import AccessoryControl
 import AccessoryCore
 
-// What the publisher says to the broker, and what it finds there.
+// What the publisher sends to the broker and reads from it.
 
 extension FleetPublisher {
-  /// How long the broker has, after it has accepted the subscriptions, to send what it has kept.
+  /// How long to wait for retained messages after the broker has accepted the subscriptions.
   private static let settling = Duration.milliseconds(500)
-  /// How long messages of one accessory are collected.
+  /// How long to collect changes of one accessory before publishing them.
   static let collecting = Duration.milliseconds(100)
-  /// The most messages that wait for the broker before the next accessory's are made.
+  /// The messages of the next accessory are made only while fewer than this many wait for the broker.
   private static let waitingLimit = 512
 
   /// After every connect.
@@ -23,9 +23,9 @@ extension FleetPublisher {
       await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
       await mqtt.subscribe(DiscoveryMessage.birthTopic(prefix: prefix))
     }
-    // An old connection's will may come after our own word.
+    // The will of an old connection may arrive after we have published "online".
     await mqtt.subscribe(topics.availability)
-    // What the broker has kept is looked at once; afterwards this process knows what is there.
+    // Read the retained messages only once. Afterwards this process knows what is there.
     if !broker.hasLooked {
       records.beginLooking()
       broker.look(for: lookFilters)
@@ -34,7 +34,7 @@ extension FleetPublisher {
       records.markAll()
       flushSoon()
     }
-    // Also a command that isn't permitted is answered, so all are read.
+    // Read the topics of all commands: a command that isn't permitted is answered with an error.
     await mqtt.subscribe(topics.allCommands)
   }
 
@@ -44,7 +44,7 @@ extension FleetPublisher {
       + (settings.discoveryPrefix.map { [DiscoveryTopic.filter($0, settings.gateway)] } ?? [])
   }
 
-  /// Soon after the last subscription was accepted, what the broker has kept has arrived.
+  /// Soon after the broker has accepted the last subscription, its retained messages have arrived.
   func settle() {
     work.looking?.cancel()
     work.looking = Task { [clock] in
@@ -64,25 +64,25 @@ extension FleetPublisher {
     }
   }
 
-  /// Compares what the broker has kept with the service's accessories, when both are known, or when the service is away.
+  /// Compares the broker's retained messages with the service's accessories once both are known or the service is unavailable.
   func lookIsDone() async {
-    // Those that are known already needn't wait for the others.
+    // Accessories that are already known don't wait for the others.
     guard broker.hasLooked else {
       records.markAll()
       return
     }
     for (level, topics) in records.compare(at: Self.now) { await remove(level, topics) }
     flushSoon()
-    // Those that were found may have gone before the others.
+    // The retained accessories may have been disconnected earlier than the known ones.
     work.forgetting?.cancel()
     work.forgetting = nil
     scheduleForgetting()
   }
 
-  /// A message of the broker. Everything in it may be made up.
+  /// Handles a message of the broker. Its content isn't trusted.
   func received(_ message: MQTTMessage) async {
     if let prefix = settings.discoveryPrefix, message.topic == DiscoveryMessage.birthTopic(prefix: prefix) {
-      // A kept one is from before this connection, and everything is published after a connect anyway.
+      // Ignore a retained one: it is older than this connection, and everything is published after connecting anyway.
       if !message.isRetained, message.payload.elementsEqual(FleetTopics.online.utf8) { homeAssistantStarted() }
       return
     }
@@ -100,7 +100,7 @@ extension FleetPublisher {
     switch FleetTopic(message.topic) {
     case .gateway(settings.gateway, .info)?: broker.sawOwn(isRetained: message.isRetained)
     case .accessory(settings.gateway, let level, let part)?:
-      // One that isn't kept is our own: the broker sends it back.
+      // A message that isn't retained is our own, sent back by the broker.
       guard message.isRetained, !message.payload.isEmpty else { return }
       note(level, message) { found in
         switch part {
@@ -115,8 +115,8 @@ extension FleetPublisher {
     }
   }
 
-  /// Somebody else has said that this gateway is offline: an old connection's will, or another publisher of its name. Two of
-  /// these must not answer each other without end.
+  /// Another client has published that this gateway is offline: the will of an old connection, or another publisher with the same
+  /// name. The rate is limited so that two publishers don't answer each other forever.
   private func sayOnline() {
     guard work.correcting == nil else { return }
     work.correcting = Task { [clock] in
@@ -131,7 +131,8 @@ extension FleetPublisher {
     if !broker.hasLooked { records.note(message.topic, of: level, body) }
   }
 
-  /// Home Assistant forgets what isn't kept when it restarts. All gateways hear of it at once, so each waits a little.
+  /// When Home Assistant restarts, it forgets messages that aren't retained. All gateways notice at once, so each waits a random
+  /// time.
   private func homeAssistantStarted() {
     guard work.republishing == nil || work.republishing?.isCancelled == true else { return }
     work.republishing = Task { [clock] in
@@ -152,7 +153,7 @@ extension FleetPublisher {
 
   // MARK: - Publishing
 
-  /// What has been marked is published soon.
+  /// Publishes the marked parts soon.
   func flushSoon() {
     guard broker.isConnected, broker.hasLooked, work.flushing == nil, records.isDirty else { return }
     work.flushing = Task { [clock] in
@@ -165,7 +166,7 @@ extension FleetPublisher {
 
   private func flush() async {
     guard broker.isConnected, broker.hasLooked else { return }
-    // Only as much is taken out as the broker takes: the latest is published anyway, and the memory is bounded.
+    // Make only as many messages as the broker accepts. The others are made later with the latest state, so memory stays bounded.
     for level in records.dirtyLevels {
       guard await mqtt.waiting < Self.waitingLimit else { break }
       guard let (what, record) = records.takeDirt(of: level) else { continue }
@@ -180,7 +181,7 @@ extension FleetPublisher {
       if what.contains(.values) {
         record.valuesMessage(topics, isRetained: settings.retainsStates, at: Self.now).map { messages.append($0) }
       }
-      // After the state, so that nobody reads an old one of an accessory that is there again.
+      // Publish it after the state. Otherwise a reader could see a reconnected accessory with its old state.
       if what.contains(.availability) { messages.append(record.availability(topics)) }
       for message in messages {
         if await !mqtt.publish(message) {
@@ -192,9 +193,10 @@ extension FleetPublisher {
 
   // MARK: - Forgetting
 
-  /// Removes those that have been gone for long, and does so again when the next one is due.
+  /// Removes accessories that have been disconnected for too long, and repeats when the next one is due.
   func scheduleForgetting() {
-    // While the service is away, nobody knows which are there. Whoever goes now is due after those that went before.
+    // While the service is unavailable, nobody knows which accessories exist. An accessory that disconnects now is due after those
+    // that are already disconnected.
     guard records.isSynchronized, work.forgetting == nil, let next = records.firstGone else { return }
     let limit = settings.forgetAfter / .seconds(1)
     work.forgetting = Task { [clock] in
@@ -211,8 +213,8 @@ extension FleetPublisher {
     }
   }
 
-  /// An empty message takes the place of what the broker has kept. The discovery goes first, so that Home Assistant removes the
-  /// device instead of showing it as unavailable.
+  /// Deletes the retained messages by publishing empty ones. Discovery comes first, so that Home Assistant removes the device instead
+  /// of showing it as unavailable.
   private func remove(_ level: TopicLevel, _ kept: Set<String>) async {
     let discovery = settings.discoveryPrefix.map { DiscoveryTopic.topic($0, settings.gateway, level) }
     for topic in kept.sorted(by: { ($0 != discovery ? 1 : 0, $0) < ($1 != discovery ? 1 : 0, $1) }) {

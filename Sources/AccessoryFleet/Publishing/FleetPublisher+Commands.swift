@@ -3,13 +3,13 @@
 import AccessoryControl
 import AccessoryCore
 
-// Commands that come from the broker. Which commands there are is set in the service's configuration; the service checks each
-// one again.
+// Commands from the broker. The service's configuration says which commands are permitted, and the service checks each one again.
 
 extension FleetPublisher {
-  /// A message on a topic `set`. Every one is answered, unless the broker had kept it or it is for an accessory that was never here.
+  /// Handles a message on a topic `set`. Every message gets an answer, except retained ones and those for an accessory that was never
+  /// here.
   func command(_ name: TopicLevel, for level: TopicLevel, _ message: MQTTMessage) async {
-    // A kept command would be performed again at every start.
+    // A retained command would run again at every start.
     guard !message.isRetained, let record = records[level] else { return }
     let id = FleetCall.id(of: message.payload)
     do throws(AccessoryError) {
@@ -19,8 +19,7 @@ extension FleetPublisher {
       guard record.state.isConnected, let service else {
         throw AccessoryError(.disconnected, "\(record.state.device.id) is not attached")
       }
-      // The commands may have been read at a socket that decides about them, before the service was found again at one that
-      // permits all.
+      // The commands may have been read at a restricted socket before the service was found again at one that permits everything.
       guard await mirror.permitsCommands(of: Self.place) else {
         throw AccessoryError(
           .permissionDenied,
@@ -52,8 +51,8 @@ extension FleetPublisher {
     }
   }
 
-  /// The command with this name, if the service permits it. One that isn't known is asked for again, since the service may have
-  /// read a new configuration.
+  /// The command with this name, if the service permits it. An unknown name is looked up again, since the service may have read a new
+  /// configuration.
   private func permitted(
     _ name: TopicLevel, _ level: TopicLevel, _ device: BridgeDevice
   ) async throws(AccessoryError) -> CommandDescription {

@@ -3,21 +3,21 @@
 import AccessoryControl
 import AccessoryCore
 
-// Turns changes of the mirror into records, and marks what to publish.
+// Turns changes of the mirror into records and marks what to publish.
 
 extension FleetPublisher {
-  /// How long the service may be away, as while it is restarted, before its accessories are offline.
+  /// How long the service may be unavailable, for example during a restart, before its accessories are published as offline.
   private static let grace = Duration.seconds(3)
   /// How long the service has to answer a command.
   private static let replyTimeout = Duration.seconds(20)
 
-  /// Takes an event of the mirror. The mirror's changes are taken before it.
+  /// Handles an event of the mirror, after the mirror's pending changes.
   func take(_ event: ServiceFollower.Event, isNews: Bool, _ changes: MirrorChanges) async {
     switch event {
     case .begun(let client):
       work.losing?.cancel()
       records.begin()
-      // Lists don't wait for commands, which may take long.
+      // Use a connection of its own, so that lists don't wait behind commands, which may take long.
       service = try? await BridgeClient.connect(to: client.socketPath, replyTimeout: Self.replyTimeout)
       log.notice("following the service at \(client.socketPath)")
     case .ended(let error):
@@ -41,11 +41,11 @@ extension FleetPublisher {
     }
   }
 
-  /// Takes what has changed in the mirror, now. One call after another, so that no change overtakes another one.
+  /// Takes the mirror's pending changes. Calls run one after another, so that changes stay in order.
   func pull(_ changes: MirrorChanges) async {
     while let pulling = work.pulling { await pulling.value }
     let task = Task {
-      // Before the task ends: whoever waits for it would not leave the actor to the one that clears it afterwards.
+      // Clear this before the task ends. A caller that waits for the task might otherwise continue first and still find it set.
       defer { work.pulling = nil }
       let change = await changes.take()
       records.take(change, at: Self.now, mirrorTime: clock.now)
@@ -62,16 +62,16 @@ extension FleetPublisher {
       await clock.sleep(for: Self.grace)
       guard !Task.isCancelled else { return }
       records.leave(error, all: true, at: Self.now)
-      // Nobody knows those that the broker has kept.
+      // The service isn't reachable, so nothing is known about the accessories that the broker retains.
       await lookIsDone()
     }
   }
 
-  /// Publishes an event as such, beside the state.
+  /// Publishes an event by itself, besides the state.
   private func tell(_ event: BridgeEvent) {
-    // Events aren't queued while the broker is away.
+    // Events aren't queued while offline.
     guard broker.isConnected, let told = Bridge.Event(event, at: Self.now), let device = told.device else { return }
-    // One that was raised before this process knew the service is no news, either.
+    // An alarm that was raised before this process knew the service isn't an event, either.
     if case .alarm = event, !records.isSynchronized { return }
     guard let document = FleetEvent(told) else { return }
     let message = MQTTMessage(topics.event(of: records.level(of: device)), document.bytes, qos: .atMostOnce)
@@ -80,7 +80,7 @@ extension FleetPublisher {
 }
 
 extension Bridge.Event {
-  /// An event for the documents of a fleet; nil for what was there before.
+  /// Converts an event for the fleet's documents; nil for a reading that existed before.
   fileprivate init?(_ event: BridgeEvent, at time: Double) {
     switch event {
     case .ready, .present: return nil

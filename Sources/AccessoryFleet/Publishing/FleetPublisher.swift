@@ -5,25 +5,25 @@ import AccessoryCore
 import AccessoryIO
 import Logging
 
-/// Publishes the accessories of this machine's service on a broker, until its task is cancelled: a view of the mirror.
+/// Publishes the accessories of this machine's service on a broker until its task is cancelled. It is a view of the mirror.
 ///
-/// What is to be on the broker is computed from `records`, so it doesn't matter how long the broker was away: after every
-/// connect the latest states are published, and after Home Assistant has started.
+/// Every message is computed from `records`, so the length of an outage doesn't matter. The latest states are published after every
+/// connection to the broker and after Home Assistant has started.
 package actor FleetPublisher {
   let settings: PublisherSettings
   let mqtt: MQTTClient
   let clock: any TimerClock
   let log: Logger
   let mirror: ServiceMirror
-  /// What is to be on the broker.
+  /// What should be on the broker.
   var records = PublishedRecords()
   var broker = BrokerState()
-  /// Commands that come from the broker, and the service's connection for them; nil while the service is away.
+  /// Commands from the broker, and the connection to the service for them; nil while the service is unavailable.
   var commands = CommandQueues()
   var service: BridgeClient?
   var work = PublisherWork()
 
-  /// What the publisher does later, or over and over.
+  /// Tasks that the publisher runs later or repeatedly.
   struct PublisherWork: Sendable {
     var flushing, forgetting, republishing, losing, correcting, looking, pulling: Task<Void, Never>?
 
@@ -34,7 +34,7 @@ package actor FleetPublisher {
 
   var topics: FleetTopics { settings.topics }
 
-  /// A publisher of `mqtt`, whose will must be `settings.will`.
+  /// Creates a publisher on `mqtt`, whose will must be `settings.will`.
   package init(
     _ settings: PublisherSettings, mqtt: MQTTClient, clock: any TimerClock = IOThread.shared, log: Logger
   ) {
@@ -42,13 +42,13 @@ package actor FleetPublisher {
     mirror = ServiceMirror([.values, .alarms, .readings, .commands, .lists, .freshness], clock: clock)
   }
 
-  /// Publishes until the task is cancelled; then says that the gateway is offline, and leaves the broker.
+  /// Publishes until the task is cancelled. Then publishes that the gateway is offline and disconnects.
   package func run() async {
     let service = ServiceMirror.Service(Self.place, sockets: settings.sockets)
     await run { mirror, hooks in await mirror.run([service], hooks) }
   }
 
-  /// The same, with a mirror that `follow` fills, until its task is cancelled.
+  /// The same with a mirror that `follow` fills until its task is cancelled.
   package func run(
     following follow: @escaping @Sendable (ServiceMirror, ServiceMirror.Hooks) async -> Void
   ) async {
@@ -67,7 +67,7 @@ package actor FleetPublisher {
     await mqtt.stop(after: settings.will)
   }
 
-  /// The service's name in the mirror: it may be at one of several sockets.
+  /// The service's name in the mirror. The service may be at one of several sockets.
   package static let place = "service"
 
   // MARK: - The broker
@@ -83,13 +83,13 @@ package actor FleetPublisher {
       work.republishing?.cancel()
       let seconds = Double(retry.inMilliseconds) / 1_000
       if broker.disconnected(error) { log.warning("\(error.message); the next try is in \(seconds) s") }
-      // What the broker has kept can't be read, and would end each connection: others may have put it there.
+      // Other clients may have published retained messages that can't be read. Reading them again would end each new connection.
       guard error.kind == .badData, !broker.hasLooked else { return }
       log.warning("what the broker has kept for this gateway isn't looked at: accessories of earlier may stay there")
       broker.looked()
       await lookIsDone()
     case .message(let message): await received(message)
-    // Services of before don't say when readings become stale.
+    // Older services don't report when readings become stale.
     case .keepalive: Task { _ = await mirror.refreshed() }
     case .subscribed(let filter): if broker.answered(filter) { settle() }
     case .refused(let topic, let error):

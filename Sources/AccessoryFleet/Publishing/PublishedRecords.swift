@@ -3,48 +3,48 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What is to be on the broker: a record for each accessory of the mirror, also for those that are gone and not
-/// forgotten, and what of them is to be published.
+/// What should be on the broker. Holds a record for each accessory of the mirror, including disconnected ones that aren't forgotten
+/// yet, and marks what to publish.
 struct PublishedRecords: Sendable {
   typealias Dirt = AccessoryRecord.Dirt
 
   private var records: [TopicLevel: AccessoryRecord] = [:]
   private var levels = AccessoryLevels()
   private var dirty: [TopicLevel: Dirt] = [:]
-  /// What the broker has kept for accessories, by level; while it is looked at.
+  /// The broker's retained messages by level, while they are being read.
   private var found: [TopicLevel: AccessoryRecord.Found] = [:]
-  /// The raised alarms of accessories that the service doesn't have now: they are silent.
+  /// The raised alarms of accessories that the service doesn't have now, such as silence alarms.
   private var alarmsOfGone: [TopicLevel: [AccessoryAlarm]] = [:]
   /// Whether all accessories of the service are known.
   private(set) var isSynchronized = false
-  /// Whether the service has been away for longer than a restart takes.
+  /// Whether the service has been unavailable for longer than a restart takes.
   private(set) var isServiceAway = false
 
-  /// The most accessories that are known at one time: those of a service, and as many that are gone.
+  /// The most accessories at one time: as many as a service has, and the same number of disconnected ones.
   static let limit = 2 * ReplyLimits.devices
 
   /// The record at this level.
   subscript(level: TopicLevel) -> AccessoryRecord? { records[level] }
 
-  /// The level of a device of the service, or the one that its id has.
+  /// The level of a device of the service, or else the level of its id.
   func level(of device: Device) -> TopicLevel { levels[device.place] ?? TopicLevel(naming: device.id) }
 
   // MARK: - The mirror
 
-  /// A service begins to report, or is gone; what is published stays for now.
+  /// A service starts to report or has disappeared. The published states stay for now.
   mutating func begin() { (isSynchronized, isServiceAway, alarmsOfGone) = (false, false, [:]) }
   mutating func end() { isSynchronized = false }
-  /// All accessories of the service have been reported.
+  /// The service has reported all accessories.
   mutating func synchronize() { isSynchronized = true }
 
-  /// Takes what has changed in the mirror. `now` is in seconds since 1970, `mirrorTime` on the mirror's clock.
+  /// Applies a change of the mirror. `now` is in seconds since 1970, `mirrorTime` on the mirror's clock.
   mutating func take(_ change: MirrorChange, at now: Double, mirrorTime: MonotonicTime) {
-    // First those that are gone: their levels may be others' now.
+    // Handle disconnected ones first, because other accessories may have their levels now.
     for accessory in change.accessories where !accessory.isConnected {
       guard let level = levels.remove(accessory.id) ?? levelOfGone(accessory) else { continue }
       update(level, accessory, now, mirrorTime)
     }
-    // What a service has told before it was lost isn't true for the one that is there now.
+    // Reports of a lost service don't count for the current one.
     for accessory in change.accessories where accessory.isConnected && accessory.isReported {
       let level = levels.level(of: accessory)
       if records[level] == nil {
@@ -58,7 +58,7 @@ struct PublishedRecords: Sendable {
     for id in change.forgotten { _ = levels.remove(id) }
   }
 
-  /// The level of an accessory that is gone and whose level no other one has: it can still raise alarms.
+  /// The level of a disconnected accessory, if no other accessory has it. A disconnected accessory can still raise alarms.
   private func levelOfGone(_ accessory: MirroredAccessory) -> TopicLevel? {
     let level = levels.level(of: accessory)
     return levels.contains(level) || records[level]?.state.device.id != accessory.device.id ? nil : level
@@ -73,7 +73,8 @@ struct PublishedRecords: Sendable {
     if !dirt.isEmpty { mark(level, dirt) }
   }
 
-  /// Those that the service hasn't reported are gone; with `all` the others, too, since the service is gone.
+  /// Marks accessories that the service hasn't reported as disconnected. With `all`, marks every accessory, because the service has
+  /// disappeared.
   mutating func leave(_ error: AccessoryError, all isAll: Bool, at now: Double) {
     if isAll {
       isServiceAway = true
@@ -87,7 +88,7 @@ struct PublishedRecords: Sendable {
     }
   }
 
-  /// An alarm of an accessory that the mirror doesn't know, or that is gone.
+  /// Applies an alarm of an accessory that is disconnected or unknown to the mirror.
   mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange, of device: Device, at now: Double) {
     let level = TopicLevel(naming: device.id)
     guard levels[device.place] == nil, alarmsOfGone[level] != nil || alarmsOfGone.count < Self.limit else { return }
@@ -100,7 +101,7 @@ struct PublishedRecords: Sendable {
     mark(level, record.facts == facts ? .state : [.state, .discovery])
   }
 
-  /// Notes the commands that the service permits for an accessory.
+  /// Stores the commands that the service permits for an accessory.
   mutating func note(_ commands: [CommandDescription], of level: TopicLevel) {
     guard let record = records[level], record.facts.commands != commands else { return }
     records[level]?.facts.commands = commands
@@ -109,18 +110,18 @@ struct PublishedRecords: Sendable {
 
   // MARK: - What the broker has kept
 
-  /// Begins to look at what the broker has kept.
+  /// Starts collecting the broker's retained messages.
   mutating func beginLooking() { found = [:] }
 
-  /// Notes something that the broker has kept for an accessory.
+  /// Stores a retained message of an accessory.
   mutating func note(_ topic: String, of level: TopicLevel, _ body: (inout AccessoryRecord.Found) -> Void) {
     guard found[level] != nil || found.count < Self.limit else { return }
     body(&found[level, default: AccessoryRecord.Found()])
     found[level]?.topics.insert(topic)
   }
 
-  /// Compares what the broker has kept with the service's accessories, if they are known or the service is away. Returns
-  /// the topics of accessories of which nothing says what they were, so that they can't be shown as gone.
+  /// Compares the broker's retained messages with the service's accessories, if those are known or the service is unavailable.
+  /// Returns the topics of accessories without a readable state: they can't be shown as disconnected.
   mutating func compare(at now: Double) -> [(TopicLevel, topics: Set<String>)] {
     defer { markAll() }
     guard isSynchronized || isServiceAway else { return [] }
@@ -151,33 +152,33 @@ struct PublishedRecords: Sendable {
 
   // MARK: - What is to be published
 
-  /// Something of an accessory is to be published.
+  /// Marks a part of an accessory for publishing.
   mutating func mark(_ level: TopicLevel, _ what: Dirt) { dirty[level, default: []].formUnion(what) }
 
-  /// Everything is to be published.
+  /// Marks everything for publishing.
   mutating func markAll() { for level in records.keys { mark(level, .all) } }
 
-  /// Whether something is to be published.
+  /// Whether anything is marked.
   var isDirty: Bool { !dirty.isEmpty }
 
-  /// The levels of which something is to be published.
+  /// The levels with marked parts.
   var dirtyLevels: [TopicLevel] { dirty.keys.sorted() }
 
-  /// Takes what is to be published of an accessory.
+  /// Returns and clears the marked parts of an accessory.
   mutating func takeDirt(of level: TopicLevel) -> (Dirt, AccessoryRecord)? {
     guard let what = dirty.removeValue(forKey: level), let record = records[level] else { return nil }
     return (what, record)
   }
 
-  /// Notes the components of the discovery message that was published.
+  /// Stores the components of the published discovery message.
   mutating func note(components: [String: String], of level: TopicLevel) { records[level]?.components = components }
 
   // MARK: - Forgetting
 
-  /// When the first of those that are gone has gone.
+  /// The earliest time at which one of the disconnected accessories was last seen, in seconds since 1970.
   var firstGone: Double? { records.values.compactMap(\.goneSince).min() }
 
-  /// Removes the records of those that have been gone for `limit` seconds, and returns their levels.
+  /// Removes the records of accessories that have been disconnected for `limit` seconds, and returns their levels.
   mutating func forget(after limit: Double, at now: Double) -> [TopicLevel] {
     let levels = records.filter { $0.value.goneSince.map { now - $0 >= limit } ?? false }.keys.sorted()
     for level in levels { (records[level], dirty[level]) = (nil, nil) }

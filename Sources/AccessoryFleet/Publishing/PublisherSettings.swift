@@ -3,19 +3,19 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What a publisher publishes, and where it gets it.
+/// What to publish and where to read it from.
 package struct PublisherSettings: Sendable {
   /// The gateway's name in topics.
   package var gateway: TopicLevel
   /// The machine's host name, and the version of this program.
   package var host, version: String
-  /// The prefix of Home Assistant's discovery; nil for no discovery.
+  /// The prefix of Home Assistant's discovery topics; nil for no discovery.
   package var discoveryPrefix: String? = DiscoveryMessage.standardPrefix
-  /// Whether the broker keeps states and values. Availability and discovery are always kept.
+  /// Whether states and values are retained. Availability and discovery always are.
   package var retainsStates = true
-  /// How long an accessory that is gone stays on the broker, as offline. Its topics are removed then.
+  /// How long a disconnected accessory stays on the broker as offline. After that its topics are removed.
   package var forgetAfter = Duration.seconds(7 * 86_400)
-  /// The sockets to look for the service at, in this order.
+  /// The sockets at which to look for the service, in order.
   package var sockets: [String]
 
   /// Settings for a gateway.
@@ -23,8 +23,7 @@ package struct PublisherSettings: Sendable {
     (self.gateway, self.host, self.version, self.sockets) = (gateway, host, version, sockets)
   }
 
-  /// The sockets to look for a service at: in each place first the socket for readings, then the other one, which services of
-  /// older versions have alone.
+  /// The default sockets. For each location, the readings socket comes before the main one; older services have only the main one.
   package static func usualSockets() -> [String] {
     let (readings, others) = (ServicePlace.allReadings(), ServicePlace.all())
     return (0..<max(readings.count, others.count)).flatMap { index in
@@ -35,7 +34,7 @@ package struct PublisherSettings: Sendable {
   /// The topics of the gateway.
   var topics: FleetTopics { FleetTopics(gateway) }
 
-  /// What the broker publishes when it loses this gateway.
+  /// The message that the broker publishes if it loses this gateway.
   package var will: MQTTMessage {
     MQTTMessage(topics.availability, Array(FleetTopics.offline.utf8), isRetained: true)
   }

@@ -2,19 +2,19 @@
 
 import AccessoryCore
 
-/// How many commands are let through: some at once, then so many a second.
+/// A rate limit: a number of calls at once, then a number per second.
 struct RateLimit: Sendable {
   private let atOnce: Double
   private let perSecond: Double
   private var tokens: Double
   private var last: MonotonicTime?
 
-  /// At most `atOnce` together, and `perSecond` in the long run.
+  /// Admits at most `atOnce` together, and `perSecond` on average.
   init(atOnce: Int, perSecond: Double) {
     (self.atOnce, self.perSecond, tokens) = (Double(atOnce), perSecond, Double(atOnce))
   }
 
-  /// Whether one more may pass now.
+  /// Whether one more is admitted now.
   mutating func admit(now: MonotonicTime) -> Bool {
     if let last { tokens = min(atOnce, tokens + (now - last) / .seconds(1) * perSecond) }
     last = now

@@ -3,14 +3,14 @@
 import AccessoryControl
 import AccessoryCore
 
-/// Alarms in the documents of a fleet: their fields are those of `alarms` in what `bridge-cli --json` prints.
+/// Reads and writes alarms in a fleet's documents. The fields are those of `alarms` in the output of `bridge-cli --json`.
 enum FleetAlarms {
-  /// The most bytes of the texts of an accessory's alarms, so that its state stays within `FleetLimits.documentBytes`.
+  /// The most bytes of text in an accessory's alarms, so that its state stays within `FleetLimits.documentBytes`.
   private static let textBytes = 16 << 10
   /// The longest text of a value, in bytes.
   private static let valueBytes = 256
 
-  /// The list of these alarms, within the limits.
+  /// The alarms as a JSON list, cut to the limits.
   static func json(_ alarms: [AccessoryAlarm]?) -> JSON {
     guard let alarms else { return .null }
     var room = textBytes

@@ -3,16 +3,16 @@
 import AccessoryControl
 import AccessoryCore
 
-/// A command for an accessory, as it arrives on its topic `set`. There are three forms:
+/// A command for an accessory, as it arrives on the topic `set`. It has one of three forms:
 ///
-/// - nothing, for a command without arguments, or whose arguments all have defaults;
-/// - a JSON object: `{"arguments": {"speed": 50}, "id": "7f3a"}`. The answer has the same `id`, by which whoever asked knows it.
-///   Both fields may be left out;
-/// - any other text, for a command with one argument: the argument, as it is typed. `50` is `{"arguments": {"speed": 50}}`.
+/// - empty, for a command without required arguments;
+/// - a JSON object: `{"arguments": {"speed": 50}, "id": "7f3a"}`. The reply repeats the `id`, so that the sender can match them. Both
+///   fields are optional;
+/// - any other text, for a command with one argument: the argument's value. `50` means `{"arguments": {"speed": 50}}`.
 package struct FleetCall: Sendable, Hashable {
-  /// The arguments as texts, as they would be typed.
+  /// The arguments as text, as a user would type them.
   package var arguments: [String: String]
-  /// What the answer is to repeat; nil where nobody needs that.
+  /// The identifier that the reply repeats; nil for none.
   package var id: String?
 
   /// The longest `id`, in bytes.
@@ -30,7 +30,7 @@ package struct FleetCall: Sendable, Hashable {
     return JSON.object(fields).bytes
   }
 
-  /// Reads a message for `command`. Throws `misconfigured` when it has another form, or an argument that the command doesn't take.
+  /// Reads a message for `command`. Throws `misconfigured` if the form is wrong or the command doesn't accept an argument.
   package init(_ bytes: [UInt8], for command: CommandDescription) throws(AccessoryError) {
     do throws(FleetDocumentError) {
       try self.init(reading: bytes, command)
@@ -40,7 +40,7 @@ package struct FleetCall: Sendable, Hashable {
     try Self.check(arguments, of: command)
   }
 
-  /// The `id` of a message; nil where it has none. For the answer to a message that isn't a valid call.
+  /// The `id` of a message; nil if it has none. Used to answer a message that isn't a valid call.
   package static func id(of bytes: [UInt8]) -> String? {
     guard let fields = try? FleetFields(bytes, limit: FleetLimits.callBytes) else { return nil }
     return try? fields.text("id", limit: idBytes)
@@ -77,7 +77,7 @@ package struct FleetCall: Sendable, Hashable {
     self.init([argument.name: text])
   }
 
-  /// Numbers and truth values become the texts that a person would type.
+  /// Converts numbers and truth values to the text that a user would type.
   private static func arguments(_ fields: FleetFields) throws(FleetDocumentError) -> [String: String] {
     guard let json = fields["arguments"] else { return [:] }
     guard let given = json.fields, given.count <= FleetLimits.arguments else {
@@ -95,7 +95,7 @@ package struct FleetCall: Sendable, Hashable {
     return arguments
   }
 
-  /// A number as it is typed. Programs that have only one kind of number send 50.0 for 50.
+  /// A number as text. Some programs have only floating-point numbers and send 50.0 for 50.
   private static func wholeText(_ digits: String) -> String {
     guard let number = Double(digits), let whole = Int(exactly: number) else { return digits }
     return "\(whole)"
@@ -103,8 +103,8 @@ package struct FleetCall: Sendable, Hashable {
 
   // MARK: - Checks
 
-  /// Throws `misconfigured` for arguments that the command doesn't take. The service checks them again; here the publisher
-  /// can refuse them without asking it.
+  /// Throws `misconfigured` for arguments that the command doesn't accept. The service checks them again; this check lets the
+  /// publisher refuse them without asking it.
   private static func check(_ arguments: [String: String], of command: CommandDescription) throws(AccessoryError) {
     let name = SafeText.escape(command.name)
     func wrong(_ problem: String) -> AccessoryError { AccessoryError(.misconfigured, "\(name): \(problem)") }

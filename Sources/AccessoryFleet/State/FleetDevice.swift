@@ -3,9 +3,9 @@
 import AccessoryControl
 import AccessoryCore
 
-/// An accessory's device and its state with the gateway's service: the field `device` of documents, with `service` in it.
+/// The field `device` of documents: an accessory's device, and in `service` its state in the gateway's service.
 enum FleetDevice {
-  /// The device without what only matters on its own machine: its USB interfaces.
+  /// Leaves out the USB interfaces, which matter only on the device's own machine.
   static func json(_ accessory: Bridge.Accessory?, _ device: Device) -> JSON {
     guard case .object(var fields) = JSON.of(device) else { return .null }
     if case .object(var usb)? = fields["usb"] {
@@ -19,7 +19,7 @@ enum FleetDevice {
     return .object(fields)
   }
 
-  /// Reads a device and, where there is one, the service's record of it.
+  /// Reads a device and the service's record of it, if present.
   static func read(_ json: JSON) throws(FleetDocumentError) -> (Device, Bridge.Accessory?) {
     let device = try FleetFields.value(json, "device", as: Device.self)
     let texts = [
@@ -33,14 +33,14 @@ enum FleetDevice {
     }
     let all = try FleetFields(json)
     guard let fields = try all.object("service"), var service = all["service"]?.fields else { return (device, nil) }
-    // A gateway of a later version may have another word for what is permitted.
+    // A gateway of a later version may use a new word here.
     if fields["writes"]?.text.flatMap({ Bridge.Writes(rawValue: $0) }) == nil { service["writes"] = nil }
     (service["device"], service["problem"]) = (.of(device), nil)
     var accessory = try FleetFields.value(.object(service), "service", as: Bridge.Accessory.self)
     guard [accessory.profile, accessory.driver, accessory.holder].allSatisfy({ fits($0) }) else {
       throw FleetDocumentError("a text of the service is too long")
     }
-    // Nobody publishes these, so they have no limits.
+    // These are never published, so no limits exist for them.
     (accessory.protocols, accessory.alarms, accessory.unfit_alarms) = (nil, nil, nil)
     accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in
       Bridge.Problem(try FleetProblem(json).error)
@@ -49,8 +49,7 @@ enum FleetDevice {
   }
 }
 
-/// An error in a document: of a device, or as a command's answer. The fields are those of the errors that commands print with
-/// `--json`.
+/// An error in a document, for a device or as a command's reply. The fields are those of errors in `--json` output.
 package struct FleetProblem: Sendable, Hashable {
   /// The error.
   package var error: AccessoryError

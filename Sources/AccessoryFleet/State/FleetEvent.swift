@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// Something that has happened to an accessory, not retained: an event of the service's `Subscribe`.
+/// An event of an accessory, not retained: one event of the service's `Subscribe`.
 ///
 /// ```json
 /// {"schema": "accessory-bridge-mqtt/1", "document": "event", "event": "battery", "time": 1790000000.5, "device": {…}, "battery": {…},
@@ -13,7 +13,7 @@ package struct FleetEvent: Sendable, Hashable {
   /// The event, with its device.
   package var event: Bridge.Event
 
-  /// An event; nil for one that is about no device.
+  /// Creates the document of an event; nil if the event concerns no device.
   package init?(_ event: Bridge.Event) {
     guard event.device != nil else { return nil }
     self.event = event

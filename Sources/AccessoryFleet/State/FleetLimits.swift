@@ -3,8 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The limits of what comes from a broker. Longer messages and more of them are refused, since anybody who may publish chooses
-/// them.
+/// The limits of messages from a broker. Anybody who may publish chooses their size and number, so larger ones are refused.
 package enum FleetLimits {
   /// The longest state, info, event or result, in bytes.
   package static let documentBytes = 64 << 10
@@ -22,7 +21,7 @@ package enum FleetLimits {
   package static let arguments = 64
 }
 
-/// Why a message of a broker isn't what its topic promises.
+/// Why a message doesn't have the content that its topic requires.
 package struct FleetDocumentError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason in words.
   package let description: String
@@ -30,7 +29,7 @@ package struct FleetDocumentError: Error, Hashable, Sendable, CustomStringConver
   init(_ description: String) { self.description = description }
 }
 
-/// The fields of a JSON object that came from a broker.
+/// The fields of a JSON object from a broker.
 struct FleetFields {
   private let fields: [String: JSON]
 
@@ -104,7 +103,7 @@ struct FleetFields {
   /// A time in seconds since 1970; nil where it is missing or null.
   func time(_ name: String) throws(FleetDocumentError) -> Double? { try number(name, ReplyLimits.seconds) }
 
-  /// A value of the control socket's interface, within its limits; nil where it is missing or null.
+  /// A value of the control socket's interface, within its limits; nil if it is missing or null.
   func value<Value: Decodable>(
     _ name: String, as type: Value.Type = Value.self
   ) throws(FleetDocumentError) -> Value? {
@@ -138,7 +137,7 @@ struct FleetFields {
 }
 
 extension JSON {
-  /// A number, or null where there is none or where JSON can't express it.
+  /// A number; null if there is none or JSON can't express it.
   static func number(_ number: Double?) -> JSON {
     guard let number, number.isFinite else { return .null }
     return .number(Int(exactly: number).map { "\($0)" } ?? "\(number)")
@@ -150,13 +149,13 @@ extension JSON {
 
   static func flag(_ flag: Bool?) -> JSON { flag.map { .bool($0) } ?? .null }
 
-  /// A value of the control socket's interface. Null for one that JSON can't express: an infinite number.
+  /// A value of the control socket's interface. Null if JSON can't express it: an infinite number.
   static func of(_ value: (some Encodable)?) -> JSON {
     guard let value else { return .null }
     return (try? JSON(encoding: value)) ?? .null
   }
 
-  /// A document of ours: its fields, its kind and the name of its schema.
+  /// Writes a document: its fields, its kind and the name of its schema.
   static func document(_ kind: FleetDocuments.Kind, _ fields: [String: JSON]) -> [UInt8] {
     var fields = fields
     fields["schema"] = .string(FleetDocuments.schema)
@@ -165,17 +164,17 @@ extension JSON {
   }
 }
 
-/// The JSON documents on the topics of a fleet, which Documentation/schema/mqtt-1.schema.json describes. Their fields have the
-/// names and the meaning that they have in what `bridge-cli --json` prints. Unknown fields are ignored, and fields are only
-/// ever added, so gateways of different versions can use one broker.
+/// The JSON documents on a fleet's topics, described by Documentation/schema/mqtt-1.schema.json. Fields have the same names and
+/// meanings as in the output of `bridge-cli --json`. Readers ignore unknown fields, and fields are only ever added, so gateways of
+/// different versions can share a broker.
 package enum FleetDocuments {
-  /// The schema of all documents. Readers don't look at it: earlier publishers call the same documents `accessory-bridge/2`.
+  /// The schema name of all documents. Readers ignore it: earlier publishers named the same documents `accessory-bridge/2`.
   package static let schema = "accessory-bridge-mqtt/1"
 
   /// The kinds of documents: the value of the field `document`.
   package enum Kind: String, Sendable, CaseIterable {
     case state, values, event, info, result
-    /// A result that is an error.
+    /// A result with an error.
     case error
   }
 }

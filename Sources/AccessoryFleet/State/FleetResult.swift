@@ -3,8 +3,8 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The answer to a command, on its topic `result`, not retained. It has either `replies`, with the fields of what
-/// `bridge-cli request --json` prints, or `error`, with those of the errors that commands print with `--json`:
+/// The reply to a command, on its topic `result`, not retained. It has either `replies`, with the fields of `bridge-cli request
+/// --json`, or `error`, with the fields of errors in `--json` output:
 ///
 /// ```json
 /// {"schema": "accessory-bridge-mqtt/1", "document": "result", "time": 1790000000.5, "id": "7f3a",
@@ -17,15 +17,15 @@ package struct FleetResult: Sendable, Hashable {
   package var time: Double
   /// The `id` of the call; nil where it had none.
   package var id: String?
-  /// The answers, or the error.
+  /// The replies, or the error.
   package var outcome: Result<[CommandAnswer], AccessoryError>
 
-  /// An answer.
+  /// Creates a reply.
   package init(_ outcome: Result<[CommandAnswer], AccessoryError>, id: String?, at time: Double) {
     (self.outcome, self.id, self.time) = (outcome, id, time)
   }
 
-  /// The answer to a command that the service has performed.
+  /// Creates the reply to a command that the service has performed.
   package init(_ reply: Bridge.Perform.Reply, to command: CommandDescription, id: String?, at time: Double) {
     self.init(.success(reply.replies.map { CommandAnswer(command, $0.values) }), id: id, at: time)
   }
@@ -82,7 +82,7 @@ extension NamedValue {
 }
 
 extension PlainValue {
-  /// Reads a value. The depth of lists is bounded by that of JSON, and their length by that of the document.
+  /// Reads a value. The JSON reader limits the depth of lists, and the document's size limits their length.
   init(_ json: JSON) throws(FleetDocumentError) {
     switch json {
     case .null: self = .nothing

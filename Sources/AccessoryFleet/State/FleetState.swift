@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What a gateway publishes about an accessory, retained: what it is, and its last status and battery.
+/// What a gateway publishes about an accessory, retained: its description, and its last status and battery.
 ///
 /// ```json
 /// {"schema": "accessory-bridge-mqtt/1", "document": "state", "time": 1790000000.5, "connected": true, "stale": false,
@@ -11,12 +11,12 @@ import AccessoryCore
 ///  "battery": {…}, "battery_time": 1790000000.2, "alarms": [], "problem": null}
 /// ```
 ///
-/// An unknown field is null. The fields of `status`, `identity` and `battery` are all there, so templates can name them.
+/// An unknown field is null. All fields of `status`, `identity` and `battery` are present, so templates can name them.
 @dynamicMemberLookup
 package struct FleetState: Sendable, Hashable {
   /// When this was published, in seconds since 1970.
   package var time: Double
-  /// What was known of the accessory. Machines have no other common clock, so its times count from 1970.
+  /// The accessory's state. Its times count from 1970, because machines have no other common clock.
   package var accessory: MirroredAccessory
 
   /// A state without readings.
@@ -64,23 +64,23 @@ package struct FleetState: Sendable, Hashable {
     accessory.battery = try fields.value("battery")
     accessory.batteryTime = try fields.time("battery_time").map(MonotonicTime.init(since1970:))
     accessory.alarms = try FleetAlarms.read(fields)
-    // The service's record has them, too.
+    // The service's record contains the alarms as well.
     accessory.record?.alarms = accessory.alarms
     accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in try FleetProblem(json).error }
   }
 }
 
 extension MonotonicTime {
-  /// The time of a document, in seconds since 1970. One that documents can't have becomes the nearest.
+  /// The time of a document, in seconds since 1970. A time outside the documents' range becomes the nearest one inside.
   package init(since1970 seconds: Double) {
     let seconds = min(max(ReplyLimits.seconds.lowerBound, seconds), ReplyLimits.seconds.upperBound)
     let whole = seconds.rounded(.down)
     self.init(nanoseconds: Int64(whole) * 1_000_000_000 + Int64(((seconds - whole) * 1e9).rounded()))
   }
 
-  /// Seconds since 1970, for a document.
+  /// The time as seconds since 1970, for a document.
   package var since1970: Double {
-    // The whole seconds apart: all nanoseconds since 1970 are more than a `Double` can count.
+    // Split off the whole seconds: a `Double` can't hold all nanoseconds since 1970.
     let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     return Double(whole) + Double(rest) / 1e9
   }

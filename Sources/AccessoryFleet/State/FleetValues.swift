@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What an accessory measures besides its battery, retained: all its values, each with the time at which it was read.
+/// The values that an accessory measures besides its battery, retained, each with the time of its reading.
 ///
 /// ```json
 /// {"schema": "accessory-bridge-mqtt/1", "document": "values", "time": 1790000000.5, "device": {…},
@@ -40,9 +40,9 @@ package struct FleetValues: Sendable, Hashable {
     self.init(try FleetDevice.read(device).0, try Self.read(values), at: time)
   }
 
-  /// The values as they are now: their ages have grown by the time since they were published.
+  /// The values as of `now`: their ages include the time since publication.
   package func values(now: Double) -> [Read<AccessoryValue>] {
-    // Clocks of machines differ.
+    // The machines' clocks may differ.
     let since = max(.zero, MonotonicTime(since1970: now) - MonotonicTime(since1970: time)).inMilliseconds
     return values.map { read in
       var read = read
@@ -52,7 +52,7 @@ package struct FleetValues: Sendable, Hashable {
     }
   }
 
-  /// Reads values, no two of one name.
+  /// Reads values. Names must be unique.
   static func read(_ values: [JSON]) throws(FleetDocumentError) -> [Read<AccessoryValue>] {
     var read: [Read<AccessoryValue>] = []
     var names: Set<String> = []

@@ -19,7 +19,7 @@ package struct GatewayInfo: Sendable, Hashable {
   /// The version of Accessory Bridge.
   package var version: String
 
-  /// The facts of a gateway. A longer host name is cut.
+  /// Creates the document. A long host name is cut.
   package init(_ gateway: TopicLevel, host: String, version: String, at time: Double) {
     self.gateway = gateway
     self.host = String(decoding: host.utf8.prefix(255), as: UTF8.self)

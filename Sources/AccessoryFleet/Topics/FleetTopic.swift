@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A topic that a broker has sent, as its parts. Anybody who may publish chooses topics, so every part is checked.
+/// A topic from a broker, split into its parts. Anybody who may publish chooses topics, so every part is checked.
 package enum FleetTopic: Sendable, Hashable {
   /// What a gateway publishes about itself. The raw value is the last level.
   package enum GatewayPart: String, Sendable, Hashable, CaseIterable {
@@ -24,7 +24,7 @@ package enum FleetTopic: Sendable, Hashable {
   /// The longest topic, in bytes.
   package static let longest = FleetTopics.root.utf8.count + 4 * (TopicLevel.longest + 1)
 
-  /// Reads a topic. Nil for one that isn't ours: another root, another number of levels, or characters that no level has.
+  /// Reads a topic. Nil if it isn't one of ours: another root, another number of levels, or an invalid character.
   package init?(_ topic: String) {
     guard topic.utf8.count <= Self.longest else { return nil }
     let levels = topic.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false)

@@ -28,24 +28,24 @@ package struct FleetTopics: Sendable, Hashable {
 
   private func topic(_ levels: String...) -> String { ([Self.root, gateway.text] + levels).joined(separator: "/") }
 
-  /// Whether the gateway is connected with the broker.
+  /// Whether the gateway is connected to the broker.
   package var availability: String { topic("availability") }
-  /// What the gateway is.
+  /// The gateway's description.
   package var info: String { topic("info") }
 
   /// Whether an accessory is attached.
   package func availability(of accessory: TopicLevel) -> String { topic(accessory.text, "availability") }
-  /// What an accessory is, and its status and battery.
+  /// An accessory's description, status and battery.
   package func state(of accessory: TopicLevel) -> String { topic(accessory.text, "state") }
-  /// What an accessory measures.
+  /// The values that an accessory measures.
   package func values(of accessory: TopicLevel) -> String { topic(accessory.text, "values") }
-  /// What happens to an accessory.
+  /// Events of an accessory.
   package func event(of accessory: TopicLevel) -> String { topic(accessory.text, "event") }
   /// Commands for an accessory.
   package func set(_ command: TopicLevel, of accessory: TopicLevel) -> String {
     topic(accessory.text, command.text, "set")
   }
-  /// The answers to commands.
+  /// Replies to commands.
   package func result(_ command: TopicLevel, of accessory: TopicLevel) -> String {
     topic(accessory.text, command.text, "result")
   }
@@ -57,7 +57,7 @@ package struct FleetTopics: Sendable, Hashable {
   /// The commands for all accessories of the gateway.
   package var allCommands: String { topic("+", "+", "set") }
 
-  /// Topics of gateways or of accessories, as a filter. `gateway` is nil for all gateways.
+  /// Subscription filters for topics of gateways or accessories. A nil `gateway` means all gateways.
   package enum Filter {
     /// `availability` or `info` of gateways.
     package static func gateways(_ what: FleetTopic.GatewayPart, of gateway: TopicLevel? = nil) -> String {

@@ -4,10 +4,11 @@ import AccessoryCore
 import AccessoryIO
 import Glibc
 
-/// The name of a gateway, the machine that publishes its accessories: a level of its topics.
+/// The name of a gateway: a machine that publishes its accessories. The name is a level of its topics.
 package enum GatewayName {
-  /// The name of this machine: its host name, followed by eight hexadecimal digits of its identity, so that two machines
-  /// with the same host name don't publish under one name. Characters of the host name that no level may have become `-`.
+  /// The default name of this machine: its host name and eight hexadecimal digits of its identity. The digits distinguish machines
+  /// with the same host name. Characters that a level can't contain become `-`.
+  ///
   ///
   /// Throws `misconfigured` if the machine has no identity, as in some containers.
   package static func ofThisMachine(
@@ -23,13 +24,13 @@ package enum GatewayName {
 
   /// The name for this host name and this machine id.
   package static func standard(hostName: String, identity: [UInt8]) -> TopicLevel {
-    // The host's own name is enough, without its domain.
+    // The first label of the host name is enough.
     let own = hostName.prefix { $0 != "." }.utf8.prefix(40).map { TopicLevel.isAllowed($0) ? $0 : UInt8(ascii: "-") }
     let name = own.isEmpty ? "gateway" : String(decoding: own, as: UTF8.self)
     return TopicLevel(naming: name + "-" + MachineIdentity.digits(identity))
   }
 
-  /// A name that a user has given. Throws `misconfigured` if it can't be a level of a topic.
+  /// A name from the user. Throws `misconfigured` if it can't be a topic level.
   package static func read(_ text: String) throws(AccessoryError) -> TopicLevel {
     guard let level = TopicLevel(level: text) else {
       throw AccessoryError(
@@ -48,15 +49,15 @@ package enum GatewayName {
   }
 }
 
-/// This machine's identity. The id in `/etc/machine-id` is confidential (machine-id(5)), so only a sum of it is published, with a
-/// number of this application as `sd_id128_get_machine_app_specific` computes it.
+/// This machine's identity. The id in `/etc/machine-id` is confidential (machine-id(5)), so only a hash is published: the HMAC with
+/// this application's id, computed as in `sd_id128_get_machine_app_specific`.
 package enum MachineIdentity {
-  /// The number of this application, for `systemd-id128 machine-id --app-specific`: d8febfd21d3f575986c2c1802a3897ea.
+  /// This application's id, for `systemd-id128 machine-id --app-specific`: d8febfd21d3f575986c2c1802a3897ea.
   package static let application: [UInt8] = [
     0xD8, 0xFE, 0xBF, 0xD2, 0x1D, 0x3F, 0x57, 0x59, 0x86, 0xC2, 0xC1, 0x80, 0x2A, 0x38, 0x97, 0xEA,
   ]
 
-  /// The machine id in a file: 16 bytes. Nil if there is no file, or none with an id.
+  /// Reads the machine id from a file: 16 bytes. Nil if the file doesn't exist or has no id.
   package static func read(_ path: String) -> [UInt8]? {
     guard let text = try? SmallFile.read(path, limit: 64) else { return nil }
     let line = text.prefix { $0 != UInt8(ascii: "\n") }
@@ -64,7 +65,7 @@ package enum MachineIdentity {
     return bytes
   }
 
-  /// The first eight hexadecimal digits of what is published in place of the machine id.
+  /// The first eight hexadecimal digits of the published identity.
   package static func digits(_ identity: [UInt8]) -> String {
     Hexadecimal.string(SHA256.authentication(of: application, key: identity).prefix(4))
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The SHA-256 sum (FIPS 180-4). It makes names of topics, which aren't secret, so it needs no protection against measurements of
-/// its time. It is written here because a library for it would be one more that every program of this package depends on, for
-/// a few short texts.
+/// SHA-256 (FIPS 180-4). It hashes names of topics, which aren't secret, so it isn't hardened against timing attacks. It is
+/// implemented here because a library would be one more dependency of every program of this package, for a few short texts.
 package enum SHA256 {
-  /// The sum of `bytes`: 32 bytes.
+  /// The hash of `bytes`: 32 bytes.
   package static func sum(_ bytes: [UInt8]) -> [UInt8] {
     var padded = bytes
     padded.append(0x80)

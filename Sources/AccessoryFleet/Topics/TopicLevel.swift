@@ -2,12 +2,12 @@
 
 import AccessoryCore
 
-/// A name as one level of a topic, and as an identifier in Home Assistant: 1 to 64 characters of `A…Z a…z 0…9 _ -`.
+/// A name as one level of a topic and as an identifier in Home Assistant: 1 to 64 characters of `A…Z a…z 0…9 _ -`.
 ///
-/// A name that has only these characters is its own level. Any other name becomes its first 24 characters, with `-` in place of
-/// those that aren't allowed, followed by `-` and the first 16 hexadecimal digits of its SHA-256 sum: the accessory
-/// `FT4X1@2` is `FT4X1-2-b424876efef46d98`. A name that looks like such a level itself gets a sum, too. So different names
-/// have different levels, and a device's own words never add a level or a wildcard to a topic.
+/// A name with only these characters is its own level. Any other name becomes its first 24 characters (each invalid one replaced by
+/// `-`), then `-`, then the first 16 hexadecimal digits of its SHA-256 hash: the accessory `FT4X1@2` becomes
+/// `FT4X1-2-b424876efef46d98`. A name that already looks like such a level also gets a hash. So different names have different
+/// levels, and text from a device can never add a level or a wildcard to a topic.
 package struct TopicLevel: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The level.
   package let text: String
@@ -15,18 +15,18 @@ package struct TopicLevel: Sendable, Hashable, Comparable, CustomStringConvertib
   /// The longest level, in bytes.
   package static let longest = 64
 
-  /// The level of a name, of any length and content.
+  /// The level of a name. The name may have any length and content.
   package init(naming name: String) {
     let isPlain = Self.isLevel(name.utf8) && !Self.endsInSum(name.utf8)
     text = isPlain ? name : Self.summed(name)
   }
 
-  /// The level of an accessory whose id another accessory of the same gateway has, too: its place follows, which is unique.
+  /// The level of an accessory whose id another accessory of the same gateway also has. Adds its place, which is unique.
   package init(naming name: String, at place: String) {
     text = Self.summed(name + "\u{0}" + place, shown: name)
   }
 
-  /// A level as it stands in a topic; nil for a text that is no level.
+  /// Reads a level from a topic; nil if the text isn't a valid level.
   package init?(level text: some StringProtocol) {
     guard Self.isLevel(text.utf8) else { return nil }
     self.text = String(text)
@@ -37,9 +37,9 @@ package struct TopicLevel: Sendable, Hashable, Comparable, CustomStringConvertib
 
   package static func < (first: TopicLevel, second: TopicLevel) -> Bool { first.text < second.text }
 
-  /// The most characters of a name that are shown before its sum.
+  /// The most characters of a name that are shown before its hash.
   private static let shown = 24
-  /// The hexadecimal digits of a sum.
+  /// The number of hexadecimal digits of the hash.
   private static let digits = 16
 
   private static func isLevel(_ bytes: some Collection<UInt8>) -> Bool {

@@ -4,11 +4,11 @@ import AccessoryCore
 import AccessoryIO
 import DequeModule
 
-/// Reads a fleet from a broker: first what the broker has kept, then what changes.
+/// Reads a fleet from a broker: first the retained messages, then changes.
 ///
-/// MQTT doesn't say when a broker has sent all that it has kept. So the reader waits until the broker has confirmed every
-/// subscription, and then until no message has come for a while, which depends on how fast the broker answers. Subscriptions are
-/// made gateway by gateway, a few at a time, because brokers drop messages for a client that has too many waiting.
+/// MQTT doesn't tell when a broker has sent all retained messages. So the reader waits until the broker has confirmed every
+/// subscription and then until no message arrives for a while; the faster the broker answers, the shorter that time. It subscribes
+/// gateway by gateway, a few at a time, because brokers drop messages for a client with too many waiting.
 package actor FleetReader: IOActor {
   package nonisolated let io: IOThread
   private let client: MQTTClient
@@ -17,13 +17,13 @@ package actor FleetReader: IOActor {
   private var scope: FleetScope
   private var pump: Task<Void, Never>?
 
-  // Subscriptions of this connection.
+  // State of the current connection's subscriptions.
   private var isConnected = false
   private var waiting: Deque<String> = []
   private var unconfirmed: Set<String> = []
   private var subscribed: Set<String> = []
 
-  // Loading.
+  // State of loading.
   private var loader: CheckedContinuation<Result<Bool, AccessoryError>, Never>?
   private var quietTimer, limitTimer, renewalTimer: TimerToken?
   private var lastNews = MonotonicTime.now
@@ -31,7 +31,7 @@ package actor FleetReader: IOActor {
   private var quiet = FleetReader.shortestQuiet
   private var waitsForQuiet = true
 
-  // Following.
+  // State of following.
   private var isFollowed = false
   private var waitingNews: Deque<FleetNews> = []
   private var waitingChanges: Set<FleetChange> = []
@@ -39,21 +39,21 @@ package actor FleetReader: IOActor {
   private var room: CheckedContinuation<Void, Never>?
   private var isClosed = false
 
-  /// The most subscriptions that the broker hasn't confirmed.
+  /// The most unconfirmed subscriptions.
   private static let unconfirmedLimit = 32
-  /// The most events and answers that wait for the one who follows; then no message is taken. Changes don't count: each of them waits once,
-  /// and there are no more of them than the store has places.
+  /// The most events and replies that wait for the follower; at this limit the reader stops taking messages. Changes don't count:
+  /// each waits only once, and the size of the store limits their number.
   private static let newsLimit = 256
-  /// How long no message must come, for a broker nearby and at most.
+  /// Quiet time that ends loading: shortest and longest.
   private static let shortestQuiet = Duration.milliseconds(200)
   private static let longestQuiet = Duration.seconds(2)
-  /// How long after a reconnect a gateway has to publish again, if the broker has forgotten it.
+  /// How long a gateway has to publish again after a reconnect, in case the broker has lost its retained messages.
   static let renewalTime = Duration.seconds(20)
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A reader that isn't connected yet.
+  /// Creates a reader. It connects when it loads.
   package init(
     _ settings: MQTTSettings, limits: FleetStore.Limits = FleetStore.Limits(), io: IOThread = .shared
   ) {
@@ -66,9 +66,9 @@ package actor FleetReader: IOActor {
 
   // MARK: - For the owner
 
-  /// Loads what the broker has of `scope`, beside what was loaded before. Connects first where that is necessary. Returns whether
-  /// it is complete: false when `limit` is over and the broker still sends. Throws the error of connecting or subscribing, and
-  /// `timedOut` when there is no connection within `limit`.
+  /// Loads the broker's messages in `scope`, in addition to those loaded before. Connects if necessary. Returns whether it is
+  /// complete: false if `limit` has passed and the broker still sends. Throws the error of connecting or subscribing, and `timedOut`
+  /// if there is no connection within `limit`.
   package func load(_ scope: FleetScope, within limit: Duration) async throws(AccessoryError) -> Bool {
     self.scope = scope
     let result = await withTaskCancellationHandler {
@@ -84,10 +84,10 @@ package actor FleetReader: IOActor {
     return try result.get()
   }
 
-  /// What was loaded.
+  /// The messages loaded so far.
   package var fleet: FleetStore { store }
 
-  /// From now on changes are kept for `next`. Before that they are in `fleet` only, so this is called between `load` and `fleet`.
+  /// Starts to collect changes for `next`. Earlier changes are only in `fleet`, so call this between `load` and `fleet`.
   package func follow() { isFollowed = true }
 
   /// The next change; nil after `close`, or when the task is cancelled.
@@ -109,10 +109,10 @@ package actor FleetReader: IOActor {
     }
   }
 
-  /// Sends a message to the broker. Returns false when too many wait.
+  /// Publishes a message. Returns false if too many are waiting.
   package func publish(_ message: MQTTMessage) async -> Bool { await client.publish(message) }
 
-  /// Subscribes to a topic whose messages are news for `next`, and waits until the broker has confirmed it. Throws as `load` does.
+  /// Subscribes to a topic whose messages `next` returns, and waits until the broker has confirmed it. Throws as `load` does.
   package func subscribe(_ topic: String, within limit: Duration) async throws(AccessoryError) {
     add(topic)
     waitsForQuiet = false
@@ -122,7 +122,7 @@ package actor FleetReader: IOActor {
     }
   }
 
-  /// Leaves the broker.
+  /// Disconnects from the broker.
   package func close() async {
     isClosed = true
     cancelTimers()
@@ -144,7 +144,7 @@ package actor FleetReader: IOActor {
   private func begin() {
     lastNews = io.now
     guard pump == nil else {
-      // What is there already, and what is missing.
+      // Subscribe for the gateways that are already known, and for those that are still missing.
       for gateway in store.gateways.keys { addFilters(gateway) }
       addNamed()
       advance()
@@ -173,7 +173,7 @@ package actor FleetReader: IOActor {
     (quietTimer, limitTimer) = (nil, nil)
   }
 
-  /// Ends the loading when nothing has come for long enough, or waits for the rest of that time.
+  /// Ends loading if nothing has arrived for long enough, or waits for the rest of that time.
   private func checkQuiet() {
     guard loader != nil, quietTimer == nil, isConnected, waiting.isEmpty, unconfirmed.isEmpty else { return }
     guard waitsForQuiet, io.now < lastNews + quiet else { return finish(.success(true)) }
@@ -187,7 +187,7 @@ package actor FleetReader: IOActor {
 
   // MARK: - A broker that was away
 
-  /// A broker that keeps nothing across its restart names only those gateways that publish again.
+  /// After a broker without persistence has restarted, only the gateways that publish again exist.
   private func renew() {
     guard !store.gateways.isEmpty || !store.entries.isEmpty else { return }
     store.renew()
@@ -296,17 +296,17 @@ package actor FleetReader: IOActor {
   }
 }
 
-/// What a reader that follows a fleet learns.
+/// News for a reader that follows a fleet.
 package enum FleetNews: Sendable {
-  /// Something has changed in what `fleet` returns.
+  /// Something in `fleet` has changed.
   case change(FleetChange)
-  /// Something has happened to an accessory: the message, a `FleetEvent`.
+  /// An event of an accessory: the message is a `FleetEvent`.
   case event(FleetStore.Key, [UInt8])
-  /// A command was answered: the message, a `FleetResult`.
+  /// A reply to a command: the message is a `FleetResult`.
   case result(topic: String, [UInt8])
-  /// The broker is there again.
+  /// The broker is connected again.
   case connected
-  /// The broker is gone; the next try is after `retry`.
+  /// The broker is disconnected. The next attempt starts after `retry`.
   case disconnected(AccessoryError, retry: Duration)
   /// The broker has refused a subscription or a message.
   case refused(AccessoryError)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which part of a fleet is looked at.
+/// The part of a fleet to read.
 package struct FleetScope: Sendable, Hashable {
-  /// The beginning of the names of the gateways; nil for all of them.
+  /// The prefix of the gateways' names; nil for all gateways.
   package var gateway: String?
-  /// The accessories by their levels in topics; nil for all of them.
+  /// The topic levels of the accessories; nil for all accessories.
   package var accessories: [TopicLevel]?
-  /// The gateways that are asked for by their whole names, beside those that the broker names: some brokers, such as RabbitMQ, don't give what
-  /// they have kept to subscriptions with wildcards.
+  /// Gateways to ask for by their full names, in addition to those that the broker names. Some brokers, such as RabbitMQ, don't send
+  /// retained messages to subscriptions with wildcards.
   package var named: [TopicLevel]
-  /// The topics.
+  /// The topics to read.
   package var parts: [FleetTopic.AccessoryPart]
 
   /// A part of a fleet.
@@ -20,11 +20,11 @@ package struct FleetScope: Sendable, Hashable {
     (self.gateway, self.accessories, self.named, self.parts) = (gateway, accessories, named, parts)
   }
 
-  /// Whether this gateway belongs to it.
+  /// Whether this gateway is in the scope.
   package func includes(_ gateway: TopicLevel) -> Bool { self.gateway.map { gateway.text.hasPrefix($0) } ?? true }
 
-  /// The filters to subscribe to for one gateway. For all accessories of all gateways there is no single one: brokers drop messages
-  /// that a client doesn't take fast enough, and of a thousand gateways at once these would be many.
+  /// The filters to subscribe to for one gateway. There is no single filter for all gateways: brokers drop messages if a client is
+  /// too slow, and a thousand gateways at once would send too many.
   func filters(_ gateway: TopicLevel) -> [String] {
     guard let accessories else { return parts.map { FleetTopics.Filter.accessories($0, of: gateway) } }
     return accessories.flatMap { accessory in
@@ -33,17 +33,17 @@ package struct FleetScope: Sendable, Hashable {
   }
 }
 
-/// What a person calls an accessory of a fleet: `[GATEWAY:]ID`. An id may have colons itself.
+/// An accessory's name as a user types it: `[GATEWAY:]ID`. The id may contain colons.
 package struct FleetName: Sendable, Hashable {
-  /// The name as it was written.
+  /// The name as typed.
   package let text: String
-  /// The gateway from an option of its own; nil without.
+  /// The gateway from a separate option; nil without the option.
   package let gateway: String?
 
-  /// A name, with the gateway from an option.
+  /// Creates a name, with the gateway from a separate option.
   package init(_ text: String, gateway: String? = nil) { (self.text, self.gateway) = (text, gateway) }
 
-  /// The ways to read it: the gateway, or nil for any, and the id.
+  /// The possible interpretations: the gateway (nil for any) and the id.
   package var readings: [(gateway: String?, id: String)] {
     var readings: [(gateway: String?, id: String)] = [(gateway, text)]
     if gateway == nil, let colon = text.firstIndex(of: ":"), colon > text.startIndex {
@@ -53,19 +53,19 @@ package struct FleetName: Sendable, Hashable {
     return readings
   }
 
-  /// The gateways that are meant if the name has a gateway's whole name.
+  /// The gateways to look for if the name contains a gateway's full name.
   package var gateways: [TopicLevel] {
     Set(readings.compactMap { $0.gateway.flatMap { TopicLevel(level: $0) } }).sorted()
   }
 
-  /// The levels that the accessory would have if the name is its whole id.
+  /// The levels of the accessory if the name is its full id.
   package var levels: [TopicLevel] {
     let levels = readings.flatMap { [TopicLevel(naming: $0.id), TopicLevel(level: $0.id)] }.compactMap { $0 }
     return Set(levels).sorted()
   }
 
-  /// The accessories that are meant: those with exactly this name, or else those whose ids begin with it. A gateway's whole name
-  /// goes before the beginnings of others.
+  /// The matching accessories: those with exactly this name, or else those whose ids begin with it. A gateway's full name takes
+  /// precedence over prefixes.
   package func matches(among all: [FleetAccessory]) -> [FleetAccessory] {
     let fits: [(FleetAccessory, String) -> Bool] = [{ $0.isNamed($1) }, { $0.isNamed(beginning: $1) }]
     for fit in fits {

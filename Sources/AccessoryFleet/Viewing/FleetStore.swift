@@ -2,7 +2,7 @@
 
 import AccessoryControl
 
-/// What a broker keeps of a fleet, as its messages, in bounded memory. They are read as documents only when they are looked at.
+/// A broker's messages about a fleet, in bounded memory. They are decoded only when needed.
 package struct FleetStore: Sendable {
   /// An accessory of a gateway.
   package struct Key: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -13,7 +13,7 @@ package struct FleetStore: Sendable {
       (self.gateway, self.accessory) = (gateway, accessory)
     }
 
-    /// As a person writes it: `GATEWAY:ID`.
+    /// The key as a user writes it: `GATEWAY:ID`.
     package var description: String { "\(gateway):\(accessory)" }
 
     package static func < (first: Key, second: Key) -> Bool {
@@ -21,9 +21,9 @@ package struct FleetStore: Sendable {
     }
   }
 
-  /// What is known of an accessory.
+  /// What is known about an accessory.
   struct Entry: Sendable {
-    /// Whether it is attached to its gateway; nil until the broker has sent it.
+    /// Whether it is attached to its gateway; nil until the broker has sent that.
     var isAvailable: Bool?
     var state: [UInt8]?
     var values: [UInt8]?
@@ -43,15 +43,15 @@ package struct FleetStore: Sendable {
     package init() {}
   }
 
-  /// The gateways, and whether each is connected with the broker.
+  /// The gateways, and whether each is connected to the broker.
   package private(set) var gateways: [TopicLevel: Bool] = [:]
   private(set) var entries: [Key: Entry] = [:]
   private var byteCount = 0
-  /// What the broker hasn't sent since `renew`.
+  /// Gateways and accessories that the broker hasn't sent again since `renew`.
   private var unconfirmedGateways: Set<TopicLevel> = []
   private var unconfirmedKeys: Set<Key> = []
   private let limits: Limits
-  /// How many messages were dropped: for want of room, or because they aren't what their topics promise.
+  /// The number of dropped messages: too many, too large or invalid for their topics.
   package private(set) var dropped = 0
 
   /// An empty store.
@@ -60,7 +60,7 @@ package struct FleetStore: Sendable {
   /// The accessories, in order.
   package var keys: [Key] { entries.keys.sorted() }
 
-  /// Takes a message. Returns the accessory, or the gateway alone, that it has changed; nil when it has changed nothing.
+  /// Takes a message. Returns the accessory or gateway that it changes; nil if it changes nothing.
   package mutating func take(_ topic: FleetTopic, _ payload: [UInt8]) -> FleetChange? {
     switch topic {
     case .gateway(let gateway, .availability):
@@ -80,7 +80,7 @@ package struct FleetStore: Sendable {
     guard entries[key] != nil || entries.count < limits.accessories else { return drop() }
     let old = entries[key] ?? Entry()
     var entry = old
-    // An empty message: the gateway has removed what the broker kept.
+    // An empty message: the gateway has deleted the retained message.
     let isRemoved = payload.isEmpty
     switch part {
     case .availability:
@@ -109,11 +109,11 @@ package struct FleetStore: Sendable {
 
   // MARK: - A broker that has forgotten
 
-  /// The broker sends all that it has kept, once more. What it doesn't send is forgotten by `endRenewal`.
+  /// Starts a renewal: the broker sends all retained messages again. `endRenewal` removes those that it doesn't send.
   mutating func renew() { (unconfirmedGateways, unconfirmedKeys) = (Set(gateways.keys), Set(entries.keys)) }
 
-  /// The broker, or those who publish there, have had the time to send everything: what they haven't sent since `renew` is
-  /// gone. Returns what has changed.
+  /// Ends a renewal: the broker and its publishers have had time to send everything. Removes what they haven't sent since `renew`,
+  /// and returns the changes.
   mutating func endRenewal() -> [FleetChange] {
     var changes: [FleetChange] = []
     for key in unconfirmedKeys.sorted() {
@@ -140,7 +140,7 @@ package struct FleetStore: Sendable {
     return nil
   }
 
-  /// The accessory as it is known now; nil where the broker has no valid state of it.
+  /// The accessory's current state; nil if the broker has no valid state for it.
   package func accessory(_ key: Key) -> FleetAccessory? {
     guard let entry = entries[key], let bytes = entry.state, let state = try? FleetState(bytes) else { return nil }
     let isOnline = gateways[key.gateway] ?? false
@@ -150,29 +150,29 @@ package struct FleetStore: Sendable {
   }
 }
 
-/// What has changed in a fleet.
+/// A change in a fleet.
 package enum FleetChange: Sendable, Hashable {
   case gateway(TopicLevel, isOnline: Bool)
   case accessory(FleetStore.Key, FleetTopic.AccessoryPart)
 }
 
-/// An accessory of a fleet: what its gateway has published of it, and where that is.
+/// An accessory of a fleet: what its gateway has published, and its position in the fleet.
 package struct FleetAccessory: Sendable {
-  /// Where it is.
+  /// Its gateway and its level.
   package let key: FleetStore.Key
-  /// Whether its gateway is connected with the broker.
+  /// Whether its gateway is connected to the broker.
   package let isOnline: Bool
-  /// What it is, whether it can be reached now, and its last readings. Its times count from 1970.
+  /// Its description, whether it can be reached now, and its last readings. Its times count from 1970.
   package let state: MirroredAccessory
   fileprivate let valuesBytes: [UInt8]?
 
-  /// What it measures; nil where the broker has no valid values of it.
+  /// The values that it measures; nil if the broker has no valid ones.
   package var values: FleetValues? { valuesBytes.flatMap { try? FleetValues($0) } }
 
-  /// Whether its readings may be old: it can't be reached, or its gateway says so.
+  /// Whether its readings may be outdated: it can't be reached, or its gateway says so.
   package var isStale: Bool { !state.isConnected || state.isStale }
 
-  /// Whether a person can mean this accessory by `name`: its id, its serial number, its name, or its level in topics.
+  /// Whether `name` names this accessory: its id, its serial number, its name, or its topic level.
   package func isNamed(_ name: String) -> Bool {
     let device = state.device
     return name == device.id || name == key.accessory.text
