@@ -2,10 +2,10 @@
 
 import AccessoryCore
 
-/// The metrics of accessories. Of an accessory that is not connected, or whose readings are stale, there are no readings:
-/// a number is never shown longer than it is true.
+/// The metrics of accessories. A disconnected accessory and one with stale readings have no metrics of readings, so a scraper never
+/// stores an outdated number.
 package struct AccessoryMetrics {
-  /// The longest label, in bytes.
+  /// The longest label value, in bytes.
   static let labelLimit = 128
 
   private var families: [MetricFamily]
@@ -14,8 +14,8 @@ package struct AccessoryMetrics {
   private let now: MonotonicTime
   private let wallClock: Double
 
-  /// The metrics of a snapshot. `wallClock` is the time in seconds since 1970, which `now` is in the snapshot's times;
-  /// `version` is this program's.
+  /// The metrics of a snapshot. `now` is the time on the snapshot's clock, and `wallClock` is the same moment in seconds since 1970.
+  /// `version` is this program's version.
   package static func families(
     _ readings: ReadingsSnapshot, now: MonotonicTime, wallClock: Double, version: String
   ) -> [MetricFamily] {
@@ -80,7 +80,7 @@ package struct AccessoryMetrics {
     for entry in accessory.values.entries { add(entry.value, id) }
   }
 
-  /// A reading: what the vocabulary has a metric for.
+  /// Adds the fields of a reading that have a metric in the vocabulary.
   private mutating func add<Reading>(
     _ reading: Reading, _ terms: [ReadingTerm<Reading>], _ id: MetricFamily.Label
   ) {
@@ -113,7 +113,7 @@ package struct AccessoryMetrics {
     }
   }
 
-  /// A whole number of a reading in the base unit; as it is where its unit has none.
+  /// A count converted to the base unit of its measure; unchanged if it has no measure.
   private static func inBaseUnit(_ count: Int, _ measure: Measure?) -> Double {
     guard let measure, let factor = measure.unit?.scale?.factor else { return Double(count) }
     return MeasurementUnit.multiply(Double(count), by: measure.places == 0 ? factor : factor / 1_000)
@@ -121,7 +121,7 @@ package struct AccessoryMetrics {
 
   private mutating func add(_ value: AccessoryValue, _ id: MetricFamily.Label) {
     let name = Self.label("name", value.name)
-    // Names are unique, but may be the same after control characters were escaped and the rest cut.
+    // Names are unique but can become equal when control characters are escaped and long names are cut.
     if name.value != value.name { return }
     switch value.content {
     case .number(let number):
@@ -146,7 +146,7 @@ package struct AccessoryMetrics {
 
   // MARK: - Families
 
-  /// The families that don't depend on the values; those of values follow them, one for each unit.
+  /// The families that don't depend on values. After them come those of values: one family for each unit.
   private static let fixed: [MetricFamily] =
     service + Vocabulary.battery.flatMap(families) + Vocabulary.status.flatMap(families) + values
 
@@ -173,7 +173,7 @@ package struct AccessoryMetrics {
     .init("accessory_value_choice", help: "Values that are a word, with the accessory's number for it."),
   ]
 
-  /// The families of a row of the vocabulary.
+  /// The families of one row of the vocabulary.
   private static func families<Reading>(_ term: ReadingTerm<Reading>) -> [MetricFamily] {
     guard let metric = term.metric else { return [] }
     let unit = term.measure?.unit?.scale?.base

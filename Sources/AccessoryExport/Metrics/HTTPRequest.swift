@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of an HTTP/1 request (RFC 9112), of which only what this server needs is understood; everything doubtful is
-/// refused.
+/// The head of an HTTP/1 request (RFC 9112). It understands only what this server needs and refuses anything doubtful.
 struct HTTPRequest: Sendable, Hashable {
-  /// The longest head, in bytes with the empty line that ends it.
+  /// The longest head, in bytes, including the empty line at its end.
   static let limit = 8_192
 
   var method: String
   /// The path, without a query.
   var path: String
-  /// The host of the request, with its port.
+  /// The requested host, with its port.
   var host: String
   var accept = ""
 
-  /// Why a request is refused: the status of the answer.
+  /// Why a request is refused. The raw value is the HTTP status.
   enum Refusal: Int, Error, Hashable {
     case badRequest = 400
     case notFound = 404
@@ -38,14 +37,14 @@ struct HTTPRequest: Sendable, Hashable {
     }
   }
 
-  /// Reads a head, with the empty line that ends it.
+  /// Reads a head, including the empty line at its end.
   init(head: [UInt8]) throws(Refusal) {
     guard head.suffix(4).elementsEqual([13, 10, 13, 10]) else { throw .badRequest }
     var lines: [ArraySlice<UInt8>] = []
     var start = head.startIndex
     var index = start
     while index < head.count - 2 {
-      // A line ends with CR and LF, and neither is anywhere else.
+      // Lines end with CR LF. Neither byte may appear elsewhere.
       if head[index] == 13 {
         guard head[index + 1] == 10 else { throw .badRequest }
         lines.append(head[start..<index])
@@ -114,7 +113,7 @@ struct HTTPRequest: Sendable, Hashable {
     }
   }
 
-  /// Whether the client prefers OpenMetrics to Prometheus' own text.
+  /// Whether the client prefers OpenMetrics to the Prometheus text format.
   var wantsOpenMetrics: Bool {
     var (open, plain) = (0.0, 0.0)
     for part in accept.split(separator: ",") {

@@ -3,15 +3,15 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The hosts by which a server may be asked. A page of any web site can make its visitor's browser ask this machine under
-/// that site's own name (DNS rebinding), and would then be let to read the answer.
+/// The host names that requests may contain. Without this check, any web site could make a visitor's browser send requests to this
+/// machine under the site's own name (DNS rebinding) and read the replies.
 package struct HostNames: Sendable {
   private let names: Set<String>
 
-  /// Loopback addresses, "localhost", and these names and addresses.
+  /// Allows loopback addresses, "localhost", and these names and addresses.
   package init(_ names: [String] = []) { self.names = Set(names.map { Self.bare($0.lowercased()) }) }
 
-  /// Whether a request for this host, with a port or without, is answered.
+  /// Whether to answer a request for this host, which may include a port.
   func allow(_ host: String) -> Bool {
     guard let name = Self.name(host.lowercased()) else { return false }
     return name == "localhost" || names.contains(name) || (IPAddress(name)?.isLoopback ?? false)
@@ -21,7 +21,7 @@ package struct HostNames: Sendable {
     name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
   }
 
-  /// The host without its port; nil where it isn't one.
+  /// The host without its port; nil if the text isn't a host.
   private static func name(_ host: String) -> String? {
     let name: Substring
     let rest: Substring

@@ -4,11 +4,11 @@
 package struct MetricFamily: Sendable, Hashable {
   package enum Kind: String, Sendable, Hashable {
     case gauge, counter
-    /// Facts in labels; the value is 1.
+    /// Facts as labels; the value is always 1.
     case info
   }
 
-  /// A sample: labels in their order, and a finite number.
+  /// A sample: labels in order, and a finite number.
   package struct Sample: Sendable, Hashable {
     package var labels: [Label]
     package var value: Double
@@ -19,10 +19,10 @@ package struct MetricFamily: Sendable, Hashable {
     package var value: String
   }
 
-  /// The name without the suffix that its kind has in samples: `_total`, `_info`.
+  /// The name without the suffix that samples of its kind have: `_total`, `_info`.
   package let name: String
   package let kind: Kind
-  /// The base unit, which the name ends with; nil where there is none.
+  /// The base unit, which is also the end of the name; nil if there is none.
   package let unit: String?
   package let help: String
   package private(set) var samples: [Sample] = []
@@ -31,16 +31,16 @@ package struct MetricFamily: Sendable, Hashable {
     (self.name, self.kind, self.unit, self.help) = (name, kind, unit, help)
   }
 
-  /// Adds a sample. One that isn't finite, or whose labels another has, is left out: a scraper would refuse all.
+  /// Adds a sample. Drops a sample that isn't finite or has the labels of another: a scraper would reject the whole page.
   mutating func add(_ value: Double?, _ labels: [Label]) {
     guard let value, value.isFinite else { return }
     samples.append(Sample(labels: labels, value: value))
   }
 }
 
-/// The texts in which Prometheus and others read metrics.
+/// The text formats of Prometheus and others.
 package enum MetricsFormat: Sendable, Hashable {
-  /// Prometheus text 0.0.4.
+  /// Prometheus text format 0.0.4.
   case prometheus
   /// OpenMetrics 1.0.
   case openMetrics
@@ -60,7 +60,7 @@ package enum MetricsFormat: Sendable, Hashable {
       let isOpen = self == .openMetrics
       let suffix = family.kind == .counter ? "_total" : family.kind == .info ? "_info" : ""
       let name = family.name + suffix
-      // OpenMetrics calls the family by its name, Prometheus' own text by that of its samples.
+      // OpenMetrics uses the name of the family here; the Prometheus format uses the name of its samples.
       let title = isOpen ? family.name : name
       let kind = !isOpen && family.kind == .info ? "gauge" : family.kind.rawValue
       text += "# HELP \(title) \(Self.escaped(family.help, quotes: isOpen))\n# TYPE \(title) \(kind)\n"
@@ -90,7 +90,7 @@ package enum MetricsFormat: Sendable, Hashable {
     return escaped
   }
 
-  /// A finite number; whole ones without a decimal point.
+  /// Formats a finite number. Whole numbers have no decimal point.
   private static func number(_ value: Double) -> String {
     if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return String(whole) }
     return "\(value)"

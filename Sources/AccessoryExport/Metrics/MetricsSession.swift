@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A client that gets metrics by HTTP, as a value that is fed with its bytes. It has one request, and is disconnected
-/// after the answer.
+/// An HTTP client that reads metrics, as a value that is given the client's bytes. It sends one request and is disconnected after the
+/// reply.
 package struct MetricsSession: ExportSession {
-  /// The head of a request; nil for one that is too long.
+  /// The head of a request; nil if it is too long.
   package typealias Request = [UInt8]?
 
   package static let patience = Duration.seconds(10)
@@ -17,7 +17,7 @@ package struct MetricsSession: ExportSession {
   private var head: [UInt8] = []
   private var isDone = false
 
-  /// `times` gives the time of the snapshot's clock, and the same moment in seconds since 1970.
+  /// `times` returns the time on the snapshot's clock, and the same moment in seconds since 1970.
   package init(
     hosts: HostNames, version: String, times: @escaping @Sendable () -> (now: MonotonicTime, wallClock: Double)
   ) {
@@ -40,7 +40,7 @@ package struct MetricsSession: ExportSession {
     return .some(nil)
   }
 
-  /// Only for a request that will be answered with metrics.
+  /// True only for a request that will be answered with metrics.
   package func needsReadings(_ request: Request) -> Bool { (try? Self.check(request, hosts)) != nil }
 
   package mutating func answer(
@@ -88,7 +88,7 @@ package struct MetricsSession: ExportSession {
 }
 
 extension [UInt8] {
-  /// Where the first empty line ends.
+  /// The index after the first empty line.
   fileprivate var firstEnd: Int? {
     guard count >= 4 else { return nil }
     return (4...count).first { self[$0 - 1] == 10 && self[$0 - 2] == 13 && self[$0 - 3] == 10 && self[$0 - 4] == 13 }

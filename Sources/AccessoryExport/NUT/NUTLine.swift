@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lines of NUT's network protocol (RFC 9271): words with blanks between them. A word in quotation marks may have blanks;
-/// in it a backslash stands before a quotation mark or a backslash.
+/// Lines of NUT's network protocol (RFC 9271): words separated by blanks. A word in quotation marks may contain blanks; inside it, a
+/// backslash escapes a quotation mark or a backslash.
 package enum NUTLine {
-  /// The longest line, in bytes without its end.
+  /// The longest line, in bytes, without its line end.
   package static let limit = 1_024
-  /// The most words that a command has.
+  /// The most words in a command.
   static let wordLimit = 16
 
-  /// The words of a line; nil when a quotation mark or a backslash is unfinished, or when it has other bytes than
-  /// printable ASCII.
+  /// The words of a line. Nil if a quotation or an escape is incomplete, or if a byte isn't printable ASCII.
   package static func words(_ line: some Sequence<UInt8>) -> [String]? {
     var words: [String] = []
     var word: [UInt8]?
@@ -41,7 +40,7 @@ package enum NUTLine {
     return words
   }
 
-  /// A text in quotation marks. Characters that the protocol has no place for become "?"; at most 256 are kept.
+  /// The text in quotation marks. Characters that the protocol doesn't allow become "?". At most 256 characters are kept.
   package static func quoted(_ text: String) -> String {
     var bytes: [UInt8] = [UInt8(ascii: "\"")]
     for scalar in text.unicodeScalars.prefix(256) {

@@ -2,29 +2,29 @@
 
 import AccessoryCore
 
-/// A client of NUT's network protocol (RFC 9271), as a value that is fed with its bytes.
+/// A client of NUT's network protocol (RFC 9271), as a value that is given the client's bytes.
 ///
-/// Nothing can be changed: there are no writable variables and no commands, and `FSD` is refused.
+/// The protocol is read-only here: there are no writable variables and no commands, and `FSD` is refused.
 package struct NUTSession: ExportSession {
-  /// A line, without its end; nil for one that is too long.
+  /// A line without its end; nil if it is too long.
   package typealias Request = [UInt8]?
 
-  /// As long as NUT's own server waits; its clients ask every few seconds.
+  /// The same time as in NUT's own server. Its clients ask every few seconds.
   package static let patience = Duration.seconds(60)
-  /// After so many errors the client is disconnected: it speaks another protocol, or guesses passwords.
+  /// The client is disconnected after this many errors: it speaks another protocol or guesses passwords.
   static let errorLimit = 32
-  /// So many wrong passwords end the connection.
+  /// The client is disconnected after this many wrong passwords.
   static let passwordLimit = 3
-  /// The version of the protocol.
+  /// The protocol version.
   static let protocolVersion = "1.3"
 
-  /// What all sessions have in common.
+  /// The settings shared by all sessions.
   package struct Configuration: Sendable {
-    /// Names or ids of the accessories that are UPSs of the machines that ask.
+    /// Names or ids of the accessories that are UPSs of the clients' machines.
     package var upses: [String] = []
-    /// Who may log in; nil for everybody.
+    /// The users that may log in; nil if everybody may.
     package var users: NUTUsers?
-    /// The version of this program.
+    /// This program's version.
     package var version = ""
 
     package init(upses: [String] = [], users: NUTUsers? = nil, version: String = "") {
@@ -81,7 +81,7 @@ package struct NUTSession: ExportSession {
     _ request: Request, from readings: ReadingsSnapshot, logins: [ExportLogin]
   ) -> ExportAnswer {
     guard let line = request else { return ExportAnswer("ERR \(NUTError.invalidArgument.rawValue)\n", isLast: true) }
-    // A web page can make its visitor's browser connect to this machine; but it can't leave HTTP's words out.
+    // A web page can make its visitor's browser connect to this machine, but the browser then sends a line that ends with "HTTP/…".
     if let last = NUTLine.words(line)?.last, last.hasPrefix("HTTP/") { return ExportAnswer("", isLast: true) }
     do throws(NUTError) {
       guard let words = NUTLine.words(line), let verb = words.first else { throw .unknownCommand }
@@ -116,7 +116,7 @@ package struct NUTSession: ExportSession {
       if let user = try user(), !user.isPrimary { throw .accessDenied }
       return "OK \(verb)-GRANTED\n"
     case "FSD":
-      // It would shut down the machines of all other clients.
+      // `FSD` would shut down the machines of all other clients.
       _ = try view.ups(arguments, count: 1)
       throw .accessDenied
     case "SET":
@@ -141,7 +141,7 @@ package struct NUTSession: ExportSession {
     return "OK\n"
   }
 
-  /// The user that the client is; nil where everybody may log in.
+  /// The logged-in user; nil if everybody may log in.
   private mutating func user() throws(NUTError) -> NUTUsers.User? {
     guard let users = configuration.users else { return nil }
     guard let username else { throw .usernameRequired }

@@ -6,8 +6,8 @@ import Glibc
 import SystemPackage
 
 extension NUTUsers {
-  /// Reads a file. Throws `misconfigured` with the line of a mistake, and `permissionDenied` for a file that everybody
-  /// can read or write. Blocks, so call it on a `SetupQueue`.
+  /// Reads a file. Throws `misconfigured` with the line number of an error, and `permissionDenied` if everybody can read or write the
+  /// file. Blocks, so call it on a `SetupQueue`.
   package static func read(_ path: String) throws(AccessoryError) -> NUTUsers {
     let bytes: [UInt8]
     do throws(Errno) {
@@ -29,7 +29,7 @@ extension NUTUsers {
     }
   }
 
-  /// The file's bytes. Throws `notPermitted` when everybody can read or write it.
+  /// The file's bytes. Throws `notPermitted` if everybody can read or write it.
   private static func content(of path: String) throws(Errno) -> [UInt8] {
     let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw Errno(rawValue: errno) }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may log in, from a file in the form of NUT's own `upsd.users`:
+/// The users that may log in, read from a file in the format of NUT's `upsd.users`:
 ///
 ///     [monitor]
 ///       password = secret
 ///       upsmon primary
 ///
-/// `actions` and `instcmds` are accepted and have no effect, since nothing can be changed by this protocol.
+/// `actions` and `instcmds` are accepted and ignored, since this server is read-only.
 package struct NUTUsers: Sendable {
   /// A user.
   struct User: Sendable, Hashable {
     var password: [UInt8]?
-    /// Whether the user's `upsmon` may be the primary one, which ends the machine at the UPS last.
+    /// Whether the user's `upsmon` may be the primary one, which is the last to shut down.
     var isPrimary = false
   }
 
@@ -21,13 +21,13 @@ package struct NUTUsers: Sendable {
   static let sizeLimit = 65_536
   private static let userLimit = 256
 
-  /// A mistake in a file.
+  /// An error in a file.
   struct Mistake: Error, Hashable {
     var line: Int
     var message: String
   }
 
-  /// Reads the content of a file.
+  /// Reads the contents of a file.
   init(_ bytes: [UInt8]) throws(Mistake) {
     var current: String?
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -49,7 +49,7 @@ package struct NUTUsers: Sendable {
         current = name[0]
         continue
       }
-      // "password = secret" and "password=secret" are the same.
+      // Accept both "password = secret" and "password=secret".
       var text = Array(code)
       if text.last == 0x0D { text.removeLast() }
       if let equals = text.firstIndex(of: UInt8(ascii: "=")) {
@@ -71,9 +71,9 @@ package struct NUTUsers: Sendable {
     }
   }
 
-  /// The user of this name and password; nil when there is none.
+  /// The user with this name and password; nil if there is none.
   func user(_ name: String, password: String) -> User? {
-    // The comparison takes the same time wherever the first difference is.
+    // Compare in constant time, so that the time doesn't reveal the first difference.
     guard let user = users[name], let expected = user.password else { return nil }
     let given = Array(password.utf8)
     var difference = given.count ^ expected.count

@@ -2,14 +2,14 @@
 
 import AccessoryCore
 
-/// The answers to `GET` and `LIST`, from one snapshot of the readings.
+/// Answers `GET` and `LIST` from one snapshot of the readings.
 struct NUTView {
-  /// An accessory that clients see as a UPS.
+  /// An accessory presented as a UPS.
   struct UPS {
     var name: String
-    /// Nil for one that the user has named, and that hasn't been there yet.
+    /// Nil if the user has named it but it hasn't been connected yet.
     var accessory: ExportedAccessory?
-    /// Whether the user has named it.
+    /// Whether the user has named it as a UPS.
     var isNamed: Bool
   }
 
@@ -38,7 +38,7 @@ struct NUTView {
     configuration.upses.contains { accessory.isCalled($0) }
   }
 
-  /// The UPS that the first of `count` arguments names.
+  /// The UPS named by the first of `count` arguments.
   func ups(_ arguments: [String], count: Int) throws(NUTError) -> UPS {
     guard arguments.count == count, let name = arguments.first else { throw .invalidArgument }
     guard let ups = upses.first(where: { $0.name == name }) else { throw .unknownUPS }
@@ -54,7 +54,7 @@ struct NUTView {
     }
   }
 
-  /// The variable that two arguments name: the UPS, and the variable.
+  /// The variable named by two arguments: the UPS and the variable.
   func variable(_ arguments: [String]) throws(NUTError) -> UPSVariable {
     let ups = try ups(arguments, count: 2)
     guard let variable = try variables(of: ups)[arguments[1]] else { throw .variableNotSupported }
@@ -90,7 +90,7 @@ struct NUTView {
     }
   }
 
-  /// A client's word that is sent back: only if it needs no quotation marks.
+  /// Returns a client's word for use in a reply. Throws if it would need quotation marks.
   private static func word(_ text: String) throws(NUTError) -> String {
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
     else {
@@ -119,7 +119,7 @@ struct NUTView {
       let ups = try ups(arguments, count: 1)
       lines = try variables(of: ups).all.map { "VAR \(ups.name) \($0.name) \(NUTLine.quoted($0.value))" }
     case "RW", "CMD":
-      // No variable can be written, and there are no commands.
+      // No variable is writable, and there are no commands.
       _ = try variables(of: ups(arguments, count: 1))
       lines = []
     case "ENUM", "RANGE":
@@ -137,6 +137,6 @@ struct NUTView {
 }
 
 extension ExportedAccessory {
-  /// Whether a user calls the accessory so: by its id, or by the name that it has here.
+  /// Whether `text` names the accessory: its id, or its name in the protocol.
   func isCalled(_ text: String) -> Bool { id == text || name == text }
 }

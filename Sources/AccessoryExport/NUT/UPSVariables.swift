@@ -2,29 +2,29 @@
 
 import AccessoryCore
 
-/// A variable of a UPS, by NUT's names.
+/// A variable of a UPS, with NUT's name.
 package struct UPSVariable: Sendable, Hashable {
-  /// NUT's name, such as "battery.charge".
+  /// NUT's name, for example "battery.charge".
   package var name: String
   package var value: String
-  /// Whether it is a number; otherwise it is a text.
+  /// Whether it is a number rather than text.
   package var isNumber: Bool
 }
 
-/// The variables of an accessory, in NUT's names and units: volts, amperes, percent, seconds, degrees Celsius, watts,
-/// volt-amperes, hertz, ampere hours.
+/// The variables of an accessory with NUT's names and units: volts, amperes, percent, seconds, degrees Celsius, watts, volt-amperes,
+/// hertz, ampere hours.
 package struct UPSVariables: Sendable {
-  /// The variables in the order of their names.
+  /// The variables, sorted by name.
   package let all: [UPSVariable]
 
-  /// The variable of this name.
+  /// The variable with this name.
   package subscript(name: String) -> UPSVariable? { all.first { $0.name == name } }
 
-  /// The percentage from which `BatteryReading.Level` is low.
+  /// The percentage at and below which `BatteryReading.Level` is low.
   static let lowPercent = 20
 
-  /// The variables of an accessory. Only one that `isUPS` ever is on battery or low by its `ups.status`. `version` is
-  /// this program's.
+  /// Creates the variables of an accessory. If `isUPS` is false, `ups.status` never says "on battery" or "low". `version` is this
+  /// program's version.
   package init(_ accessory: ExportedAccessory, isUPS: Bool, version: String) {
     var all: [String: UPSVariable] = [:]
     func text(_ name: String, _ value: String) {
@@ -65,10 +65,10 @@ package struct UPSVariables: Sendable {
     self.all = all.values.sorted { $0.name < $1.name }
   }
 
-  /// What a variable is, for `GET DESC`; nil where nothing is known of the name.
+  /// The description of a variable, for `GET DESC`; nil for an unknown name.
   package static func summary(of name: String) -> String? { summaries[name] }
 
-  /// Those of the vocabulary, and of what else there is here.
+  /// The descriptions from the vocabulary, and those of all other variables.
   private static let summaries = [
     "battery.charge.low": "Charge from which the battery counts as low (percent)",
     "device.description": "Name that the user gave the device",
@@ -89,9 +89,9 @@ package struct UPSVariables: Sendable {
     .merging(Vocabulary.roles.filter { $0.unit != nil }.map { ($0.role.rawValue, $0.summary) }) { own, _ in own }
 }
 
-/// Numbers as decimal text, without exponents.
+/// Formats numbers as decimal text without exponents.
 enum Decimal {
-  /// The number with at most this many places; nil where it is not finite, or too large to be a measurement.
+  /// The number with at most this many decimal places. Nil if it isn't finite or is too large to be a measurement.
   static func text(_ number: Double, places: Int) -> String? {
     guard number.isFinite, abs(number) < 1e12 else { return nil }
     var scale = 1.0

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of accessories in protocols that allow only letters, digits, "-" and "_".
+/// Names of accessories for protocols that allow only letters, digits, "-" and "_".
 package enum ExportName {
   /// The longest name.
   package static let limit = 64
 
-  /// A name made of an id: every other character is replaced by "_". "PACK1@3" becomes "PACK1_3", and "/dev/ttyUSB0"
-  /// "dev_ttyUSB0". A longer id is cut.
+  /// Makes a name from an id. Every other character becomes "_": "PACK1@3" becomes "PACK1_3", and "/dev/ttyUSB0" becomes
+  /// "dev_ttyUSB0". A long id is cut.
   package static func make(_ id: String) -> String {
     let bytes = id.utf8.prefix(limit * 4).map { isAllowed($0) ? $0 : UInt8(ascii: "_") }
     let name = bytes.drop { $0 == UInt8(ascii: "_") }.prefix(limit)
     return name.isEmpty ? "accessory" : String(decoding: name, as: UTF8.self)
   }
 
-  /// Whether a text is such a name.
+  /// Whether the text is a valid name.
   package static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= limit && text.utf8.allSatisfy(isAllowed)
   }
@@ -27,7 +27,7 @@ package enum ExportName {
     }
   }
 
-  /// `base` when it is free; otherwise the first of `base_2`, `base_3` … that is.
+  /// Returns `base` if it is free, otherwise the first free one of `base_2`, `base_3` and so on.
   static func free(_ base: String, separator: String, isTaken: (String) -> Bool) -> String {
     guard isTaken(base) else { return base }
     var number = 2

@@ -2,14 +2,14 @@
 
 import AccessoryControl
 
-/// An accessory of the mirror with the names by which the servers of this room call it.
+/// An accessory of the mirror with the names that exporters use for it.
 @dynamicMemberLookup
 package struct ExportedAccessory: Sendable {
-  /// What is known of it.
+  /// The accessory's state.
   package var accessory: MirroredAccessory
-  /// The id; where another accessory has the same one, a number follows it. Unique in a snapshot.
+  /// The id, made unique in a snapshot: a number is appended if another accessory has the same id.
   package var id: String
-  /// The name in protocols that allow only letters, digits, "-" and "_". Unique in a snapshot.
+  /// The name for protocols that allow only letters, digits, "-" and "_". Unique in a snapshot.
   package var name: String
 
   package init(_ accessory: MirroredAccessory, id: String, name: String) {
@@ -24,9 +24,9 @@ package struct ExportedAccessory: Sendable {
   package subscript<Value>(dynamicMember path: KeyPath<MirroredAccessory, Value>) -> Value { accessory[keyPath: path] }
 }
 
-/// What is known of all accessories at one time.
+/// The state of all accessories at one time.
 package struct ReadingsSnapshot: Sendable {
-  /// The accessories, in the order of their names.
+  /// The accessories, sorted by name.
   package var accessories: [ExportedAccessory]
   /// The services, and whether each is connected.
   package var services: [MirrorSnapshot.Service]
@@ -35,19 +35,19 @@ package struct ReadingsSnapshot: Sendable {
     (self.accessories, self.services) = (accessories, services)
   }
 
-  /// The state of this accessory's readings.
+  /// Whether this accessory's readings are fresh.
   package func freshness(of accessory: ExportedAccessory) -> MirrorSnapshot.Freshness {
     MirrorSnapshot(services: services).freshness(of: accessory.accessory)
   }
 }
 
-/// The names of the mirror's accessories. An accessory keeps its names as long as it is known.
+/// Assigns names to the mirror's accessories. An accessory keeps its names as long as it is known.
 package struct ExportNames: Sendable {
   private var names: [UInt64: (id: String, name: String)] = [:]
 
   package init() {}
 
-  /// The snapshot with names.
+  /// Returns the snapshot with names.
   package mutating func name(_ snapshot: MirrorSnapshot) -> ReadingsSnapshot {
     let known = Set(snapshot.accessories.map(\.id))
     if names.contains(where: { !known.contains($0.key) }) { names = names.filter { known.contains($0.key) } }

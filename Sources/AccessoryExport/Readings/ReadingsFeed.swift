@@ -4,21 +4,21 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 
-/// The accessories of services with their readings, as the servers of this room call them: a view of the mirror.
+/// A view of the mirror for exporters: the services' accessories with their readings and export names.
 package actor ReadingsFeed {
   /// The mirror of the services.
   package let mirror: ServiceMirror
   private var names = ExportNames()
 
-  /// A feed, with alarms if wanted.
+  /// Creates a feed; `alarms` says whether it includes alarms.
   package init(alarms hasAlarms: Bool = false, clock: any TimerClock = IOThread.shared) {
     mirror = ServiceMirror(hasAlarms ? [.values, .readings, .alarms] : [.values, .readings], clock: clock)
   }
 
-  /// Yields after changes, for one reader. Several changes may be one element.
+  /// Yields after changes, for one reader. One element may stand for several changes.
   package nonisolated var news: AsyncStream<Void> { mirror.news }
 
-  /// What is known now.
+  /// The current state.
   package var snapshot: ReadingsSnapshot {
     get async {
       let snapshot = await mirror.snapshot
@@ -26,8 +26,8 @@ package actor ReadingsFeed {
     }
   }
 
-  /// What is known now, after the services were asked which accessories are there and whether readings are stale, and after
-  /// accessories that have just been connected were asked for their readings.
+  /// The current state after a refresh. The refresh asks the services which accessories exist and whether readings are stale, and
+  /// asks newly connected accessories for their readings.
   package func refreshed() async -> ReadingsSnapshot {
     _ = await mirror.refreshed()
     await mirror.firstReadings()

@@ -3,17 +3,16 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Serves clients on the network: their bytes are read and written on the I/O thread, and their requests answered here, on
-/// a dispatch queue.
+/// Serves clients on the network. Bytes are read and written on the I/O thread; requests are answered here, on a dispatch queue.
 ///
-/// Everything that a client could make grow is bounded: the number of clients, the bytes that wait to be read and to be
-/// written, and the time until its next request.
+/// Everything that a client could make grow has a limit: the number of clients, the bytes waiting to be read or written, and the time
+/// until the next request.
 package actor ExportServer<Session: ExportSession> {
   private final class Client {
     let transport: DescriptorTransport
     var session: Session
     var buffer: [UInt8] = []
-    /// Whether a request is being answered, or the client hasn't taken earlier answers yet.
+    /// Whether a request is being answered or the client hasn't read earlier replies yet.
     var isBusy = false
     var lastRequest: MonotonicTime
     var timer: TimerToken?
@@ -34,13 +33,13 @@ package actor ExportServer<Session: ExportSession> {
   private let clock: any TimerClock
   private var clients: [Int: Client] = [:]
   private var listeners: [ConnectionListener] = []
-  /// The open connections, which are counted on the I/O thread before a client is handed over.
+  /// The open connections. They are counted on the I/O thread before a client is handed over.
   private let places = Locked(Places())
 
-  /// While a client has not taken this many bytes, it is answered no more.
+  /// No requests of a client are answered while it has this many unread bytes.
   private static var backlogLimit: Int { 32_768 }
 
-  /// A server for at most `limit` clients at a time.
+  /// Creates a server for at most `limit` clients at a time.
   package init(
     _ feed: ReadingsFeed, limit: Int = 64, clock: any TimerClock = IOThread.shared,
     session: @escaping @Sendable (NetworkAddress?) -> Session
@@ -48,8 +47,8 @@ package actor ExportServer<Session: ExportSession> {
     (self.feed, self.limit, self.clock, makeSession) = (feed, limit, clock, session)
   }
 
-  /// Listens at `host`, and returns where. Throws as `ConnectionListener` does; only machines of `networks` and this one
-  /// are served. `onRefused` is called on the I/O thread with the addresses of others.
+  /// Listens at `host` and returns the address. Throws as `ConnectionListener` does. Only this machine and machines in `networks` are
+  /// served. `onRefused` is called on the I/O thread with the addresses of others.
   package func listen(
     at host: String, port: UInt16, networks: [IPNetwork], onRefused: @escaping @Sendable (IPAddress) -> Void
   ) async throws(AccessoryError) -> ConnectionListener.Place {
@@ -60,14 +59,15 @@ package actor ExportServer<Session: ExportSession> {
     return place
   }
 
-  /// Accepts no more clients, and disconnects those that there are.
+  /// Stops accepting clients and disconnects the current ones.
   package func close() async {
     for listener in listeners { await listener.close() }
     listeners = []
     for id in Array(clients.keys) { remove(id) }
   }
 
-  /// Takes a client. Where there are too many, it is disconnected, or takes the place of a client whose address has many more.
+  /// Takes a client. If there are too many, a client from the address with the most connections is disconnected: this one, or the one
+  /// that it replaces.
   package nonisolated func welcome(_ transport: DescriptorTransport) {
     let origin = FairPlaces.Origin(transport.peer)
     let (id, other) = places.withLock { places -> (Int?, Int?) in
@@ -89,7 +89,7 @@ package actor ExportServer<Session: ExportSession> {
   }
 
   private func join(_ transport: DescriptorTransport, _ id: Int) {
-    // Another client may have taken the place meanwhile.
+    // Another client may have taken the place in the meantime.
     guard places.withLock({ $0.taken[id] != nil }) else { return transport.beginClose() }
     let client = Client(transport, makeSession(transport.peer), now: clock.now)
     clients[id] = client
@@ -110,7 +110,7 @@ package actor ExportServer<Session: ExportSession> {
 
   // MARK: - Time
 
-  /// Ends the connection when the client's time is up: one timer for each client, not one for each request.
+  /// Disconnects the client when its time is up. One timer serves the whole connection, not one for each request.
   private func watch(_ id: Int, _ client: Client) {
     client.timer = clock.schedule(at: client.lastRequest + Session.patience) { [weak self] in
       guard let self else { return }
@@ -134,13 +134,13 @@ package actor ExportServer<Session: ExportSession> {
     Task { await self.work(id) }
   }
 
-  /// Answers what the client has sent, until there is nothing more or the client must take answers first.
+  /// Answers the client's requests until there are no more or the client must first read its replies.
   private func work(_ id: Int) async {
     while let client = clients[id] {
       while let request = client.session.next() {
         let readings = client.session.needsReadings(request) ? await feed.refreshed() : await feed.snapshot
         guard clients[id] != nil else { return }
-        // Who never asks for readings doesn't keep its place.
+        // Only requests for readings extend the client's time.
         if client.session.needsReadings(request) { client.lastRequest = clock.now }
         let logins = clients.values.compactMap(\.session.login)
         let answer = client.session.answer(request, from: readings, logins: logins)

@@ -2,35 +2,35 @@
 
 import AccessoryCore
 
-/// A client's conversation with a server of this room, as a value: bytes come in, requests are found in them, and each is
-/// answered from a snapshot of the readings. It has no clock and does no I/O.
+/// A client's conversation with an export server, as a value: it takes bytes, finds requests in them, and answers each from a
+/// snapshot of the readings. It has no clock and does no I/O.
 package protocol ExportSession: Sendable {
-  /// A request that was found in the client's bytes.
+  /// A request found in the client's bytes.
   associatedtype Request: Sendable
 
-  /// How long a client may let pass between two requests for readings, or may take for its first. Other requests don't count.
+  /// The longest time to the first request for readings, and between two of them. Other requests don't count.
   static var patience: Duration { get }
 
-  /// Takes bytes of the client. All requests in the bytes before must have been taken.
+  /// Takes bytes from the client. All requests in earlier bytes must have been taken with `next`.
   mutating func take(_ bytes: [UInt8])
-  /// The next whole request; nil when more bytes are needed for it.
+  /// The next complete request; nil if more bytes are needed.
   mutating func next() -> Request?
-  /// Whether the answer needs readings that are not older than a few seconds.
+  /// Whether the reply needs readings that are at most a few seconds old.
   func needsReadings(_ request: Request) -> Bool
-  /// Answers a request. `logins` are those of all clients.
+  /// Answers a request. `logins` are the logins of all clients.
   mutating func answer(
     _ request: Request, from readings: ReadingsSnapshot, logins: [ExportLogin]
   ) -> ExportAnswer
   /// The accessory that the client has logged in to; nil for none.
   var login: ExportLogin? { get }
-  /// What a client is told whose time is up; empty for nothing.
+  /// The last message to a client whose time is up; empty for none.
   var timeout: [UInt8] { get }
 }
 
-/// An answer to a client.
+/// A reply to a client.
 package struct ExportAnswer: Sendable, Hashable {
   package var bytes: [UInt8]
-  /// Whether the server closes the connection after this answer.
+  /// Whether the server closes the connection after this reply.
   package var isLast = false
 
   package init(_ bytes: [UInt8], isLast: Bool = false) { (self.bytes, self.isLast) = (bytes, isLast) }
