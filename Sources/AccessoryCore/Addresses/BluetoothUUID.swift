@@ -30,8 +30,6 @@ public struct BluetoothUUID: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// The Client Characteristic Configuration descriptor.
   static let clientConfiguration = BluetoothUUID(short: 0x2902)
-  /// The Serial Port Profile of Bluetooth Classic.
-  package static let serialPort = BluetoothUUID(short: 0x1101)
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
