@@ -29,7 +29,7 @@ public struct BluetoothUUID: Sendable, Hashable, Comparable, CustomStringConvert
   package static let serialPort = BluetoothUUID(short: 0x1101)
 
   /// The Client Characteristic Configuration descriptor.
-  static let clientConfiguration = BluetoothUUID(short: 0x2902)
+  package static let clientConfiguration = BluetoothUUID(short: 0x2902)
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
