@@ -3,8 +3,8 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The alarms of all accessories. Those of an accessory outlive its attachment, so that its silence counts while it is
-/// away. It has no clock and no timer: its owner passes the times, and calls `timePassed` at the deadline.
+/// The alarms of all accessories. They outlive an accessory's attachment, so that silence counts while the accessory is disconnected.
+/// This type has no clock and no timer: its owner passes the times and calls `timePassed` at the deadline.
 struct AlarmBook: Sendable {
   /// What happened to an alarm, and to which accessory.
   struct News: Sendable {
@@ -25,13 +25,13 @@ struct AlarmBook: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// When `timePassed` is to be called; nil for not before the next reading.
+  /// When to call `timePassed`; nil if nothing changes before the next reading.
   var deadline: MonotonicTime? { records.values.compactMap(\.set.deadline).min() }
 
-  /// Whether the silence of an accessory that the service doesn't hold is counted.
+  /// Whether silence is counted for an accessory that the service doesn't hold.
   var awaitsSilence: Bool { records.values.contains { !$0.isHeld && $0.set.deadline != nil } }
 
-  /// When this accessory's alarms have to be looked at.
+  /// The next time at which this accessory's alarms can change.
   func deadline(of key: String) -> MonotonicTime? { records[key]?.set.deadline }
 
   /// Whether the accessory has rules.
@@ -46,18 +46,18 @@ struct AlarmBook: Sendable {
   /// The rules that can't be compared with what the accessory reported.
   func unfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.unfit ?? [] }
 
-  /// Those rules of `unfit` that weren't returned before.
+  /// The rules of `unfit` that this method hasn't returned before.
   mutating func takeNewUnfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.takeNewUnfit() ?? [] }
 
-  /// All raised alarms, in the order of the accessories' names.
+  /// All raised alarms, sorted by accessory name.
   var raised: [(key: String, device: Device, alarm: AlarmSet.Alarm)] {
     records.sorted { $0.key < $1.key }.flatMap { key, record in record.set.raised.map { (key, record.device, $0) } }
   }
 
   // MARK: - Accessories
 
-  /// Watches an accessory by these rules from now on, or by other rules than before. Rules that stay keep their state,
-  /// also that of an accessory that was away.
+  /// Starts to watch an accessory by these rules, or replaces its rules. Rules that stay keep their state, even if the accessory was
+  /// disconnected.
   mutating func watch(_ key: String, _ device: Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
     guard var record = records[key] else {
       guard !rules.isEmpty else { return [] }
@@ -74,8 +74,8 @@ struct AlarmBook: Sendable {
     return tell(news, device)
   }
 
-  /// The accessory is no longer held. With `isAway` it was unplugged: its alarms are cleared, but its silence counts.
-  /// Otherwise the user let it go, and all its alarms are cleared and forgotten.
+  /// The accessory is no longer held. With `isAway` it was unplugged: its alarms are cleared, but silence counts. Otherwise the user
+  /// detached it, and all its alarms are cleared and forgotten.
   mutating func drop(_ key: String, isAway: Bool, now: MonotonicTime) -> [News] {
     guard var record = records[key] else { return [] }
     guard isAway, record.set.watchesSilence else {
@@ -96,7 +96,7 @@ struct AlarmBook: Sendable {
     change(key) { $0.take(readings, now: now, wallClock: wallClock) }
   }
 
-  /// Notes that an accessory was heard.
+  /// Notes a sign of life from an accessory.
   mutating func heard(_ key: String, now: MonotonicTime, wallClock: Double) -> [News] {
     change(key) { $0.heard(now: now, wallClock: wallClock) }
   }
@@ -106,7 +106,7 @@ struct AlarmBook: Sendable {
     if isCounted { records[key]?.set.resumeSilence(now: now) } else { records[key]?.set.pauseSilence() }
   }
 
-  /// To be called at the deadline.
+  /// Call this at the deadline.
   mutating func timePassed(now: MonotonicTime, wallClock: Double) -> [News] {
     let due = records.filter { record in record.value.set.deadline.map { $0 <= now } ?? false }.keys.sorted()
     return due.flatMap { key in change(key) { $0.timePassed(now: now, wallClock: wallClock) } }

@@ -3,19 +3,19 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// The rules of alarms from the configuration and the command line, and which of them are for an accessory.
+/// The alarm rules from the configuration and the command line. Selects those that apply to an accessory.
 package struct AlarmRules: Sendable, Hashable {
   /// The entries of the configuration.
   package var entries: [AlarmEntry]
   /// The rules of the command line, for all accessories.
   package var typed: [AlarmRule]
 
-  /// Without entries and rules there are only those of profiles.
+  /// Without entries and rules, only the rules of profiles apply.
   package init(_ entries: [AlarmEntry] = [], typed: [AlarmRule] = []) { (self.entries, self.typed) = (entries, typed) }
 
-  /// The rules for an accessory, and how many more there are than an accessory may have. Of rules with the same name one
-  /// counts: one of the command line goes before one of the configuration for the accessory itself, for its profile, for
-  /// its driver, or for all, and these before one of its profile's file.
+  /// The rules for an accessory, and the number of rules beyond the limit per accessory. Of several rules with the same name, only
+  /// the first of this list applies: from the command line; from the configuration for the accessory itself, for its profile, for its
+  /// driver, for all; from its profile's file.
   func rules(for subject: CommandRules.Subject, _ profile: Profile?) -> (rules: [AlarmRule], tooMany: Int) {
     var subjects: [[CommandPermission.Subject?]] = [[.accessory(subject.id)], [], [], [nil]]
     if let serial = subject.serial { subjects[0].append(.accessory(serial)) }

@@ -5,8 +5,8 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-/// Watches accessories by the rules of alarms: on the readings that the service makes anyway, with one timer for delays and
-/// silence. Used on the service's actor only.
+/// Evaluates alarm rules on the readings that the service makes anyway, with one timer for delays and silence. Used on the service's
+/// actor only.
 final class AlarmWatch {
   /// The rules from the configuration and the command line.
   private var rules: AlarmRules
@@ -15,7 +15,7 @@ final class AlarmWatch {
 
   init(_ rules: AlarmRules) { self.rules = rules }
 
-  /// Whether the silence of an accessory that the service doesn't hold is counted.
+  /// Whether silence is counted for an accessory that the service doesn't hold.
   var awaitsSilence: Bool { book.awaitsSilence }
 
   /// Replaces the rules of the configuration and of the command line. Rules that stay keep their state.
@@ -25,7 +25,7 @@ final class AlarmWatch {
     for attachment in service.attachments.ordered { watch(attachment, on: service) }
   }
 
-  /// Watches an accessory by the rules that are for it.
+  /// Starts to watch an accessory by the rules that apply to it.
   func watch(_ attachment: Attachment, on service: isolated BridgeService) {
     let (rules, tooMany) = rules.rules(for: attachment.subject, attachment.profile)
     if tooMany > 0 {
@@ -53,7 +53,7 @@ final class AlarmWatch {
     schedule(attachment.alarmKey, on: service)
   }
 
-  /// The accessory was heard, without a reading.
+  /// The accessory has sent something other than a reading.
   func heard(_ attachment: Attachment, on service: isolated BridgeService) {
     guard book.watches(attachment.alarmKey) else { return }
     tell(
@@ -87,7 +87,7 @@ final class AlarmWatch {
     book.raised(attachment.alarmKey).map(AccessoryAlarm.init)
   }
 
-  /// The events that tell a new subscriber of the raised alarms.
+  /// Events that inform a new subscriber about the raised alarms.
   func raisedEvents(of attachment: Attachment?) -> [Bridge.Event] {
     book.raised.filter { attachment == nil || $0.key == attachment?.alarmKey }.map { _, device, alarm in
       Bridge.Event(.alarm, time: BridgeService.wallClock, device: device, alarm: AccessoryAlarm(alarm), state: .raised)
@@ -113,8 +113,8 @@ final class AlarmWatch {
 
   // MARK: - The timer
 
-  /// Sets the timer for an accessory's deadline, unless it is set for an earlier time. A timer that comes too early sets
-  /// itself again, so a deadline that each reading moves doesn't cost a timer each time.
+  /// Sets the timer for an accessory's deadline unless it is already set for an earlier time. A timer that fires too early sets
+  /// itself again, so a deadline that moves with each reading doesn't need a new timer each time.
   private func schedule(_ key: String, on service: isolated BridgeService) {
     guard let deadline = book.deadline(of: key) else { return }
     schedule(at: deadline, on: service)
@@ -135,6 +135,6 @@ final class AlarmWatch {
     service.checkIdle()
   }
 
-  /// Ends the timer, because the service ends.
+  /// Cancels the timer when the service ends.
   func end(on service: isolated BridgeService) { timer.cancel(on: service.clock) }
 }

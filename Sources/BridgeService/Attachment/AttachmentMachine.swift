@@ -23,8 +23,8 @@ struct AttachmentMachine: Sendable, Equatable {
     case reportAttached
     /// Report that an attached accessory is no longer attached.
     case tellGone(AccessoryError)
-    /// Report that the next try follows after a pause, with the number of that try, and how many the policy allows
-    /// (nil: no limit).
+    /// Report that the next attempt follows after a pause, with its number and the number of attempts that the policy allows (nil: no
+    /// limit).
     case tellWaiting(AccessoryError, pause: Duration, try: Int, of: Int?)
     /// Report that there are no more tries.
     case tellFailed(AccessoryError)

@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// All attachments. They are found by key, identity and place, and counted by state, without a look at each of them: thousands of
-/// devices may come and go at once. Used on the service's actor only.
+/// All attachments, indexed by key, identity and place, and counted by state. Lookups don't visit every attachment, because thousands
+/// of devices may come and go at once. Used on the service's actor only.
 final class AttachmentRoster {
   /// An attachment as it is listed.
   private struct Entry {
@@ -66,7 +66,7 @@ final class AttachmentRoster {
     Self.take(ObjectIdentifier(attachment.contact.taps), from: &taps)
   }
 
-  /// Lists an attachment anew, because its device or its profile has changed.
+  /// Updates the index after an attachment's device or profile has changed.
   func placeChanged(of attachment: Attachment) {
     guard entries[attachment.key] != nil else { return }
     unlist(attachment.key)
@@ -74,7 +74,7 @@ final class AttachmentRoster {
     list(attachment.key)
   }
 
-  /// Counts an attachment anew, because its state has changed.
+  /// Updates the counts after an attachment's state has changed.
   func stateChanged(of attachment: Attachment) {
     let (state, isRefused) = (attachment.machine.state, attachment.machine.awaitsPlace)
     guard let entry = entries[attachment.key], entry.state != state || entry.isRefused != isRefused else { return }

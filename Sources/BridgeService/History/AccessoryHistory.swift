@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// The history of one accessory: at most `HistoryLadder.accessoryByteLimit` bytes, as its constants say.
+/// The history of one accessory. `HistoryLadder.accessoryByteLimit` bounds its size.
 struct AccessoryHistory: Sendable, Hashable {
-  /// In the order in which they were first read.
+  /// The series, in the order in which they were first read.
   private(set) var series: [SeriesHistory] = []
-  /// The time of the last reading, in seconds of the history's time line.
+  /// The time of the last reading, in seconds of the history's timeline.
   private(set) var lastRead = 0.0
   private(set) var byteCount = HistoryLadder.ownBytes
   private var capacities = HistoryLadder.capacities(seriesCount: 0)
 
-  /// Whether there is something that hasn't been written.
+  /// Whether some of it hasn't been written yet.
   var isUnwritten: Bool { series.contains(where: \.isUnwritten) }
 
   /// Adds a reading. Returns false if the accessory has too many series already.
@@ -25,7 +25,7 @@ struct AccessoryHistory: Sendable, Hashable {
     return true
   }
 
-  /// Adds spans as a file has them.
+  /// Adds buckets read from a file.
   mutating func restore(_ name: String, unit: String?, _ buckets: [HistoryBucket], rung: Int) {
     guard let index = place(of: name, unit: unit) else { return }
     byteCount -= series[index].byteCount
@@ -34,7 +34,7 @@ struct AccessoryHistory: Sendable, Hashable {
     lastRead = max(lastRead, series[index].newest ?? 0)
   }
 
-  /// The place of a series, which is new if needed; nil when there are too many.
+  /// The index of a series, which is created if necessary; nil if there are too many series.
   private mutating func place(of name: String, unit: String?) -> Int? {
     if let index = series.firstIndex(where: { $0.name == name }) { return index }
     guard series.count < HistoryLadder.seriesLimit else { return nil }
@@ -48,10 +48,10 @@ struct AccessoryHistory: Sendable, Hashable {
     return series.count - 1
   }
 
-  /// Notes that the accessory is away.
+  /// Notes that the accessory is disconnected.
   mutating func interrupt() { for index in series.indices { series[index].interrupt() } }
 
-  /// The spans of each series that have changed since this was last called, for each resolution.
+  /// Returns the buckets of each series that have changed since the last call, for each resolution.
   mutating func takeUnwritten() -> [(name: String, unit: String?, rungs: [ArraySlice<HistoryBucket>])] {
     series.indices.compactMap { index in
       guard series[index].isUnwritten else { return nil }
@@ -59,7 +59,7 @@ struct AccessoryHistory: Sendable, Hashable {
     }
   }
 
-  /// Moves what lies before `time` by `seconds`, a multiple of the longest span.
+  /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
   mutating func shift(before time: Double, by seconds: Int64) {
     for index in series.indices { series[index].shift(before: time, by: seconds) }
   }

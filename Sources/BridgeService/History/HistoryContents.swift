@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// What a file of the history says: at most what `HistoryLadder` has bounds for.
+/// The contents of a history file, within the limits of `HistoryLadder`.
 struct HistoryContents: Sendable {
   var store: HistoryStore
-  /// Where the time line was last; nil when the file says nothing that can be used.
+  /// The last position of the timeline; nil if the file contains nothing usable.
   var anchor: HistoryTimeline.Anchor?
-  /// How many bytes were no whole record.
+  /// The number of bytes that don't belong to a valid record.
   var dropped: Int
   var byteCount: Int
 
-  /// The longest file that is read: twice what is kept, since a log has some spans more than once.
+  /// The largest file that is read: twice the size limit, because a log contains some buckets more than once.
   static let limit = 2 * HistoryLadder.totalByteLimit
 
   /// Reads the bytes of a file.
@@ -25,7 +25,7 @@ struct HistoryContents: Sendable {
       dropped = file.count
       return
     }
-    // A span of the future can only be a mistake: it would hide what is read from now on.
+    // A bucket in the future can only be an error, and it would hide all new readings.
     let latest = last.time + Double(HistoryLadder.widths[HistoryLadder.widths.count - 1])
     var kept = store
     _ = HistoryRecord.read(file) { record in

@@ -2,22 +2,22 @@
 
 import AccessoryCore
 
-/// The history of all accessories with its time line, and what of it has to be written. It has no clock and no file: its
-/// owner passes the times, and writes. Used on the service's actor only.
+/// The history of all accessories with its timeline, and what must be written to the file. It has no clock and no file: its owner
+/// passes the times and writes. Used on the service's actor only.
 struct HistoryKeeper: Sendable {
   private(set) var store: HistoryStore
   private(set) var timeline: HistoryTimeline
-  /// Whether the file has to be written anew as a whole, because it is missing, damaged, or spans in it lie elsewhere in time now.
+  /// Whether the whole file must be rewritten, because it is missing or damaged or because buckets have moved in time.
   private(set) var needsWhole = true
-  /// The size of the file, and its size when it was last written as a whole.
+  /// The current size of the file, and its size after it was last rewritten.
   private var fileBytes = 0
   private var wholeBytes = 0
 
-  /// The file is written anew when it is longer than this and twice as long as its whole content.
+  /// The file is rewritten when it is larger than this and twice as large as after the last rewrite.
   private static let roomToGrow = 262_144
 
-  /// An empty history, or one that continues what a file holds. `uptime` is the time of the boot clock, `wall` that of
-  /// the wall clock in seconds since 1970, and so in the methods. `boot` names this boot of the machine; empty where that isn't known.
+  /// Creates an empty history, or one that continues a file's contents. Here and in all methods, `uptime` is the time on the boot
+  /// clock and `wall` is the wall clock in seconds since 1970. `boot` identifies this boot of the machine; empty if unknown.
   init(
     uptime: MonotonicTime, wall: Double, boot: String = "", after contents: HistoryContents? = nil,
     byteLimit: Int = HistoryLadder.totalByteLimit
@@ -29,10 +29,10 @@ struct HistoryKeeper: Sendable {
     (fileBytes, wholeBytes) = (contents.byteCount, min(contents.byteCount, store.byteCount))
   }
 
-  /// Whether there is something to write.
+  /// Whether there is anything to write.
   var isUnwritten: Bool { !store.unwritten.isEmpty }
 
-  /// Stores what was read of an accessory. Returns false if the accessory has more values than are kept, once.
+  /// Stores a reading. Returns false once, when the accessory first exceeds the number of values that are kept.
   mutating func note(
     _ values: some Sequence<(name: String, unit: String?, value: Double)>, of id: String, at uptime: MonotonicTime,
     wall: Double
@@ -44,10 +44,10 @@ struct HistoryKeeper: Sendable {
     return isKept
   }
 
-  /// Notes that an accessory is away.
+  /// Notes that an accessory is disconnected.
   mutating func interrupt(_ id: String) { store.interrupt(Self.key(id)) }
 
-  /// What was read in the last `seconds`, nil for all that is kept; nil where nothing was read of the accessory.
+  /// The readings of the last `seconds`, or all if nil. Returns nil if the accessory has no readings.
   mutating func extract(of id: String, last seconds: Double?, at uptime: MonotonicTime, wall: Double) -> HistoryExtract?
   {
     followClock(wall, uptime)
@@ -63,12 +63,12 @@ struct HistoryKeeper: Sendable {
     needsWhole = true
   }
 
-  /// An accessory's identity, cut to the longest that is kept.
+  /// An accessory's identity, cut to the maximum length.
   private static func key(_ id: String) -> String { ReadingLimits.cut(id, to: HistoryLadder.idBytes) }
 
   // MARK: - Writing
 
-  /// What is to be written now; nil when nothing has changed. `wrote` or `failedToWrite` must follow.
+  /// Returns what to write now; nil if nothing has changed. Call `wrote` or `failedToWrite` afterwards.
   mutating func takeWrite(at uptime: MonotonicTime, wall: Double) -> HistoryWrite? {
     guard isUnwritten else { return nil }
     followClock(wall, uptime)
@@ -81,11 +81,11 @@ struct HistoryKeeper: Sendable {
     return HistoryWrite(content: .whole(store), anchor: anchor)
   }
 
-  /// Notes that a write has added `count` bytes, or has written the file anew with so many.
+  /// Notes a successful write: `count` bytes were appended, or the file was rewritten with `count` bytes.
   mutating func wrote(_ count: Int, asWhole isWhole: Bool) {
     if isWhole { (fileBytes, wholeBytes) = (count, count) } else { fileBytes += count }
   }
 
-  /// Notes that a write has failed: what it had is in no file, so the next one has all.
+  /// Notes a failed write. Its data is in no file, so the next write rewrites everything.
   mutating func failedToWrite() { needsWhole = true }
 }

@@ -3,29 +3,29 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A record of the history's file: a marker, the length of what follows the checksum (32 bits), its CRC-32/ISCSI, and
-/// what the record says. Numbers are little-endian.
+/// A record of the history file: a marker, the length of the content (32 bits), the content's CRC-32/ISCSI, and the content. Numbers
+/// are little-endian.
 enum HistoryRecord: Sendable, Hashable {
-  /// Where the time line was when the records behind this one were written.
+  /// The position of the timeline when the following records were written.
   case anchor(HistoryTimeline.Anchor)
-  /// Spans of a series. A span takes the place of the same span in earlier records.
+  /// Buckets of one series. A bucket replaces the same bucket in earlier records.
   case spans(HistoryEntry)
 
-  /// The first bytes of the file. Another version of the format gets another text.
+  /// The first bytes of the file. Another version of the format will have another text.
   static let signature = Array("accessory-bridge history 1\n".utf8)
   private static let marker: [UInt8] = [0xAB, 0x48, 0x52, 0x31]
   private static let headerSize = 12
-  /// The bytes of a span.
+  /// The size of a bucket in bytes.
   private static let spanSize = 19
-  /// The most spans of a record. A whole ring has fewer.
+  /// The most buckets in a record; a complete ring has fewer.
   private static let spanLimit = 512
   private static let bootLimit = 64
-  /// The longest content of a record.
+  /// The longest content of a record, in bytes.
   private static let longest = 16_384
 
   // MARK: - Writing
 
-  /// Adds the record to `bytes`.
+  /// Appends the record to `bytes`.
   func write(to bytes: inout [UInt8]) {
     var content: [UInt8] = []
     switch self {
@@ -52,7 +52,7 @@ enum HistoryRecord: Sendable, Hashable {
     Self.write(content, to: &bytes)
   }
 
-  /// Adds a record with this content to `bytes`.
+  /// Appends a record with this content to `bytes`.
   static func write(_ content: [UInt8], to bytes: inout [UInt8]) {
     bytes += marker
     add(UInt32(content.count), to: &bytes)
@@ -73,14 +73,14 @@ enum HistoryRecord: Sendable, Hashable {
 
   // MARK: - Reading
 
-  /// Calls `body` with each whole record of a file, in their order, and returns how many bytes belong to none. After a
-  /// damaged record the next whole one is searched for. Nothing in the file can make this trap, or take more than a few
-  /// times as long as a good file of its size.
+  /// Calls `body` with each valid record of a file in order, and returns the number of bytes outside of valid records. After a
+  /// damaged record it searches for the next valid one. No file can make this trap, or take more than a few times as long as an
+  /// undamaged file of the same size.
   static func read(_ file: [UInt8], _ body: (HistoryRecord) -> Void) -> Int {
     guard file.starts(with: signature) else { return file.count }
     var place = signature.count
     var dropped = 0
-    // What checksums of damaged records may cost in all.
+    // Limits the work on checksums of damaged records.
     var budget = file.count
     while place < file.count {
       if let (record, end) = record(in: file, at: place, &budget) {
@@ -108,7 +108,7 @@ enum HistoryRecord: Sendable, Hashable {
     return (record, place + headerSize + length)
   }
 
-  /// The record with this content; nil when it isn't one.
+  /// Decodes a record's content; nil if it isn't valid.
   private init?(_ content: [UInt8]) {
     var reader = Reader(bytes: content[...])
     switch reader.number(UInt8.self) {

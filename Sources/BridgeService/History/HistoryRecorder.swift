@@ -4,40 +4,40 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 
-/// Keeps what was read of accessories over time, in memory and in a file. The service reads nothing for it: it keeps what
-/// it reads anyway.
+/// Records accessories' readings over time, in memory and in a file. It makes no readings of its own: it records those that the
+/// service makes anyway.
 ///
-/// The file is read before the first accessory is attached, and written on a queue of its own, one write at a time and at
-/// most once a minute for all accessories; a disk that hangs delays nothing else. The timer for the next write exists only
-/// while there is something new. Used on the service's actor only.
+/// The file is read before the first accessory is attached. It is written on a queue of its own, one write at a time and at most once
+/// a minute for all accessories, so a slow disk delays nothing else. The timer for the next write exists only while there is
+/// something to write. Used on the service's actor only.
 final class HistoryRecorder {
   private(set) var keeper: HistoryKeeper
-  /// Where it is kept, and the queue on which it is written; nil: in memory only.
+  /// The file and the queue on which it is written; nil to keep the history in memory only.
   private var file: (file: any HistoryFile, queue: SetupQueue)?
   private var timer: TimerToken?
-  /// The write that is on its way.
+  /// The write in progress.
   private var work: Task<Void, Never>?
-  /// Whether the last write has failed, which the log says once.
+  /// Whether the last write failed. A failure is logged once.
   private var isFailing = false
 
-  /// How long after the first new reading a write begins, and so how much a crash may cost.
+  /// How long after the first new reading a write starts. A crash loses at most this much.
   static let pause = Duration.seconds(60)
-  /// How long the start of the service waits for the file, and its end for the last write.
+  /// How long the service's start waits for the file, and its end for the last write.
   static let patience = Duration.seconds(5)
 
   init(_ keeper: HistoryKeeper) { self.keeper = keeper }
 
-  /// Whether a write is on its way.
+  /// Whether a write is in progress.
   var isWriting: Bool { work != nil }
 
   // MARK: - Readings
 
-  /// Keeps a reading of a battery.
+  /// Records a battery reading.
   func record(_ reading: BatteryReading, of attachment: Attachment, on service: isolated BridgeService) {
     record(reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.device.id, on: service)
   }
 
-  /// Keeps the numbers among values.
+  /// Records the numbers among the values.
   func record(_ values: [AccessoryValue], of attachment: Attachment, on service: isolated BridgeService) {
     record(
       values.prefix(ReadingLimits.values).compactMap { value in
@@ -60,17 +60,17 @@ final class HistoryRecorder {
     }
   }
 
-  /// Notes that an accessory is away.
+  /// Notes that an accessory is disconnected.
   func interrupt(_ id: String) { keeper.interrupt(id) }
 
-  /// What was read in the last `seconds`, nil for all that is kept; nil where nothing was read of the accessory.
+  /// The readings of the last `seconds`, or all if nil. Returns nil if the accessory has no readings.
   func extract(of id: String, last seconds: Double?, on service: isolated BridgeService) -> HistoryExtract? {
     keeper.extract(of: id, last: seconds, at: service.clock.bootTime, wall: service.configuration.wallClock())
   }
 
   // MARK: - The file
 
-  /// Reads the history that an earlier run of the service has left, and keeps it in `file` from now on.
+  /// Reads the history that an earlier run of the service has saved, and saves to `file` from now on.
   func keep(in file: any HistoryFile, on service: isolated BridgeService) async {
     guard self.file == nil else { return }
     let queue = SetupQueue(label: "history")
@@ -92,7 +92,7 @@ final class HistoryRecorder {
       service.log.warning(
         "history not read: \(error.message); it is kept in memory, and another try is made to write it")
       isFailing = true
-      // Another service has the file: it isn't this one's to write.
+      // Another service uses the file, so don't write to it.
       if error.kind == .busy { self.file = nil }
     case .success(let contents?):
       if contents.dropped > 0 {
@@ -113,7 +113,7 @@ final class HistoryRecorder {
       after: contents)
   }
 
-  /// Sets the timer for the next write, if there is something new and no write is on its way.
+  /// Sets the timer for the next write, if there is something new and no write is in progress.
   private func scheduleWrite(on service: isolated BridgeService) {
     guard file != nil, timer == nil, work == nil, !service.isClosing, keeper.isUnwritten else { return }
     timer = service.clock.schedule(at: service.clock.now + Self.pause) { [weak service] in
@@ -159,7 +159,7 @@ final class HistoryRecorder {
     scheduleWrite(on: service)
   }
 
-  /// Writes what is new, at the end of the service. Waits for a slow disk, but not for long.
+  /// Writes the rest when the service ends. Waits a limited time for a slow disk.
   func finish(on service: isolated BridgeService) async {
     if let timer { service.clock.cancel(timer) }
     timer = nil
@@ -173,11 +173,11 @@ final class HistoryRecorder {
     await work?.value
   }
 
-  /// The result of `body`; nil when it takes longer than `limit`. Then `body` keeps running, and its result is dropped.
+  /// The result of `body`; nil if it takes longer than `limit`. In that case `body` continues and its result is discarded.
   private static func within<Value: Sendable>(
     _ limit: Duration, _ clock: any TimerClock, _ body: @escaping @Sendable () async -> Value
   ) async -> Value? {
-    // The service ends in a task that was cancelled, in which a stream ends at once; a task of its own isn't cancelled.
+    // The service ends in a cancelled task, in which a stream would end at once. A new unstructured task isn't cancelled.
     await Task { () -> Value? in
       let (results, continuation) = AsyncStream<Value?>.makeStream()
       let timer = clock.schedule(at: clock.now + limit) { continuation.yield(nil) }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last spans of one resolution, in the order of time. Spans without readings take no room.
+/// The most recent buckets of one resolution, in order. Intervals without readings need no memory.
 struct HistoryRing: Sendable, Hashable {
   private(set) var buckets: [HistoryBucket] = []
-  /// The first span that has changed since it was last written; nil when none has.
+  /// The first bucket that has changed since the last write; nil if none has.
   private(set) var firstUnwritten: UInt32?
 
-  /// The bytes that the points have allocated.
+  /// The bytes allocated for the buckets.
   var byteCount: Int { buckets.capacity * MemoryLayout<HistoryBucket>.stride }
 
-  /// Adds a reading at the span `slot`; one before the last span counts for the last span.
+  /// Adds a reading to the bucket `slot`. A reading from before the last bucket is added to the last bucket.
   mutating func add(_ value: Double, slot: UInt32, afterGap hasGap: Bool, capacity: Int) {
     if let last = buckets.last, last.slot >= slot {
       buckets[buckets.count - 1].add(value)
@@ -20,7 +20,7 @@ struct HistoryRing: Sendable, Hashable {
     }
   }
 
-  /// Adds a span as a file has it. It takes the place of the same span; one before the last span is dropped.
+  /// Adds a bucket from a file. It replaces the same bucket; a bucket from before the last one is dropped.
   mutating func restore(_ bucket: HistoryBucket, capacity: Int) {
     if let last = buckets.last, last.slot >= bucket.slot {
       if last.slot == bucket.slot { buckets[buckets.count - 1] = bucket }
@@ -31,12 +31,12 @@ struct HistoryRing: Sendable, Hashable {
 
   private mutating func append(_ bucket: HistoryBucket, capacity: Int) {
     trim(to: capacity - 1)
-    // The storage grows to the limit and not beyond it.
+    // Grow the storage exactly to the limit.
     if buckets.count == buckets.capacity { buckets.reserveCapacity(min(capacity, max(8, buckets.count * 2))) }
     buckets.append(bucket)
   }
 
-  /// Drops the oldest spans, so that at most `capacity` are left, and gives back their room.
+  /// Drops the oldest buckets until at most `capacity` are left, and frees their memory.
   mutating func trim(to capacity: Int) {
     guard buckets.count > capacity else { return }
     if buckets.count == capacity + 1 {
@@ -46,14 +46,14 @@ struct HistoryRing: Sendable, Hashable {
     }
   }
 
-  /// The spans that have changed since this was last called.
+  /// Returns the buckets that have changed since the last call.
   mutating func takeUnwritten() -> ArraySlice<HistoryBucket> {
     guard let first = firstUnwritten else { return [] }
     firstUnwritten = nil
     return buckets[(buckets.lastIndex { $0.slot < first }.map { $0 + 1 } ?? 0)...]
   }
 
-  /// Moves the spans before `slot` by `count` spans; they stay before `slot`, and in their order.
+  /// Moves the buckets before `slot` by `count` buckets. They stay before `slot` and in order.
   mutating func shift(before slot: UInt32, by count: Int64) {
     buckets = buckets.compactMap { bucket in
       guard bucket.slot < slot else { return bucket }

@@ -2,22 +2,21 @@
 
 import AccessoryCore
 
-/// The histories of all accessories, by their identities: at most `byteLimit` bytes together. It has no clock: its owner
-/// passes the time, in seconds of the history's time line.
+/// The histories of all accessories by identity, at most `byteLimit` bytes together. It has no clock: its owner passes the time, in
+/// seconds of the history's timeline.
 struct HistoryStore: Sendable {
   private(set) var accessories: [String: AccessoryHistory] = [:]
-  /// The bytes that all histories take, at most.
+  /// An upper bound of the bytes that all histories take.
   private(set) var byteCount = 0
   let byteLimit: Int
-  /// The accessories with spans that haven't been written.
+  /// The accessories with buckets that haven't been written.
   private(set) var unwritten: Set<String> = []
-  /// The accessories of which some values are not kept, as `HistoryLadder.seriesLimit` says.
+  /// The accessories with more values than `HistoryLadder.seriesLimit` allows.
   private(set) var overfull: Set<String> = []
 
   init(byteLimit: Int = HistoryLadder.totalByteLimit) { self.byteLimit = byteLimit }
 
-  /// Adds a reading of an accessory. Returns false if the value is the first one that is not kept, because the accessory
-  /// has too many.
+  /// Adds a reading. Returns false for the first value that exceeds the accessory's number of series.
   @discardableResult
   mutating func add(_ id: String, _ name: String, unit: String?, _ value: Double, at time: Double) -> Bool {
     let isKept = change(id) { $0.add(name, unit: unit, value, at: time) }
@@ -25,15 +24,15 @@ struct HistoryStore: Sendable {
     return isKept || !overfull.insert(id).inserted
   }
 
-  /// Adds spans of an accessory as a file has them.
+  /// Adds buckets of an accessory from a file.
   mutating func restore(_ id: String, _ name: String, unit: String?, _ buckets: [HistoryBucket], rung: Int) {
     change(id) { $0.restore(name, unit: unit, buckets, rung: rung) }
   }
 
-  /// Notes that an accessory is away.
+  /// Notes that an accessory is disconnected.
   mutating func interrupt(_ id: String) { accessories[id]?.interrupt() }
 
-  /// The spans that have changed since this was last called.
+  /// Returns the buckets that have changed since the last call.
   mutating func takeUnwritten() -> [HistoryEntry] {
     defer { unwritten = [] }
     return unwritten.sorted().flatMap { id in
@@ -46,7 +45,7 @@ struct HistoryStore: Sendable {
     }
   }
 
-  /// All spans.
+  /// All buckets.
   var entries: [HistoryEntry] {
     accessories.sorted { $0.key < $1.key }.flatMap { id, accessory in
       accessory.series.flatMap { series in
@@ -58,7 +57,7 @@ struct HistoryStore: Sendable {
     }
   }
 
-  /// Moves what lies before `time` by `seconds`, a multiple of the longest span.
+  /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
   mutating func shift(before time: Double, by seconds: Int64) {
     for id in accessories.keys { accessories[id]?.shift(before: time, by: seconds) }
   }
@@ -72,7 +71,7 @@ struct HistoryStore: Sendable {
     return result
   }
 
-  /// Removes the accessory that was read longest ago, but not the one that was read just now.
+  /// Removes the accessory whose last reading is oldest, except the one that was just read.
   private mutating func removeOldest(but id: String) {
     let oldest = accessories.lazy.filter { $0.key != id }.min {
       ($0.value.lastRead, $0.key) < ($1.value.lastRead, $1.key)
@@ -85,15 +84,15 @@ struct HistoryStore: Sendable {
   }
 }
 
-/// A copy of an accessory's history, which can be converted anywhere: that takes longer than a reading.
+/// A copy of an accessory's history. Converting it takes longer than a reading, so that can be done on any thread.
 struct HistoryExtract: Sendable {
   let accessory: AccessoryHistory
-  /// The time from which on it is wanted.
+  /// The earliest time that was asked for.
   let since: Double
-  /// What is added to each time for what the wall clock calls it.
+  /// The offset from the timeline to the wall clock.
   let offset: Double
 
-  /// The series of these names, nil for all. A battery's may also be asked for by its published key, such as `voltage_mv`, unless
+  /// The series with these names; all if nil. A battery's series can also be named by its published key, such as `voltage_mv`, unless
   /// a value has that name.
   func series(_ names: [String]?) -> [ReadingSeries] {
     let known = Set(accessory.series.map(\.name))
@@ -104,7 +103,7 @@ struct HistoryExtract: Sendable {
   }
 }
 
-/// Spans of one series at one resolution, as they are written.
+/// Buckets of one series at one resolution, as they are written.
 struct HistoryEntry: Sendable, Hashable {
   /// The accessory.
   var id: String

@@ -2,56 +2,55 @@
 
 import AccessoryCore
 
-/// The time line of the history, in seconds. Its distances come from the clock that only goes forward, and also counts
-/// the machine's sleep; the wall clock only says what the times are called.
+/// The history's timeline, in seconds. It follows the boot clock, which never goes back and includes the machine's sleep. The wall
+/// clock only labels the times.
 ///
-/// So a wall clock that is set, by a person or when the network is there, changes neither the order of the readings nor
-/// their distances, and loses none: all times are called by the present wall clock minus the reading's age. A wall clock
-/// that was wrong for a day leaves no readings in the future.
+/// So setting the wall clock (by hand or over the network) doesn't change the order or the distances of readings and loses none: each
+/// time is shown as the current wall clock minus the reading's age. A wall clock that was wrong for a day leaves no readings in the
+/// future.
 struct HistoryTimeline: Sendable, Hashable {
-  /// Where the time line was at some moment, for the next run of the service.
+  /// A position of the timeline, for the next run of the service.
   struct Anchor: Sendable, Hashable {
-    /// What names the boot of the machine; empty where that isn't known.
+    /// Identifies the boot of the machine; empty if unknown.
     var boot: String
-    /// The time on the time line.
+    /// The time on the timeline.
     var time: Double
     /// The time since that boot, in seconds.
     var uptime: Double
-    /// Seconds since 1970 by the wall clock.
+    /// The wall clock, in seconds since 1970.
     var wall: Double
   }
 
-  /// The name of this boot of the machine; empty where that isn't known.
+  /// Identifies this boot of the machine; empty if unknown.
   let boot: String
-  /// The time on the time line at the start of the boot clock.
+  /// The time on the timeline at which the boot clock started.
   private let base: Double
-  /// What is added to a time for what the wall clock calls it. It follows the wall clock in steps, so that the times of
-  /// two answers are the same.
+  /// The offset from the timeline to the wall clock. It follows the wall clock in steps, so that two replies show the same times.
   private(set) var offset: Double
-  /// The end of what another boot has recorded.
+  /// Where the records of an earlier boot end.
   private(set) var seam: Seam?
 
-  /// The end of another boot's time, and the beginning of this one's.
+  /// The end of an earlier boot's time and the start of this one.
   struct Seam: Sendable, Hashable {
-    /// What the wall clock said last in the other boot.
+    /// The last wall-clock time of the earlier boot.
     let wall: Double
-    /// The beginning of this run on the time line.
+    /// The start of this run on the timeline.
     let start: Double
-    /// The seconds between both, as it was taken to be.
+    /// The assumed seconds between both.
     var gap: Double
   }
 
-  /// The wall clock is adjusted by less than this without being set, in seconds.
+  /// Smaller changes of the wall clock, in seconds, are adjustments and don't count as setting it.
   private static let steady = 2.0
-  /// Clocks that agree up to this, in seconds, are those of one boot.
+  /// Two clocks that agree within this many seconds belong to the same boot.
   private static let agreement = 5.0
-  /// Both are multiples of the longest span, in seconds.
+  /// A gap and an offset are multiples of the longest bucket, in seconds.
   private static let longestSpan = Double(HistoryLadder.widths.last ?? 1)
-  /// Wall clocks beyond this are wrong: the year 2106, as for all times that the service reports.
+  /// A wall clock beyond this is wrong: the year 2106, as for all times that the service reports.
   private static let latest = Double(UInt32.max)
 
-  /// A time line that begins now, or continues where `anchor` was. `uptime` is the time of the boot clock; `wall` is in
-  /// seconds since 1970.
+  /// Creates a timeline that starts now, or continues at `anchor`. `uptime` is the time on the boot clock; `wall` is in seconds since
+  /// 1970.
   init(boot: String, uptime: MonotonicTime, wall: Double, after anchor: Anchor? = nil) {
     self.boot = boot
     let (now, wall) = (Self.seconds(uptime), Self.sane(wall))
@@ -77,8 +76,8 @@ struct HistoryTimeline: Sendable, Hashable {
     return abs((wall - anchor.wall) - (uptime - anchor.uptime)) <= agreement
   }
 
-  /// The time that the machine was off. A wall clock that was set back says nothing about it, so then it is taken for one
-  /// span; and what was off for longer than the history reaches needs no more room than that.
+  /// The time for which the machine was off. If the wall clock went back, the time is unknown and one bucket is assumed. The time is
+  /// limited to the reach of the history.
   private static func gap(from: Double, to: Double) -> Double {
     min(max(to - from, longestSpan), HistoryLadder.reach + longestSpan)
   }
@@ -87,11 +86,11 @@ struct HistoryTimeline: Sendable, Hashable {
 
   private static func seconds(_ time: MonotonicTime) -> Double { Double(time.nanoseconds) / 1e9 }
 
-  /// The time on the time line.
+  /// The time on the timeline.
   func time(at uptime: MonotonicTime) -> Double { base + Self.seconds(uptime) }
 
-  /// Notes what the wall clock says now. Returns how what was recorded before this boot must be moved, in seconds: a clock
-  /// that was wrong when the machine started, and is set now, shows how long the machine was off.
+  /// Notes the current wall clock. Returns how to move the records of earlier boots, in seconds: if the clock was wrong at the start
+  /// and is set now, it shows how long the machine was off.
   mutating func note(wall: Double, at uptime: MonotonicTime) -> (before: Double, by: Int64)? {
     let (wall, time) = (Self.sane(wall), time(at: uptime))
     guard abs(wall - time - offset) > Self.steady else { return nil }
@@ -104,14 +103,14 @@ struct HistoryTimeline: Sendable, Hashable {
     return (known.start, -Int64(steps * Self.longestSpan))
   }
 
-  /// Where the time line is now.
+  /// The current position of the timeline.
   func anchor(at uptime: MonotonicTime, wall: Double) -> Anchor {
     Anchor(boot: boot, time: time(at: uptime), uptime: Self.seconds(uptime), wall: Self.sane(wall))
   }
 }
 
 extension HistoryTimeline.Anchor {
-  /// Whether the numbers can be those of a time line.
+  /// Whether these numbers can belong to a timeline.
   var isValid: Bool {
     [time, uptime, wall].allSatisfy { $0.isFinite && $0 >= 0 && $0 < 4e10 }
   }

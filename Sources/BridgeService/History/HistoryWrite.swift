@@ -2,28 +2,27 @@
 
 import AccessoryCore
 
-/// The file of the history. Its methods block, and are called on the history's own queue, one at a time.
+/// The history file. Its methods block and are called on the history's own queue, one at a time.
 protocol HistoryFile: Sendable {
   /// The path, for the log.
   var path: String { get }
-  /// Makes the file's folder ready. Throws `busy` when another service keeps its history there.
+  /// Prepares the file's directory. Throws `busy` if another service keeps its history there.
   func prepare() throws(AccessoryError)
-  /// The file's bytes; nil when there is none.
+  /// The file's contents; nil if there is no file.
   func read(limit: Int) throws(AccessoryError) -> [UInt8]?
-  /// Adds bytes at the end, all of them or none.
+  /// Appends bytes: all of them or none.
   func append(_ bytes: [UInt8]) throws(AccessoryError)
-  /// Writes the file anew.
+  /// Rewrites the file.
   func replace(_ bytes: [UInt8]) throws(AccessoryError)
 }
 
-/// What is to be written of the history.
+/// A pending write of the history.
 ///
-/// The file is a log: each minute the spans that have changed are added at its end, and now and then the whole is written
-/// anew. An SD card wears out by the blocks that are written: with one accessory a minute's spans are one kilobyte, and
-/// so a block; the whole file would be twenty. A record that was torn by a loss of power is found by its checksum, and
-/// costs a minute.
+/// The file is a log. Each minute the changed buckets are appended, and from time to time the whole file is rewritten. This protects
+/// SD cards, which wear out with every block that is written: with one accessory, the buckets of a minute are one kilobyte (one
+/// block), but the whole file is twenty. A loss of power can tear a record; its checksum reveals that, and one minute is lost.
 struct HistoryWrite: Sendable {
-  /// What is added at the file's end.
+  /// The bytes to append.
   enum Content: Sendable {
     case added([HistoryEntry])
     /// The file is written anew, with all of this.
@@ -33,7 +32,7 @@ struct HistoryWrite: Sendable {
   var content: Content
   var anchor: HistoryTimeline.Anchor
 
-  /// Encodes and writes it; blocks. Returns the number of bytes.
+  /// Encodes and writes the content; blocks. Returns the number of bytes.
   func perform(on file: any HistoryFile) throws(AccessoryError) -> Int {
     try file.prepare()
     var bytes: [UInt8] = []

@@ -2,34 +2,34 @@
 
 import AccessoryCore
 
-/// What was read of one quantity, at the resolutions of `HistoryLadder`. Times are seconds of the history's time line.
+/// The readings of one quantity at the resolutions of `HistoryLadder`. Times are in seconds of the history's timeline.
 struct SeriesHistory: Sendable, Hashable {
   let name: String
   var unit: String?
   private(set) var rings = [HistoryRing](repeating: HistoryRing(), count: HistoryLadder.widths.count)
-  /// The time of the last reading of this run of the service.
+  /// The time of the last reading in this run of the service.
   private var last: Double?
   /// The usual pause between two readings, in seconds.
   private var usualPause: Double?
-  /// Whether the accessory was away, or the service didn't run, since the last reading.
+  /// Whether the accessory was disconnected or the service was stopped since the last reading.
   private var isInterrupted = false
 
-  /// After this pause there is a gap where no usual pause is known, in seconds.
+  /// If no usual pause is known, a longer pause than this is a gap, in seconds.
   private static let longestPause = 900.0
-  /// A shorter pause is never a gap, in seconds.
+  /// A pause shorter than this is never a gap, in seconds.
   private static let shortestGap = 60.0
   /// A pause is a gap if it is this many times as long as usual.
   private static let gapFactor = 4.0
 
   init(name: String, unit: String?) { (self.name, self.unit) = (name, unit) }
 
-  /// The bytes that the series takes, at most.
+  /// An upper bound of the bytes that the series takes.
   var byteCount: Int { HistoryLadder.seriesBytes + rings.reduce(0) { $0 + $1.byteCount } }
 
-  /// Whether there is a span that hasn't been written.
+  /// Whether some buckets haven't been written.
   var isUnwritten: Bool { rings.contains { $0.firstUnwritten != nil } }
 
-  /// The time of the last span's beginning; nil where there is none.
+  /// The start of the last bucket; nil if there is none.
   var newest: Double? {
     zip(rings, HistoryLadder.widths).compactMap { ring, width in
       ring.buckets.last.map { Double($0.slot) * Double(width) }
@@ -53,27 +53,27 @@ struct SeriesHistory: Sendable, Hashable {
     }
   }
 
-  /// Notes that the accessory is away: what is read next comes after a gap.
+  /// Notes that the accessory is disconnected, so the next reading follows a gap.
   mutating func interrupt() { (isInterrupted, last) = (true, nil) }
 
-  /// Adds a span as a file has it. What is read next comes after a gap.
+  /// Adds a bucket from a file. The next reading follows a gap.
   mutating func restore(_ bucket: HistoryBucket, rung: Int, capacities: [Int]) {
     guard rings.indices.contains(rung) else { return }
     rings[rung].restore(bucket, capacity: capacities[rung])
     isInterrupted = true
   }
 
-  /// Drops the oldest spans beyond these capacities.
+  /// Drops the oldest buckets beyond these capacities.
   mutating func trim(to capacities: [Int]) {
     for index in rings.indices { rings[index].trim(to: capacities[index]) }
   }
 
-  /// The spans that have changed since this was last called, for each resolution.
+  /// Returns the buckets that have changed since the last call, for each resolution.
   mutating func takeUnwritten() -> [ArraySlice<HistoryBucket>] {
     rings.indices.map { rings[$0].takeUnwritten() }
   }
 
-  /// Moves what lies before `time` by `seconds`, a multiple of the longest span.
+  /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
   mutating func shift(before time: Double, by seconds: Int64) {
     for (index, width) in HistoryLadder.widths.enumerated() {
       rings[index].shift(
@@ -89,8 +89,7 @@ struct SeriesHistory: Sendable, Hashable {
     var end: Double { start + width }
   }
 
-  /// What was read since `time`, at the finest resolution that reaches back so far, for each part. `offset` is added to
-  /// each time.
+  /// The readings since `time`. Each part has the finest resolution that reaches back far enough. `offset` is added to each time.
   func points(since time: Double, offset: Double) -> [ReadingSeries.Point] {
     var spans: [Span] = []
     for (ring, width) in zip(rings, HistoryLadder.widths).reversed() {
@@ -102,16 +101,16 @@ struct SeriesHistory: Sendable, Hashable {
     return Self.points(spans[first...], offset: offset)
   }
 
-  /// The spans of a coarser resolution up to where a finer one begins, and the finer ones from there on.
+  /// The coarse buckets up to the start of the finer ones, followed by the finer ones.
   private static func joined(_ coarse: [Span], _ fine: [Span]) -> [Span] {
     guard let begin = fine.first?.start, let first = coarse.first else { return fine.isEmpty ? coarse : fine }
     guard first.end <= begin else { return fine }
-    // A finer span may begin inside of a coarser one, which then stays as a whole.
+    // A finer bucket may start inside a coarser one, which then stays whole.
     let cut = max(begin, coarse.last { $0.start < begin }?.end ?? begin)
     return coarse.filter { $0.start < cut } + fine.filter { $0.start >= cut }
   }
 
-  /// A span stands until the next one begins, unless there is a gap between them.
+  /// A bucket lasts until the next one starts, unless there is a gap between them.
   private static func points(_ spans: ArraySlice<Span>, offset: Double) -> [ReadingSeries.Point] {
     var points: [ReadingSeries.Point] = []
     points.reserveCapacity(spans.count)

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// Counts how often permitted commands were performed.
+/// Counts the calls of permitted commands, to limit their rates.
 struct CommandRates {
   private struct Key: Hashable {
     let accessory: String
@@ -12,22 +12,22 @@ struct CommandRates {
   }
 
   private struct Past {
-    /// When the command was performed, in order: at most as often as its rate permits.
+    /// The times of the calls, in order: at most as many as the rate permits.
     var times: [MonotonicTime]
     var interval: Duration
   }
 
-  /// The most commands of accessories that are counted at a time.
+  /// The most commands (of all accessories) that are counted at a time.
   static let limit = 4_096
 
   private var past: [Key: Past] = [:]
 
-  /// The number of commands that are counted, those of which all times are over included.
+  /// The number of commands that are counted, including those whose times are all over.
   var count: Int { past.count }
 
-  /// Counts one call for each of these entries, or none of them. Returns how long the caller must wait until all of them may
-  /// be performed; nil when they may be performed now, and were counted. Throws `permissionDenied` when there are more of them
-  /// than may ever be performed within an interval, and `busy` when too many others are counted.
+  /// Counts one call for each of these entries, or none of them. Returns the time to wait until all of them are allowed; nil if they
+  /// are allowed now and were counted. Throws `permissionDenied` if the call has more commands than its interval ever allows, and
+  /// `busy` if too many other commands are counted.
   mutating func take(
     _ permissions: [CommandPermission], of accessory: String, now: MonotonicTime
   ) throws(AccessoryError) -> (wait: Duration, rate: CommandPermission)? {
@@ -47,7 +47,7 @@ struct CommandRates {
       let times = (past[key]?.times ?? []).filter { $0 + rate.interval > now }
       past[key] = times.isEmpty ? nil : Past(times: times, interval: rate.interval)
       guard times.count + count > rate.count else { continue }
-      // So many must be over first; of a rate that was lowered there may be more than it permits.
+      // The number of calls that must expire first. After a rate was lowered, more calls may be counted than it allows.
       let wait = times[times.count + count - rate.count - 1] + rate.interval - now
       if wait > longest?.wait ?? .zero { longest = (wait, permission) }
     }
@@ -63,7 +63,7 @@ struct CommandRates {
     return nil
   }
 
-  /// Forgets what is over.
+  /// Forgets expired calls.
   private mutating func forget(_ now: MonotonicTime) {
     past = past.filter { _, past in past.times.last.map { $0 + past.interval > now } ?? false }
   }

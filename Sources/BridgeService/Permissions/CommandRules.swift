@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// Decides which commands clients of `readings.socket` may perform. All such decisions are made here, without any state but
-/// the configuration's entries.
+/// Decides which commands clients of `readings.socket` may perform. All these decisions are made here, based only on the
+/// configuration's entries.
 package struct CommandRules: Sendable, Hashable {
-  /// What an accessory is known by.
+  /// What identifies an accessory in rules.
   struct Subject: Sendable, Hashable {
     var id: String
     var serial, profile, driver: String?
@@ -17,13 +17,13 @@ package struct CommandRules: Sendable, Hashable {
   /// The configuration's file, for errors; nil without one.
   package let file: String?
 
-  /// Without entries no command is permitted.
+  /// Without entries, no command is permitted.
   package init(_ permissions: [CommandPermission] = [], file: String? = nil) {
     (self.permissions, self.file) = (permissions, file)
   }
 
-  /// The entry for a command of an accessory: one for the accessory itself goes before one for its profile, and that before
-  /// one for its driver. Nil when there is none.
+  /// The entry for a command of an accessory; nil if there is none. An entry for the accessory itself takes precedence over one for
+  /// its profile, and that over one for its driver.
   func permission(for command: String, of subject: Subject) -> CommandPermission? {
     let candidates = permissions.filter { $0.command == command }
     let ranked: [(CommandPermission) -> Bool] = [
@@ -33,13 +33,13 @@ package struct CommandRules: Sendable, Hashable {
     return ranked.lazy.compactMap { candidates.first(where: $0) }.first
   }
 
-  /// The commands that are permitted, with the arguments and the limits that are permitted.
+  /// The permitted commands, with their permitted arguments and limits.
   func listed(_ commands: [CommandDescription], of subject: Subject) -> [CommandDescription] {
     commands.compactMap { command in permission(for: command.name, of: subject)?.narrowed(command) }
   }
 
-  /// The entries that permit these calls, one for each. `given` are the names of the arguments that the caller has given, for
-  /// each call. Throws `permissionDenied` when one of the calls isn't permitted. `label` is the accessory's name in errors.
+  /// The entries that permit these calls, one for each. `given` are the names of the arguments in each call. Throws
+  /// `permissionDenied` if one of the calls isn't permitted. `label` is the accessory's name in errors.
   func permissions(
     for calls: [(call: CommandCall, given: [String])], of subject: Subject, label: String
   ) throws(AccessoryError) -> [CommandPermission] {

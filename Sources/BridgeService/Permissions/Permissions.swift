@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryDrivers
 import Logging
 
-/// What clients that may only read may perform, and how often they have. Used on the service's actor only.
+/// What read-only clients may do, and how often they have done it. Used on the service's actor only.
 struct Permissions {
   /// The configuration's rules.
   var rules: CommandRules
@@ -13,8 +13,8 @@ struct Permissions {
 
   init(_ rules: CommandRules) { self.rules = rules }
 
-  /// Checks a call of such a client, and counts it. Throws without having sent anything, and without having opened a device:
-  /// `permissionDenied` for what isn't permitted, `busy` for what comes too soon.
+  /// Checks and counts a call of a read-only client, before anything is sent or a device is opened. Throws `permissionDenied` for
+  /// what isn't permitted and `busy` for what comes too soon.
   mutating func permit(
     _ call: Bridge.Perform, of attachment: Attachment, from caller: Caller, now: MonotonicTime, log: Logger
   ) throws(CallError) {

@@ -4,8 +4,8 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Readings of attached accessories: those that they send, those that are asked of them first, and polls. Each accessory with polls
-// has one timer for them.
+// Readings of attached accessories: those that they send, those that the service asks for after attaching, and polls. Each accessory
+// with polls has one timer for them.
 
 extension BridgeService {
   func attached(_ attachment: Attachment) {

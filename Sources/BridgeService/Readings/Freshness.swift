@@ -22,7 +22,7 @@ struct Freshness: Sendable, Hashable {
     guard let driver else { return }
     for part in AccessoryPoll.Part.allCases {
       let intervals = driver.polls.filter { $0.parts.contains(part) }.compactMap(interval)
-      // A part that several polls fill is complete when the slowest was answered.
+      // Several polls may fill one part. The slowest of them decides when the part is complete.
       let polled = intervals.max().map { max(Self.least, $0 * Self.intervals) }
       let repeated = driver.repeatedParts.contains(part) ? driver.freshness : nil
       limits[part] = [polled, repeated].compactMap { $0 }.max()
@@ -32,13 +32,13 @@ struct Freshness: Sendable, Hashable {
   /// Whether a reading of this age is stale.
   func isStale(_ part: AccessoryPoll.Part, age: Duration) -> Bool { limits[part].map { age > $0 } ?? false }
 
-  /// How long a reading of this age stays fresh; nil where it is stale, or never becomes it.
+  /// How long a reading of this age stays fresh; nil if it is stale or never becomes stale.
   func rest(_ part: AccessoryPoll.Part, age: Duration) -> Duration? {
     limits[part].flatMap { age > $0 ? nil : $0 - age }
   }
 
-  /// The ages that say how current the readings are: those of regularly renewed parts, or all ages where no part is
-  /// renewed. A reading that was made once, for a client, may get old without being wrong.
+  /// The ages that tell how current the readings are: those of regularly renewed parts, or all ages if no part is renewed. A reading
+  /// that was made once for a client may get old without being wrong.
   func telling(_ ages: [AccessoryPoll.Part: Duration]) -> [AccessoryPoll.Part: Duration] {
     let renewed = ages.filter { limits[$0.key] != nil }
     return renewed.isEmpty ? ages : renewed

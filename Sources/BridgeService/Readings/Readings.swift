@@ -30,11 +30,11 @@ struct Readings: Sendable {
   private(set) var values: ValuesReading?
   /// How long readings are fresh.
   var freshness = Freshness()
-  /// When the accessory itself told a part last; see `Accessory.toldTime`.
+  /// When the accessory itself last sent a part; see `Accessory.toldTime`.
   var toldTime: @Sendable (AccessoryPoll.Part) -> MonotonicTime? = { _ in nil }
   /// The schedule of the polls.
   var polls = PollSchedule()
-  /// The changed values that are to be reported, and when.
+  /// The changed values to report, and when.
   private var news = ValueNews()
 
   // MARK: - Storing
@@ -63,7 +63,7 @@ struct Readings: Sendable {
   mutating func note(_ values: [AccessoryValue], _ origin: Origin, at time: MonotonicTime) -> Set<String> {
     let old = self.values
     var reading = origin == .asked ? ValuesReading() : old ?? ValuesReading()
-    // The latest of what it tells by itself isn't new because somebody asks for it.
+    // Asking for a value that the accessory sends by itself doesn't make its last value newer.
     let changed = reading.take(values, at: origin == .asked ? min(time, toldTime(.values) ?? time) : time)
     self.values = reading
     switch origin {
@@ -76,7 +76,7 @@ struct Readings: Sendable {
 
   // MARK: - Reports of values
 
-  /// When changed values are to be reported; nil when there are none.
+  /// When to report changed values; nil if there are none.
   var newsDeadline: MonotonicTime? { news.deadline }
 
   /// Marks these values to be reported.
@@ -93,10 +93,10 @@ struct Readings: Sendable {
   /// The age of a reading that was made at `time`; never negative.
   static func age(of time: MonotonicTime, now: MonotonicTime) -> Duration { max(.zero, now - time) }
 
-  /// When this part was read or told last; of values, when the newest was. Nil while it is unknown.
+  /// When this part was last read or sent; for values, the time of the newest one. Nil if unknown.
   func time(of part: AccessoryPoll.Part) -> MonotonicTime? {
     switch part {
-    // It may be told again and again without a change, and then nothing reports it.
+    // The accessory may send it repeatedly without a change. Nothing reports that.
     case .status: status.map { max($0.time, toldTime(.status) ?? $0.time) }
     case .battery: battery?.time
     case .values: values?.entries.map(\.time).max()
@@ -113,15 +113,15 @@ struct Readings: Sendable {
     time(of: part).map { isStale(part, $0, now: now) } ?? false
   }
 
-  /// Whether the accessory should have told this part by now, perhaps again without a change.
+  /// Whether the accessory should have sent this part by now, even without a change.
   func isOverdue(_ part: AccessoryPoll.Part, now: MonotonicTime) -> Bool {
     (toldTime(part) ?? time(of: part)).map { isStale(part, $0, now: now) } ?? false
   }
 
-  /// How old the readings are: the age of the older one of status and battery, whether one of them is stale, and the time until
-  /// one is; of an accessory that has neither, those of its newest value. Nil while nothing was read.
+  /// The age of the readings: that of the older one of status and battery, whether one of them is stale, and the time until one
+  /// becomes stale. If the accessory has neither, the age of its newest value. Nil if nothing was read.
   ///
-  /// This is the one rule for it. Lists and events tell what it says, and those who show readings repeat that.
+  /// This is the only place that decides this. Lists and events report the result, and programs that show readings repeat it.
   func age(now: MonotonicTime) -> Bridge.ReadingsAge? {
     func ages(_ parts: [AccessoryPoll.Part]) -> [AccessoryPoll.Part: Duration] {
       var ages: [AccessoryPoll.Part: Duration] = [:]

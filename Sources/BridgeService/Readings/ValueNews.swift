@@ -2,9 +2,8 @@
 
 import AccessoryCore
 
-/// Limits the reports of changed values to subscribers: at most one per second, with each value's present content, so
-/// that an accessory that sends a hundred values per second doesn't flood them. It has no clock: its owner passes the
-/// time.
+/// Limits the reports of changed values to subscribers: at most one per second, with each value's current content. So an accessory
+/// that sends a hundred values per second doesn't flood them. It has no clock: its owner passes the time.
 struct ValueNews {
   /// The shortest pause between two reports.
   static let pause = Duration.seconds(1)

@@ -6,7 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import Glibc
 
-// The calls that read: with one reply, and events and traces with several.
+// The calls that read: those with one reply, and the streams of events and traces.
 
 extension BridgeService: BridgeHandler {
   /// The product and the version of the service.
@@ -135,15 +135,15 @@ extension BridgeService: BridgeHandler {
       stale: isStale(.battery, attachment), alarms: alarms.raised(attachment), missing: missing)
   }
 
-  /// Whether the last reading is the answer, and the accessory isn't asked: it is lent; or it tells this part only by itself,
-  /// and hasn't for too long, so that to wait for it would be in vain.
+  /// Whether to reply with the last reading instead of asking the accessory: it is lent, or it only sends this part by itself and
+  /// hasn't done so for too long, so waiting would be pointless.
   private func isRemembered(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Bool {
     attachment.machine.state == .lent
       || attachment.machine.state == .attached && attachment.driver?.onlyTells(part) == true
         && attachment.readings.isOverdue(part, now: clock.bootTime)
   }
 
-  /// The error of a call that can only be answered from a last reading, where there is none.
+  /// The error of a call that needs a last reading when there is none.
   private func nothingRemembered(_ attachment: Attachment) -> CallError {
     if attachment.machine.state == .lent { return attachment.lending.refusal(attachment) }
     let message =
@@ -164,7 +164,7 @@ extension BridgeService: BridgeHandler {
     attachment.readings.isStale(part, now: clock.bootTime) ? true : nil
   }
 
-  /// True for a stale reading, otherwise nil: the protocol leaves the field out then.
+  /// True for a stale reading, otherwise nil: the protocol then omits the field.
   func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, _ attachment: Attachment) -> Bool? {
     attachment.readings.isStale(part, time, now: clock.bootTime) ? true : nil
   }
@@ -176,7 +176,7 @@ extension BridgeService: BridgeHandler {
     let clock = clock
     let limit = TimeLimit.duration(call.timeout_ms)
     do throws(CallError) {
-      // Checked before contact is made, which takes long with an accessory that doesn't answer.
+      // Check this before opening the device, which takes long if the accessory doesn't answer.
       try checkBytes(of: try find(call.device), isAsked: call.write == true)
       let (held, reply) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
@@ -237,7 +237,7 @@ extension BridgeService: BridgeHandler {
         attachment.target, history.extract(of: attachment.device.id, last: call.since, on: self)
       )
     } catch {
-      // What was read of an accessory stays when the accessory is gone.
+      // The history stays after the accessory is gone.
       guard error.accessoryError.kind == .notFound, let id = call.device,
         let known = history.extract(of: id, last: call.since, on: self)
       else {
@@ -248,7 +248,7 @@ extension BridgeService: BridgeHandler {
     return Bridge.GetHistory.Reply(device: device, series: await Self.series(extract, call.names))
   }
 
-  /// Converts on another thread: the service continues meanwhile.
+  /// Converts on another thread, so that the service isn't delayed.
   @concurrent private static func series(_ extract: HistoryExtract?, _ names: [String]?) async -> [Bridge.Series] {
     (extract?.series(names) ?? []).map { Bridge.Series($0) }
   }
@@ -261,7 +261,7 @@ extension BridgeService: BridgeHandler {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let id = wanted?.device.id
     let (key, stream) = clients.events.subscribe(values: call.values == true, alarms: call.alarms == true)
-    // Taken before anything is sent: whatever changes from now on is an event.
+    // Take these before anything is sent: every later change is an event.
     let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
     defer { clients.events.unsubscribe(key) }
     for attachment in attachments.ordered where attachment.contact.isTold {

@@ -34,7 +34,7 @@ extension BridgeService {
       guard attachment.driver != nil else { throw unsupported(attachment) }
       try permissions.permit(call, of: attachment, from: caller, now: clock.now, log: log)
       permitted = attachment
-      // The configuration's entry for a write is what asks for it.
+      // The configuration's entry for a write counts as the request for it.
       call.write = true
     }
     if call.dry_run == true { return try preview(call) }
@@ -44,7 +44,7 @@ extension BridgeService {
     do throws(CallError) {
       let (held, replies) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         let calls = try Self.calls(wanted.commands, of: attachment.driver, accessory.label)
-        // While the device was opened, another one may have taken its name, or its profile may have changed.
+        // While the device was being opened, another device may have taken its name, or its profile may have changed.
         if let id {
           guard attachment.device.id == id else { throw .disconnected(id) }
           try self.permissions.check(wanted, attachment)
@@ -77,7 +77,7 @@ extension BridgeService {
 
   // MARK: - Writes
 
-  /// The frames that commands would send, and why they may not be sent. Nothing is sent, and no device is opened.
+  /// The frames that commands would send, and the reason why they may not be sent. Sends nothing and opens no device.
   func preview(_ call: Bridge.Perform) throws(CallError) -> Bridge.Perform.Reply {
     let attachment = try find(call.device)
     guard let driver = attachment.driver else { throw unsupported(attachment) }

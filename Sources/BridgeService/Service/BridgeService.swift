@@ -19,7 +19,7 @@ package actor BridgeService {
   var permissions: Permissions
   let alarms: AlarmWatch
   let endpoints = SharedEndpoints()
-  /// What was read of the accessories, over time.
+  /// The readings of the accessories over time.
   let history: HistoryRecorder
   let life = ServiceLife()
 
@@ -63,7 +63,7 @@ package actor BridgeService {
     }
   }
 
-  /// To be called when the service may have something to do, or nothing more to do.
+  /// Call this when the service may have something to do, or nothing more to do.
   func checkIdle() { life.check(on: self) }
 
   /// Finishes when the service was idle for `exitIdle`.

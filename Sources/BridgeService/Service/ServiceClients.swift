@@ -2,12 +2,12 @@
 
 import AccessoryControl
 
-/// The service's clients, and what they have open beside their loans. Used on the service's actor only.
+/// The service's clients and what they have open, except loans. Used on the service's actor only.
 struct ServiceClients {
   var count = 0
-  /// Those who are told of events.
+  /// The subscribers to events.
   var events: EventHub
-  /// Files that they supply, by the names of the transfers.
+  /// Files that clients supply, by transfer name.
   var supplies: [String: SuppliedFile] = [:]
 }
 

@@ -48,7 +48,7 @@ package struct ServiceConfiguration: Sendable {
   package var maximumAttached = 256
   /// The interval of all polls; nil for the intervals of profiles and drivers.
   package var poll: PollPolicy.Interval?
-  /// The service ends when for this time it had no client, and no accessory to hold or to wait for; nil: never.
+  /// The service ends after this time without clients and without accessories to hold or to wait for; nil: never.
   package var exitIdle: Duration?
   /// After this time the log says how many accessories are attached; nil: never.
   package var scanTimeout: Duration?
@@ -63,12 +63,11 @@ package struct ServiceConfiguration: Sendable {
   package var shareFolder: String?
   /// The names of the profiles that share their accessories; nil: every profile with a `share:` key.
   package var sharingProfiles: Set<String>?
-  /// The name of this boot of the machine, by which the history knows whether times since the boot can be compared; empty
-  /// where it isn't known.
+  /// Identifies this boot of the machine. It tells the history whether times since boot can be compared. Empty if unknown.
   package var boot = ""
-  /// The file of the history; nil: it is kept in memory only.
+  /// The history file; nil to keep the history in memory only.
   var historyFile: (any HistoryFile)?
-  /// The folder for the history's file; nil: it is kept in memory only.
+  /// The folder for the history file; nil to keep the history in memory only.
   package var stateFolder: String? {
     didSet { historyFile = stateFolder.map { StateFile("history", in: $0) } }
   }

@@ -5,7 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import Logging
 
-/// What the service was given at its start, for all its parts: its queue, its clock, its configuration, its log.
+/// What the service was given at its start, for all its parts: queue, clock, configuration, log.
 struct ServiceContext: Sendable {
   let executor = DispatchExecutor(label: "accessory.service")
   let io: IOThread

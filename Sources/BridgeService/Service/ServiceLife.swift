@@ -4,8 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 
-/// The service's life: its status, the tasks that it waits for, and its end when it has nothing to do. Used on the service's
-/// actor only.
+/// The service's life: its status, the tasks that it waits for, and its end when it is idle. Used on the service's actor only.
 final class ServiceLife {
   /// Whether the service ends.
   private(set) var isClosing = false
@@ -31,7 +30,7 @@ final class ServiceLife {
 
   private func ended(_ key: Int, on service: isolated BridgeService) { tasks[key] = nil }
 
-  /// Begins the end. Returns false when it has begun before.
+  /// Starts the end of the service. Returns false if it had already started.
   func beginEnd(on service: isolated BridgeService) -> Bool {
     guard !isClosing else { return false }
     isClosing = true
@@ -48,9 +47,9 @@ final class ServiceLife {
 
   // MARK: - Nothing to do
 
-  /// Tells the status, and starts or stops the idle timer.
+  /// Reports the status, and starts or stops the idle timer.
   func check(on service: isolated BridgeService) {
-    // Done once for a series of changes.
+    // Do this once for a series of changes.
     if !statusIsDue {
       statusIsDue = true
       service.post { $0.life.tellStatus(on: $0) }

@@ -162,7 +162,7 @@ extension BridgeService {
     guard let sharing = attachments[key]?.sharing, let (session, keys) = sharing.lent else { return }
     sharing.lent = nil
     sharing.endFrames()
-    // Sent later, they would be a write that nobody expects, and their replies would go to the next writer.
+    // If they were sent later, nobody would expect that write, and the next writer would get the replies.
     await line.discardOutput()
     await line.end()
     await sharing.onLoan?(nil)
@@ -268,7 +268,7 @@ extension BridgeService {
     }
   }
 
-  /// The hub of the clients that share an attachment's frames. It is made for the first of them.
+  /// The hub of the clients that share an attachment's frames. It is created for the first client.
   private func framesHub(
     of attachment: Attachment, _ transport: any Transport
   ) throws(AccessoryError) -> FramesHub {
@@ -314,7 +314,7 @@ extension BridgeService {
       .unsupported, "\(attachment.target.address) can't be shared by frames, because \(reason): share its bytes")
   }
 
-  /// The error of a client that shares another unit than those that have the line.
+  /// The error for a client that wants to share another unit (bytes or frames) than the line's current writers.
   func refusal(_ attachment: Attachment, _ unit: Bridge.ShareUnit, _ sharing: Sharing) -> CallError {
     let holder = sharing.holder ?? "other clients"
     return CallError(

@@ -14,7 +14,7 @@ struct FramesHub: Sendable {
   private let connecting: Task<Void, Never>
   private let following: Task<Void, Never>
 
-  /// The most different messages about clients that are logged during a loan: clients choose how many mistakes they make.
+  /// The most different messages about clients that are logged during a loan. Clients choose how many errors they cause.
   private static let messageLimit = 64
 
   /// A hub with these rules for the frames that pass through `feed`. `connect` attaches the feed to the line.

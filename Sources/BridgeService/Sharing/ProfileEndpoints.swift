@@ -15,7 +15,7 @@ final class ProfileEndpoints {
   var feed: ShareFeed?
   /// The key of the attachment that is connected.
   var key: Int?
-  /// Whether no program's bytes reach the accessory that is connected: the profile says so, or there is no permission.
+  /// Whether the connected accessory gets no bytes from programs: the profile says so, or writes aren't permitted.
   var isReadOnly = false
   /// The line control that the hub gets; nil if the accessory has no serial line.
   var line: SharedLineControl?

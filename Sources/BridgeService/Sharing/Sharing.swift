@@ -30,7 +30,7 @@ final class Sharing {
   /// The hub of the clients that only read, and the hub of those that also write; nil before the first such client.
   var readers, writers: Hub?
   var readerCount = 0
-  /// The hub of the clients that share frames. It lasts as long as the loan, because the service makes contact anew after it.
+  /// The hub of the clients that share frames. It lasts as long as the loan, because the service then makes contact again.
   var frames: FramesHub?
   /// What the writers share. It is chosen by the first of them.
   var unit = Bridge.ShareUnit.bytes
