@@ -249,7 +249,8 @@ let package = Package(
         "OwnGadget", "TestSupport",
       ], path: "Tests/Units/AccessoryTestingTests"),
     .testTarget(
-      name: "ConsoleTests", dependencies: ["AccessoryCore", "AccessoryTesting", "Console", "AccessoryIO"],
+      name: "ConsoleTests",
+      dependencies: ["AccessoryCore", "AccessoryTesting", "Console", "AccessoryIO", "TestSupport"],
       path: "Tests/Units/ConsoleTests"),
     .testTarget(
       name: "CommandOutputTests",

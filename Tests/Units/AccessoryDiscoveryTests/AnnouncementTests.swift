@@ -63,12 +63,15 @@ import Testing
     #expect(exists(file.path), "somebody holds it, so it isn't ours to remove")
   }
 
-  @Test func invalidUTF8OfAnAnnouncementIsNeverShown() throws {
-    let bytes = Array(#"{"path":"/dev/pts/7","driver":"framed","name":""#.utf8) + [0xFF, 0xC0] + Array(#""}"#.utf8)
+  /// The same file with a name that is UTF-8 is read, so it is the name that the others are ignored for.
+  @Test(arguments: [([0xC3, 0xA9], "é"), ([0xFF, 0xC0], nil), ([0x41, 0x80], nil)] as [([UInt8], String?)])
+  func anAnnouncementThatIsNotUTF8IsIgnored(name: [UInt8], read: String?) throws {
+    let bytes = Array(#"{"path":"/dev/pts/7","driver":"framed","name":""#.utf8) + name + Array(#""}"#.utf8)
     let file = try HeldFile(bytes)
-    // Left out or repaired, but nothing that isn't text.
-    #expect(
-      AnnouncementFile.read(file.path)?.name?.unicodeScalars.allSatisfy { $0.isASCII || $0 == "\u{FFFD}" } ?? true)
+    let announcement = AnnouncementFile.read(file.path)
+    #expect(announcement?.name == read)
+    #expect((announcement != nil) == (read != nil))
+    #expect(exists(file.path))
   }
 
   /// 16 KiB are read, and not a byte more.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import Console
@@ -128,10 +129,10 @@ import Testing
   }
 
   /// What a terminal shows after differences is what it would show after the whole screen, whatever was there.
-  @Test func differencesAddUpToTheWholeScreen() {
-    var random = SystemRandomNumberGenerator()
+  @Test(arguments: 1...3) func differencesAddUpToTheWholeScreen(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
     var (writer, terminal) = (GridWriter(hasColour: true), FakeTerminal(columns: 12, rows: 4))
-    for _ in 0..<300 {
+    for round in 0..<100 {
       var screen = CellGrid(columns: 12, rows: 4)
       for _ in 0..<Int.random(in: 0...8, using: &random) {
         let text = ["abc", "ラン", "x", "      ", "█▌", "ン☃"].randomElement(using: &random) ?? ""
@@ -139,7 +140,9 @@ import Testing
         screen.draw(text, style, at: Int.random(in: 0..<12, using: &random), row: Int.random(in: 0..<4, using: &random))
       }
       terminal.take(writer.update(to: screen))
-      for row in 0..<4 { #expect(terminal.text(row: row) == screen.text(row: row)) }
+      for row in 0..<4 {
+        #expect(terminal.text(row: row) == screen.text(row: row), "seed \(seed), round \(round), row \(row)")
+      }
     }
   }
 }

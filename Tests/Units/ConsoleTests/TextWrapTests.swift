@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Console
+import TestSupport
 import Testing
 
 /// Text in lines that fit.
@@ -51,15 +52,16 @@ import Testing
   }
 
   /// Whatever comes, no line is too wide, and no character is lost.
-  @Test func wrappingLosesNoCharacter() {
-    var generator = SystemRandomNumberGenerator()
+  @Test(arguments: 1...5) func wrappingLosesNoCharacter(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
     let characters: [Character] = ["a", "b", " ", " ", "ラ", "\u{1B}", "[", "m", "1", "e\u{301}"]
-    for _ in 0..<5_000 {
+    for _ in 0..<1_000 {
       let text = String((0..<40).map { _ in characters.randomElement(using: &generator) ?? "a" })
-      let columns = Int.random(in: 6...30)
-      let lines = TextWrap.lines(text, columns: columns, indent: Int.random(in: 0...3))
-      #expect(lines.count == 1 || lines.allSatisfy { TextWidth.of($0) <= columns }, "\(text.debugDescription)")
-      #expect(lines.joined().filter { $0 != " " } == text.filter { $0 != " " })
+      let (columns, indent) = (Int.random(in: 6...30, using: &generator), Int.random(in: 0...3, using: &generator))
+      let lines = TextWrap.lines(text, columns: columns, indent: indent)
+      let at: Comment = "seed \(seed): \(text.debugDescription) in \(columns) columns, indented by \(indent)"
+      #expect(lines.count == 1 || lines.allSatisfy { TextWidth.of($0) <= columns }, at)
+      #expect(lines.joined().filter { $0 != " " } == text.filter { $0 != " " }, at)
     }
   }
 }
