@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// An alarm that was raised or cleared, for commands that go on.
+/// An alarm that was raised or cleared, for commands that run until they are interrupted.
 package struct AlarmEventDocument: Encodable {
   let schema = DocumentSchema.name
   let document = DocumentKind.alarmEvent

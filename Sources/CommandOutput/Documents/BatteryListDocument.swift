@@ -4,7 +4,7 @@ import AccessoryCore
 
 /// The batteries of all accessories, for `battery --all --json`.
 package struct BatteryListDocument: Encodable {
-  /// One accessory: its battery, or the error why that isn't known.
+  /// One accessory: its battery, or the error that prevented reading it.
   package struct Entry: Encodable {
     let device: DeviceDocument
     let battery: BatteryReading?
@@ -12,7 +12,7 @@ package struct BatteryListDocument: Encodable {
     let stale: Bool
     let error: ErrorDocument.Details?
 
-    /// An entry. A reading without an age is of now.
+    /// Creates an entry. A reading without an age was made just now.
     package init(_ device: DeviceDocument, _ read: Read<BatteryReading>?, error: AccessoryError?) {
       (self.device, battery, stale) = (device, read?.value, read?.isStale ?? false)
       age_ms = read.map { $0.age?.inMilliseconds ?? 0 }

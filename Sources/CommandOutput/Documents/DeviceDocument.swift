@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 
-/// A device, as a part of other documents: the fields of the service's interface, and `access` and `service`.
+/// A device, as a part of other documents: the fields of the service's interface, plus `access` and `service`.
 package struct DeviceDocument: Encodable, Sendable {
   private enum CodingKeys: CodingKey {
     case access, service
@@ -17,17 +17,17 @@ package struct DeviceDocument: Encodable, Sendable {
 
   private let device: Device
   private let access: PortAccess?
-  /// The state with the service that holds the device; null where no service holds it, or where no service was asked.
+  /// The device's state in the service that holds it; null if no service holds it or none was asked.
   private let service: HeldDocument?
 
-  /// A device. `access` is what this process has found. It is nil where it wasn't looked up: this command has the device open,
-  /// or a service has reported the device. `held` is the record of the service that holds the device.
+  /// Creates a device's document. `access` is what this process has found out. It is nil if that wasn't checked: this command has the
+  /// device open, or a service has reported the device. `held` is the record of the service that holds the device.
   package init(_ device: Device, access: PortAccess? = nil, held: Bridge.Accessory? = nil) {
     (self.device, self.access) = (device, access)
     service = held.map(HeldDocument.init)
   }
 
-  /// Writes the fields of all.
+  /// Writes the fields of all parts.
   package func encode(to encoder: any Encoder) throws {
     try device.encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
@@ -39,7 +39,7 @@ package struct DeviceDocument: Encodable, Sendable {
   }
 }
 
-/// The state of a device with the service that holds it.
+/// The state of a device in the service that holds it.
 package struct HeldDocument: Encodable, Sendable {
   private enum CodingKeys: CodingKey {
     case problem, alarms, unfit_alarms
@@ -49,16 +49,16 @@ package struct HeldDocument: Encodable, Sendable {
 
   init(_ accessory: Bridge.Accessory) { self.accessory = accessory }
 
-  /// Writes the fields of all.
+  /// Writes the fields of all parts.
   package func encode(to encoder: any Encoder) throws {
     try HeldState(accessory).encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
-    // Why it isn't attached.
+    // The reason why it isn't attached.
     let problem = accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) }
     try fields.encodeIfPresent(problem, forKey: .problem)
     // The raised alarms; null from a service that is too old for alarms.
     try fields.encodeIfPresent(accessory.alarms, forKey: .alarms)
-    // The rules whose alarms are never raised, because their limits don't fit.
+    // The rules whose alarms are never raised, because their limits don't fit the values.
     try fields.encode(accessory.unfit_alarms ?? [], forKey: .unfit_alarms)
   }
 }

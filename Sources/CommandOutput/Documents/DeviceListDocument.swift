@@ -6,7 +6,7 @@ package struct DeviceListDocument: Encodable {
   let document = DocumentKind.deviceList
   let devices: [DeviceDocument]
 
-  /// The devices in the order in which they are shown.
+  /// Creates a list of devices in display order.
   package init(_ devices: [DeviceDocument]) { self.devices = devices }
 }
 

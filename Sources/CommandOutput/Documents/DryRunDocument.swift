@@ -24,7 +24,7 @@ package struct DryRunDocument: Encodable {
   let sends: [Frame]
   /// Why the commands may not be sent; null if they may.
   let refusal: String?
-  /// How the frames may differ when an accessory is there; null where they can't.
+  /// How the frames may differ when an accessory is connected; null if they can't differ.
   let remark: String?
 
   /// The frames that would be sent to a device, and the reason why they may not be sent.

@@ -36,7 +36,7 @@ package struct EventDocument: Encodable {
     self.state = state?.rawValue
   }
 
-  /// An event of a service; nil for an event that is about no device.
+  /// An event of a service; nil if the event concerns no device.
   package init?(_ event: Bridge.Event) {
     guard let device = event.device else { return nil }
     self.init(

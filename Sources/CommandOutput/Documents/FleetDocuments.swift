@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an accessory of a fleet is, as fields that are added to its document.
+/// The position of an accessory in a fleet, as additional fields of its document.
 package struct FleetPlace: Encodable, Sendable, Hashable {
   /// The name of its gateway.
   let gateway: String
-  /// Whether the gateway is connected with the broker.
+  /// Whether the gateway is connected to the broker.
   let online: Bool
   /// Whether the accessory can be reached now: it is attached, and its gateway is connected.
   let connected: Bool
@@ -15,7 +15,7 @@ package struct FleetPlace: Encodable, Sendable, Hashable {
   }
 }
 
-/// A document of an accessory of a fleet: the fields of the same document of an accessory of this machine, and its place.
+/// The document of an accessory of a fleet: the fields of the same document for a local accessory, plus its position in the fleet.
 package struct InFleet<Document: Encodable>: Encodable {
   private let document: Document
   private let place: FleetPlace
@@ -23,7 +23,7 @@ package struct InFleet<Document: Encodable>: Encodable {
   /// A document with a place.
   package init(_ document: Document, _ place: FleetPlace) { (self.document, self.place) = (document, place) }
 
-  /// Writes the fields of both.
+  /// Writes the fields of both parts.
   package func encode(to encoder: any Encoder) throws {
     try document.encode(to: encoder)
     try place.encode(to: encoder)
@@ -34,11 +34,11 @@ package struct InFleet<Document: Encodable>: Encodable {
 package struct FleetListDocument: Encodable {
   let schema = DocumentSchema.name
   let document = DocumentKind.fleetList
-  /// Whether the broker has told everything within the time limit.
+  /// Whether the broker has sent everything within the time limit.
   let complete: Bool
   let devices: [InFleet<DeviceDocument>]
 
-  /// The accessories in the order in which they are shown.
+  /// Creates a list of accessories in display order.
   package init(_ devices: [InFleet<DeviceDocument>], isComplete: Bool) {
     (self.devices, complete) = (devices, isComplete)
   }

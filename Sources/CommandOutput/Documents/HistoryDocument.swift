@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// What was read of an accessory over time, for `--history --json`.
+/// The readings of an accessory over time, for `--history --json`.
 package struct HistoryDocument: Encodable {
   struct Point: Encodable {
     let time, span_s: Double
@@ -20,9 +20,9 @@ package struct HistoryDocument: Encodable {
   let schema = DocumentSchema.name
   let document = DocumentKind.history
   let time: Double
-  /// Null for an accessory that is no longer there.
+  /// Null for an accessory that is gone.
   let device: DeviceDocument?
-  /// How far back the series may reach.
+  /// The requested length of the history, in seconds.
   let seconds: Double
   let series: [Series]
 

@@ -12,7 +12,7 @@ package struct InfoDocument: Encodable {
   let `protocol`: ProtocolDetails?
   let identity: AccessoryIdentity?
 
-  /// The facts; nil for unknown ones, such as the line of a device that was not opened.
+  /// Creates the document. Unknown facts are nil, for example the line of a device that wasn't opened.
   package init(
     _ device: DeviceDocument, line: Bridge.Line? = nil, protocol details: ProtocolDetails? = nil,
     identity: AccessoryIdentity? = nil

@@ -10,17 +10,17 @@ package struct BatteryDocument: Encodable {
   let time: Double
   let device: DeviceDocument
   let battery: BatteryReading
-  /// The age of the reading. Not 0 while another program has borrowed the accessory, or when the accessory only reports
-  /// its battery by itself.
+  /// The age of the reading. It is 0 unless another program has borrowed the accessory or the accessory only sends its battery by
+  /// itself.
   let age_ms: Int
-  /// Whether the age exceeds the expected one.
+  /// Whether the age exceeds the expected age.
   let stale: Bool
-  /// The raised alarms; null where no service says.
+  /// The raised alarms; null if no service reports them.
   let alarms: [AccessoryAlarm]?
-  /// What the reading lacks, because the accessory didn't send it in time; null where nothing is missing.
+  /// What the reading lacks because the accessory didn't send it in time; null if nothing is missing.
   let missing: String?
 
-  /// A reading; one without an age is of now. `time` is in seconds since 1970, UTC.
+  /// Creates the document. A reading without an age was made just now. `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ read: Read<BatteryReading>, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
     at time: Double = WallClock.seconds
@@ -57,17 +57,17 @@ package struct StatusDocument: Encodable {
   let device: DeviceDocument
   let status: AccessoryStatus
   let identity: AccessoryIdentity
-  /// The age and whether it exceeds the expected one, as in `BatteryDocument`.
+  /// The age, and whether it exceeds the expected age, as in `BatteryDocument`.
   let age_ms: Int
   let stale: Bool
   /// The raised alarms, as in `BatteryDocument`.
   let alarms: [AccessoryAlarm]?
-  /// The rules whose alarms are never raised, because their limits don't fit.
+  /// The rules whose alarms are never raised, because their limits don't fit the values.
   let unfit_alarms: [UnfitAlarm]
   /// As in `BatteryDocument`.
   let missing: String?
 
-  /// A status; one without an age is of now. `time` is in seconds since 1970, UTC.
+  /// Creates the document. A status without an age was read just now. `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ read: Read<AccessoryStatus>, _ identity: AccessoryIdentity,
     alarms: [AccessoryAlarm]? = nil, unfitAlarms: [UnfitAlarm]? = nil, missing: String? = nil,

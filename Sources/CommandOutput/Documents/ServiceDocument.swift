@@ -18,7 +18,7 @@ package struct ServiceDocument: Encodable {
   let uptime_ms: Int
   /// Null for a socket without a path.
   let socket: String?
-  /// The socket for those who may only read; null for a service without one.
+  /// The read-only socket; null if the service has none.
   let readings_socket: String?
   let attached, clients: Int
   let limits: Limits

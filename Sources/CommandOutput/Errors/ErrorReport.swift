@@ -3,12 +3,12 @@
 import AccessoryCore
 import Glibc
 
-/// Wrong use of a command that is found after the arguments were parsed.
+/// Incorrect use of a command, found after the arguments were parsed.
 package struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The message for people.
   package let description: String
 
-  /// Wrong use, with a message for people.
+  /// Creates a usage error with a message for people.
   package init(_ description: String) { self.description = description }
 }
 
@@ -32,7 +32,7 @@ package struct ErrorReport: Sendable, Hashable {
     exitStatus = error.code == .errno(EEXIST) ? EX_CANTCREAT : ExitStatus.of(error.kind)
   }
 
-  /// The report of wrong use.
+  /// The report of a usage error.
   package init(_ error: UsageError) {
     kind = "usage"
     message = error.description

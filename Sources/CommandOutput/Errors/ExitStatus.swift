@@ -6,10 +6,10 @@ import Glibc
 
 /// Exit statuses: the numbers of sysexits.h, and those of shells for signals.
 package enum ExitStatus {
-  /// For wrong use.
+  /// For incorrect use of a command.
   package static let usage = EX_USAGE
 
-  /// For a command that a signal has ended.
+  /// For a command that was ended by a signal.
   package static func of(signal: CInt) -> CInt { 128 + signal }
 
   /// For an error of this kind.

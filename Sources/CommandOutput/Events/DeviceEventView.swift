@@ -35,6 +35,6 @@ package enum DeviceEventView {
     return parts.joined(separator: "  ")
   }
 
-  /// A word in the column of the events.
+  /// A word padded to the width of the event column.
   static func padded(_ word: String) -> String { word + String(repeating: " ", count: max(0, width - word.count)) }
 }

@@ -9,15 +9,15 @@ package struct GraphAxis: Sendable, Hashable {
   package let low, high: Double
   /// The ticks from low to high.
   package let ticks: [Double]
-  /// The distance of two ticks.
+  /// The distance between two ticks.
   package let step: Double
 
-  /// An axis for numbers in `range`, with at most about `count` ticks, which end at ticks. `limits` are the ends that it
-  /// doesn't go beyond.
+  /// Creates an axis for numbers in `range`, with about `count` ticks at most. The axis ends at ticks. It doesn't extend beyond
+  /// `limits`.
   package init(_ range: ClosedRange<Double>, ticks count: Int, limits: ClosedRange<Double>? = nil) {
     var (low, high) = (range.lowerBound, range.upperBound)
     if !low.isFinite || !high.isFinite || high - low > 1e300 { (low, high) = (0, 1) }
-    // Numbers that are all the same, or the same but for the last digits, get some room; zeros get a unit on both sides.
+    // Widen a range of equal or almost equal numbers. A range of zeros gets one unit on both sides.
     let size = max(abs(low), abs(high))
     let least = max(size * 1e-6, 1e-9)
     if size < 1e-9 {
@@ -38,7 +38,7 @@ package struct GraphAxis: Sendable, Hashable {
     (self.low, self.high) = (ticks[0], ticks[ticks.count - 1])
   }
 
-  /// The least of 1, 2 or 5 times a power of ten that isn't below `step`.
+  /// The smallest number that is 1, 2 or 5 times a power of ten and at least `step`.
   static func roundStep(_ step: Double) -> Double {
     guard step > 0, step.isFinite else { return 1 }
     let power = pow(10, floor(log10(step)))
@@ -46,7 +46,7 @@ package struct GraphAxis: Sendable, Hashable {
     return 10 * power
   }
 
-  /// The text of a tick, with as many digits as the step has.
+  /// The label of a tick, with as many digits as the step needs.
   package func text(_ tick: Double) -> String { Self.text(tick, step: step) }
 
   /// A number with as many decimals as `step` needs.
@@ -73,12 +73,12 @@ package struct GraphAxis: Sendable, Hashable {
 
 /// The ticks of a time axis at round times of day.
 package enum TimeTicks {
-  /// The distances that ticks may have, in seconds.
+  /// The possible distances between ticks, in seconds.
   private static let steps: [Double] = [
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
   ]
 
-  /// At most about `count` ticks in `time` (seconds since 1970). `offset` is the seconds that local time is ahead of UTC.
+  /// At most about `count` ticks in `time` (seconds since 1970). `offset` is the difference of local time from UTC, in seconds.
   package static func of(_ time: ClosedRange<Double>, count: Int, offset: Double) -> [Double] {
     let length = time.upperBound - time.lowerBound
     guard length > 0, length < 1e9, time.lowerBound.magnitude < 1e12 else { return [] }
@@ -95,7 +95,7 @@ package enum TimeTicks {
 
 /// Local time, for graphs and tables.
 package enum LocalTime {
-  /// The seconds that local time is ahead of UTC at `time`, in seconds since 1970.
+  /// The difference of local time from UTC at `time` (seconds since 1970), in seconds.
   package static func offset(at time: Double) -> Double { Double(parts(time).tm_gmtoff) }
 
   /// "14:05", or "14:05:09" with seconds.

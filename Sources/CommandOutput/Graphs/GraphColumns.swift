@@ -2,15 +2,15 @@
 
 import AccessoryCore
 
-/// What a series says in one of the columns of a graph.
+/// The readings of a series in one column of a graph.
 struct GraphColumn: Sendable, Hashable {
-  /// The mean by time, the least and the greatest.
+  /// The time-weighted mean, the minimum and the maximum.
   var mean, least, greatest: Double
 }
 
 /// A series divided into columns of equal time.
 enum GraphColumns {
-  /// The column of each part of `time`, nil where nothing was read.
+  /// One column for each part of `time`; nil if nothing was read in it.
   static func of(_ series: ReadingSeries, count: Int, time: ClosedRange<Double>) -> [GraphColumn?] {
     let length = time.upperBound - time.lowerBound
     guard count > 0, length > 0, length.isFinite else { return [] }
@@ -28,7 +28,7 @@ enum GraphColumns {
       let last = min(count - 1, max(first, Int(((end - time.lowerBound) / width).rounded(.up)) - 1))
       for index in first...last {
         let (from, to) = (time.lowerBound + Double(index) * width, time.lowerBound + Double(index + 1) * width)
-        // A reading without a length counts, too.
+        // A reading without a duration counts, too.
         let weight = max(min(end, to) - max(begin, from), width * 1e-6)
         let old = columns[index]
         let sum = weights[index] + weight

@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// Series as a picture for a report: an SVG file with a panel for each series, round ticks, units, and gaps where nothing
-/// was read. It is light or dark as its reader prefers, and needs no font of its own.
+/// Draws series as a picture for a report: an SVG file with a panel for each series, round ticks, units, and gaps where nothing was
+/// read. It follows the viewer's light or dark theme and needs no special font.
 package struct HistoryPlot: Sendable {
   private let title: String
   private let series: [ReadingSeries]
@@ -17,9 +17,9 @@ package struct HistoryPlot: Sendable {
   private static let margin = (left: 72.0, right: 24.0, top: 84.0, bottom: 36.0)
   private static let panelGap = 56.0
 
-  /// A picture of series in `time`, from its lower to its upper bound in seconds since 1970. `title` and the names and units
-  /// may be an accessory's words. `offset` is the seconds that local time is ahead of UTC; nil for that of the machine, and
-  /// so with the texts of dates and times of day.
+  /// Creates a picture of series in `time`, which is in seconds since 1970. `title`, names and units may come from an accessory.
+  /// `offset` is the difference of local time from UTC in seconds; nil for that of this machine. `date` and `clock` return texts
+  /// for dates and times of day; by default in local time.
   package init(
     title: String, series: [ReadingSeries], time: ClosedRange<Double>, offset: Double? = nil,
     date: @escaping @Sendable (Double) -> String = { LocalTime.dateText($0) },
@@ -37,7 +37,7 @@ package struct HistoryPlot: Sendable {
     self.clock = clock ?? { LocalTime.text($0, withSeconds: time.upperBound - time.lowerBound < 600) }
   }
 
-  /// The file's text: valid XML, without anything that a viewer would load or run.
+  /// The contents of the file: valid XML that makes no viewer load or run anything.
   package var text: String {
     let shown = series.filter { $0.range != nil }
     let count = Double(max(1, shown.count))
@@ -65,7 +65,7 @@ package struct HistoryPlot: Sendable {
     return (lines + ["</svg>", ""]).joined(separator: "\n")
   }
 
-  /// The colours of the series. Those of warnings and alarms, ochre and red, aren't among them.
+  /// The colours of the series. They exclude ochre and red, the colours of warnings and alarms.
   private static let style = """
     <style>
     text { font-family: system-ui, sans-serif; fill: #1f2328; }
@@ -137,7 +137,7 @@ package struct HistoryPlot: Sendable {
     return lines
   }
 
-  /// The points between gaps.
+  /// The runs of points between gaps.
   private static func pieces(_ series: ReadingSeries) -> [ArraySlice<ReadingSeries.Point>] {
     series.points.split { point in
       ![point.mean, point.least, point.greatest].allSatisfy { $0?.isFinite == true } || !point.time.isFinite
@@ -145,7 +145,7 @@ package struct HistoryPlot: Sendable {
     }
   }
 
-  /// A line through the means, and a band from the least to the greatest where they differ.
+  /// Draws a line through the means, and a band from minimum to maximum where they differ.
   private func draw(
     _ points: ArraySlice<ReadingSeries.Point>, colour: Int, x: (Double) -> Double, y: (Double) -> Double
   ) -> [String] {
@@ -170,7 +170,7 @@ package struct HistoryPlot: Sendable {
     return lines
   }
 
-  /// A coordinate with one decimal.
+  /// A coordinate with one decimal place.
   private static func number(_ value: Double) -> String {
     let tenths = Int((min(max(value, -1e6), 1e6) * 10).rounded())
     let rest = abs(tenths % 10)
@@ -180,8 +180,8 @@ package struct HistoryPlot: Sendable {
 
 /// Text in XML.
 enum XMLText {
-  /// A text of at most `limit` characters, so that it is text everywhere in XML 1.0. Control characters, which XML doesn't
-  /// allow, are escaped as for a terminal.
+  /// A text of at most `limit` characters, escaped for XML 1.0. Control characters, which XML doesn't allow, are escaped as for a
+  /// terminal.
   static func escape(_ text: String, limit: Int = 120) -> String {
     var escaped = ""
     for scalar in SafeText.escape(text, limit: limit).unicodeScalars {

@@ -4,8 +4,8 @@ import AccessoryCore
 
 /// Series as comma-separated values (RFC 4180), for spreadsheets.
 package enum HistoryTable {
-  /// The lines: a header with the names and units, then a line for each time at which a span of a series begins, with the
-  /// means of the series for which one begins there. Times are in UTC, as ISO 8601 writes them.
+  /// The lines: a header with names and units, then a line for each time at which a bucket of a series starts. It contains the means
+  /// of the series with a bucket at that time. Times are in UTC, as in ISO 8601.
   package static func lines(_ series: [ReadingSeries]) -> [String] {
     let names = series.map { $0.name + ($0.unit.map { " (\($0))" } ?? "") }
     var rows: [Double: [String]] = [:]
@@ -21,8 +21,8 @@ package enum HistoryTable {
       }
   }
 
-  /// A text as a cell. Spreadsheets take a text that begins with one of these signs for a formula; an apostrophe in front
-  /// of it makes it a text.
+  /// A text as a cell. A spreadsheet takes a text that begins with one of these signs for a formula, so an apostrophe is put in front
+  /// of it.
   static func cell(_ text: String) -> String {
     var text = SafeText.escape(text)
     if let first = text.first, "=+-@".contains(first) { text = "'" + text }
@@ -31,14 +31,14 @@ package enum HistoryTable {
   }
 }
 
-/// Times in UTC, as ISO 8601 writes them.
+/// Times in UTC, as in ISO 8601.
 package enum UTCTime {
   /// "2026-03-01T14:05:09Z". `time` is in seconds since 1970.
   package static func text(_ time: Double) -> String {
     let seconds = Int64(min(max(time.isFinite ? time.rounded(.down) : 0, -62_135_596_800), 253_402_300_799))
     var (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
     if rest < 0 { (days, rest) = (days - 1, rest + 86_400) }
-    // Howard Hinnant's algorithm for the proleptic Gregorian calendar, in which years begin in March.
+    // Howard Hinnant's algorithm for the proleptic Gregorian calendar, with years that start in March.
     days += 719_468
     let era = (days >= 0 ? days : days - 146_096) / 146_097
     let day = days - era * 146_097

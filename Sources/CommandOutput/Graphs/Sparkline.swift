@@ -2,13 +2,13 @@
 
 import AccessoryCore
 
-/// A series as one line of small bars: "▁▂▃▅▇". A cell in which nothing was read is blank.
+/// Draws a series as one line of small bars: "▁▂▃▅▇". A cell without readings is blank.
 package enum Sparkline {
   private static let blocks = Array("▁▂▃▄▅▆▇█")
   private static let signs = Array("_.-~=+*#")
 
-  /// A bar for each of the last `cells` values; nil is a blank. The bars reach over `range`, or over the values' own.
-  /// Values that are all the same get a bar of half the height.
+  /// One bar for each of the last `cells` values; a nil value is a blank. The bars are scaled to `range`, or else to the values' own
+  /// range. Equal values get bars of half the height.
   package static func text(
     _ values: [Double?], cells: Int, range: ClosedRange<Double>? = nil, form: GraphForm = .ofLocale()
   ) -> String {
@@ -27,8 +27,7 @@ package enum Sparkline {
       })
   }
 
-  /// The means of a series in `cells` equal parts of the time from `time.lowerBound` to `time.upperBound` (seconds since
-  /// 1970).
+  /// The means of a series in `cells` equal parts of `time` (seconds since 1970).
   package static func text(
     _ series: ReadingSeries, cells: Int, time: ClosedRange<Double>, range: ClosedRange<Double>? = nil,
     form: GraphForm = .ofLocale()

@@ -3,16 +3,17 @@
 import AccessoryCore
 import Console
 
-/// A series as a graph for a terminal, with axes, units and gaps.
+/// Draws a series as a graph for a terminal, with axes, units and gaps.
 package enum TextGraph {
-  /// The least height that has room for a title, two rows of the graph, and the axis with its times.
+  /// The minimum height: a title, two rows of the graph, and the time axis with its labels.
   package static let leastRows = 5
 
-  /// The lines of a graph, `rows` of them and none longer than `columns`: a title with the last, the least and the greatest
-  /// reading; the graph, in which each column reaches from the least to the greatest reading of its time; and the times.
-  /// The graph shows the `time` from its lower to its upper bound, in seconds since 1970. Empty where there is no room.
+  /// The lines of a graph: `rows` lines, none longer than `columns`. They are a title with the last, the smallest and the largest
+  /// reading; the graph, in which each column reaches from the smallest to the largest reading of its time; and the time axis. `time`
+  /// is in seconds since 1970. Empty if there isn't enough room.
   ///
-  /// `clock` returns a time of day; nil for the machine's local time, with seconds where the graph shows less than ten minutes. `offset` is the seconds that local time is ahead of UTC; nil for that of the machine.
+  /// `clock` returns a time of day; nil for local time, with seconds if the graph covers less than ten minutes. `offset` is the
+  /// difference of local time from UTC in seconds; nil for that of this machine.
   package static func lines(
     _ series: ReadingSeries, columns: Int, rows: Int, time: ClosedRange<Double>, form: GraphForm = .ofLocale(),
     style: Style = .standardOutput, offset: Double? = nil, clock: ((Double) -> String)? = nil
@@ -50,14 +51,14 @@ package enum TextGraph {
     return lines
   }
 
-  /// "Charge 57 %, from 40 to 80 %"; "Charge 57 %" where it was always the same. The accessory's words are escaped.
+  /// "Charge 57 %, from 40 to 80 %", or "Charge 57 %" if it never changed. Text from the accessory is escaped.
   package static func title(_ series: ReadingSeries) -> String {
     let name = ReadingLabel.text(series: series.name)
     let unit = series.unit.map { " " + SafeText.escape($0, limit: 16) } ?? ""
     guard let range = series.range, let last = series.last?.mean else { return name }
     let step = GraphAxis.roundStep(max(range.upperBound - range.lowerBound, abs(last) * 1e-3, 1e-6) / 50)
     var texts = [last, range.lowerBound, range.upperBound].map { GraphAxis.text($0, step: min(step, 1)) }
-    // Whole numbers, such as a charge's, have no decimals; otherwise all three have as many.
+    // Remove common trailing zeros: whole numbers, such as a charge's, have no decimals; otherwise all three have equally many.
     while texts.allSatisfy({ $0.contains(".") && ($0.hasSuffix("0") || $0.hasSuffix(".")) }) {
       texts = texts.map { String($0.dropLast()) }
     }
@@ -66,14 +67,14 @@ package enum TextGraph {
     return Set(texts).count == 1 ? now : "\(now), from \(texts[1]) to \(texts[2])\(unit)"
   }
 
-  /// The axis of the numbers. That of a charge in percent goes from 0 to 100.
+  /// The axis of the numbers. For a charge in percent it goes from 0 to 100.
   static func axis(_ series: ReadingSeries, _ range: ClosedRange<Double>, rows: Int) -> GraphAxis {
     let isCharge = series.name == ReadingSeries.percent
     let whole = isCharge ? min(range.lowerBound, 0)...max(range.upperBound, 100) : range
     return GraphAxis(whole, ticks: max(2, min(6, (rows + 1) / 2)))
   }
 
-  /// The row of a number, from 0 at the top; of the ticks each has one of its own where there is room.
+  /// The row of a number; 0 is the top. Each tick gets a row of its own if there is room.
   private static func row(of number: Double, _ axis: GraphAxis, _ height: Int) -> Int {
     let part = (number - axis.low) / (axis.high - axis.low)
     return height - 1 - Int((part * Double(height - 1)).rounded())
@@ -85,7 +86,7 @@ package enum TextGraph {
     return line
   }
 
-  /// The axis of time, and the times below it.
+  /// The time axis and its labels.
   private static func times(
     _ ticks: [Double], _ time: ClosedRange<Double>, margin: Int, width: Int, _ form: GraphForm,
     _ clock: (Double) -> String
@@ -109,9 +110,9 @@ package enum TextGraph {
   }
 }
 
-/// A graph of braille patterns: two dots by four in each cell.
+/// A graph of braille patterns, with two by four dots in each cell.
 private enum BrailleCanvas {
-  /// The bit of the dot in each row of the left and of the right column (Unicode, chapter 21).
+  /// The bit of the dot in each row, for the left and the right column (Unicode, chapter 21).
   private static let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
 
   static func draw(
@@ -141,9 +142,9 @@ private enum AsciiCanvas {
   }
 }
 
-/// The rows that each column of a graph fills.
+/// Computes the rows that each column of a graph fills.
 private enum GraphRows {
-  /// For each column with readings the rows from its greatest to its least, from 0 at the top. Neighbouring columns touch.
+  /// For each column with readings, the rows from its largest to its smallest value; 0 is the top. Adjacent columns touch.
   static func of(_ columns: [GraphColumn?], count: Int, _ axis: GraphAxis) -> [(column: Int, rows: ClosedRange<Int>)] {
     func row(_ number: Double) -> Int {
       let part = min(max((number - axis.low) / (axis.high - axis.low), 0), 1)

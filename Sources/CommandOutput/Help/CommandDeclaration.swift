@@ -23,7 +23,7 @@ struct CommandDeclaration {
   let arguments: [Argument]
   private(set) var commands: [CommandDeclaration]
 
-  /// The program, all its commands, and its help topics; nil where a document has another form.
+  /// Parses the program with its commands and help topics; nil if a document has an unexpected form.
   init?(_ document: JSON, topics: [JSON] = []) {
     guard let root = document.fields?["command"] else { return nil }
     self.init(root, below: [])

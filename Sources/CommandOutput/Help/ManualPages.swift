@@ -16,9 +16,9 @@ package struct ManualPages {
   private let usages: [String: String]
   private let date: String
 
-  /// Parses the output of `--experimental-dump-help`. `topics` are such outputs for help topics, which get pages like commands. `usages` has the usage texts that commands declare themselves, by
-  /// the commands' names ("bridge-cli request"). `date` has the form that mdoc(7) prescribes, like "November 22, 2026".
-  /// Nil where `document` has another form.
+  /// Parses the output of `--experimental-dump-help`. `topics` are such outputs for help topics, which get pages like commands.
+  /// `usages` are the usage texts that commands declare themselves, by command name ("bridge-cli request"). `date` has the form that
+  /// mdoc(7) requires, for example "November 22, 2026". Nil if `document` has an unexpected form.
   package init?(_ document: JSON, topics: [JSON] = [], usages: [String: String], date: String) {
     guard let root = CommandDeclaration(document, topics: topics) else { return nil }
     (self.root, self.usages, self.date) = (root, usages, date)

@@ -23,8 +23,8 @@ package enum Interruption {
   private static let work = Locked<Task<CInt, Never>?>(nil)
   private static let outputEnd = Locked<OutputEnd?>(nil)
 
-  /// From now on the command ends as with Ctrl-C when the reader of its standard output is gone, as in `bridge-cli
-  /// watch | head -1`. For commands that run until they are interrupted.
+  /// From now on the command ends as if by Ctrl-C when the reader of its standard output is gone, as in `bridge-cli watch | head -1`.
+  /// For commands that run until they are interrupted.
   package static func endWithOutput() {
     guard outputEnd.withLock({ $0 == nil }) else { return }
     let end = OutputEnd {
@@ -41,8 +41,8 @@ package enum Interruption {
     sleepers.withLock { for end in $0 { _ = Glibc.write(end, "!", 1) } }
   }
 
-  /// Blocks until a pipe or a terminal has bytes, or its other end is closed. Throws `cancelled` when the command is interrupted
-  /// meanwhile: a thread that blocks in a system call doesn't notice that by itself.
+  /// Blocks until a pipe or a terminal has bytes or its other end is closed. Throws `cancelled` if the command is interrupted in the
+  /// meantime: a thread that blocks in a system call doesn't notice an interruption by itself.
   package static func waitUntilReadable(_ descriptor: CInt, _ name: String) throws(AccessoryError) {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "reading \(name)") }
@@ -67,7 +67,7 @@ package enum Interruption {
     package func end() { hangUp.withLock { $0 = nil } }
   }
 
-  /// From now on SIGHUP calls `body` on the I/O thread, and doesn't end the command.
+  /// From now on SIGHUP calls `body` on the I/O thread instead of ending the command.
   package static func onHangUp(_ body: @escaping @Sendable () -> Void) -> HangUp {
     hangUp.withLock { $0 = body }
     return HangUp()
@@ -76,10 +76,10 @@ package enum Interruption {
   /// From now on the signals cancel `work`.
   package static func cancel(_ work: Task<CInt, Never>) {
     Self.work.withLock { $0 = work }
-    // Without a signalfd the blocked signals would leave only SIGKILL to end the process, so they are unblocked below.
+    // Without a signalfd only SIGKILL could end the process, because the signals are blocked. So they are unblocked below.
     let handler = try? Signals(signals) { signal in
       if signal == SIGHUP, let body = hangUp.withLock({ $0 }) { return body() }
-      // A closed output doesn't count as the first signal of the two, since no person has sent it.
+      // A closed output doesn't count as the first of the two signals, since no person has sent it.
       let before = received.exchange(signal, ordering: .relaxed)
       if before != 0, before != SIGPIPE {
         TerminalGuard.restoreEverything()

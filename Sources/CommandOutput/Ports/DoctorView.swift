@@ -5,24 +5,24 @@ import AccessoryCore
 import AccessoryIO
 import Console
 
-/// What `doctor` has found, for people: all of it where something is wrong, and one line for all other ports.
+/// The findings of `doctor`, for people: all findings of ports with a problem, and one line for all other ports.
 package enum DoctorView {
-  /// A port that was looked at.
+  /// A port that was checked.
   package struct Patient: Sendable {
     package let report: PortReport
-    /// The state of the accessory at it with the service that has it open; nil where none has.
+    /// The state of its accessory in the service that has it open; nil if no service has.
     package let holder: Bridge.AttachmentState?
 
-    /// A port with the state of the accessory at it.
+    /// Creates a port with the state of its accessory.
     package init(_ report: PortReport, holder: Bridge.AttachmentState? = nil) {
       (self.report, self.holder) = (report, holder)
     }
 
-    /// Whether nothing is wrong with it, and no other program uses it through the service.
+    /// Whether it has no problem and no other program uses it through the service.
     package var isWell: Bool { holder != .lent && report.findings.allSatisfy { $0.severity == .ok } }
   }
 
-  /// `details`: also what is in order is shown. `columns` is the terminal's width; nil without a terminal.
+  /// With `details`, ports without problems are shown as well. `columns` is the terminal's width; nil without a terminal.
   package static func lines(
     _ patients: [Patient], details: Bool = false, _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
@@ -50,10 +50,10 @@ package enum DoctorView {
       }
   }
 
-  /// "Nothing stands in the way of 7 ports, and the service has 3 open: …". `isRest`: the ports with which something is
-  /// wrong were shown before.
+  /// "Nothing stands in the way of 7 ports, and the service has 3 open: …". `isRest` means that ports with problems were listed
+  /// before.
   private static func summary(_ well: [Patient], isRest: Bool) -> String {
-    // Of a network address nothing can be said but this.
+    // For a network address, this is all that is known.
     if well.count == 1, well[0].report.findings.count == 1, let finding = well[0].report.findings.first {
       return SafeText.escape(finding.message, limit: 800)
     }

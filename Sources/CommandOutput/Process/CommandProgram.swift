@@ -29,13 +29,13 @@ package protocol CommandProgram: AsyncParsableCommand {
   /// The command whose help the command line asks for, and whether with its hidden options.
   static var helped: (command: any ParsableCommand.Type, isWhole: Bool) { get }
 
-  /// Does what the command line asks for beside commands, and checks it. Returns false when there is a command to run.
+  /// Handles what the command line asks for besides commands, and checks it. Returns false if there is a command to run.
   static func runWithoutCommand() async throws -> Bool
   /// The report of an error of this program; nil when it is ArgumentParser's.
   static func report(of error: any Error) -> ErrorReport?
-  /// The error that is reported even if the command was interrupted; nil when an interruption may be its cause.
+  /// The error to report even if the command was interrupted; nil if the interruption may be its cause.
   static func failure(despiteInterruption error: any Error) -> AccessoryError?
-  /// Runs `body`, with options visible that only errors show.
+  /// Runs `body` while options that only errors show are visible.
   static func explaining(_ body: () -> String) -> String
 }
 
@@ -82,7 +82,7 @@ extension CommandProgram {
 
   private static func run(_ command: any ParsableCommand) async throws {
     if let command = command as? any AsyncParsableCommand {
-      // ArgumentParser's `run` is on another thread. The command isn't used here until `run` has returned.
+      // ArgumentParser's `run` is on another thread. `command` isn't used here until `run` has returned.
       nonisolated(unsafe) var command = command
       return try await command.run()
     }
@@ -109,7 +109,7 @@ extension CommandProgram {
   ///
   /// An interrupted command prints no error, unless the error has another cause than the interruption.
   private static func report(_ error: any Error, of command: any ParsableCommand) -> CInt {
-    // Ends commands that run until they are interrupted; that is no failure.
+    // A command that runs until it is interrupted ends this way; it isn't a failure.
     if error is CancellationError { return EXIT_SUCCESS }
     let failure = failure(despiteInterruption: error)
     if failure == nil, let signal = Interruption.signal { return ExitStatus.of(signal: signal) }
@@ -136,14 +136,15 @@ extension CommandProgram {
       if !text.isEmpty { Output.line(HelpScreen.isHelp(text) ? HelpScreen.text(of: self) : text) }
       return status
     }
-    // An error may be about an option that only a help topic shows. What isn't an error, like the list of all commands, hides it.
+    // An error may mention an option that only a help topic shows. Output that isn't an error, such as the list of all commands,
+    // hides it.
     if status == ExitStatus.usage, wantsJSON {
       ErrorReport(UsageError(explaining { message(for: error) })).tell(asJSON: true, program: name)
       return status
     }
     let text = explaining { fullMessage(for: error) }
     guard !text.isEmpty else { return status }
-    // ArgumentParser's prefix of error messages. It is replaced by the command's name, as in all our errors.
+    // ArgumentParser's prefix of error messages. Replaced by the command's name, as in all our errors.
     let mark = "Error: "
     let isMarked = text.hasPrefix(mark)
     let begin = isMarked ? Style.standardError.red("\(name):") + " " : ""
@@ -163,7 +164,7 @@ package enum HelpScreen {
     return text(program.helpMessage(for: command, includeHidden: isWhole, columns: widest))
   }
 
-  /// A help of `widest` columns, for the screen.
+  /// Help text of `widest` columns, wrapped for the screen.
   package static func text(_ help: String) -> String { HelpLayout.text(help, columns: Output.columns ?? 80) }
 
   /// Wider than any paragraph, so that ArgumentParser doesn't wrap it.

@@ -13,7 +13,7 @@ package enum AgeView {
     return isStale ? age + ", stale" : age
   }
 
-  /// Whether people are told the age: not that of a reading of now.
+  /// Whether to show the age to people. The age of a reading made just now isn't shown.
   package static func isWorthSaying(_ milliseconds: Int?) -> Bool { milliseconds.map { $0 >= 2_000 } ?? false }
 
   /// The age of a reading; nil where it isn't known.

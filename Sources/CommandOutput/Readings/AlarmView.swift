@@ -4,12 +4,12 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// Alarms, for people. The mark "!" shows a raised alarm also without colour.
+/// Formats alarms for people. The mark "!" shows a raised alarm even without colour.
 package enum AlarmView {
-  /// What a raised alarm begins with.
+  /// The beginning of a raised alarm's text.
   package static let mark = "!"
 
-  /// A short form for a column: "! battery < 20 %", "! 2: battery < 20 %, fault"; a dash where none is raised.
+  /// A short form for a column: "! battery < 20 %", "! 2: battery < 20 %, fault"; a dash if none is raised.
   package static func cell(_ alarms: [AccessoryAlarm], _ style: Style = .standardOutput) -> String {
     guard !alarms.isEmpty else { return "-" }
     let names = alarms.prefix(3).map { SafeText.escape($0.name, limit: 24) }.joined(separator: ", ")
@@ -37,7 +37,7 @@ package enum AlarmView {
     }
   }
 
-  /// "low: battery < 20 %, now 12 %": the name, where it isn't the beginning of the rule, the rule and the last value.
+  /// "low: battery < 20 %, now 12 %": the name (unless the rule begins with it), the rule and the last value.
   package static func text(_ alarm: AccessoryAlarm) -> String {
     rule(alarm.name, alarm.rule) + (alarm.value.map { ", now " + SafeText.escape($0, limit: 200) } ?? "")
   }

@@ -10,7 +10,7 @@ package enum BatteryDetails {
     _ reading: BatteryReading, columns: Int? = nil, _ style: Style = .standardOutput
   ) -> [(String, String)] {
     var facts: [(String, String)] = []
-    // What is in the line has no row.
+    // Values in the battery's line have no row of their own.
     for term in Vocabulary.shown where !term.isInLine {
       switch BatteryReading.Field(rawValue: term.key) {
       case .cells:
@@ -38,7 +38,7 @@ package enum BatteryDetails {
       + "\(most - least) mV apart\(missing)"
   }
 
-  /// All cell voltages, where they fit on a line of the terminal after the row's name.
+  /// All cell voltages, if they fit on a line of the terminal after the row's name.
   private static func list(_ cells: [Int?], columns: Int?) -> String? {
     let text = cells.map { $0.map(DecimalText.thousandths) ?? "-" }.joined(separator: " ")
     guard let columns, !cells.isEmpty, TextWidth.of(text) + "Cell voltages  ".count <= columns else { return nil }

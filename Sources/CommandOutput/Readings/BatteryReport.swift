@@ -3,9 +3,9 @@
 import AccessoryControl
 import AccessoryCore
 
-/// A battery reading for people: a line with a bar, and a row for each other thing that is known.
+/// A battery reading for people: a line with a bar, and a row for each other known value.
 package enum BatteryReport {
-  /// Prints a reading. `time` is in front of the line, and `graph` behind it; `facts` are more rows.
+  /// Prints a reading. `time` comes before the line and `graph` after it; `facts` are additional rows.
   package static func show(
     _ read: Read<BatteryReading>, alarms: [AccessoryAlarm]?, time: String? = nil, graph: String? = nil,
     facts: [(String, String)] = []

@@ -5,8 +5,8 @@ import Console
 
 /// The batteries of several accessories, as a table for people.
 package enum BatteryTable {
-  /// One line for each accessory: its identity; its battery with its age, or the message of the error why there is none.
-  /// `columns` is the terminal's width; nil without a terminal.
+  /// One line for each accessory: its identity, and its battery with its age or the error that prevented reading it. `columns` is the
+  /// terminal's width; nil without a terminal.
   package static func lines(
     _ rows: [(id: String, battery: Read<BatteryReading>?, problem: String?)], _ style: Style = .standardOutput,
     columns: Int? = nil
@@ -27,7 +27,7 @@ package enum BatteryTable {
 
   /// The rows of the vocabulary that have a column.
   private static let terms = Vocabulary.shown.filter { $0.column != nil }
-  /// The columns that are left out where not all fit, the first one first.
+  /// The columns that are omitted if not all fit, in order of omission.
   private static let leaving = terms.enumerated().compactMap { place, term in
     term.column?.leavingOrder.map { (place: place + 1, order: $0) }
   }.sorted { $0.order < $1.order }.map(\.place)
@@ -37,7 +37,7 @@ package enum BatteryTable {
       guard let battery, let text = ReadingText.text(term, of: battery) else { return "-" }
       switch BatteryReading.Field(rawValue: term.key) {
       case .percent?, .level?: return style.paint(text, battery.level.colour)
-      // "about": a time that was calculated from the present current.
+      // "about": the time is calculated from the present current.
       case let field?:
         return (term.measure?.unit == .second && battery.derived.contains(field) ? "about " : "") + text
       case nil: return text

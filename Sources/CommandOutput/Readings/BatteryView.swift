@@ -16,10 +16,10 @@ package enum BatteryView {
     return (parts + words(reading, style)).joined(separator: "  ")
   }
 
-  /// What follows the percentage, which has a bar, and the level, which is painted.
+  /// The parts after the percentage (which has a bar) and the level (which is coloured).
   private static let others = Vocabulary.shown.filter { $0.isInLine && !["percent", "level"].contains($0.key) }
 
-  /// The level, the voltage, the current and what the battery is doing.
+  /// The level, the voltage, the current and the charging state.
   static func words(_ reading: BatteryReading, _ style: Style) -> [String] {
     let parts = [
       style.paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level.colour)

@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// The state of an accessory with the service that holds it, for people.
+/// The state of an accessory in the service that holds it, for people.
 package enum HeldView {
   /// A short form for a column: "attached", "try 2 of 3", "failed".
   package static func word(_ accessory: Bridge.Accessory) -> String {
@@ -23,7 +23,7 @@ package enum HeldView {
     }
   }
 
-  /// Nil where no tries are counted: the service has closed the accessory because it was idle.
+  /// Nil if attempts aren't counted: the service has closed the accessory because it was idle.
   private static func tryNumber(_ accessory: Bridge.Accessory) -> String? {
     guard accessory.tries > 0 else { return nil }
     return "try \(accessory.tries)" + (accessory.tries_limit.map { " of \($0)" } ?? "")
@@ -63,8 +63,7 @@ package enum ServiceView {
     return facts
   }
 
-  /// A table of the service's accessories; empty where it has none. `columns` is the terminal's width; nil without a
-  /// terminal.
+  /// A table of the service's accessories; empty if it has none. `columns` is the terminal's width; nil without a terminal.
   package static func table(
     _ accessories: [Bridge.Accessory], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {

@@ -4,7 +4,7 @@ import AccessoryCore
 import Console
 
 extension BatteryReading.Level {
-  /// The colour of a battery, everywhere: green for a healthy one, yellow for what `top` marks as a warning, red for an alarm.
+  /// A battery's colour, used everywhere: green for a healthy one, yellow for what `top` marks as a warning, red for an alarm.
   package var colour: CellStyle.Colour {
     switch self {
     case .critical: .red

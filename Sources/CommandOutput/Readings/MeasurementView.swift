@@ -6,8 +6,8 @@ import Console
 
 /// An accessory's values, for people.
 package enum MeasurementView {
-  /// A table of values. The columns for age and origin are there only where a value has one. `columns` is the
-  /// terminal's width; nil without a terminal.
+  /// A table of values. It has columns for age and origin only if a value has one. `columns` is the terminal's width; nil without a
+  /// terminal.
   package static func table(
     _ values: [Read<AccessoryValue>], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
@@ -32,7 +32,7 @@ package enum MeasurementView {
       + (unit.isEmpty || value.content == nil ? "" : " \(unit)")
   }
 
-  /// The value alone, for scripts; empty where it isn't known.
+  /// The value alone, for scripts; empty if it isn't known.
   package static func plain(_ value: AccessoryValue) -> String { value.content == nil ? "" : text(value) }
 
   /// A value's name, escaped.

@@ -5,8 +5,8 @@ import Console
 
 /// A quantity of a reading, as a text for people.
 package enum ReadingText {
-  /// "57 %", "3.712 V", "1 h 20 min", "not charging"; nil where it isn't known. Of a list, all elements: "MOSFET 30 °C, 20.3 °C";
-  /// names are painted by `paint`.
+  /// "57 %", "3.712 V", "1 h 20 min", "not charging"; nil if unknown. For a list, all elements: "MOSFET 30 °C, 20.3 °C". `paint`
+  /// colours the names.
   package static func text<Reading>(
     _ term: ReadingTerm<Reading>, of reading: Reading, paint: (String) -> String = { $0 }
   ) -> String? {

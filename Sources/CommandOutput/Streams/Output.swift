@@ -5,8 +5,8 @@ import Console
 import Glibc
 import Synchronization
 
-/// A command's standard output and standard error. Each line is written at once, also to a pipe. May be called from any
-/// thread. A call blocks until the system has taken everything, except for `note`.
+/// A command's standard output and standard error. Each line is written at once, even to a pipe. May be called from any thread. Calls
+/// block until the system has accepted everything, except `note`.
 package enum Output {
   /// Prints a line of the result.
   package static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
@@ -17,7 +17,7 @@ package enum Output {
   /// Prints bytes unchanged.
   package static func bytes(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
 
-  /// Notes that standard error had no room for.
+  /// Notes that had to wait because standard error was full.
   private static let lateNotes = LogWriter(STDERR_FILENO) { count in
     "\(Amount.of(count, "line")) not shown: standard error was not read"
   }
@@ -26,8 +26,8 @@ package enum Output {
   /// How long the end of the process waits until the last notes are read.
   private static let flushTimeout = Duration.seconds(1)
 
-  /// Prints a note for people on standard error; on a terminal it is broken between words. Never blocks: while standard error isn't
-  /// read, a bounded number of lines is kept, and further lines are dropped and counted.
+  /// Prints a note for people on standard error, wrapped between words on a terminal. Never blocks: while nobody reads standard
+  /// error, a bounded number of lines is kept, and further lines are dropped and counted.
   package static func note(_ text: String) {
     let columns = TerminalSize.columns(of: STDERR_FILENO)
     let text = columns.map { TextWrap.paragraphs(text, columns: $0) } ?? text
@@ -63,7 +63,7 @@ package enum Output {
     TextWrap.lines(text, columns: columns, indent: indent).forEach(line)
   }
 
-  /// Whether a descriptor accepts output now.
+  /// Whether a descriptor accepts output at this moment.
   package static func isReady(_ descriptor: CInt) -> Bool {
     var ready = pollfd(fd: descriptor, events: CShort(POLLOUT), revents: 0)
     return poll(&ready, 1, 0) == 1
@@ -96,15 +96,15 @@ package enum Output {
     }
   }
 
-  /// Ends the program because its output can't be written. `exit` restores the terminal and the serial lines. Where the
-  /// reader is gone, the exit status is that of SIGPIPE, which a thread with blocked signals doesn't get.
+  /// Ends the program because its output can't be written. `exit` restores the terminal and the serial lines. If the reader is gone,
+  /// the exit status is that of SIGPIPE, which a thread with blocked signals doesn't receive.
   private static func end(_ number: CInt, of descriptor: CInt) -> Never {
     if number == EPIPE { Glibc.exit(ExitStatus.of(signal: SIGPIPE)) }
     if descriptor == STDOUT_FILENO {
       let reason = String(cString: strerror(number))
       let program = CommandLine.arguments.first?.split(separator: "/").last ?? "error"
       let text = "\(program): writing standard output: \(reason)\n"
-      // Written once; if standard error fails as well, nothing is reported.
+      // Write only once. If standard error fails as well, there is no way to report it.
       _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
     Glibc.exit(EX_IOERR)

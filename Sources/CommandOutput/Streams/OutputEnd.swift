@@ -30,7 +30,7 @@ package actor OutputEnd: EventHandler {
   private func start() {
     var facts = stat()
     guard fstat(descriptor.rawValue, &facts) == 0, [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT) else { return }
-    // epoll reports an error or a hang-up also without any interest.
+    // epoll reports errors and hang-ups even without requested events.
     token = try? io.watch(descriptor, for: [], handler: self)
   }
 

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// The age of a reading in `top`: a text of at most four columns, which changes the more rarely the older the reading is.
+/// The age of a reading in `top`: at most four columns. The older the reading, the less often the text changes.
 package enum AgeText {
   /// "now", "20s", "5m", "13h", "3d".
   package static func text(_ age: Duration) -> String {
@@ -17,7 +17,7 @@ package enum AgeText {
     }
   }
 
-  /// How long the text of this age stays the same; nil: for ever.
+  /// How long the text for this age stays the same; nil for ever.
   package static func untilChange(_ age: Duration) -> Duration? {
     let age = max(.zero, age)
     let seconds = age.components.seconds
@@ -32,8 +32,8 @@ package enum AgeText {
     return .seconds((seconds / step + 1) * step) - age
   }
 
-  /// When the screen should be drawn again because one of these ages has another text; nil for never. Changes are put off
-  /// to the next multiple of five seconds, and of thirty where no age is below a minute, so many ages cost few wake-ups.
+  /// When to redraw the screen because the text of an age changes; nil for never. Changes wait for the next multiple of five seconds
+  /// (thirty if no age is below a minute), so many ages cause few wake-ups.
   package static func nextDrawing(_ ages: [Duration], now: MonotonicTime) -> MonotonicTime? {
     guard let soonest = ages.compactMap(untilChange).min() else { return nil }
     let grid: Int64 = (ages.contains { $0 < .seconds(60) } ? 5 : 30) * 1_000_000_000

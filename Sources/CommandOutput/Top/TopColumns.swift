@@ -3,19 +3,18 @@
 import AccessoryCore
 import Console
 
-/// The columns of the list in `top`, for a terminal of a certain width: the narrower it is, the fewer columns there are. A
-/// column for which there is no room is left out as a whole.
+/// The columns of the list in `top`. A narrower terminal gets fewer columns; a column that doesn't fit is omitted as a whole.
 struct TopColumns {
   private enum Column { case mark, name, bar, percent, arrow, voltage, current, values, age, state }
 
   private var columns: [(column: Column, start: Int, width: Int)] = []
 
   private static let gap = 1
-  /// The least width of the values: one with its name fits.
+  /// The minimum width of the values: one value with its name.
   private static let leastValues = 20
 
   init(width: Int) {
-    // The columns that have a fixed width, the most important first.
+    // The columns with a fixed width, most important first.
     let isWide = width >= 100
     let state = isWide ? 14 : width >= 60 ? 10 : 8
     let bar = isWide ? 14 : width >= 60 ? 8 : 5
@@ -29,7 +28,7 @@ struct TopColumns {
       chosen.append((column, size))
       room -= size + Self.gap
     }
-    // What is left is for the values and then for the name. Texts beside numbers have a wider gap on both sides.
+    // The values get the remaining width, then the name. Text next to numbers has a wider gap on both sides.
     var name = leastName
     let valuesGap = Self.gap + 2
     if room >= Self.leastValues + valuesGap {
@@ -66,7 +65,7 @@ struct TopColumns {
         switch column {
         case .mark: ""
         case .name: "NAME"
-        // A whole word also where there are only five columns, and the mark of the order.
+        // A whole word plus the sort mark, even in only five columns.
         case .bar: width > 6 ? "CHARGE" : "BATT"
         case .percent: columns.contains { $0.column == .bar } ? "" : "%"
         case .arrow: ""
@@ -119,7 +118,7 @@ struct TopColumns {
     }
   }
 
-  /// "12.345 V"; with fewer digits behind the point where it doesn't fit.
+  /// "12.345 V", with fewer decimals if it doesn't fit.
   private static func amount(_ thousandths: Int, _ unit: String, _ width: Int) -> String {
     var text = DecimalText.thousandths(thousandths)
     while text.count + 1 + unit.count > width, text.contains(".") {

@@ -71,7 +71,7 @@ extension TopScreen {
     if let status = row.status {
       facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }
     }
-    // Faults and cells have parts of their own.
+    // Faults and cells have their own sections.
     facts +=
       row.battery.map { BatteryDetails.facts($0, columns: 1, Self.plain) }?.filter { fact in
         ![.cells, .faults, .warnings].contains { fact.0 == ReadingLabel.text($0) }
@@ -96,7 +96,7 @@ extension TopScreen {
 
   // MARK: - Cells
 
-  /// "Cells  16, 3.300 V to 3.345 V, spread 45 mV", and each cell with a bar between the least and the greatest.
+  /// "Cells  16, 3.300 V to 3.345 V, spread 45 mV", and each cell with a bar between the minimum and the maximum.
   private func cells(_ row: TopRow, _ columns: Int) -> [[StyledText]] {
     guard let cells = row.battery?.cellMillivolts, !cells.isEmpty else { return [] }
     let known = cells.compactMap { $0 }
@@ -132,7 +132,7 @@ extension TopScreen {
     let name = String(repeating: " ", count: max(0, 3 - "\(number)".count)) + "\(number) "
     guard let millivolts else { return [StyledText(name, .dim), StyledText("-" + String(repeating: " ", count: 20))] }
     let spread = greatest - least
-    // The least isn't an empty bar: that would look like an empty cell.
+    // The minimum isn't drawn as an empty bar, which would look like an empty cell.
     let share = spread > 0 ? 0.2 + 0.8 * Double(millivolts - least) / Double(spread) : 1
     let (mark, style): (String, CellStyle) =
       spread == 0

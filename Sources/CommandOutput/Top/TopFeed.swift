@@ -2,17 +2,17 @@
 
 import AccessoryCore
 
-/// Where `top` gets its accessories from: services of this machine, or a fleet.
+/// The source of `top`'s accessories: this machine's services, or a fleet.
 package protocol TopFeed: Sendable {
-  /// Yields after changes, for one reader; several changes may be one element.
+  /// Yields after changes, for one reader. One element may stand for several changes.
   var news: AsyncStream<Void> { get }
-  /// What has changed since the last call, with about `limit` rows at most. `now` is the time of the screen's clock.
+  /// Returns the changes since the last call, with about `limit` rows at most. `now` is the time on the screen's clock.
   func take(limit: Int, now: MonotonicTime) async -> TopChanges
-  /// Asks for what isn't news: how old readings are. Returns when `take` has it.
+  /// Asks for what isn't reported as a change: the ages of readings. Returns when `take` has them.
   func refresh() async
-  /// The values of accessories whose rows came without them.
+  /// The values of accessories whose rows don't contain values.
   func values(of keys: [String]) async -> [String: [AccessoryValue]]
-  /// What was read of an accessory in the last hours; empty where nobody keeps it.
+  /// The readings of an accessory in the last hours; empty if nobody keeps them.
   func history(of key: String) async -> [ReadingSeries]
 }
 
@@ -22,13 +22,13 @@ package struct TopChanges: Sendable {
   package var rows: [TopRow] = []
   /// The keys of accessories that are no longer there.
   package var removed: [String] = []
-  /// What to know about the sources; escaped.
+  /// Notes about the sources; escaped.
   package var notes: [String] = []
   /// The text of an empty list.
   package var emptyText = "No accessory yet."
   /// Whether there are more changes than the limit.
   package var hasMore = false
-  /// After this time `refresh` is worth while, whatever ages are shown; nil: there is nothing to wait for.
+  /// `refresh` is useful after this time, whatever ages are shown; nil: not before something changes.
   package var refreshAfter: Duration?
 
   /// No changes.

@@ -5,7 +5,7 @@ import Console
 
 /// The characters and colours of `top`: blocks and arrows in a UTF-8 locale, ASCII otherwise.
 package struct TopGlyphs: Sendable, Hashable {
-  /// Whether only ASCII is drawn.
+  /// Whether only ASCII characters are drawn.
   package let isASCII: Bool
 
   /// The characters for a locale.
@@ -15,7 +15,7 @@ package struct TopGlyphs: Sendable, Hashable {
 
   private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// A bar of this width, full at `share` 1: "████▌░░░░░", or "####......".
+  /// A bar of this width, completely filled at `share` 1: "████▌░░░░░", or "####......".
   package func bar(_ share: Double, width: Int) -> String {
     let width = max(0, width)
     let eighths = Int((min(max(0, share.isNaN ? 0 : share), 1) * Double(width) * 8).rounded())
@@ -28,7 +28,7 @@ package struct TopGlyphs: Sendable, Hashable {
     return bar + String(repeating: "░", count: width - (eighths + 7) / 8)
   }
 
-  /// What the battery is doing, as one character: charged up, discharged down, full, not charged.
+  /// The charging state as one character: up for charging, down for discharging, full, not charging.
   package func arrow(_ charge: BatteryReading.Charge) -> String {
     switch charge {
     case .charging: isASCII ? "^" : "↑"
@@ -66,7 +66,7 @@ package struct TopGlyphs: Sendable, Hashable {
     }
   }
 
-  /// The colour of a text that tells of this.
+  /// The colour of a text of this severity.
   package func style(_ severity: TopRow.Severity) -> CellStyle {
     switch severity {
     case .alarm: CellStyle(.red)
@@ -75,6 +75,6 @@ package struct TopGlyphs: Sendable, Hashable {
     }
   }
 
-  /// The arrow at the column by which the list is sorted.
+  /// The arrow in the header of the column by which the list is sorted.
   func sortMark(isInverted: Bool) -> String { isASCII ? (isInverted ? "v" : "^") : isInverted ? "▼" : "▲" }
 }

@@ -2,7 +2,7 @@
 
 import Console
 
-/// What the keys of `top` do. They are htop's where both have the same thing.
+/// The keys of `top`. They match htop's where both programs have the same function.
 extension TopModel {
   /// What the owner of the screen does after a key.
   package enum Effect: Sendable, Hashable {
@@ -86,7 +86,7 @@ extension TopModel {
     case .escape: endPrompt(isKept: false)
     case .function(3) where prompt.purpose == .search: searchAgain()
     case .up, .down:
-      // The list moves; there is no history of typed lines.
+      // Up and down move the list, since there is no history of typed lines.
       move(key == .up ? -1 : 1)
     case .tab: return .nothing
     default:

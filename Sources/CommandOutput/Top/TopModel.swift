@@ -3,8 +3,8 @@
 import AccessoryCore
 import Console
 
-/// What `top` shows: the accessories, their order and filter, and the place of the user in them. It has no clock and
-/// does no I/O; `TopScreen` draws it.
+/// The state of `top`: the accessories, their order and filter, and the user's position. It has no clock and does no I/O; `TopScreen`
+/// draws it.
 package struct TopModel: Sendable {
   /// What the screen shows.
   package enum View: Sendable, Hashable {
@@ -23,16 +23,16 @@ package struct TopModel: Sendable {
     var before: String
   }
 
-  /// The title, at the left of the first row: the program and where it looks.
+  /// The title, at the left of the first row: the program and its source.
   package var title: String
-  /// What to know about the sources of accessories: a service or a broker that is away. Escaped.
+  /// Notes about the sources of accessories, for example an unavailable service or broker. Escaped.
   package var notes: [String] = []
   /// The text of the list while it is empty.
   package var emptyText = "No accessory yet."
 
   private(set) var rows: [TopRow] = []
   private var indices: [String: Int] = [:]
-  /// The indices of the rows that the filter leaves, in their order; nil when it isn't current.
+  /// The indices of the rows that pass the filter, in order; nil if outdated.
   private var order: [Int]?
 
   package private(set) var sort: TopSort
@@ -40,16 +40,16 @@ package struct TopModel: Sendable {
   package private(set) var filter: String
   package private(set) var view = View.list
   package private(set) var prompt: Prompt?
-  /// Whether the screen stays as it is, so that it can be read or copied.
+  /// Whether the screen is frozen, so that it can be read or copied.
   package private(set) var isPaused = false
-  /// The key of the selected row; nil: the first row, whichever it is.
+  /// The key of the selected row; nil for the first row, whichever it is.
   private var selected: String?
   /// The first shown row of the list, and of the detail view or the help.
   private(set) var top = 0
   package internal(set) var scroll = 0
-  /// The rows that the list, the detail view or the help had room for when it was last drawn.
+  /// The number of rows that the list, the detail view or the help had when it was last drawn.
   private(set) var page = 20
-  /// The lines that the detail view or the help had.
+  /// The number of lines of the detail view or the help.
   private var lineCount = 0
   private var searched = ""
   /// The graphs of the accessory in the detail view.
@@ -68,7 +68,7 @@ package struct TopModel: Sendable {
   /// The row of this key.
   package func row(_ key: String) -> TopRow? { indices[key].map { rows[$0] } }
 
-  /// Puts in or replaces a row.
+  /// Adds or replaces a row.
   package mutating func put(_ row: TopRow) {
     if let index = indices[row.key] {
       if rows[index] == row { return }
@@ -80,7 +80,7 @@ package struct TopModel: Sendable {
     order = nil
   }
 
-  /// Sets the values of a row, which don't change the order.
+  /// Sets the values of a row. They don't affect the order.
   package mutating func setValues(_ values: [AccessoryValue], of key: String) {
     guard let index = indices[key] else { return }
     rows[index].accessory.values = ValuesReading(values, at: MonotonicTime(nanoseconds: 0))
@@ -98,7 +98,7 @@ package struct TopModel: Sendable {
     order = nil
   }
 
-  /// The indices of the rows that are listed, in their order.
+  /// The indices of the listed rows, in order.
   mutating func ordered() -> [Int] {
     if let order { return order }
     let words = filter.lowercased().split(separator: " ").map(String.init)
@@ -112,7 +112,7 @@ package struct TopModel: Sendable {
     return order
   }
 
-  /// How many accessories there are of each severity, and how many can't be reached.
+  /// The number of accessories of each severity, and of those that can't be reached.
   var counts: (alarms: Int, warnings: Int, away: Int) {
     rows.reduce(into: (0, 0, 0)) { counts, row in
       switch row.severity {
@@ -126,7 +126,7 @@ package struct TopModel: Sendable {
 
   // MARK: - Places in the list
 
-  /// The place of the selected row in the order.
+  /// The position of the selected row in the order.
   mutating func selection() -> Int {
     let order = ordered()
     guard let selected, let index = indices[selected] else { return 0 }
@@ -147,7 +147,7 @@ package struct TopModel: Sendable {
     selected = place == 0 ? nil : rows[order[place]].key
   }
 
-  /// Fits the list to a height in rows. Returns the places of the shown rows in the order.
+  /// Fits the list to a height in rows. Returns the positions of the shown rows in the order.
   mutating func fit(rows height: Int) -> Range<Int> {
     page = max(1, height)
     let (count, selection) = (ordered().count, selection())
@@ -164,7 +164,7 @@ package struct TopModel: Sendable {
     return scroll..<min(lines, scroll + page)
   }
 
-  /// The keys of the rows that the list showed when it was last drawn, or of the detail view.
+  /// The keys of the rows in the list when it was last drawn, or the key of the detail view.
   package mutating func shownKeys() -> [String] {
     if case .detail(let key) = view { return [key] }
     let order = ordered()
@@ -226,14 +226,14 @@ package struct TopModel: Sendable {
     if prompt.purpose == .filter { setFilter(prompt.editor.text) } else { search(prompt.editor.text, from: 0) }
   }
 
-  /// Ends the typing. `isKept`: the filter stays.
+  /// Ends typing. `isKept` says whether the filter stays.
   mutating func endPrompt(isKept: Bool) {
     guard let prompt else { return }
     self.prompt = nil
     if prompt.purpose == .filter, !isKept { setFilter("") }
   }
 
-  /// Selects the next accessory that has this text, `step` places after the selected one or later.
+  /// Selects the next accessory that contains this text, starting `step` positions after the selected one.
   mutating func search(_ text: String, from step: Int) {
     let words = text.lowercased().split(separator: " ").map(String.init)
     guard !words.isEmpty else { return }
@@ -249,16 +249,16 @@ package struct TopModel: Sendable {
   mutating func searchAgain() { search(searched, from: 1) }
 }
 
-/// What the detail view draws as graphs.
+/// The graphs in the detail view.
 package struct TopGraph: Sendable, Hashable {
-  /// What was read, one series for each graph.
+  /// The readings, one series for each graph.
   package var series: [ReadingSeries] = []
   /// The end of the graphs, in seconds since 1970, and their length in seconds.
   package var (end, length) = (0.0, 0.0)
 
   package init() {}
 
-  /// Graphs of these series over their whole time up to `end`, at least over ten minutes.
+  /// Creates graphs of these series over their whole time up to `end`, but at least ten minutes.
   package init(_ series: [ReadingSeries], end: Double) {
     self.series = series
     self.end = end

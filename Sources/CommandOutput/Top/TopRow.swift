@@ -4,7 +4,8 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// One accessory in `top`: what a mirror of services, or a broker, knows of it. What the screen shows is computed from that.
+/// One accessory in `top`: its state from a mirror of services or from a broker. Everything that the screen shows is computed from
+/// that.
 @dynamicMemberLookup
 package struct TopRow: Sendable, Hashable {
   /// How urgently somebody should look at the accessory.
@@ -17,23 +18,23 @@ package struct TopRow: Sendable, Hashable {
   /// Whether the accessory can be reached.
   package enum Reach: Sendable, Hashable {
     case attached
-    /// It is being opened, or tried again.
+    /// It is being opened or retried.
     case trying
-    /// It is unplugged or was given up, or its service or gateway can't be reached.
+    /// It is unplugged, the service has given it up, or its service or gateway can't be reached.
     case away
   }
 
-  /// A text that names the accessory among all others. Not shown.
+  /// Identifies the accessory. Not shown.
   package let key: String
   /// Its name, escaped.
   package let name: String
-  /// What is known of it. The time of its readings is on the clock of the screen.
+  /// The accessory's state. The times of its readings are on the screen's clock.
   package var accessory: MirroredAccessory
-  /// The gateway of one in a fleet.
+  /// The gateway of an accessory in a fleet.
   package var gateway: String?
   /// Whether its service or its gateway can be reached.
   package var isServed = true
-  /// Whether its values are known; false where they weren't asked for yet.
+  /// Whether its values are known; false until they have been requested.
   package var hasValues = true
 
   /// A row of an accessory. `name` is escaped here.
@@ -46,10 +47,10 @@ package struct TopRow: Sendable, Hashable {
     set { accessory[keyPath: path] = newValue }
   }
 
-  /// Its values; nil where they weren't asked for yet.
+  /// Its values; nil until they have been requested.
   package var values: [AccessoryValue]? { hasValues ? accessory.values.values : nil }
 
-  /// Whether the readings are older than they should be.
+  /// Whether the readings are older than expected.
   package var isStale: Bool { accessory.isStale || !accessory.isConnected || !isServed }
 
   // MARK: - Its state
@@ -66,7 +67,7 @@ package struct TopRow: Sendable, Hashable {
     }
   }
 
-  /// Its state in a word or a few: "attached", "busy 40 %", "try 2 of 3", "offline". Escaped.
+  /// Its state in a few words: "attached", "busy 40 %", "try 2 of 3", "offline". Escaped.
   package var state: String {
     guard isServed else { return gateway == nil ? "no service" : "offline" }
     if reach == .away, accessory.record?.isReachable ?? true { return "gone" }
@@ -75,7 +76,7 @@ package struct TopRow: Sendable, Hashable {
     return state.word + (status.progress.map { " \($0) %" } ?? "")
   }
 
-  /// Why it can't be reached, escaped; nil where it can, or where nobody says.
+  /// The reason why it can't be reached, escaped; nil if it can be reached or the reason is unknown.
   package var problem: String? {
     guard isServed else { return gateway.map { _ in "the gateway is offline" } }
     let message =
@@ -87,7 +88,7 @@ package struct TopRow: Sendable, Hashable {
     return message.map { SafeText.escape($0, limit: 300) }
   }
 
-  /// More about it for the detail view, escaped: model, path, profile, gateway.
+  /// Additional facts for the detail view, escaped: model, path, profile, gateway.
   package var facts: [(name: String, text: String)] {
     var facts: [(name: String, text: String)] = []
     func add(_ name: String, _ text: String?) {
@@ -117,7 +118,7 @@ package struct TopRow: Sendable, Hashable {
     /// A short form for the list.
     package var word: String
 
-    /// An alarm with an escaped text; `word` is the text without another one.
+    /// Creates an alarm with an escaped text. `word` defaults to the text.
     package init(_ text: String, _ severity: Severity, word: String? = nil) {
       (self.text, self.severity, self.word) = (text, severity, word ?? text)
     }
@@ -130,7 +131,7 @@ package struct TopRow: Sendable, Hashable {
     }
   }
 
-  /// All reasons to look at it: raised alarms first, then what the accessory itself says.
+  /// All reasons to look at it: raised alarms first, then the accessory's own reports.
   package var reasons: [Alarm] {
     var reasons = (accessory.alarms ?? []).map(Alarm.init)
     if let battery = accessory.battery {
@@ -157,7 +158,7 @@ package struct TopRow: Sendable, Hashable {
     return battery?.level == .low || battery?.warnings?.isEmpty == false ? .warning : .none
   }
 
-  /// The most important thing to say: that it can't be reached, then an alarm, then what it does.
+  /// The most important state: that it can't be reached, then an alarm, then what it does.
   package var shownState: String {
     if reach != .attached { return state }
     if let alarm = reasons.max(by: { $0.severity < $1.severity }) { return alarm.word }
@@ -166,7 +167,7 @@ package struct TopRow: Sendable, Hashable {
 
   // MARK: - Searching
 
-  /// Whether each word of a filter occurs in what the list shows of it. `words` are lower-case.
+  /// Whether each word of a filter occurs in what the list shows about it. `words` are in lower case.
   package func matches(_ words: [String]) -> Bool {
     if words.isEmpty { return true }
     let text = searchText
@@ -187,7 +188,7 @@ package struct TopRow: Sendable, Hashable {
     var parts: [String] = []
     let hottest = accessory.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) }
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
-    // Numbers that measure something; the rest is in the detail view.
+    // Only numbers that measure something; the rest is in the detail view.
     for value in values ?? [] where value.number != nil {
       guard parts.count < 6, let quantity = value.quantity, !Self.dull.contains(quantity), let text = Self.text(value)
       else { continue }
@@ -196,7 +197,7 @@ package struct TopRow: Sendable, Hashable {
     return parts
   }
 
-  /// Quantities that say something about the device and not about what it measures.
+  /// Quantities that describe the device instead of what it measures.
   private static let dull: Set<AccessoryValue.Quantity> = [.problem, .dataSize, .dataRate, .state, .identity, .count]
 
   /// A value with its unit; nil for an unknown one.

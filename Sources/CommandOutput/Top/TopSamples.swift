@@ -2,14 +2,14 @@
 
 import AccessoryCore
 
-/// The charge of each accessory since `top` was started, for a graph where nobody keeps a history.
+/// The charge of each accessory since `top` was started. Used for a graph if nobody keeps a history.
 struct TopSamples: Sendable {
   private var samples: [String: [(time: Double, percent: Int)]] = [:]
 
-  /// The most samples of an accessory; then every other one is forgotten.
+  /// The most samples of an accessory. When they are exceeded, every second one is dropped.
   static let limit = 240
 
-  /// Takes the row's charge at a time in seconds since 1970. A charge that is the same as before takes no room.
+  /// Adds the row's charge at a time in seconds since 1970. An unchanged charge takes no memory.
   mutating func note(_ row: TopRow, at time: Double) {
     guard let percent = row.battery?.percent else { return }
     var known = samples[row.key] ?? []
@@ -21,7 +21,7 @@ struct TopSamples: Sendable {
 
   mutating func forget(_ key: String) { samples[key] = nil }
 
-  /// The charge until now, in seconds since 1970; nil where there is none.
+  /// The charge up to `now`, in seconds since 1970; nil if there is none.
   func series(of key: String, now: Double) -> ReadingSeries? {
     guard let known = samples[key], !known.isEmpty else { return nil }
     let ends = known.dropFirst().map(\.time) + [max(now, known[known.count - 1].time)]

@@ -3,15 +3,14 @@
 import AccessoryCore
 import Console
 
-/// Draws `top`: the model, a size and a style become a screen of cells.
+/// Draws `top`: turns the model, a size and a style into a screen of cells.
 package struct TopScreen: Sendable {
   package let glyphs: TopGlyphs
 
   /// A screen with these characters.
   package init(_ glyphs: TopGlyphs) { self.glyphs = glyphs }
 
-  /// A screen, and when it should be drawn again although nothing happens: when the age of a shown reading has another
-  /// text; nil for never.
+  /// A screen, and the time at which to redraw it without any event: when the text of a shown age changes; nil for never.
   package func draw(
     _ model: inout TopModel, columns: Int, rows: Int, now: MonotonicTime
   ) -> (grid: CellGrid, next: MonotonicTime?) {
@@ -103,7 +102,7 @@ package struct TopScreen: Sendable {
     grid.draw(place, at: max(0, grid.columns - place.count), row: row)
   }
 
-  /// Draws keys with their meanings, as many as fit; the last one always.
+  /// Draws keys with their meanings, as many as fit. The last one is always drawn.
   func drawKeys(_ keys: [(String, String)], on grid: inout CellGrid, row: Int, end: Int) {
     func width(_ key: (String, String)) -> Int { key.0.count + key.1.count + 1 }
     let last = keys.last.map(width) ?? 0

@@ -5,17 +5,18 @@ import AccessoryIO
 import Console
 import Glibc
 
-/// Runs `top` at a terminal until the user quits or the task is cancelled: keys, news and timers in, screens out.
+/// Runs `top` on a terminal until the user quits or the task is cancelled. Its inputs are keys, changes and timers; its output is
+/// screens.
 ///
 /// Everything that happens is an event. One task handles the events one after another.
 package final class TopSession {
   private enum Event: Sendable {
     /// Typed bytes; empty when the terminal is gone.
     case typed([UInt8])
-    /// No more bytes were typed for a while; the value is the count of typed pieces at the time when the timer started.
+    /// No bytes were typed for a while. The value is the number of typed pieces when the timer was started.
     case keysPaused(Int)
     case news, timer, refreshed, drained, resized, continued
-    /// The feed has more changes than it gave at once.
+    /// The feed has more changes than it returned.
     case more
     case history(String, [ReadingSeries])
   }
@@ -40,14 +41,14 @@ package final class TopSession {
   private var takesMore = false
   private var refreshTime: MonotonicTime?
   private var size = TerminalSize(of: STDOUT_FILENO)
-  /// The accessory whose history was asked for last, and when.
+  /// The accessory whose history was last requested, and when.
   private var asked: (key: String, time: MonotonicTime)?
 
   /// How long an escape byte waits for the rest of its key sequence.
   private static let escapeTime = Duration.milliseconds(50)
-  /// The most rows that are taken at once, so that keys needn't wait while a whole fleet comes.
+  /// The most rows taken at once, so that keys don't wait while a whole fleet arrives.
   private static let rowLimit = 100
-  /// A history isn't asked for again within this time.
+  /// A history isn't requested again within this time.
   private static let historyAge = Duration.seconds(30)
 
   /// Throws `UsageError` when standard input or output isn't a terminal, naming `alternatives`.
@@ -76,13 +77,12 @@ package final class TopSession {
 
   // MARK: - Running
 
-  /// What a command prints that was asked for `--json`.
+  /// The error message of a command that can't print `--json`.
   package static func noJSON(_ alternatives: String) -> String {
     "top has no --json: it is a screen for people. \(alternatives)"
   }
 
-  /// Shows `feed` until the user quits, while `follow` follows its source; then waits for `follow`, which is cancelled, and for
-  /// `end`.
+  /// Shows `feed` until the user quits, while `follow` follows its source. Then cancels `follow`, waits for it, and runs `end`.
   package static func run<Feed: TopFeed>(
     _ feed: Feed, _ model: TopModel, follow: @escaping @Sendable (Feed) async -> Void,
     end: (Feed) async -> Void
@@ -135,7 +135,7 @@ package final class TopSession {
     try Task.checkCancellation()
   }
 
-  /// Handles an event; true when the screen is to end.
+  /// Handles an event. Returns true if the screen should end.
   private func handle(_ event: Event) async -> Bool {
     switch event {
     case .typed(let bytes):
@@ -158,7 +158,7 @@ package final class TopSession {
     case .news: wakeUps.news()
     case .timer: timer = nil
     case .more:
-      // Behind the keys that were pressed meanwhile.
+      // Handle this after the keys that were pressed in the meantime.
       takesMore = false
       if !model.isPaused { await take(clock.now) }
       wakeUps.news()
@@ -202,7 +202,7 @@ package final class TopSession {
 
   // MARK: - Drawing
 
-  /// Does what is due, and sets the timer for what is due later.
+  /// Does what is due, and sets the timer for the next work.
   private func work() async {
     switch wakeUps.work(at: clock.now) {
     case .draw where !model.isPaused: await draw()
@@ -225,9 +225,9 @@ package final class TopSession {
     }
   }
 
-  /// Draws the screen, if the terminal has taken the one before. With `taking`, news are taken first.
+  /// Draws the screen if the terminal has accepted the previous one. With `taking`, takes changes first.
   private func draw(taking: Bool = true) async {
-    // When the terminal has taken it, `drained` draws the newest state.
+    // When the terminal has accepted it, `drained` draws the newest state.
     if await output.isBusy { return wakeUps.news() }
     let now = clock.now
     if taking, !model.isPaused { await take(now) }
@@ -241,7 +241,7 @@ package final class TopSession {
     }
     let text = writer.update(to: grid)
     if !text.isEmpty { await output.write(text) }
-    // What wasn't taken is still to be drawn. Nothing of the help changes by itself.
+    // Changes that weren't taken must still be drawn. The help never changes by itself.
     let change = model.view == .help ? nil : [next, refreshTime].compactMap { $0 }.min()
     wakeUps.drew(
       at: now, change: change,
@@ -277,7 +277,7 @@ package final class TopSession {
     Task { [feed, happened] in happened.yield(.history(key, await feed.history(of: key))) }
   }
 
-  /// What the source keeps, or what was seen since the start.
+  /// The graph of the source's history, or of the samples since the start.
   private func graph(of key: String, _ series: [ReadingSeries]) -> TopGraph {
     let now = WallClock.seconds
     let known = series.filter { $0.last != nil }

@@ -13,8 +13,8 @@ package enum TopSort: String, Sendable, Hashable, CaseIterable {
     return all[(place % all.count + all.count) % all.count]
   }
 
-  /// The number by which an accessory is sorted before its name: the smallest comes first. Unknown ones come last, also
-  /// when the order is inverted.
+  /// The number by which an accessory is sorted before its name; the smallest comes first. Unknown numbers come last, even when the
+  /// order is reversed.
   func rank(_ row: TopRow) -> (isKnown: Bool, number: Int64) {
     switch self {
     case .name: (true, 0)
@@ -25,7 +25,7 @@ package enum TopSort: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Where a row belongs in the order.
+  /// The position of a row in the order.
   struct Place: Sendable {
     let isKnown: Bool
     let number: Int64
@@ -43,7 +43,7 @@ package enum TopSort: String, Sendable, Hashable, CaseIterable {
     if a.isKnown != b.isKnown { return a.isKnown }
     let (first, second) = isInverted ? (b, a) : (a, b)
     if first.number != second.number { return first.number < second.number }
-    // Only the order by name inverts the names.
+    // Only sorting by name reverses the names.
     let (one, other) = self == .name ? (first, second) : (a, b)
     return one.name != other.name ? one.name < other.name : a.index < b.index
   }

@@ -2,39 +2,39 @@
 
 import AccessoryCore
 
-/// When `top` draws. It has no clock: its owner passes the time.
+/// Decides when `top` draws. It has no clock: its owner passes the time.
 ///
-/// News are drawn at once, but at most ten times a second however many there are. Without news the next drawing is when a
-/// shown age has another text, and never where none has.
+/// Changes are drawn at once, but at most ten times a second. Without changes, the next drawing is due when the text of a shown age
+/// changes; if none changes, never.
 package struct TopWakeUps: Sendable {
-  /// The shortest time between two drawings of news.
+  /// The shortest time between two drawings of changes.
   package static let pause = Duration.milliseconds(100)
 
   private var lastDrawing: MonotonicTime?
   private(set) var hasNews = true
-  /// When something changes by itself.
+  /// When the screen changes by itself.
   private var change: MonotonicTime?
 
   /// Nothing was drawn yet.
   package init() {}
 
-  /// There are news to draw.
+  /// Notes a change to draw.
   package mutating func news() { hasNews = true }
 
-  /// The screen was drawn. `change` is when it changes by itself; nil for never. `hasMore`: there are more news.
+  /// Notes a drawing. `change` is when the screen changes by itself; nil for never. `hasMore` says whether there are more changes.
   package mutating func drew(at now: MonotonicTime, change: MonotonicTime?, hasMore: Bool = false) {
     (lastDrawing, self.change, hasNews) = (now, change, hasMore)
   }
 
-  /// What is to be done now.
+  /// The work that is due.
   package enum Work: Sendable, Hashable {
     case draw
-    /// Ask for the ages, and then draw.
+    /// Ask for the ages, then draw.
     case refresh
     case nothing
   }
 
-  /// What is due at this time.
+  /// The work that is due at this time.
   package func work(at now: MonotonicTime) -> Work {
     if hasNews, lastDrawing.map({ now - $0 >= Self.pause }) ?? true { return .draw }
     if let change, now >= change { return .refresh }
@@ -47,12 +47,12 @@ package struct TopWakeUps: Sendable {
     return [drawing, change].compactMap { $0 }.min()
   }
 
-  /// The ages were asked for: they change by themselves again only after the next drawing.
+  /// The ages have arrived. They change by themselves again only after the next drawing.
   package mutating func refreshed() {
     change = nil
     hasNews = true
   }
 
-  /// The ages are being asked for.
+  /// The ages have been requested.
   package mutating func refreshing() { change = nil }
 }

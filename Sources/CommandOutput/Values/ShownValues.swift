@@ -4,12 +4,12 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// Prints an accessory's values, and later only those that have changed.
+/// Prints an accessory's values, and later only the changed ones.
 package final class ShownValues: Sendable {
   private let json: Bool
-  /// The names of the values to show; all values where this is empty.
+  /// The names of the values to show; empty for all.
   private let names: [String]
-  /// Whether only the values are printed, without names and units, each on a line.
+  /// Whether only the values are printed, each on a line, without names and units.
   private let isPlain: Bool
   private let last = Locked(ValuesReading())
 
@@ -20,8 +20,8 @@ package final class ShownValues: Sendable {
 
   private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
 
-  /// Shows the values of an accessory that was just found. Throws when a wanted name isn't among them, unless more values may
-  /// follow (`isComplete` is false). `document` makes a document of values.
+  /// Shows the values of an accessory that was just found. Throws if a requested name isn't among them, unless more values may follow
+  /// (`isComplete` is false). `document` creates a document of values.
   package func show(
     _ values: [Read<AccessoryValue>], isComplete: Bool, document: ([Read<AccessoryValue>]) -> some Encodable
   ) throws {
@@ -37,7 +37,7 @@ package final class ShownValues: Sendable {
     let wanted = values.filter { isWanted($0.value.name) }
     if json { return Output.json(document(wanted)) }
     if isPlain {
-      // In the order of the names, as a script expects it.
+      // Use the order of the given names, as a script expects.
       for name in names {
         wanted.filter { $0.value.name == name }.forEach { Output.line(MeasurementView.plain($0.value)) }
       }
