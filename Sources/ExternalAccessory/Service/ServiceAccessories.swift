@@ -102,8 +102,8 @@ extension MirroredAccessory {
     device.serialNumber = text(device.serialNumber, identity?.serialNumber)
     device.firmwareRevision = text(nil, identity?.firmwareRevision)
     device.hardwareRevision = text(nil, identity?.hardwareRevision)
-    // An accessory stays the same while udev is still adding links to it.
-    (device.links, device.isInitialized) = ([], true)
+    // An accessory stays the same while udev is still adding links to it, and while its signal comes and goes.
+    (device.links, device.isInitialized, device.bluetooth) = ([], true, nil)
     device.usb?.interfaces = []
     return (device, Profile(name: record.profile ?? "", rules: [], protocolStrings: protocols))
   }
