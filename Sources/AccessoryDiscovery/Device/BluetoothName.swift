@@ -6,15 +6,14 @@ import AccessoryCore
 /// the one that it tells, whole. A text that is an address isn't a name.
 struct BluetoothName {
   let transport: TransportKind
-  private let name: String
+  /// May be empty: no device has that name.
+  let name: String
 
   init?(_ text: String) {
     guard let transport = [TransportKind.ble, .rfcomm].first(where: { text.hasPrefix($0.rawValue + ":") }),
       DeviceAddress(text) == nil
     else { return nil }
-    let name = text.dropFirst(transport.rawValue.utf8.count + 1)
-    guard !name.isEmpty else { return nil }
-    (self.transport, self.name) = (transport, String(name))
+    (self.transport, name) = (transport, String(text.dropFirst(transport.rawValue.utf8.count + 1)))
   }
 
   func fits(_ device: Device) -> Bool {

@@ -66,7 +66,7 @@ public struct DeviceName: Sendable, Hashable {
       }
     }
     guard let text, let name = BluetoothName(text) ?? UnitName(text).flatMap({ BluetoothName($0.line) }),
-      !devices.contains(where: name.fits)
+      !name.name.isEmpty, !devices.contains(where: name.fits)
     else { return devices }
     let wish = DeviceWish(name.transport) { name.fits($0) }
     return devices + (try await CombinedSource(sources).search(for: wish, within: Self.searchLimit))
