@@ -88,9 +88,21 @@ public struct FrameSide<Codec: FrameCodec>: Sendable {
     return collect(words)
   }
 
+  private func add(_ frame: DamagedFrame<Codec.Header>, to reads: inout [FrameRead], _ words: Words) {
+    guard var words = words(frame.header, .payloadDamaged, []) else { return }
+    (words.outcome, words.bytes, words.mismatch) = (.payloadDamaged, frame.bytes, frame.mismatch)
+    words.summary = frame.mismatch.description
+    reads.append(FrameRead(direction, .frame(words)))
+  }
+
   private mutating func collect(_ words: Words) -> [FrameRead] {
     var reads: [FrameRead] = []
+    var damaged = codec.damaged[...]
     for index in 0..<batch.count {
+      while let first = damaged.first, first.position <= index {
+        damaged.removeFirst()
+        add(first, to: &reads, words)
+      }
       let (header, outcome) = (batch.header(at: index), batch.outcome(at: index))
       let payload = batch.payloadBytes(at: index)
       guard var words = words(header, outcome, payload) else { continue }
@@ -101,6 +113,7 @@ public struct FrameSide<Codec: FrameCodec>: Sendable {
       words.outcome = outcome
       reads.append(FrameRead(direction, .frame(words)))
     }
+    for frame in damaged { add(frame, to: &reads, words) }
     batch.removeAll()
     let now = codec.counters.skippedBytes
     if now > skipped {

@@ -29,8 +29,10 @@ public struct FrameWords: Sendable, Hashable {
   public var isRefusal = false
   /// The payload, without the framing; empty unless the frame is whole.
   public var payload: [UInt8] = []
-  /// All bytes of the frame, with the framing; empty unless the frame is whole.
+  /// All bytes of the frame, with the framing; empty unless the frame is whole, or whole but for its check.
   public var bytes: [UInt8] = []
+  /// What is wrong with the frame's check; nil when it is right, and when the codec doesn't tell.
+  public var mismatch: CheckMismatch?
 
   /// The description of a whole frame.
   public init(

@@ -29,6 +29,10 @@ public protocol FrameCodec: Sendable {
   /// What has been counted since the codec was made.
   var counters: FrameCounters { get }
 
+  /// The frames with a wrong check that the last call of `decode`, `idle` or `expire` found, at most 64. Codecs that tell of damage in
+  /// other ways have none.
+  var damaged: [DamagedFrame<Header>] { get }
+
   /// Whether bytes are kept that may begin a frame, so that a timer for silence makes sense.
   var hasUnfinishedFrame: Bool { get }
 
@@ -39,6 +43,9 @@ public protocol FrameCodec: Sendable {
 }
 
 extension FrameCodec {
+  /// None.
+  public var damaged: [DamagedFrame<Header>] { [] }
+
   /// Appends one frame to `output`, with its payload from an array.
   ///
   /// - Throws: `FrameEncodingError` if the framing has no such frame; `output` is unchanged then.

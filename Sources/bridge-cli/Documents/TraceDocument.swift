@@ -6,6 +6,12 @@ import AccessoryLink
 import AccessoryProtocols
 import CommandOutput
 
+/// The check of a frame that isn't the one of its bytes.
+struct CheckDocument: Encodable {
+  let received: BytesDocument
+  let calculated: BytesDocument
+}
+
 /// One entry of a trace.
 struct TraceDocument: Encodable {
   let schema = DocumentSchema.name
@@ -20,6 +26,8 @@ struct TraceDocument: Encodable {
   private(set) var outcome, command, summary: String?
   private(set) var payload: BytesDocument?
   private(set) var frame: BytesDocument?
+  /// Of a frame with a wrong check.
+  private(set) var check: CheckDocument?
   private(set) var command_byte: UInt8?
   private(set) var number: UInt16?
   private(set) var noise_bytes: Int?
@@ -57,7 +65,8 @@ struct TraceDocument: Encodable {
       outcome = Self.name(words.outcome)
       summary = words.summary.isEmpty ? nil : words.summary
       payload = isWhole ? BytesDocument(words.payload) : nil
-      frame = isWhole ? BytesDocument(words.bytes) : nil
+      frame = isWhole || !words.bytes.isEmpty ? BytesDocument(words.bytes) : nil
+      check = words.mismatch.map { CheckDocument(received: .init($0.received), calculated: .init($0.calculated)) }
       fields =
         Dictionary(words.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     }

@@ -44,7 +44,8 @@ struct TraceView: Sendable {
       let what = SafeText.escape(words.title, limit: 120)
       let text = SafeText.escape(words.summary, limit: full ? .max : 1_000)
       let title = words.outcome == .whole ? (words.isRefusal ? style.yellow(what) : what) : style.red(what)
-      let bytes = words.outcome == .whole ? "  " + style.dim(hex(words.bytes)) : ""
+      let hasBytes = words.outcome == .whole || !words.bytes.isEmpty
+      let bytes = hasBytes ? "  " + style.dim(hex(words.bytes)) : ""
       return "\(style.dim(padded(time)))  \(arrow)  \(title)  \(text)\(bytes)"
     }
   }

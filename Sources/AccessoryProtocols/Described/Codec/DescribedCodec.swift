@@ -20,6 +20,14 @@ public struct DescribedCodec: FrameCodec {
   /// What is wrong with the check of the last frame; nil when that frame was a good one, and before the first.
   public private(set) var mismatch: CheckMismatch?
 
+  /// The frames with a wrong check that the last call found. A layout without a `start` has none: at every byte something like a frame
+  /// with a wrong check would begin.
+  public private(set) var damaged: [DamagedFrame<DescribedHeader>] = []
+  /// How many of the next bytes belong to a damaged frame. What looks like another one in them isn't reported.
+  private var damagedByteCount = 0
+  /// The damaged frame at the start of `kept`, where the bytes may also begin a frame of another framing.
+  private var suspect: (framing: Int, mismatch: CheckMismatch, byteCount: Int)?
+
   enum Kind: Sendable {
     case layout(FramingPlan)
     case window(WindowCodec)
@@ -114,6 +122,7 @@ public struct DescribedCodec: FrameCodec {
 
   /// Takes the next bytes of the stream and appends to `batch` every frame that they complete.
   public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<DescribedHeader>) {
+    damaged.removeAll()
     if window != nil { return decodeWindows(into: &batch) { $0.decode(bytes, into: &$1) } }
     if modbus != nil { return search { $0.decode(bytes, into: &batch) } }
     if kept.isEmpty && (!hasPairs || interruptions.isEmpty) {
@@ -128,6 +137,7 @@ public struct DescribedCodec: FrameCodec {
   /// Handles silence on the line. If a whole frame with a check lies behind an unfinished one, it is delivered, and the
   /// bytes in front of it are skipped as noise.
   public mutating func idle(into batch: inout FrameBatch<DescribedHeader>) {
+    damaged.removeAll()
     if window != nil { return }
     if modbus != nil { return search { $0.idle(into: &batch) } }
     guard kept.count > 1 else { return }
@@ -138,6 +148,8 @@ public struct DescribedCodec: FrameCodec {
           case .whole = plan.probe(bytes.span.bytes, at: start), !description.framings[index].interrupts
         else { continue }
         counters.skippedBytes += UInt64(start)
+        if let suspect { report(suspect, bytes.span.bytes, at: 0, batch.count) }
+        damagedByteCount = max(0, damagedByteCount - start)
         drop(start)
         return rescan(into: &batch)
       }
@@ -146,10 +158,16 @@ public struct DescribedCodec: FrameCodec {
 
   /// Gives up the unfinished frame, and looks for others in the bytes behind its start.
   public mutating func expire(into batch: inout FrameBatch<DescribedHeader>) {
+    damaged.removeAll()
     if window != nil { return decodeWindows(into: &batch) { $0.expire(into: &$1) } }
     if modbus != nil { return search { $0.expire(into: &batch) } }
     guard !kept.isEmpty else { return }
     counters.skippedBytes += 1
+    if let suspect {
+      let bytes = kept
+      report(suspect, bytes.span.bytes, at: 0, batch.count)
+    }
+    damagedByteCount = max(0, damagedByteCount - 1)
     drop(1)
     rescan(into: &batch)
   }
@@ -158,6 +176,8 @@ public struct DescribedCodec: FrameCodec {
   public mutating func reset() {
     window?.reset()
     modbus?.reset()
+    damaged.removeAll()
+    damagedByteCount = 0
     drop(kept.count)
   }
 
@@ -177,7 +197,22 @@ public struct DescribedCodec: FrameCodec {
 
   private mutating func drop(_ count: Int) {
     kept.removeFirst(count)
-    (needed, searched) = (0, (0, 0))
+    (needed, searched, suspect) = (0, (0, 0), nil)
+  }
+
+  /// Adds a frame with a wrong check, which begins at `index`, unless it lies in another one.
+  private mutating func report(
+    _ found: (framing: Int, mismatch: CheckMismatch, byteCount: Int), _ bytes: RawSpan, at index: Int, _ position: Int
+  ) {
+    guard damagedByteCount == 0, damaged.count < 64, case .layout(let plan) = kinds[found.framing], !plan.start.isEmpty
+    else { return }
+    damagedByteCount = found.byteCount
+    var frame: [UInt8] = []
+    frame.append(contentsOf: bytes.extracting(index..<min(index + found.byteCount, bytes.byteCount)))
+    damaged.append(
+      DamagedFrame(
+        header: DescribedHeader(framing: found.framing, body: 0..<0), mismatch: found.mismatch, bytes: frame,
+        position: position))
   }
 
   /// Appends all frames in `bytes` to `batch`, and returns the index of the first byte that must be kept.
@@ -185,17 +220,19 @@ public struct DescribedCodec: FrameCodec {
     let count = bytes.byteCount
     var index = 0
     var earlier = searched
-    (searched, needed) = ((0, 0), 0)
+    (searched, needed, suspect) = ((0, 0), 0, nil)
     while index < count {
       if let firstByte, bytes.byte(uncheckedAt: index) != firstByte {
         let next = ByteSearch.firstIndex(of: firstByte, in: bytes, from: index)
         counters.skippedBytes += UInt64(next - index)
+        damagedByteCount = max(0, damagedByteCount - (next - index))
         index = next
         earlier = (0, 0)
         continue
       }
       var wanted: (framing: Int, byteCount: Int)?
       var outcome: FrameOutcome?
+      var damage: (framing: Int, mismatch: CheckMismatch, byteCount: Int)?
       var step = 1
       framings: for framing in order {
         switch probe(framing, bytes, at: index, searched: framing == earlier.framing ? earlier.byteCount : 0) {
@@ -208,7 +245,8 @@ public struct DescribedCodec: FrameCodec {
           step = byteCount
           outcome = .whole
           break framings
-        case .damaged(let mismatch):
+        case .damaged(let mismatch, let byteCount):
+          if damage == nil { damage = (framing, mismatch, byteCount) }
           if outcome == nil { (outcome, self.mismatch) = (.payloadDamaged, mismatch) }
         case .broken(let reason):
           // The first framing whose start fits decides which error is counted; another framing may still fit.
@@ -221,11 +259,13 @@ public struct DescribedCodec: FrameCodec {
       if outcome != .whole, let wanted {
         needed = wanted.byteCount
         searched = (wanted.framing, count - index)
+        suspect = damage
         return index
       }
       earlier = (0, 0)
       if outcome != .whole {
         counters.skippedBytes += UInt64(step)
+        if let damage { report(damage, bytes, at: index, batch.count) }
         switch outcome {
         case .payloadDamaged?: counters.payloadErrors += 1
         case .tooLong?: counters.tooLong += 1
@@ -233,6 +273,8 @@ public struct DescribedCodec: FrameCodec {
         default: counters.headerErrors += 1
         }
       }
+      // A frame that was read shows that the length of the damaged one was wrong.
+      damagedByteCount = outcome == .whole ? 0 : max(0, damagedByteCount - step)
       index += step
     }
     return index

@@ -11,8 +11,8 @@ enum FrameProbe {
   case whole(byteCount: Int, bodyStart: Int, bodyEnd: Int)
   /// The bytes look like the start of a frame, but they are no valid frame.
   case broken(FrameOutcome)
-  /// The bytes are a frame but for a check.
-  case damaged(CheckMismatch)
+  /// The bytes are a frame but for a check. It takes `byteCount` bytes of the stream.
+  case damaged(CheckMismatch, byteCount: Int)
 }
 
 extension FramingPlan {
@@ -60,7 +60,7 @@ extension FramingPlan {
   private func verified(_ frame: RawSpan, bodyEnd: Int, isFrontGood: Bool = false) -> FrameProbe {
     guard constants.isEmpty || hasConstants(frame, bodyEnd: bodyEnd) else { return .broken(.malformed) }
     for check in checks where !(isFrontGood && check.isInFront) && !isGood(check, frame, bodyEnd: bodyEnd) {
-      return damage(check, frame, bodyEnd: bodyEnd)
+      return damage(check, frame, bodyEnd: bodyEnd, byteCount: frame.byteCount)
     }
     return .whole(byteCount: frame.byteCount, bodyStart: front, bodyEnd: bodyEnd)
   }
@@ -130,7 +130,10 @@ extension FramingPlan {
     return check.engine.isGood(written, over: content.extracting(covered))
   }
 
-  private func damage(_ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil) -> FrameProbe {
+  /// A frame with a wrong check. A frame in digits takes `byteCount` bytes of the stream.
+  private func damage(
+    _ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil, byteCount: Int
+  ) -> FrameProbe {
     guard let (place, covered) = ranges(check, content.byteCount, bodyEnd, digits?.byteCount) else {
       return .broken(.payloadDamaged)
     }
@@ -143,7 +146,8 @@ extension FramingPlan {
     var received: [UInt8] = []
     received.append(contentsOf: content.extracting(place))
     return .damaged(
-      CheckMismatch(received: received, calculated: calculated, isText: check.engine.check.notation != .bytes))
+      CheckMismatch(received: received, calculated: calculated, isText: check.engine.check.notation != .bytes),
+      byteCount: byteCount)
   }
 
   private var coversDigits: Bool { hexadecimal?.checksCoverDigits == true }
@@ -201,7 +205,7 @@ extension FramingPlan {
       return .broken(.malformed)
     }
     for check in checks where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) {
-      return damage(check, span, bodyEnd: bodyEnd, digits: digits)
+      return damage(check, span, bodyEnd: bodyEnd, digits: digits, byteCount: index + end.count - origin)
     }
     return .whole(byteCount: index + end.count - origin, bodyStart: front, bodyEnd: bodyEnd)
   }

@@ -345,6 +345,19 @@ private struct Talk {
   }
 }
 
+@Suite struct DescribedWordsTests {
+  @Test func aWrongCheckIsToldWithBothValues() throws {
+    var talk = Talk(try #require(DriverLibrary.builtIn.driver(named: "jbd")))
+    talk.device("DD 04 00 04 0F 66 0F 63 FF 15 77 DD 04 00 04 0F 66 0F 64 FF 15 77")
+    #expect(talk.last?.bytes == Talk.bytes("DD 04 00 04 0F 66 0F 64 FF 15 77"))
+    #expect(talk.last?.outcome == .payloadDamaged && talk.last?.mismatch?.calculated == [0xFF, 0x14])
+    #expect(
+      talk.lines() == [
+        "< reply cells | battery.cells [3.942, 3.939]", "< frame | the check is ff15, calculated ff14", "< noise 11",
+      ])
+  }
+}
+
 @Suite struct MAVLinkWordsTests {
   @Test func messagesOfMAVLinkAreToldInWords() {
     var talk = Talk(.mavlink)

@@ -71,6 +71,29 @@ import Testing
     #expect(codec.mismatch == nil && batch.count == 1)
   }
 
+  /// Each is told once, with its bytes and its place, although its data has bytes that begin like a frame.
+  @Test(arguments: [1, 2, 5, 1_000]) func damagedFramesAreToldAtTheirPlace(pieces: Int) throws {
+    let frame = hex(Self.j1)
+    var damaged = frame
+    (damaged[6], damaged[damaged.count - 2]) = (0xDD, 0)
+    let wire = [0x01, 0xDD] + frame + damaged + damaged + frame
+    var codec = try DescribedCodec(Samples.jbd)
+    var batch = FrameBatch<DescribedHeader>()
+    var told: [String] = []
+    var offset = 0
+    while offset < wire.count {
+      let count = min(pieces, wire.count - offset)
+      codec.decode(wire.span.bytes.extracting(offset..<(offset + count)), into: &batch)
+      for found in codec.damaged {
+        #expect(found.bytes == damaged)
+        told.append("\(found.position): \(found.mismatch)")
+      }
+      offset += count
+    }
+    #expect(batch.count == 2)
+    #expect(told == ["1: the check is fb00, calculated fb22", "1: the check is fb00, calculated fb22"])
+  }
+
   @Test func aChangedByteCostsOnlyItsOwnFrame() throws {
     let frame = hex(Self.j1)
     for place in frame.indices where place != 1 {
