@@ -19,7 +19,7 @@ import Testing
     #expect(
       DocumentText.line(DeviceDocument(Samples.lamp, access: access))
         == joined(
-          #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"driver":"framed","id":"L1","#,
+          #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"bluetooth":null,"driver":"framed","id":"L1","#,
           #""initialized":false,"link":"./lamp","links":["/dev/serial/by-id/lamp"],"manufacturer":"Acme","#,
           #""model":"L/9","name":"Lamp","path":"/dev/ttyACM0","serial":"L1","service":null,"#,
           #""source":"udev","terminal":"/dev/ttyACM0","unit":null,"usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
