@@ -13,7 +13,7 @@ enum FleetDevice {
       fields["usb"] = .object(usb)
     }
     if let accessory, case .object(var service) = JSON.of(WithNulls(HeldState(accessory))) {
-      service["problem"] = accessory.problem.map { FleetProblem($0).json } ?? .null
+      service["problem"] = .problem(accessory.problem)
       fields["service"] = .object(service)
     }
     return .object(fields)
@@ -42,47 +42,7 @@ enum FleetDevice {
     }
     // These are never published, so no limits exist for them.
     (accessory.protocols, accessory.alarms, accessory.unfit_alarms) = (nil, nil, nil)
-    accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in
-      Bridge.Problem(try FleetProblem(json).error)
-    }
+    accessory.problem = try fields.error("problem").map(Bridge.Problem.init)
     return (device, accessory)
-  }
-}
-
-/// An error in a document, for a device or as a command's reply. The fields are those of errors in `--json` output.
-package struct FleetProblem: Sendable, Hashable {
-  /// The error.
-  package var error: AccessoryError
-
-  /// An error.
-  package init(_ error: AccessoryError) { self.error = error }
-
-  init(_ problem: Bridge.Problem) { error = problem.error(or: .ioFailure) }
-
-  var json: JSON {
-    var (errno, libusb, refusal): (CInt?, CInt?, UInt8?)
-    switch error.code {
-    case .errno(let number): errno = number
-    case .refusal(let reason): refusal = reason
-    case .libusb(let number): libusb = number
-    case nil: break
-    }
-    return .object([
-      "kind": .string(error.kind.rawValue), "message": .string(error.message), "errno": .whole(errno),
-      "libusb": .whole(libusb), "refusal": .whole(refusal), "exit_status": .int(error.kind.exitStatus),
-    ])
-  }
-
-  init(_ json: JSON) throws(FleetDocumentError) {
-    let fields = try FleetFields(json)
-    guard let message = try fields.text("message", limit: FleetLimits.messageBytes) else {
-      throw FleetDocumentError("the error has no message")
-    }
-    let kind = try fields.text("kind").flatMap { AccessoryError.Kind(rawValue: $0) } ?? .ioFailure
-    var code: AccessoryError.Code?
-    if let number = try fields.whole("errno", 0...Int(CInt.max)) { code = .errno(CInt(number)) }
-    if let number = try fields.whole("libusb", Int(CInt.min)...0) { code = .libusb(CInt(number)) }
-    if let number = try fields.whole("refusal", 0...Int(UInt8.max)) { code = .refusal(UInt8(number)) }
-    error = AccessoryError(kind, code: code, message)
   }
 }

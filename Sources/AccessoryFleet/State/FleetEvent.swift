@@ -30,7 +30,7 @@ package struct FleetEvent: Sendable, Hashable {
         "status": .of(event.status.map(WithNulls.init)),
         "values": .of(event.values.map(WithNulls.init)),
         "alarm": event.alarm.map(FleetAlarms.json) ?? .null, "state": .text(event.state?.rawValue),
-        "problem": event.problem.map { FleetProblem($0).json } ?? .null,
+        "problem": .problem(event.problem),
       ])
   }
 
@@ -47,8 +47,6 @@ package struct FleetEvent: Sendable, Hashable {
     event.values = try fields.list("values", limit: ReadingLimits.values).map { list throws(FleetDocumentError) in
       try FleetValues.read(list)
     }
-    event.problem = try fields["problem"].map { json throws(FleetDocumentError) in
-      Bridge.Problem(try FleetProblem(json).error)
-    }
+    event.problem = try fields.error("problem").map(Bridge.Problem.init)
   }
 }

@@ -11,12 +11,8 @@ package enum FleetLimits {
   package static let valuesBytes = 256 << 10
   /// The longest call of a command, in bytes.
   package static let callBytes = 16 << 10
-  /// The longest availability, in bytes.
-  package static let availabilityBytes = 16
   /// The longest text of a device or an identity, in bytes.
   package static let textBytes = 1_024
-  /// The longest message of an error, in bytes.
-  package static let messageBytes = 2_048
   /// The most arguments of a call, and the most replies and values of a result.
   package static let arguments = 64
 }
@@ -132,6 +128,11 @@ struct FleetFields {
     return try FleetFields(field)
   }
 
+  /// An error; nil where it is missing or null.
+  func error(_ name: String) throws(FleetDocumentError) -> AccessoryError? {
+    try value(name, as: PublishedError.self)?.error
+  }
+
   /// The names of the fields.
   var names: [String] { fields.keys.sorted() }
 }
@@ -154,6 +155,11 @@ extension JSON {
     guard let value else { return .null }
     return (try? JSON(encoding: value)) ?? .null
   }
+
+  /// An error, with the fields of those that commands print with `--json`.
+  static func error(_ error: AccessoryError?) -> JSON { .of(error.map { WithNulls(PublishedError($0)) }) }
+
+  static func problem(_ problem: Bridge.Problem?) -> JSON { .error(problem?.error(or: .ioFailure)) }
 
   /// Writes a document: its fields, its kind and the name of its schema.
   static func document(_ kind: FleetDocuments.Kind, _ fields: [String: JSON]) -> [UInt8] {

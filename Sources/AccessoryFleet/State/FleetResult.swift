@@ -40,7 +40,7 @@ package struct FleetResult: Sendable, Hashable {
       fields["replies"] = .of(WithNulls(replies))
     case .failure(let error):
       kind = .error
-      fields["error"] = FleetProblem(error).json
+      fields["error"] = .error(error)
     }
     return JSON.document(kind, fields)
   }
@@ -50,8 +50,8 @@ package struct FleetResult: Sendable, Hashable {
     let fields = try FleetFields(bytes, limit: FleetLimits.valuesBytes)
     guard let time = try fields.time("time") else { throw FleetDocumentError("time is missing") }
     let id = try fields.text("id", limit: FleetCall.idBytes)
-    if let error = fields["error"] {
-      self.init(.failure(try FleetProblem(error).error), id: id, at: time)
+    if let error = try fields.error("error") {
+      self.init(.failure(error), id: id, at: time)
       return
     }
     guard let replies = try fields.list("replies", limit: FleetLimits.arguments) else {

@@ -43,7 +43,7 @@ package struct FleetState: Sendable, Hashable {
         "status_time": .number(accessory.statusTime?.since1970),
         "battery": .of(accessory.battery.map(WithNulls.init)),
         "battery_time": .number(accessory.batteryTime?.since1970), "alarms": FleetAlarms.json(accessory.alarms),
-        "problem": accessory.problem.map { FleetProblem($0).json } ?? .null,
+        "problem": .error(accessory.problem),
       ])
   }
 
@@ -66,7 +66,7 @@ package struct FleetState: Sendable, Hashable {
     accessory.alarms = try FleetAlarms.read(fields)
     // The service's record contains the alarms as well.
     accessory.record?.alarms = accessory.alarms
-    accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in try FleetProblem(json).error }
+    accessory.problem = try fields.error("problem")
   }
 }
 

@@ -166,12 +166,4 @@ struct SimulatedUSBDevice: Sendable {
     failNext = true
     fill(input, &replies)
   }
-
-  /// Makes all waiting transfers fail, as on a real bus when the device is unplugged.
-  mutating func failAll(replies: inout [UInt8]) {
-    for transfers in parked.values { for transfer in transfers { complete(transfer, .protocolError, into: &replies) } }
-    parked = [:]
-    for transfer in held { complete(transfer, .protocolError, into: &replies) }
-    (held, heldCount) = ([], 0)
-  }
 }

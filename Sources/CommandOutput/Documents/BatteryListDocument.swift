@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 
 /// The batteries of all accessories, for `battery --all --json`.
@@ -10,7 +11,7 @@ package struct BatteryListDocument: Encodable {
     let battery: BatteryReading?
     let age_ms: Int?
     let stale: Bool
-    let error: ErrorDocument.Details?
+    let error: PublishedError?
 
     /// Creates an entry. A reading without an age was made just now.
     package init(_ device: DeviceDocument, _ read: Read<BatteryReading>?, error: AccessoryError?) {

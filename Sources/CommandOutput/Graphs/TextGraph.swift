@@ -5,9 +5,6 @@ import Console
 
 /// Draws a series as a graph for a terminal, with axes, units and gaps.
 package enum TextGraph {
-  /// The minimum height: a title, two rows of the graph, and the time axis with its labels.
-  package static let leastRows = 5
-
   /// The lines of a graph: `rows` lines, none longer than `columns`. They are a title with the last, the smallest and the largest
   /// reading; the graph, in which each column reaches from the smallest to the largest reading of its time; and the time axis. `time`
   /// is in seconds since 1970. Empty if there isn't enough room.
