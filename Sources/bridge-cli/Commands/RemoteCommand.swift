@@ -25,11 +25,13 @@ struct RemoteCommand: AsyncParsableCommand {
 }
 
 /// A command that changes or shows the remote control's configuration.
-private protocol RemoteChange: AsyncParsableCommand, JSONCommand {
+protocol RemoteChange: AsyncParsableCommand, JSONCommand {
   func change(_ remote: inout BlunoRemote) throws
 }
 
 extension RemoteChange {
+  func run() async throws { try await run(keeping: true) }
+
   /// Reads the configuration, changes it, saves it if `keeping`, and shows it.
   fileprivate func run(keeping: Bool) async throws {
     guard let file = BlunoRemoteFile.usual else {
@@ -92,7 +94,7 @@ struct RemoteShow: RemoteChange {
         bridge-cli bluetooth remote show --json | jq .keys.up
       """)
   @OptionGroup var output: OutputOptions
-  fileprivate func change(_ remote: inout BlunoRemote) {}
+  func change(_ remote: inout BlunoRemote) {}
   func run() async throws { try await run(keeping: false) }
 }
 
@@ -113,15 +115,13 @@ struct AddTask: RemoteChange {
 
   func validate() throws { try Self.check(name) }
 
-  fileprivate func change(_ remote: inout BlunoRemote) throws {
+  func change(_ remote: inout BlunoRemote) throws {
     if let number {
       try remote.tasks.append(try BlunoTask(number: number, name: name))
     } else {
       try remote.tasks.append(named: name)
     }
   }
-
-  func run() async throws { try await run(keeping: true) }
 }
 
 struct RenameTask: RemoteChange {
@@ -138,11 +138,9 @@ struct RenameTask: RemoteChange {
 
   func validate() throws { try Self.check(name) }
 
-  fileprivate func change(_ remote: inout BlunoRemote) throws {
+  func change(_ remote: inout BlunoRemote) throws {
     try Self.check(remote.tasks.rename(number, to: name), number)
   }
-
-  func run() async throws { try await run(keeping: true) }
 }
 
 struct RemoveTask: RemoteChange {
@@ -155,8 +153,7 @@ struct RemoveTask: RemoteChange {
       """)
   @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
   @OptionGroup var output: OutputOptions
-  fileprivate func change(_ remote: inout BlunoRemote) throws { try Self.check(remote.tasks.remove(number), number) }
-  func run() async throws { try await run(keeping: true) }
+  func change(_ remote: inout BlunoRemote) throws { try Self.check(remote.tasks.remove(number), number) }
 }
 
 struct MoveTask: RemoteChange {
@@ -173,11 +170,9 @@ struct MoveTask: RemoteChange {
 
   func validate() throws { guard place > 0 else { throw ValidationError("places are counted from 1") } }
 
-  fileprivate func change(_ remote: inout BlunoRemote) throws {
+  func change(_ remote: inout BlunoRemote) throws {
     try Self.check(remote.tasks.move(number, to: place - 1), number)
   }
-
-  func run() async throws { try await run(keeping: true) }
 }
 
 struct SetKey: RemoteChange {
@@ -199,11 +194,9 @@ struct SetKey: RemoteChange {
     guard character.count == 1 else { throw ValidationError("a key sends one character") }
   }
 
-  fileprivate func change(_ remote: inout BlunoRemote) throws {
+  func change(_ remote: inout BlunoRemote) throws {
     if let character = character.first { try remote.keys.set(key, to: character) }
   }
-
-  func run() async throws { try await run(keeping: true) }
 }
 
 struct EndLines: RemoteChange {
@@ -221,8 +214,7 @@ struct EndLines: RemoteChange {
     case on, off
   }
 
-  fileprivate func change(_ remote: inout BlunoRemote) { remote.endsLines = state == .on }
-  func run() async throws { try await run(keeping: true) }
+  func change(_ remote: inout BlunoRemote) { remote.endsLines = state == .on }
 }
 
 struct RemoteReset: RemoteChange {
@@ -237,14 +229,12 @@ struct RemoteReset: RemoteChange {
   @Flag(help: "Only the keys.") var keys = false
   @OptionGroup var output: OutputOptions
 
-  fileprivate func change(_ remote: inout BlunoRemote) {
+  func change(_ remote: inout BlunoRemote) {
     let isAll = !tasks && !keys
     if tasks || isAll { remote.tasks.reset() }
     if keys || isAll { remote.keys.reset() }
     if isAll { remote.endsLines = false }
   }
-
-  func run() async throws { try await run(keeping: true) }
 }
 
 extension BlunoKey: ExpressibleByArgument {}
