@@ -52,8 +52,8 @@ enum AccessoryReturn {
 
   /// The files that a name may mean: links come without a device.
   private static func paths(of name: String) -> [String] {
-    [name, UnitName(name)?.line].compactMap { text in
-      text.flatMap { DeviceName($0).path }.map { WorkingFolder.absolute($0) }
+    [name, UnitName(name)?.line].compactMap { $0 }.flatMap { text in
+      [WorkingFolder.absolute(text), DeviceName(text).pathBelowDev].compactMap { $0 }
     }
   }
 
