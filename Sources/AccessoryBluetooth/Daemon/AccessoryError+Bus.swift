@@ -27,7 +27,7 @@ extension AccessoryError {
   }
 
   /// The error of a call that bluetoothd has refused. `action` says what was tried ("connecting to ble:…").
-  init(_ failure: BusFailure, _ action: String) {
+  init(refusal failure: BusFailure, _ action: String) {
     if failure == .cancelled {
       self.init(.cancelled, "\(action) was cancelled")
       return

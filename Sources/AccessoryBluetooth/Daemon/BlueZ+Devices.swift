@@ -44,7 +44,7 @@ extension BlueZ {
       _ = try await call(adapter.path, Self.adapterInterface, "SetDiscoveryFilter", [.options(filter)])
       _ = try await call(adapter.path, Self.adapterInterface, "StartDiscovery")
     } catch {
-      throw AccessoryError(error, "looking for Bluetooth devices with \(SafeText.escape(adapter.name))")
+      throw AccessoryError(refusal: error, "looking for Bluetooth devices with \(SafeText.escape(adapter.name))")
     }
   }
 
@@ -94,11 +94,11 @@ extension BlueZ {
         // Ends the attempt, which bluetoothd otherwise goes on with for 40 seconds.
         if error.isTimeout || error == .cancelled {
           await post(device.path, Self.deviceInterface, "Disconnect")
-          throw error.isTimeout ? late : AccessoryError(error, "connecting to \(label)")
+          throw error.isTimeout ? late : AccessoryError(refusal: error, "connecting to \(label)")
         }
         // The first attempt often fails right after a search.
         let isPassing = error.name == "org.bluez.Error.Failed" && tries < 3
-        if !isPassing { throw AccessoryError(error, "connecting to \(label)") }
+        if !isPassing { throw AccessoryError(refusal: error, "connecting to \(label)") }
         await io.sleep(for: .milliseconds(300))
       }
     }

@@ -79,7 +79,7 @@ extension GATTTransport {
       if ["org.bluez.Error.NotSupported", "org.freedesktop.DBus.Error.UnknownMethod"].contains(error.name) {
         return nil
       }
-      throw AccessoryError(error, "opening the serial port of \(label)")
+      throw AccessoryError(refusal: error, "opening the serial port of \(label)")
     }
   }
 }

@@ -117,7 +117,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
       }
       if reader == nil { _ = try await bluez.call(notify, Self.characteristic, "StartNotify", within: Self.writeLimit) }
     } catch {
-      let error = AccessoryError(error, "opening the serial port of \(label)")
+      let error = AccessoryError(refusal: error, "opening the serial port of \(label)")
       end(error)
       await closed.value()
       throw error
@@ -262,7 +262,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
           [.bytes(packet), .options([.init("type", .text(kind))])], within: Self.writeLimit)
         self.wrote(packet.count)
       } catch {
-        self.end(AccessoryError(error, "writing to \(label)"))
+        self.end(AccessoryError(refusal: error, "writing to \(label)"))
       }
     }
   }

@@ -127,6 +127,22 @@ import Testing
     await bluez.close()
   }
 
+  /// A call that is cancelled, and one that waits for a signal: the errors of both were made without end.
+  @Test func cancelled() async throws {
+    #expect(AccessoryError(refusal: .cancelled, "connecting to ble:x").kind == .cancelled)
+    let bus = try Self.bus()
+    let bluez = try await BlueZ.open(bus.address)
+    let waiting = Task {
+      try await bluez.first(within: .seconds(20), otherwise: AccessoryError(.timedOut, "late")) {
+        _ -> Result<Void, AccessoryError>? in nil
+      }
+    }
+    waiting.cancel()
+    let error = await #expect(throws: AccessoryError.self) { try await waiting.value }
+    #expect(error?.kind == .cancelled)
+    await bluez.close()
+  }
+
   // MARK: - The transport
 
   /// bluetoothd offers no sockets: notifications are signals, writes are calls.
@@ -204,6 +220,49 @@ import Testing
     #expect(end.bytes == [4, 5] && end.error?.kind == .disconnected)
     Socket.close(ourWrite)
     await transport.close()
+  }
+
+  /// After so many packets a value is read, and its reply waited for.
+  @Test func writesWaitForTheDevice() async throws {
+    let (ourNotify, theirNotify) = try Self.pair()
+    let (ourWrite, theirWrite) = try Self.pair()
+    let descriptor = Self.port + "/desc0003"
+    let bus = try Self.bus { call in
+      switch call.member {
+      case "AcquireNotify": .values([.descriptor(0), .uint16(23)], descriptors: [theirNotify])
+      case "AcquireWrite": .values([.descriptor(0), .uint16(23)], descriptors: [theirWrite])
+      case "ReadValue": .nothing
+      default: nil
+      }
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    bus.signal(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+      [
+        .path(descriptor),
+        .array(
+          "{sa{sv}}",
+          [
+            .entry(
+              .text("org.bluez.GattDescriptor1"),
+              .properties([
+                ("UUID", .text("00002902-0000-1000-8000-00805f9b34fb")), ("Characteristic", .path(Self.port)),
+              ]))
+          ]),
+      ])
+    let late = AccessoryError(.timedOut, "no descriptor came")
+    try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+      objects.clientConfiguration(of: Self.port) == descriptor ? .success(()) : nil
+    }
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    #expect(transport.output.offer([UInt8](repeating: 5, count: 20 * (GATTTransport.window + 10))) == .accepted)
+    try await eventually("the value is read") { bus.calls.contains { $0.member == "ReadValue" } }
+    var count = 0
+    var packet = [UInt8](repeating: 0, count: 600)
+    while recv(ourWrite.rawValue, &packet, packet.count, CInt(MSG_DONTWAIT)) > 0 { count += 1 }
+    #expect(count == GATTTransport.window && transport.output.queuedCount == 200)
+    await transport.close()
+    for descriptor in [ourNotify, ourWrite] { Socket.close(descriptor) }
   }
 
   @Test(arguments: [true, false]) func theEndOfTheConnection(byBus: Bool) async throws {
