@@ -47,6 +47,11 @@ CALL(sd_bus_call_async,
      (sd_bus * bus, sd_bus_slot **slot, sd_bus_message *message, sd_bus_message_handler_t callback, void *context,
       uint64_t time),
      (bus, slot, message, callback, context, time))
+CALL(sd_bus_add_object,
+     (sd_bus * bus, sd_bus_slot **slot, const char *path, sd_bus_message_handler_t callback, void *context),
+     (bus, slot, path, callback, context))
+CALL(sd_bus_send, (sd_bus * bus, sd_bus_message *message, uint64_t *cookie), (bus, message, cookie))
+CALL(sd_bus_reply_method_error, (sd_bus_message * call, const sd_bus_error *error), (call, error))
 FORWARD(sd_bus *, sd_bus_unref, (sd_bus * bus), (bus), NULL)
 
 HIDDEN void sd_bus_close(sd_bus *bus) {
@@ -59,6 +64,8 @@ CALL(sd_bus_message_new_method_call,
      (sd_bus * bus, sd_bus_message **message, const char *destination, const char *path, const char *interface,
       const char *member),
      (bus, message, destination, path, interface, member))
+CALL(sd_bus_message_new_method_return, (sd_bus_message * call, sd_bus_message **message), (call, message))
+FORWARD(sd_bus_message *, sd_bus_message_ref, (sd_bus_message * message), (message), NULL)
 FORWARD(sd_bus_message *, sd_bus_message_unref, (sd_bus_message * message), (message), NULL)
 CALL(sd_bus_message_append_basic, (sd_bus_message * message, char type, const void *value), (message, type, value))
 CALL(sd_bus_message_append_array, (sd_bus_message * message, char type, const void *bytes, size_t count),

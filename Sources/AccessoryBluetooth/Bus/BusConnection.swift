@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import CLibsystemd
+import Glibc
 import SystemPackage
 
 /// A connection to the system bus, served by the I/O thread: its socket and its timeouts are events like all others.
@@ -19,11 +20,18 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   private var timer: TimerToken?
   private var deadline: MonotonicTime?
   private var calls: [ObjectIdentifier: PendingCall] = [:]
+  /// What handles calls of our objects, by path.
+  private var served: [String: @Sendable (BusRequest) -> Void] = [:]
+  /// The calls of our objects that aren't answered. Each holds a reference to its message.
+  private var requests: [Int: OpaquePointer] = [:]
+  private var nextRequest = 0
 
   /// The most messages that are processed for one event, so that a busy bus doesn't delay devices.
   private static let messagesPerEvent = 32
   /// The most calls that wait for a reply.
   private static let callLimit = 256
+  /// The most calls of our objects that wait for an answer; further ones are refused.
+  private static let requestLimit = 16
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -83,6 +91,29 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
+  /// Makes an object at `path`. `body` is called on the I/O thread with each call of its methods, whoever the caller is, and
+  /// each must be answered.
+  package func serve(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) throws(BusFailure) {
+    guard let bus else { throw .disconnected }
+    // An object stays as long as the bus.
+    guard served.updateValue(body, forKey: path) == nil else { return }
+    do throws(Errno) {
+      try bus.serve(path, Unmanaged.passUnretained(self).toOpaque(), requestCallback)
+    } catch {
+      served[path] = nil
+      throw BusFailure(error)
+    }
+  }
+
+  /// Answers a call of a method of ours. Only the first answer counts.
+  package func answer(_ request: Int, _ result: Result<[BusArgument], BusFailure>) {
+    guard let bus, let message = requests.removeValue(forKey: request) else { return }
+    defer { sd_bus_message_unref(message) }
+    // If it can't be sent, the connection is at its end, which is told in another way.
+    try? bus.answer(message, result)
+    rearm()
+  }
+
   /// Ends the connection. `onEnd` isn't called.
   package func close() { end(.disconnected, telling: false) }
 
@@ -140,6 +171,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     (timer, deadline) = (nil, nil)
     if let descriptor, let token { io.unwatch(descriptor, token) }
     (descriptor, token) = (nil, nil)
+    for message in requests.values { sd_bus_message_unref(message) }
+    (requests, served) = ([:], [:])
     bus.close()
     let waiting = calls.values
     calls = [:]
@@ -153,6 +186,21 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     enter(result) { connection, result in
       // A signal that makes no sense is dropped.
       if case .success(let message) = result { connection.onSignal(message) }
+    }
+  }
+
+  /// Returns false for a call that is refused here.
+  fileprivate nonisolated func asked(_ message: OpaquePointer) -> Bool {
+    guard case .success(let read) = BusReader.read(message) else { return false }
+    // A pointer of C isn't Sendable, but this stays on the I/O thread.
+    nonisolated(unsafe) let message = message
+    return enter(read) { connection, read in
+      guard let body = connection.served[read.path], connection.requests.count < Self.requestLimit else { return false }
+      let id = connection.nextRequest
+      connection.nextRequest += 1
+      connection.requests[id] = sd_bus_message_ref(message)
+      body(BusRequest(id: id, message: read))
+      return true
     }
   }
 
@@ -177,6 +225,15 @@ private func signalCallback(
   guard let message, let context else { return 0 }
   Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().received(BusReader.read(message))
   return 0
+}
+
+/// Called by sd-bus with a call of a method of ours. The connection answers it later, or sd-bus does with the errno that is
+/// returned.
+private func requestCallback(
+  _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
+) -> CInt {
+  guard let message, let context else { return 0 }
+  return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().asked(message) ? 1 : -EBUSY
 }
 
 /// Called by sd-bus with a reply, an error, or the end of the time for a reply.

@@ -92,6 +92,8 @@ package indirect enum BusArgument: Sendable, Equatable {
   case texts([String])
   /// An unsigned integer of 16 bits.
   case unsigned16(UInt16)
+  /// An unsigned integer of 32 bits.
+  case unsigned32(UInt32)
   /// A dictionary of strings and variants.
   case options([Option])
   /// A value in a variant.
@@ -113,6 +115,7 @@ package indirect enum BusArgument: Sendable, Equatable {
     case .bytes: "ay"
     case .texts: "as"
     case .unsigned16: "q"
+    case .unsigned32: "u"
     case .options: "a{sv}"
     case .variant: "v"
     }
@@ -141,7 +144,7 @@ package struct BusCall: Sendable {
   }
 }
 
-/// A message that was received: a signal, or the reply to a call.
+/// A message that was received: a signal, the reply to a call, or a call of one of our methods.
 package struct BusMessage: Sendable, Equatable {
   /// The unique name of the sender, such as `:1.5`, or `org.freedesktop.DBus` for the bus itself.
   package var sender = ""
@@ -164,6 +167,14 @@ package struct BusMessage: Sendable, Equatable {
     (self.sender, self.path, self.interface, self.member) = (sender, path, interface, member)
     self.values = values
   }
+}
+
+/// A call of a method of an object of ours. It is answered once: `BusConnection.answer`.
+package struct BusRequest: Sendable {
+  /// Which call it is, for the answer.
+  package let id: Int
+  /// The caller, the object, the method and its arguments.
+  package let message: BusMessage
 }
 
 /// Why a call has failed.

@@ -80,12 +80,39 @@ struct SystemBus {
     try Self.check(sd_bus_call_async(handle, nil, message, callback, context, microseconds))
   }
 
+  /// Has `callback` called with each call of a method of the object at `path`, as long as the bus is open.
+  func serve(_ path: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t) throws(Errno) {
+    try Self.check(sd_bus_add_object(handle, nil, path, callback, context))
+  }
+
+  /// Answers a call of a method of ours.
+  func answer(_ call: OpaquePointer, _ result: Result<[BusArgument], BusFailure>) throws(Errno) {
+    switch result {
+    case .success(let values):
+      var message: OpaquePointer?
+      try Self.check(sd_bus_message_new_method_return(call, &message))
+      guard let message else { throw .noMemory }
+      defer { sd_bus_message_unref(message) }
+      for value in values { try Self.append(value, to: message) }
+      try Self.check(sd_bus_send(handle, message, nil))
+    case .failure(let failure):
+      let result = failure.name.withCString { name in
+        failure.text.withCString { text in
+          var error = sd_bus_error(name: name, message: text, _need_free: 0)
+          return sd_bus_reply_method_error(call, &error)
+        }
+      }
+      try Self.check(result)
+    }
+  }
+
   private static func append(_ argument: BusArgument, to message: OpaquePointer) throws(Errno) {
     switch argument {
     case .boolean(let value):
       var number: CInt = value ? 1 : 0
       try check(sd_bus_message_append_basic(message, type("b"), &number))
     case .unsigned16(var value): try check(sd_bus_message_append_basic(message, type("q"), &value))
+    case .unsigned32(var value): try check(sd_bus_message_append_basic(message, type("u"), &value))
     case .text(let text): try append(text, "s", to: message)
     case .path(let path): try append(path, "o", to: message)
     case .bytes(let bytes): try check(sd_bus_message_append_array(message, type("y"), bytes, bytes.count))

@@ -59,6 +59,13 @@ package actor BlueZ: IOActor {
   /// Whether the bus is still there. Without it bluetoothd can't return.
   package var hasBus: Bool { bus != nil }
 
+  /// Whether there is a bluetoothd that this user may speak with.
+  package static func isRunning(_ address: String? = nil, io: IOThread = .shared) async -> Bool {
+    guard let bluez = try? await open(address, io: io) else { return false }
+    await bluez.close()
+    return true
+  }
+
   private init(_ io: IOThread) { self.io = io }
 
   deinit { bus?.beginClose() }
@@ -130,6 +137,30 @@ package actor BlueZ: IOActor {
   /// Calls a method whose result nobody needs.
   package func post(_ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = []) async {
     await bus?.post(BusCall(Self.name, path, interface, member, arguments))
+  }
+
+  /// Makes an object whose methods bluetoothd may call. `body` is called on the I/O thread; what it returns is the answer.
+  /// Calls by other programs are refused.
+  package func serve(
+    _ path: String, _ body: @escaping @Sendable (BusMessage) async throws(BusFailure) -> [BusArgument]
+  ) async throws(BusFailure) {
+    guard let bus else { throw .disconnected }
+    try await bus.serve(path) { [weak self] request in self?.enter { $0.asked(request, body) } }
+  }
+
+  private func asked(
+    _ request: BusRequest, _ body: @escaping @Sendable (BusMessage) async throws(BusFailure) -> [BusArgument]
+  ) {
+    guard let bus else { return }
+    let isBluetoothd = request.message.sender == owner && !owner.isEmpty
+    Task {
+      do throws(BusFailure) {
+        guard isBluetoothd else { throw BusFailure("org.freedesktop.DBus.Error.AccessDenied") }
+        await bus.answer(request.id, .success(try await body(request.message)))
+      } catch {
+        await bus.answer(request.id, .failure(error))
+      }
+    }
   }
 
   /// Calls `body` on the I/O thread with every event and the objects after it, until `stopObserving` with the result.

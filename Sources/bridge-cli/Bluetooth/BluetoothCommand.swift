@@ -6,7 +6,7 @@ struct BluetoothCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bluetooth",
     abstract:
-      "Finds Bluetooth devices, reaches them through an HM-10, and sets up the remote control for Bluno robots.",
+      "Finds and pairs Bluetooth devices, reaches them through an HM-10, and sets up the remote control for Bluno robots.",
     discussion: """
       EXAMPLES
         bridge-cli bluetooth scan --ble
@@ -14,5 +14,7 @@ struct BluetoothCommand: AsyncParsableCommand {
         bridge-cli bluetooth connect 1
         bridge-cli bluetooth remote show
       """,
-    subcommands: [Scan.self, Connect.self, RemoteCommand.self])
+    subcommands: [
+      Scan.self, PairCommand.self, UnpairCommand.self, TrustCommand.self, Connect.self, RemoteCommand.self,
+    ])
 }

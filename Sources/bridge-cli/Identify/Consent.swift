@@ -12,6 +12,12 @@ enum Consent {
 
   /// Asks; only `y` and `yes` count as consent. Throws `cancelled` when the task is cancelled.
   static func ask(_ question: String) async throws(AccessoryError) -> Bool {
+    let answer = try await word(question)?.lowercased()
+    return answer == "y" || answer == "yes"
+  }
+
+  /// Asks, and returns the first word of the answer; nil when there is none. Throws `cancelled` when the task is cancelled.
+  static func word(_ question: String) async throws(AccessoryError) -> String? {
     Output.prompt(question)
     let (pieces, typed) = AsyncStream<[UInt8]>.makeStream()
     let keyboard = StandardInput { typed.yield($0) }
@@ -27,7 +33,6 @@ enum Consent {
       throw AccessoryError(.cancelled, "nothing was sent")
     }
     if line.last != UInt8(ascii: "\n") { Output.note("") }
-    let answer = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace).first?.lowercased()
-    return answer == "y" || answer == "yes"
+    return String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace).first.map(String.init)
   }
 }

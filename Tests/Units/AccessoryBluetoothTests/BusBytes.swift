@@ -101,6 +101,7 @@ struct WireMessage: Sendable {
   var interface: String?
   var member: String?
   var errorName: String?
+  var destination: String?
   var sender: String?
   var body: [WireValue] = []
   var descriptorCount = 0
@@ -112,7 +113,7 @@ struct WireMessage: Sendable {
     var content = WireWriter()
     for value in body { content.append(value) }
     var head = WireWriter()
-    for byte in [UInt8(ascii: "l"), kind.rawValue, 1, 1] { head.append(.byte(byte)) }
+    for byte in [UInt8(ascii: "l"), kind.rawValue, kind == .call ? 0 : 1, 1] { head.append(.byte(byte)) }
     head.append(.uint32(UInt32(content.bytes.count)))
     head.append(.uint32(serial))
     var fields: [(UInt8, WireValue)] = []
@@ -121,6 +122,7 @@ struct WireMessage: Sendable {
     if let member { fields.append((3, .text(member))) }
     if let errorName { fields.append((4, .text(errorName))) }
     if let replySerial { fields.append((5, .uint32(replySerial))) }
+    if let destination { fields.append((6, .text(destination))) }
     if let sender { fields.append((7, .text(sender))) }
     if !body.isEmpty { fields.append((8, .signature(body.map(\.signature).joined()))) }
     if descriptorCount > 0 { fields.append((9, .uint32(UInt32(descriptorCount)))) }
@@ -159,6 +161,7 @@ struct WireMessage: Sendable {
         case 1: message.path = text
         case 2: message.interface = text
         case 3: message.member = text
+        case 4: message.errorName = text
         default: break
         }
       }

@@ -29,6 +29,8 @@ final class FakeBus: Sendable {
   private let directory: TemporaryDirectory
   private let client = Locked<FileDescriptor?>(nil)
   private let received = Locked<[Call]>([])
+  private let answered = Locked<[(error: String?, body: [UInt8])]>([])
+  private let serial = Locked<UInt32>(1_000)
   private let answer: @Sendable (Call) -> Answer?
 
   /// bluetoothd's own name, and a stranger's.
@@ -77,6 +79,26 @@ final class FakeBus: Sendable {
       [.text(interface), .properties(properties), .texts([])], sender: sender)
   }
 
+  /// Calls a method of the client, as `sender`. What the client answers is in `answers`.
+  func call(
+    _ path: String, _ interface: String, _ member: String, _ values: [WireValue], descriptors: [FileDescriptor] = [],
+    sender: String = FakeBus.owner
+  ) {
+    var message = WireMessage(.call)
+    message.serial = serial.withLock { serial in
+      serial += 1
+      return serial
+    }
+    (message.path, message.interface, message.member) = (path, interface, member)
+    (message.sender, message.body, message.descriptorCount) = (sender, values, descriptors.count)
+    message.destination = ":1.7"
+    send(message.bytes, descriptors: descriptors)
+    for descriptor in descriptors { Socket.close(descriptor) }
+  }
+
+  /// The client's answers to calls, in the order in which they have come: the name of an error, or the values.
+  var answers: [(error: String?, body: [UInt8])] { answered.withLock { $0 } }
+
   /// Ends the connection.
   func hangUp() { client.withLock { client in if let client { shutdown(client.rawValue, CInt(SHUT_RDWR)) } } }
 
@@ -110,7 +132,11 @@ final class FakeBus: Sendable {
       }
       while let (message, body, count) = WireMessage.read(bytes) {
         bytes.removeFirst(count)
-        if message.kind == .call { reply(to: message, body) }
+        switch message.kind {
+        case .call: reply(to: message, body)
+        case .reply, .error: answered.withLock { $0.append((message.errorName, body)) }
+        case .signal: break
+        }
       }
     }
   }

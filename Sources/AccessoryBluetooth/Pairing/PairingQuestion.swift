@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What bluetoothd asks the person during pairing, or has them told.
+package enum PairingQuestion: Sendable, Equatable {
+  /// The device's PIN, of 1 to 16 bytes, is wanted. Old devices have a fixed one, such as 0000 or 1234.
+  case pin
+  /// A number of at most six digits is wanted, which the device shows.
+  case passkey
+  /// Does the device show this number, too?
+  case isSame(UInt32)
+  /// May the device be paired, without a number?
+  case isAllowed
+  /// The person types this PIN at the device.
+  case typePIN(String)
+  /// The person types this number at the device, and has typed so many digits.
+  case typePasskey(UInt32, typedCount: Int)
+
+  /// Whether it needs an answer.
+  package var needsAnswer: Bool {
+    switch self {
+    case .pin, .passkey, .isSame, .isAllowed: true
+    case .typePIN, .typePasskey: false
+    }
+  }
+
+  /// A passkey as devices show it: six digits.
+  package static func digits(_ passkey: UInt32) -> String {
+    let text = String(passkey)
+    return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text
+  }
+}
+
+/// What the person answers.
+package enum PairingAnswer: Sendable, Equatable {
+  /// Yes; or a question that needs no answer was told.
+  case yes
+  /// No, or nobody is there to answer.
+  case no
+  /// The PIN.
+  case pin(String)
+  /// The number.
+  case passkey(UInt32)
+}
