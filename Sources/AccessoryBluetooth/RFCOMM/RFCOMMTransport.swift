@@ -9,20 +9,36 @@ public enum RFCOMMTransport {
   /// How long connecting may take: the kernel pages a device for five seconds, and pairing comes on top.
   public static let connectLimit = Duration.seconds(15)
 
-  /// Connects to a channel of a device. Without a channel that is the first one, where devices with one serial port have
-  /// it.
+  /// How long it may take until a device is found that BlueZ doesn't know.
+  public static let searchLimit = Duration.seconds(12)
+
+  /// Connects to a serial port of a device: to the channel that is named, or else to the one that the device tells. Without a
+  /// channel bluetoothd connects, and pairs where the device wants it; where it doesn't run, and for a channel that is
+  /// named, the kernel is asked.
   ///
-  /// Throws `notFound` when this computer has no Bluetooth adapter, `misconfigured` when it is off, `disconnected` when
-  /// the device isn't there or nothing listens at the channel, `permissionDenied` when it must be paired first,
-  /// `timedOut`, and `cancelled` when the task is cancelled meanwhile.
+  /// Throws `notFound` when this computer has no Bluetooth adapter or the device isn't there, `misconfigured` when the adapter
+  /// is off, `disconnected` when nothing listens at the channel, `unsupported` when the device tells no serial port,
+  /// `permissionDenied` when it must be paired first, `busy` when another program uses its port, `timedOut`, and `cancelled`
+  /// when the task is cancelled.
   public static func open(
     _ address: BluetoothAddress, channel: UInt8? = nil, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
     let label = label ?? DeviceAddress.rfcomm(address, channel: channel).description
+    guard channel == nil, await BlueZ.isRunning(io: io) else {
+      return try await connect(address, channel ?? 1, label, io)
+    }
+    let profile = io === IOThread.shared ? SerialPortProfile.shared : SerialPortProfile(io: io)
+    return try await profile.connect(to: address, label: label, search: searchLimit, limit: connectLimit)
+  }
+
+  /// Connects by a socket of our own.
+  private static func connect(
+    _ address: BluetoothAddress, _ channel: UInt8, _ label: String, _ io: IOThread
+  ) async throws(AccessoryError) -> DescriptorTransport {
     let setup = SetupQueue(label: label)
     let descriptor = try await setup.run { () throws(AccessoryError) in
       do throws(Errno) {
-        return try RFCOMMSocket.connect(to: address, channel: channel ?? 1, limit: connectLimit)
+        return try RFCOMMSocket.connect(to: address, channel: channel, limit: connectLimit)
       } catch {
         throw failure(error, label)
       }
@@ -51,7 +67,7 @@ public enum RFCOMMTransport {
       return error(
         .disconnected, "\(label) has no serial port at this channel, or is busy: rfcomm:ADDRESS/CHANNEL names another")
     case .permissionDenied, .notPermitted:
-      return error(.permissionDenied, "\(label) must be paired first: bluetoothctl pair ADDRESS")
+      return error(.permissionDenied, "\(label) must be paired first: bridge-cli bluetooth pair")
     default: return AccessoryError(device: errno, "connecting to \(label)")
     }
   }

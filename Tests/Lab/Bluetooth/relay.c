@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// relay PORT: makes a Bluetooth adapter of the kernel (/dev/vhci) out of a controller at the other end of a port. The port
-// is a stream; the kernel wants one whole packet of HCI with each write, and gives one with each read.
+// relay FROM [TO]: carries packets of HCI between two places, each the path of a port or of a stream socket. Without TO it makes
+// a Bluetooth adapter of the kernel (/dev/vhci) out of the controller at FROM. Ports and sockets are streams; the kernel
+// wants one whole packet with each write, and gives one with each read.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 // The length of the packet that begins here, 0 where it isn't complete (Bluetooth Core, volume 4, part A: H4).
@@ -34,13 +38,22 @@ static int put(int descriptor, const uint8_t *bytes, int count) {
   return 0;
 }
 
+static int place(const char *path) {
+  struct stat about;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (stat(path, &about) || !S_ISSOCK(about.st_mode)) return open(path, O_RDWR);
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+  return connect(descriptor, (struct sockaddr *)&address, sizeof address) ? -1 : descriptor;
+}
+
 int main(int count, char **words) {
   static uint8_t in[65536], out[4096];
   const uint8_t make[] = {0xff, 0x00};
   int have = 0;
-  if (count != 2) return 64;
-  int port = open(words[1], O_RDWR), adapter = open("/dev/vhci", O_RDWR);
-  if (port < 0 || adapter < 0 || write(adapter, make, sizeof make) != sizeof make) {
+  if (count != 2 && count != 3) return 64;
+  int port = place(words[1]), adapter = place(count == 3 ? words[2] : "/dev/vhci");
+  if (port < 0 || adapter < 0 || (count == 2 && write(adapter, make, sizeof make) != sizeof make)) {
     perror("relay");
     return 1;
   }
