@@ -200,12 +200,19 @@ package struct BusFailure: Error, Sendable, Equatable {
   /// A failure of this machine.
   package init(_ errno: Errno) { self.init("System.Error.\(errno.rawValue)", errno.description) }
 
+  /// Whether no reply can come, because the other program or the bus itself has ended: in the words of dbus-daemon and of
+  /// sd-bus, who use the name of a timeout for it.
+  package var isByEnd: Bool {
+    name == "org.freedesktop.DBus.Error.NoReply" && (text.contains("disconnected") || text.contains("terminated"))
+  }
+
   /// Whether no reply came in time.
   package var isTimeout: Bool {
-    [
-      "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout",
-      "System.Error.\(Errno.timedOut.rawValue)",
-    ]
-    .contains(name)
+    !isByEnd
+      && [
+        "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout",
+        "System.Error.\(Errno.timedOut.rawValue)",
+      ]
+      .contains(name)
   }
 }

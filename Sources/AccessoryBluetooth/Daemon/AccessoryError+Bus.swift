@@ -32,6 +32,10 @@ extension AccessoryError {
       self.init(.cancelled, "\(action) was cancelled")
       return
     }
+    if failure.isByEnd {
+      self = .bluetoothdEnded
+      return
+    }
     if failure.isTimeout {
       self.init(.timedOut, "\(action): bluetoothd doesn't answer")
       return
