@@ -301,7 +301,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryBluetoothTests",
       dependencies: [
-        "AccessoryCore", "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryIO", "TestSupport",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryIO", "CLibsystemd", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryBluetoothTests"),
     .testTarget(
@@ -455,6 +455,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
         "FamilyHM10",
+        "AccessoryBluetooth", "AccessoryDiscovery", "CLibsystemd",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

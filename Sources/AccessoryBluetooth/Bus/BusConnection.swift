@@ -28,6 +28,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
 
   /// The most messages that are processed for one event, so that a busy bus doesn't delay devices.
   private static let messagesPerEvent = 32
+  /// How much later than sd-bus this connection gives a call up, so that sd-bus's own error comes first.
+  private static let grace = Duration.milliseconds(100)
   /// The most calls that wait for a reply.
   private static let callLimit = 256
   /// The most calls of our objects that wait for an answer; further ones are refused.
@@ -62,7 +64,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Makes a call, and returns the values of the reply.
+  /// Makes a call, and returns the values of the reply. sd-bus counts `limit` only from the time at which the bus has let this
+  /// program in; a bus that is stopped never does, so it is counted here, too.
   package func call(_ call: BusCall, within limit: Duration = .seconds(10)) async throws(BusFailure) -> BusMessage {
     guard let bus else { throw .disconnected }
     guard calls.count < Self.callLimit else { throw BusFailure(Errno.resourceBusy) }
@@ -75,7 +78,12 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
       throw BusFailure(error)
     }
     rearm()
-    return try await pending.reply.value(whenCancelled: .failure(.cancelled)).get()
+    let timer = io.schedule(at: io.now + limit + Self.grace) {
+      pending.reply.finish(.failure(BusFailure(Errno.timedOut)))
+    }
+    let reply = await pending.reply.value(whenCancelled: .failure(.cancelled))
+    io.cancel(timer)
+    return try reply.get()
   }
 
   /// Sends a call whose reply nobody needs.

@@ -8,17 +8,23 @@ import SystemPackage
 /// Reads a message of sd-bus into values.
 ///
 /// sd-bus has checked the message's form; the bus itself limits its size. This type also limits how many values are
-/// taken, how deeply they are nested, and how long a string is.
+/// taken, how deeply they are nested, how long a string is, and how many descriptors are copied.
 struct BusReader {
   private let message: OpaquePointer
   private var left = Self.valueLimit
+  private var bytesLeft = Self.byteLimit
+  private var descriptorsLeft = Self.descriptorLimit
 
-  /// The most values of a message: what 10,000 devices with thirty properties need.
-  private static let valueLimit = 1_000_000
+  /// The most values of a message: what 10,000 devices need that tell all services that fit in a packet.
+  private static let valueLimit = 2_000_000
   /// The deepest nesting. BlueZ uses seven levels.
   private static let depthLimit = 16
-  /// The longest string in bytes; the rest is cut off.
-  private static let textLimit = 4_096
+  /// The longest string and the longest array of bytes, in bytes; the rest is cut off. A value of GATT has 512 at most.
+  static let textLimit = 4_096
+  /// The most bytes of all strings and arrays: 10,000 devices need a tenth of it.
+  private static let byteLimit = 1 << 26
+  /// The most descriptors that are copied. A message can name one of its descriptors as often as it has room for.
+  static let descriptorLimit = 16
 
   private init(_ message: OpaquePointer) { self.message = message }
 
@@ -118,21 +124,33 @@ struct BusReader {
     return value
   }
 
-  private func string(_ type: Unicode.Scalar) throws(BusFailure) -> String {
+  private mutating func string(_ type: Unicode.Scalar) throws(BusFailure) -> String {
     var pointer: UnsafePointer<CChar>?
     try check(sd_bus_message_read_basic(message, SystemBus.type(type), &pointer))
-    return Self.text(pointer)
+    let text = Self.text(pointer)
+    try count(text.utf8.count)
+    return text
   }
 
-  private func bytes() throws(BusFailure) -> [UInt8] {
+  private mutating func bytes() throws(BusFailure) -> [UInt8] {
     var pointer: UnsafeRawPointer?
-    var count = 0
-    try check(sd_bus_message_read_array(message, SystemBus.type("y"), &pointer, &count))
-    return Array(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
+    var size = 0
+    try check(sd_bus_message_read_array(message, SystemBus.type("y"), &pointer, &size))
+    size = pointer == nil ? 0 : min(size, Self.textLimit)
+    try count(size)
+    return Array(UnsafeRawBufferPointer(start: pointer, count: size))
+  }
+
+  /// Takes bytes from those that the message may still have.
+  private mutating func count(_ size: Int) throws(BusFailure) {
+    guard size <= bytesLeft else { throw .malformed }
+    bytesLeft -= size
   }
 
   /// A copy of a descriptor, which otherwise is closed with its message.
-  private func descriptor() throws(BusFailure) -> BusDescriptor {
+  private mutating func descriptor() throws(BusFailure) -> BusDescriptor {
+    guard descriptorsLeft > 0 else { throw .malformed }
+    descriptorsLeft -= 1
     var number: CInt = -1
     try check(sd_bus_message_read_basic(message, SystemBus.type("h"), &number))
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)

@@ -21,6 +21,8 @@ extension AccessoryError {
       self.init(.notFound, "Bluetooth needs libsystemd, which isn't installed: the package libsystemd0 has it")
     case "org.freedesktop.DBus.Error.AccessDenied", "System.Error.13":
       self.init(.permissionDenied, "the system bus doesn't let this user speak with bluetoothd" + Self.words(failure))
+    case _ where failure.isTimeout:
+      self.init(.timedOut, "the system bus or bluetoothd doesn't answer: systemctl status dbus bluetooth says more")
     default:
       self.init(.ioFailure, "speaking with bluetoothd failed" + Self.words(failure))
     }

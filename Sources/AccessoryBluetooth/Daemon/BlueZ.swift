@@ -28,6 +28,8 @@ package actor BlueZ: IOActor {
   private var observers: [Int: @Sendable (BlueZEvent, BluetoothObjects) -> Void] = [:]
   private var nextObserver = 0
 
+  /// How often a bluetoothd that has started is asked for its objects: for a minute, besides the time that it takes to fail.
+  private static let reloads = 9
   static let name = "org.bluez"
   private static let busName = "org.freedesktop.DBus"
   private static let properties = "org.freedesktop.DBus.Properties"
@@ -201,7 +203,7 @@ package actor BlueZ: IOActor {
     guard signal.sender == owner, !owner.isEmpty else { return }
     switch (signal.interface, signal.member) {
     case (Self.manager, "InterfacesAdded"):
-      objects.added(signal)
+      if let displaced = objects.added(signal) { tell(.changed(displaced)) }
       tell(.changed(signal.values.first?.path ?? ""))
     case (Self.manager, "InterfacesRemoved"):
       objects.removed(signal)
@@ -225,13 +227,21 @@ package actor BlueZ: IOActor {
     owner = new
     objects = BluetoothObjects()
     if wasThere { tell(.gone(.bluetoothdEnded)) }
-    guard !new.isEmpty else { return }
-    Task {
+    if !new.isEmpty { Task { await self.reload(of: new) } }
+  }
+
+  /// Asks a bluetoothd that has just started for its objects. One that is busy is asked again, with pauses that grow. That it, or
+  /// the bus, has ended meanwhile, is told by signals.
+  private func reload(of new: String) async {
+    var pause = Duration.milliseconds(250)
+    for _ in 0..<Self.reloads where !hasEnded && bus != nil && owner == new {
       do throws(BusFailure) {
-        try await self.load()
-        self.tell(.returned)
+        try await load()
+        if owner == new { tell(.returned) }
+        return
       } catch {
-        // It has ended again, which the next signal tells.
+        await io.sleep(for: pause)
+        pause *= 2
       }
     }
   }

@@ -92,13 +92,16 @@ package struct GATTSerialPort: Sendable, Equatable {
   private static func none(
     _ table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings, _ label: String
   ) -> AccessoryError {
+    /// The first of many words: a table may have thousands of characteristics.
+    func some(_ words: [String], of most: Int) -> String {
+      words.prefix(most).joined(separator: ", ") + (words.count > most ? ", …" : "")
+    }
     let services = table.compactMap { entry in
       entry.service.uuid.map { service in
-        "\(service) (\(entry.characteristics.compactMap { $0.uuid?.description }.joined(separator: ", ")))"
+        "\(service) (\(some(entry.characteristics.compactMap { $0.uuid?.description }, of: 8)))"
       }
     }
-    let has =
-      services.isEmpty ? "it has no services" : "its services are " + services.prefix(16).joined(separator: ", ")
+    let has = services.isEmpty ? "it has no services" : "its services are " + some(services, of: 16)
     let what =
       settings == GATTSettings()
       ? "has no serial port of a known kind" : "doesn't have the characteristics that are named"

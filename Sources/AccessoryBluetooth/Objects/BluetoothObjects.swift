@@ -47,6 +47,9 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var deviceClass: UInt32?
   /// The path of its adapter.
   package var adapter: String
+
+  /// Whether it is connected, paired or trusted: no stranger.
+  package var isKnown: Bool { isConnected || isPaired || isTrusted }
 }
 
 /// A service of GATT.
@@ -98,7 +101,7 @@ package struct GATTDescriptor: Sendable, Equatable {
 /// of the bus; it has no bus itself.
 ///
 /// Whatever is in the messages, it holds a limited number of objects with texts of limited length. Further objects are
-/// counted and left out.
+/// counted and left out; strangers make room for a device that is connected, paired or trusted.
 package struct BluetoothObjects: Sendable, Equatable {
   /// The adapters, by path.
   package private(set) var adapters: [String: BluetoothAdapter] = [:]
@@ -114,7 +117,7 @@ package struct BluetoothObjects: Sendable, Equatable {
   package private(set) var leftOut = 0
 
   /// The most objects of a kind.
-  package static let limits = (adapters: 16, devices: 2_048, services: 4_096, characteristics: 8_192, descriptors: 8_192)
+  package static let limits = (adapters: 16, devices: 10_240, services: 4_096, characteristics: 8_192, descriptors: 8_192)
   /// The longest path and the longest name, in bytes.
   static let textLimit = (path: 256, name: 248)
 
@@ -132,10 +135,12 @@ package struct BluetoothObjects: Sendable, Equatable {
     }
   }
 
-  /// Takes in the signal `InterfacesAdded`.
-  package mutating func added(_ message: BusMessage) {
-    guard message.values.count == 2, let path = message.values[0].path else { return }
-    add(path, message.values[1])
+  /// Takes in the signal `InterfacesAdded`. Returns the path of the device that has made room for the new one; nil when there
+  /// was room.
+  @discardableResult
+  package mutating func added(_ message: BusMessage) -> String? {
+    guard message.values.count == 2, let path = message.values[0].path else { return nil }
+    return add(path, message.values[1])
   }
 
   /// Takes in the signal `InterfacesRemoved`.
@@ -169,17 +174,23 @@ package struct BluetoothObjects: Sendable, Equatable {
     }
   }
 
-  private mutating func add(_ path: String, _ interfaces: BusValue) {
-    guard path.utf8.count <= Self.textLimit.path else { return leftOut += 1 }
+  @discardableResult
+  private mutating func add(_ path: String, _ interfaces: BusValue) -> String? {
+    guard path.utf8.count <= Self.textLimit.path else {
+      leftOut += 1
+      return nil
+    }
+    var displaced: String?
     for (name, value) in interfaces.properties ?? [:] {
       guard let interface = Interface(rawValue: name), let properties = value.properties else { continue }
       switch interface {
       case .adapter: put(\.adapters, path, Self.limits.adapters, BluetoothAdapter(path: path)) { $0.take(properties) }
       case .device:
         let adapter = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        put(\.devices, path, Self.limits.devices, BluetoothDevice(path: path, adapter: adapter)) {
-          $0.take(properties, without: [])
-        }
+        var device = devices[path] ?? BluetoothDevice(path: path, adapter: adapter)
+        device.take(properties, without: [])
+        if device.isKnown, devices[path] == nil, devices.count >= Self.limits.devices { displaced = displaceStranger() }
+        put(\.devices, path, Self.limits.devices, device) { $0 = device }
       case .service:
         put(\.services, path, Self.limits.services, GATTService(path: path, device: "")) { $0.take(properties) }
       case .characteristic:
@@ -192,6 +203,17 @@ package struct BluetoothObjects: Sendable, Equatable {
         }
       }
     }
+    return displaced
+  }
+
+  /// Leaves out the stranger with the weakest signal. Returns its path; nil when there are no strangers.
+  private mutating func displaceStranger() -> String? {
+    let strangers = devices.values.lazy.filter { !$0.isKnown }
+    let weakest = strangers.min { ($0.signalStrength ?? .min, $0.path) < ($1.signalStrength ?? .min, $1.path) }
+    guard let weakest else { return nil }
+    devices[weakest.path] = nil
+    leftOut += 1
+    return weakest.path
   }
 
   private mutating func put<Object>(
@@ -233,9 +255,11 @@ package struct BluetoothObjects: Sendable, Equatable {
 
   /// The services of a device with their characteristics, in the order of their paths, which is that of the device.
   package func table(of device: String) -> [(service: GATTService, characteristics: [GATTCharacteristic])] {
-    services.values.filter { $0.device == device }.sorted { $0.path < $1.path }.map { service in
-      (service, characteristics.values.filter { $0.service == service.path }.sorted { $0.path < $1.path })
-    }
+    let found = services.values.filter { $0.device == device }.sorted { $0.path < $1.path }
+    // Each characteristic is looked at once, however many services there are.
+    var parts = Dictionary(found.map { ($0.path, [GATTCharacteristic]()) }) { first, _ in first }
+    for characteristic in characteristics.values { parts[characteristic.service]?.append(characteristic) }
+    return found.map { ($0, (parts[$0.path] ?? []).sorted { $0.path < $1.path }) }
   }
 }
 

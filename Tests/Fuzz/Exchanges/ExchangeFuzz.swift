@@ -15,6 +15,8 @@ import Glibc
 // With sharing the input says what the clients and the device of a sharing hub do. The hub runs on the threads on which it always
 // runs, so time is the input's there, but not the turns of the threads within a step.
 //
+// With bluetooth the input says what a lying bus tells of Bluetooth devices.
+//
 // The same bytes pass in a trace of that family, too, whose words are looked at.
 //
 // Time is the input's as well, and all tasks run on this one thread, one after another: an input does the same each time.
@@ -39,6 +41,9 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case "decoder": Descriptions.decode(bytes)
   case "simulator": Descriptions.simulate(bytes)
   case "sharing": SharingWorld(Script(bytes)).run()
+  case "bluetooth":
+    var bus = MadeUpBus(bytes)!
+    _ = bus.run()
   default: useFamily(bytes)
   }
   return 0

@@ -144,11 +144,11 @@ import Testing
 
   @Test func theNumberOfObjectsIsLimited() {
     var objects = BluetoothObjects()
-    for number in 0..<10_000 {
+    for number in 0..<12_000 {
       objects.added(added("/org/bluez/hci0/dev_\(number)", "org.bluez.Device1", [("Name", .text("n\(number)"))]))
     }
     #expect(objects.devices.count == BluetoothObjects.limits.devices)
-    #expect(objects.leftOut == 10_000 - BluetoothObjects.limits.devices)
+    #expect(objects.leftOut == 12_000 - BluetoothObjects.limits.devices)
     // One that is known is still followed.
     objects.added(added("/org/bluez/hci0/dev_0", "org.bluez.Device1", [("Name", .text("new"))]))
     #expect(objects.devices["/org/bluez/hci0/dev_0"]?.name == "new")

@@ -1,0 +1,1 @@
+../../Units/AccessoryBluetoothTests/MadeUpBus.swift
