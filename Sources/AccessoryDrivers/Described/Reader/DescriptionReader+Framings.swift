@@ -46,6 +46,12 @@ extension DescriptionReader {
     var framing = ProtocolDescription.Framing(name: entry.key, form: form)
     framing.limit = limit
     if let node = fields["ignore"] { ignored(node, isLayout: forms == ["layout"] && digits == nil, &framing) }
+    if let node = fields["direction"],
+      let word = word(node, "direction", among: ProtocolDescription.Direction.allCases.map(\.rawValue)),
+      let direction = ProtocolDescription.Direction(rawValue: word)
+    {
+      framing.direction = direction
+    }
     set(&framing.interrupts, fields["interrupts"].flatMap { flag($0, "interrupts") })
     return framing
   }

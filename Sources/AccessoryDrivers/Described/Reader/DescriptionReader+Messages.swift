@@ -48,6 +48,7 @@ extension DescriptionReader {
       if description.framings.count > 1 {
         report(entry.mark, "framing is missing: name one of \(Self.either(description.framings.map(\.name)))")
       }
+      if description.framings.count == 1 { isReceived(0, entry.mark) }
       return description.framings.count == 1 ? [0] : []
     }
     let names = description.framings.map(\.name)
@@ -60,9 +61,16 @@ extension DescriptionReader {
       {
         report(node.mark, "a message can have several framings only if each has a layout")
       }
+      isReceived(place, node.mark)
       framings.append(place)
     }
     return framings
+  }
+
+  /// Reports a framing whose frames never come from the accessory, so that no message can have it.
+  private mutating func isReceived(_ framing: Int, _ mark: YAMLMark) {
+    guard description.framings[framing].direction == .toDevice else { return }
+    report(mark, "frames of \(description.framings[framing].name) are never received: its direction is to_device")
   }
 
   /// The index of an element that all framings of the message have at the same index and with the same type.

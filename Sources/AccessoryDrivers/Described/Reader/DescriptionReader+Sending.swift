@@ -11,6 +11,9 @@ extension DescriptionReader {
     var unused = Set(arguments.map(\.name))
     let sends: ProtocolDescription.Contents
     if case .scalar(let name) = node.content, node.style == .plain, let framing = description.framing(named: name) {
+      if description.framings[framing].direction == .fromDevice {
+        report(node.mark, "frames of \(name) are never sent: its direction is from_device")
+      }
       sends = frame(framing, node.mark, fields, arguments, &unused)
     } else {
       for key in ["with", "data"] {

@@ -34,8 +34,8 @@ public struct DescribedCodec: FrameCodec {
     case pairs(PairBlock)
   }
 
-  /// The side of the line on which the codec is. Where frames of both sides begin alike, it decides which are tried
-  /// first.
+  /// The side of the line on which the codec is. It receives no frames of a framing that goes only the other way. Where other frames of
+  /// both sides begin alike, it decides which are tried first.
   public enum Side: Sendable, Hashable {
     /// The host: frames of the accessory are tried first.
     case host
@@ -44,7 +44,7 @@ public struct DescribedCodec: FrameCodec {
   }
 
   let kinds: [Kind]
-  /// The indices of the framings, in the order in which they are tried.
+  /// The indices of the framings whose frames are received, in the order in which they are tried.
   private let order: [Int]
   /// The byte that all frames begin with; nil if frames begin with several bytes, or with any byte.
   private let firstByte: UInt8?
@@ -81,7 +81,7 @@ public struct DescribedCodec: FrameCodec {
           throw FramingParameterError("window", "must be the only framing of its protocol")
         }
         let codec = try WindowCodec(pattern: pattern, mask: mask)
-        window = codec
+        if framing.direction.isReceived(on: side) { window = codec }
         kinds.append(.window(codec))
       case .pairs(let pairs): kinds.append(.pairs(try PairBlock(pairs, limit: framing.limit)))
       }
@@ -97,17 +97,18 @@ public struct DescribedCodec: FrameCodec {
       side == .host
         ? description.messages.flatMap(\.framings)
         : description.requests.compactMap { if case .frame(let framing, _, _) = $0.sends { framing } else { nil } })
-    order = kinds.indices.filter(own.contains) + kinds.indices.filter { !own.contains($0) }
-    hasPairs = kinds.contains { if case .pairs = $0 { true } else { false } }
-    interruptions = description.framings.indices.filter { description.framings[$0].interrupts }
-    let starts = kinds.map { kind in
-      switch kind {
+    let received = kinds.indices.filter { description.framings[$0].direction.isReceived(on: side) }
+    order = received.filter(own.contains) + received.filter { !own.contains($0) }
+    hasPairs = received.contains { if case .pairs = kinds[$0] { true } else { false } }
+    interruptions = received.filter { description.framings[$0].interrupts }
+    let starts = received.map { framing in
+      switch kinds[framing] {
       case .layout(let plan): plan.start.first
       case .pairs(let block): block.pairs.begin.first
       case .window: nil as UInt8?
       }
     }
-    firstByte = starts.allSatisfy { $0 == starts[0] } ? starts[0] : nil
+    firstByte = starts.allSatisfy { $0 == starts[0] } ? starts.first ?? nil : nil
   }
 
   /// Whether bytes are kept that may begin a frame.
@@ -143,8 +144,8 @@ public struct DescribedCodec: FrameCodec {
     guard kept.count > 1 else { return }
     let bytes = kept
     for start in 1..<bytes.count {
-      for (index, kind) in kinds.enumerated() {
-        guard case .layout(let plan) = kind, !plan.start.isEmpty, !plan.checks.isEmpty,
+      for index in order {
+        guard case .layout(let plan) = kinds[index], !plan.start.isEmpty, !plan.checks.isEmpty,
           case .whole = plan.probe(bytes.span.bytes, at: start), !description.framings[index].interrupts
         else { continue }
         counters.skippedBytes += UInt64(start)
@@ -339,8 +340,8 @@ public struct DescribedCodec: FrameCodec {
   }
 
   private func isClosingByte(_ index: Int, of bytes: [UInt8]) -> Bool {
-    for kind in kinds {
-      guard case .pairs(let block) = kind else { continue }
+    for framing in order {
+      guard case .pairs(let block) = kinds[framing] else { continue }
       let label = block.pairs.close + [block.pairs.separator]
       if index >= label.count, Array(bytes[(index - label.count)..<index]) == label { return true }
     }

@@ -11,6 +11,8 @@ extension ProtocolDescription {
     public var limit = 512
     /// Whether such a frame may interrupt a frame of another kind, which continues behind it.
     public var interrupts = false
+    /// Which way such frames go.
+    public var direction = Direction.both
     /// Bytes that are ignored anywhere in a frame's body. Only layouts of bytes have any.
     public var ignoredBytes: [UInt8] = []
     /// Texts that are ignored in a frame's body. They are removed after the ignored bytes.
@@ -18,6 +20,25 @@ extension ProtocolDescription {
 
     /// A framing of these parts.
     public init(name: String, form: Form) { (self.name, self.form) = (name, form) }
+  }
+
+  /// Which way frames of a framing go.
+  public enum Direction: String, Sendable, Hashable, CaseIterable {
+    /// Only to the accessory.
+    case toDevice = "to_device"
+    /// Only from the accessory.
+    case fromDevice = "from_device"
+    /// Both ways.
+    case both
+
+    /// Whether a codec on this side of the line receives such frames.
+    public func isReceived(on side: DescribedCodec.Side) -> Bool {
+      switch self {
+      case .toDevice: side == .accessory
+      case .fromDevice: side == .host
+      case .both: true
+      }
+    }
   }
 
   /// The forms of frames.

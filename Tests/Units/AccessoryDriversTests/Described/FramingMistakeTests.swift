@@ -6,6 +6,24 @@ import Testing
 
 /// What is said of heads, framings and bytes that are wrong, to the letter.
 @Suite struct FramingMistakeTests {
+  @Test func aFramingOfTheOtherDirectionIsToldWhereItIsUsed() {
+    let framings = """
+      framings:
+        sent: {direction: to_device, layout: [start: DD, data: 1]}
+        received: {direction: from_device, layout: [start: DD, data: 1]}
+
+      """
+    let rest = "messages: {m: {framing: sent}, n: {framing: received}}\nrequests: {r: {send: received}, s: {send: sent}}\n"
+    #expect(
+      DescriptionSample.mistakes(DescriptionSample.head + framings + rest) == [
+        "6:25: frames of sent are never received: its direction is to_device",
+        "7:22: frames of received are never sent: its direction is from_device",
+      ])
+    #expect(
+      DescriptionSample.layout("start: DD, data: 1", ", direction: in")
+        == ["3:57: direction must be to_device, from_device or both, not \"in\""])
+  }
+
   @Test(
     arguments: [
       ("just text", "1:1: a protocol's description must be keys with values (protocol: …), not \"just text\""),

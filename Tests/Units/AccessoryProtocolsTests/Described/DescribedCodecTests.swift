@@ -94,6 +94,42 @@ import Testing
     #expect(told == ["1: the check is fb00, calculated fb22", "1: the check is fb00, calculated fb22"])
   }
 
+  /// A command of JBD's is also an answer, since the check of an answer leaves out the register.
+  @Test func aFrameOfTheWrongDirectionIsNotMatched() throws {
+    var description = Samples.jbd
+    let command = hex("DDA50300FFFD77")
+    func framings(_ side: DescribedCodec.Side) throws -> [String] {
+      var codec = try DescribedCodec(description, side: side)
+      var batch = FrameBatch<DescribedHeader>()
+      codec.decode(command.span.bytes, into: &batch)
+      codec.idle(into: &batch)
+      #expect(codec.counters.skippedBytes == (batch.count == 0 ? 7 : 0))
+      return (0..<batch.count).map { description.framings[batch.header(at: $0).framing].name }
+    }
+    #expect(try framings(.host) == ["answer"] && framings(.accessory) == ["command"])
+    description.framings[0].direction = .toDevice
+    #expect(try framings(.host) == ["command"], "of a framing that goes both ways")
+    description.framings[1].direction = .toDevice
+    #expect(try framings(.host) == [], "none is received")
+    description.framings[0].direction = .fromDevice
+    description.framings[1].direction = .fromDevice
+    #expect(try framings(.accessory) == [])
+  }
+
+  @Test func aWindowThatIsOnlySentIsNotReceived() throws {
+    var framing = ProtocolDescription.Framing(name: "window", form: .window(pattern: [0, 0x3A], mask: [0x80, 0xFF]))
+    framing.direction = .toDevice
+    var description = ProtocolDescription(name: "x")
+    description.framings = [framing]
+    for side in [DescribedCodec.Side.host, .accessory] {
+      var codec = try DescribedCodec(description, side: side)
+      var batch = FrameBatch<DescribedHeader>()
+      let bytes: [UInt8] = [1, 0x3A, 2, 0x3A]
+      codec.decode(bytes.span.bytes, into: &batch)
+      #expect(batch.count == (side == .host ? 0 : 2))
+    }
+  }
+
   @Test func aChangedByteCostsOnlyItsOwnFrame() throws {
     let frame = hex(Self.j1)
     for place in frame.indices where place != 1 {
