@@ -4,9 +4,10 @@ extension CommandDescription: Codable {
   private enum CodingKeys: String, CodingKey {
     case name, summary, arguments, results
     case isWrite = "write"
+    case settings = "sets"
   }
 
-  /// Writes the fields of the service's interface. `write` is left out where it is false.
+  /// Writes the fields of the service's interface. `write` is left out where it is false, and `sets` where it is empty.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
@@ -14,6 +15,7 @@ extension CommandDescription: Codable {
     try fields.encode(arguments, forKey: .arguments)
     try fields.encode(results, forKey: .results)
     try fields.encodeIfPresent(isWrite || encoder.writesNulls ? isWrite : nil, forKey: .isWrite)
+    try fields.encodeIfPresent(settings.isEmpty ? nil : settings, forKey: .settings)
   }
 
   /// Reads what `encode` writes.
@@ -23,7 +25,44 @@ extension CommandDescription: Codable {
       try fields.decode(String.self, forKey: .name), try fields.decode(String.self, forKey: .summary),
       try fields.decode([Argument].self, forKey: .arguments),
       results: try fields.decode([Result].self, forKey: .results),
-      isWrite: try fields.decodeIfPresent(Bool.self, forKey: .isWrite) ?? false)
+      isWrite: try fields.decodeIfPresent(Bool.self, forKey: .isWrite) ?? false,
+      settings: try fields.decodeIfPresent([Setting].self, forKey: .settings) ?? [])
+  }
+}
+
+extension CommandDescription.Setting: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case name, argument, value, offset, numerator, denominator
+  }
+
+  /// Writes the fields of the service's interface: `argument`, with its numbers where they change it, or `value`.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(name, forKey: .name)
+    switch source {
+    case .value(let text): try fields.encode(text, forKey: .value)
+    case .argument(let argument, let offset, let numerator, let denominator):
+      try fields.encode(argument, forKey: .argument)
+      try fields.encodeIfPresent(offset == 0 ? nil : offset, forKey: .offset)
+      try fields.encodeIfPresent(numerator == 1 ? nil : numerator, forKey: .numerator)
+      try fields.encodeIfPresent(denominator == 1 ? nil : denominator, forKey: .denominator)
+    }
+  }
+
+  /// Reads what `encode` writes.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let name = try fields.decode(String.self, forKey: .name)
+    guard let argument = try fields.decodeIfPresent(String.self, forKey: .argument) else {
+      self.init(name, .value(try fields.decode(String.self, forKey: .value)))
+      return
+    }
+    self.init(
+      name,
+      .argument(
+        argument, offset: try fields.decodeIfPresent(Int.self, forKey: .offset) ?? 0,
+        numerator: try fields.decodeIfPresent(Int.self, forKey: .numerator) ?? 1,
+        denominator: try fields.decodeIfPresent(Int.self, forKey: .denominator) ?? 1))
   }
 }
 

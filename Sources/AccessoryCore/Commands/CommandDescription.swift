@@ -13,12 +13,15 @@ public struct CommandDescription: Sendable, Hashable {
   /// Whether the command can change something that must not change by mistake, such as the settings of a battery or the
   /// output of an inverter. Such a command needs two permissions.
   public var isWrite: Bool
+  /// The values of the accessory that the command changes, where its protocol tells.
+  public var settings: [Setting]
 
   /// A command with these properties.
   public init(
-    _ name: String, _ summary: String, _ arguments: [Argument] = [], results: [Result] = [], isWrite: Bool = false
+    _ name: String, _ summary: String, _ arguments: [Argument] = [], results: [Result] = [], isWrite: Bool = false,
+    settings: [Setting] = []
   ) {
-    self.isWrite = isWrite
+    (self.isWrite, self.settings) = (isWrite, settings)
     self.name = name
     self.summary = summary
     self.arguments = arguments

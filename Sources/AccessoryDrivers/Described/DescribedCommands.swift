@@ -11,7 +11,21 @@ extension ProtocolDescription {
       CommandDescription(
         request.name, request.summary.isEmpty ? "Asks for \(request.name)" : request.summary,
         request.arguments.map(\.described), results: results(of: request).map { .init($0.name, unit: $0.unit) },
-        isWrite: request.isWrite)
+        isWrite: request.isWrite, settings: settings(of: request))
+    }
+  }
+
+  /// The values that a request sets. Hidden ones are left out: nobody knows them by name.
+  private func settings(of request: Request) -> [CommandDescription.Setting] {
+    let hidden = Set(messages.flatMap(\.fields).filter(\.isHidden).map(\.name))
+    return request.sets.filter { !hidden.contains($0.field) }.map { setting in
+      switch setting.source {
+      case .value(.list(let words)):
+        .init(setting.field, .value(words.isEmpty ? "none" : words.map(\.asExampleText).joined(separator: ",")))
+      case .value(let value): .init(setting.field, .value(value.asExampleText))
+      case .argument(let name):
+        .init(setting.field, request.arguments.first { $0.name == name }?.source ?? .argument(name))
+      }
     }
   }
 
@@ -36,6 +50,12 @@ extension ProtocolDescription.Argument {
     // A raw number is in the unit only where it isn't scaled.
     let unit = offset == 0 && scale == .one ? unit : nil
     return .init(name, .whole(range), unit: unit, defaultValue: defaultValue.map { .whole($0) })
+  }
+
+  /// How the argument gives a value.
+  fileprivate var source: CommandDescription.Setting.Source {
+    guard words.isEmpty else { return .argument(name) }
+    return .argument(name, offset: offset, numerator: scale.numerator, denominator: scale.denominator)
   }
 
   /// The raw number of the argument in a call.

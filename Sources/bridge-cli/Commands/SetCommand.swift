@@ -9,8 +9,8 @@ struct SetCommand: SendingCommand {
     commandName: "set",
     abstract: "Sets values in an accessory.",
     discussion: """
-      NAME is a command that writes, one of its arguments, or what follows set- in a command's name (request --list). Whatever can do \
-      harm needs --write, and 'writes: allowed' in the profile.
+      NAME is a value of the accessory that a command changes (values), a command that writes, one of its arguments, or what follows \
+      set- in a command's name (request --list). Whatever can do harm needs --write, and 'writes: allowed' in the profile.
 
       EXAMPLES
         bridge-cli set EV3 volume=50

@@ -123,6 +123,46 @@ import Testing
     }
   }
 
+  /// A request is found by the values that the description says it sets, which are typed as they are shown.
+  @Test func aValueIsSetByItsOwnName() async throws {
+    try await Sandbox.with { box in
+      try box.directory.write(
+        Array(
+          """
+          protocol: heater
+          version: 1
+          framings:
+            line: {layout: [data, end: "\n"]}
+          messages:
+            state: {pattern: "S{mode} {heat}", types: {mode: {type: word, words: {N: on, F: off}}, heat: {type: number, scale: 0.1}}}
+          requests:
+            state: {send: line, data: "S", reply: state}
+            start: {send: line, data: "N", write: true, sets: {mode: on}}
+            stop: {send: line, data: "F", write: true, sets: {mode: off}}
+            warm:
+              send: line
+              data: ["H", {argument: to}]
+              arguments: {to: {type: text, from: 0, to: 999, scale: 0.1}}
+              write: true
+              sets: {heat: "{to}"}
+          """.utf8), to: "heater.yaml")
+      let heater = try await box.simulate(kind: "described", "--profile", "./heater.yaml")
+      let words = ["set", heater.path, "--driver", "./heater.yaml", "--dry-run"]
+      for (setting, sent) in [("mode=off", "46 0a"), ("mode=ON", "4e 0a"), ("heat=21.5", "48 32 31 35 0a")] {
+        let preview = try await box.run(words + [setting])
+        #expect(preview.status == 0 && preview.outputText.contains(sent), "\(preview.outputText)\(preview.errorText)")
+      }
+      for (settings, problem) in [
+        (["mode=auto"], "mode can't be set to auto: it can be off, on"),
+        (["heat=21.55"], "heat can't be set to 21.55: no number that is sent gives this value"),
+        (["mode=on", "heat=1"], "mode and heat can't be set"),
+      ] {
+        let refused = try await box.run(words + settings)
+        #expect(refused.status == EX_USAGE && refused.errorText.contains(problem), "\(refused.errorText)")
+      }
+    }
+  }
+
   /// A value alone, as `upsc` prints it.
   @Test func plainValuesArePrintedAlone() async throws {
     try await Sandbox.with { box in
