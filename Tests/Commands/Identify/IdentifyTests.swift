@@ -163,7 +163,7 @@ import Testing
       let device = try RateDevice(rate: 1)
       let settings = try device.terminal.termios2()
       let program = try box.start("identify", device.path, "--yes", "--only", "jbd", "--timeout", "30s")
-      while device.allBytes.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+      try await device.waitForBytes()
       #expect(try device.terminal.isExclusive())
       program.signal(SIGINT)
       #expect(try await program.end().status == 128 + SIGINT)

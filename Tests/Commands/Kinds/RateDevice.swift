@@ -48,6 +48,9 @@ final class RateDevice: Sendable {
 
   deinit { isOver.update { $0 = true } }
 
+  /// Returns when something was written.
+  func waitForBytes() async throws { _ = try await heard.wait { !$0.isEmpty } }
+
   /// What was written, as far as it was read.
   var written: [Heard] { heard.value }
 

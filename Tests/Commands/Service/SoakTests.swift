@@ -97,13 +97,10 @@ import Testing
   }
 
   private static func attached(_ box: Sandbox, _ count: Int) async throws {
-    let end = ContinuousClock.now + Duration.seconds(60).patient
-    while true {
+    try await eventually("\(count) accessories", within: .seconds(60)) {
       let client = try? await ControlClient.connect(to: box.socket)
       let list = try? await client?.call(Bridge.List()).accessories
-      if (list ?? []).count(where: { $0.state == .attached }) == count { return }
-      if ContinuousClock.now > end { throw Hang("\(count) accessories") }
-      try await Task.sleep(for: .milliseconds(20))
+      return (list ?? []).count(where: { $0.state == .attached }) == count
     }
   }
 

@@ -100,9 +100,10 @@ import Testing
       isAwake.update { $0 = false }
       clock.advance(by: .seconds(30))
       // Retries and time-outs are the clock's, too.
-      while await !harness.service.isAsleep("S1") {
+      try await eventually("the accessory to sleep") {
+        if await harness.service.isAsleep("S1") { return true }
         if clock.nextDeadline.map({ $0 <= clock.now + .seconds(20) }) == true { clock.advanceToNext() }
-        try await Task.sleep(for: .milliseconds(1))
+        return false
       }
       // What was sent, and sent again, is on its way yet.
       try await accessory.requests.wait { $0.count { $0.command == .status } == 4 }

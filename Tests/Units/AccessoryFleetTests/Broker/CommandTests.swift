@@ -125,9 +125,9 @@ extension WithBroker {
         let results = onlooker.seen.value.results
         #expect(results.contains { $0.contains("too many commands") } && results.contains { $0.contains("replies") })
         // It was a moment only.
-        try await Task.sleep(for: .seconds(1))
-        let end = try await request(scene, "echo", "payload=0102")
-        #expect(end.status == 0, "\(end.outputText)")
+        try await eventually("a command to be admitted again") {
+          try await request(scene, "echo", "payload=0102").status == 0
+        }
       }
     }
 
@@ -160,9 +160,9 @@ extension WithBroker {
         _ = try await publisher.transcript.wait { $0.status != nil || $0.errorText.contains(following) }
         // Its accessories arrive one after another.
         var end = try await request(scene, "echo", "payload=0102")
-        for _ in 0..<20 where end.status == EX_UNAVAILABLE {
-          try await Task.sleep(for: .milliseconds(200))
-          end = try await request(scene, "echo", "payload=0102")
+        try await eventually("an answer about the accessory") {
+          if end.status == EX_UNAVAILABLE { end = try await request(scene, "echo", "payload=0102") }
+          return end.status != EX_UNAVAILABLE
         }
         #expect(end.status == EX_NOPERM && end.outputText.contains("permits no commands"), "\(end.outputText)")
       }

@@ -85,14 +85,14 @@ extension QuirkCase {
     QuirkCase("daly", "the adapter echoes", isEchoed),
     QuirkCase("daly", "replies in pieces", comesInPieces(2)),
     QuirkCase("daly", "replies late", isLate(.milliseconds(80))),
-    QuirkCase("daly", "hears nothing for 20 ms behind a message", isDeaf(.milliseconds(20))),
+    QuirkCase("daly", "ignores input for 20 ms after a message", isDeaf(.milliseconds(20))),
   ]
 
   static let jk = [
     QuirkCase("jk", "sends the same by itself") { device, _ in
       device.quirks.pushes = [.message(try #require(device.description.messages.firstIndex { $0.name == "values" }))]
     },
-    QuirkCase("jk", "hears nothing for 100 ms behind a message", isDeaf(.milliseconds(95))),
+    QuirkCase("jk", "ignores input for 100 ms after a message", isDeaf(.milliseconds(95))),
     QuirkCase("jk", "replies in pieces", comesInPieces(5)),
     QuirkCase("jk", "replies later than it is waited for", isLate(.milliseconds(2_500))),
     QuirkCase("jk", "ends with a tag that nobody knows", says(more: "D00102", in: "values")),
@@ -170,7 +170,7 @@ extension QuirkCase {
 
   static let modbus = [
     QuirkCase("epever", "the adapter echoes", isEchoed),
-    QuirkCase("epever", "hears nothing for 10 ms behind a message", isDeaf(.milliseconds(10))),
+    QuirkCase("epever", "ignores input for 10 ms after a message", isDeaf(.milliseconds(10))),
     QuirkCase("epever", "replies late", isLate(.milliseconds(200))),
     QuirkCase("epever", "replies in pieces", comesInPieces(3)),
     QuirkCase("epever", "has no percents", missing: ["battery.percent", "battery.level"], refuses("charge")),
