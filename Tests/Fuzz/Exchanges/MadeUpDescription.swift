@@ -142,7 +142,8 @@ enum MadeUpDescription {
     let name = name(number)
     var type = choose(
       [
-        "u8", "u16", "u24", "u32", "u64", "i8", "i16le", "i64", "m8", "m16", "bcd8", "bcd32", "f32", "f64", "date16",
+        "u8", "u16", "u24", "u32", "u64", "i8", "i16le", "i64", "m8", "m16", "bcd8", "bcd32", "bcd56", "bcd64", "f32",
+        "f64", "date16",
         "text",
         "text0", "ptext", "hex", "u8", "u16be", "scattered",
       ], &script)

@@ -39,7 +39,9 @@ extension DescriptionReader {
     let whole = elements.compactMap { $0 }
     // An error in an element may be the cause of further errors in the layout, so these aren't reported.
     guard problems.count == before else { return nil }
-    guard isKnowable(whole, places, node.mark), fits(whole, node.mark, digits, limit: limit) else { return nil }
+    guard isKnowable(whole, places, node.mark), isEndInPlace(whole, places, digits),
+      fits(whole, node.mark, digits, limit: limit)
+    else { return nil }
     guard let digits else { return .layout(whole) }
     checkDigits(whole, places, node.mark, digits)
     return .hexadecimal(whole, digits)
@@ -76,8 +78,8 @@ extension DescriptionReader {
       if draft.name == "start", place != 0 {
         report(draft.mark, "start must be the first element (use constant elsewhere)")
       }
-      if draft.name == "end", place != all.count - 1 {
-        report(draft.mark, "end must be the last element (use constant elsewhere)")
+      if draft.name == "end", all[(place + 1)...].contains(where: { ["data", "length", "start"].contains($0.name) }) {
+        report(draft.mark, "end must stand behind data: only a check, a constant or a number can follow it")
       }
       return bytes(node, draft.name, limit: 64).map { made(.constant($0)) }
     case "data":

@@ -26,7 +26,7 @@ extension DescriptionReader {
         return false
       }
     }
-    let hasEnd = elements.last?.name == "end"
+    let hasEnd = elements.contains { $0.name == "end" }
     let isCounted = length != nil || count != nil
     guard isCounted || hasEnd else {
       report(
@@ -41,6 +41,30 @@ extension DescriptionReader {
       return false
     }
     return varyingIsLast(elements, drafts, checks, body: body, isCounted: isCounted)
+  }
+
+  /// Checks that what stands behind `end` is found from it: its size is fixed, and nothing else says where the frame ends.
+  mutating func isEndInPlace(
+    _ elements: [ProtocolDescription.Element], _ drafts: [DraftElement], _ digits: ProtocolDescription.Hexadecimal?
+  ) -> Bool {
+    guard let end = elements.firstIndex(where: { $0.name == "end" }), end < elements.count - 1 else { return true }
+    let isCounted = elements.contains {
+      switch $0.kind {
+      case .length, .body(.some): true
+      default: false
+      }
+    }
+    let varies = elements[(end + 1)...].contains {
+      if case .check(let check) = $0.kind { check.notation == .decimal || !check.isPresentIfEmpty } else { false }
+    }
+    guard !isCounted, !varies, digits == nil else {
+      report(
+        drafts[end].mark,
+        "end can stand in front of other elements only if their sizes are fixed, without digits: hex, and where neither a length nor "
+          + "the size of data says how long a frame is")
+      return false
+    }
+    return true
   }
 
   /// Checks that an optional checksum, or one in decimal digits, is the last element: it is located from the frame's end.

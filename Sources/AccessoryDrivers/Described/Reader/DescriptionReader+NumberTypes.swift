@@ -10,7 +10,7 @@ extension DescriptionReader {
     (1...8).map { ("u\($0 * 8)", .init(byteCount: $0)) }
     + (1...8).map { ("i\($0 * 8)", .init(byteCount: $0, encoding: .signed)) }
     + (1...4).map { ("m\($0 * 8)", .init(byteCount: $0, encoding: .signMagnitude)) }
-    + (1...4).map { ("bcd\($0 * 8)", .init(byteCount: $0, encoding: .bcd)) }
+    + (1...8).map { ("bcd\($0 * 8)", .init(byteCount: $0, encoding: .bcd)) }
     + [4, 8].map { ("f\($0 * 8)", .init(byteCount: $0, encoding: .float)) }
 
   /// The type with this name; nil when there is none.

@@ -41,8 +41,9 @@ extension FramingPlan {
       guard let stop = endIndex(bytes, at: origin, from: max(front, searched)) else {
         return available >= limit ? .broken(.tooLong) : .needs(available + 1)
       }
-      let total = stop - origin + end.count
+      let total = stop - origin + end.count + tail
       guard total <= limit else { return .broken(.tooLong) }
+      guard available >= total else { return .needs(total) }
       let digits = hasDecimalCheck ? decimalDigits(bytes, before: stop) : 0
       let bodyEnd = total - back - digits
       guard bodyEnd >= front else { return .broken(.malformed) }
@@ -88,8 +89,8 @@ extension FramingPlan {
   }
 
   private func endIndex(_ bytes: RawSpan, at origin: Int, from offset: Int) -> Int? {
-    // `end` may have begun within the bytes that were searched before.
-    var index = origin + max(front, offset - end.count + 1)
+    // `end` may have begun within the bytes that were searched before, or have been found in them without all that stands behind it.
+    var index = origin + max(front, offset - end.count - tail + 1)
     let stop = min(bytes.byteCount, origin + limit)
     while index + end.count <= stop {
       index = ByteSearch.firstIndex(of: end[0], in: bytes.extracting(0..<stop), from: index)

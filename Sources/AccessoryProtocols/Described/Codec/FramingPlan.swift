@@ -14,7 +14,7 @@ final class FramingPlan: Sendable {
     case fixed
     /// A length field in front of the body says it.
     case counted
-    /// The frame ends at the first occurrence of `end`.
+    /// The frame ends at the first occurrence of `end`, and what stands behind it.
     case terminated
   }
 
@@ -64,6 +64,8 @@ final class FramingPlan: Sendable {
   let hexadecimal: ProtocolDescription.Hexadecimal?
   let start: [UInt8]
   let end: [UInt8]
+  /// How many bytes stand behind `end`: a check, a line end. 0 where `end` is the last element.
+  let tail: Int
   let extent: Extent
   let places: [Place]
   /// The index of the body among the elements.
@@ -103,7 +105,9 @@ final class FramingPlan: Sendable {
       throw FramingParameterError("layout", "must have one body and at most 64 elements")
     }
     body = bodies[0]
-    (start, end) = (Self.constant(elements.first), elements.count > 1 ? Self.constant(elements.last) : [])
+    start = Self.constant(elements.first)
+    let mark = elements.lastIndex { $0.name == "end" } ?? elements.count - 1
+    end = mark > 0 ? Self.constant(elements[mark]) : []
     let engines = elements.map { element in
       if case .check(let check) = element.kind { CheckEngine(check) } else { nil as CheckEngine? }
     }
@@ -120,9 +124,10 @@ final class FramingPlan: Sendable {
     self.places = places
     front = places[..<body].reduce(0) { $0 + $1.byteCount }
     back = places[body...].reduce(0) { $0 + $1.byteCount }
+    tail = places[(mark + 1)...].reduce(0) { $0 + $1.byteCount }
     let conditional = elements.indices.filter { engines[$0]?.check.isPresentIfEmpty == false }
     missingIfEmpty = conditional.reduce(0) { $0 + places[$1].byteCount }
-    let last = end.isEmpty ? elements.count - 1 : elements.count - 2
+    let last = end.isEmpty || mark < elements.count - 1 ? elements.count - 1 : elements.count - 2
     guard conditional.allSatisfy({ $0 == last && $0 > bodies[0] }), conditional.count <= 1 else {
       throw FramingParameterError("unless_empty", "must be of the last element, or the last in front of end")
     }
@@ -131,8 +136,16 @@ final class FramingPlan: Sendable {
     guard decimals.allSatisfy({ $0 == last && $0 > bodies[0] }), decimals.isEmpty || !end.isEmpty else {
       throw FramingParameterError("as: decimal", "must be of the last element in front of end")
     }
+    guard
+      mark == elements.count - 1 || mark > bodies[0] && hexadecimal == nil && conditional.isEmpty && decimals.isEmpty
+    else {
+      throw FramingParameterError("end", "can only stand in front of elements of fixed sizes, in a frame of bytes")
+    }
     (length, fixedBody, extent) = try Self.extent(
       elements, places, body: bodies[0], end: end, hexadecimal: hexadecimal, hasDecimalCheck: !decimals.isEmpty)
+    guard mark == elements.count - 1 || extent == .terminated else {
+      throw FramingParameterError("end", "must be the last element of a frame whose length is known")
+    }
     guard hexadecimal == nil || extent == .terminated || !end.isEmpty else {
       throw FramingParameterError("digits: hex", "must have an end")
     }

@@ -208,6 +208,7 @@ import Testing
     #expect(range("u8") == 0...255 && range("i8") == -128...127 && range("m8") == -127...127)
     #expect(range("bcd16") == 0...9_999 && range("u64") == 0...Int.max && range("i64") == Int.min...Int.max)
     #expect(range("u32") == 0...0xFFFF_FFFF && range("f32") == nil && range("bcd32") == 0...99_999_999)
+    #expect(range("bcd40") == 0...9_999_999_999 && range("bcd64") == 0...9_999_999_999_999_999)
     #expect(DescriptionReader(file: "f", drivers: .builtIn).numberFormat("u8le") == nil, "one byte has no order")
   }
 

@@ -13,7 +13,8 @@ import Testing
         received: {direction: from_device, layout: [start: DD, data: 1]}
 
       """
-    let rest = "messages: {m: {framing: sent}, n: {framing: received}}\nrequests: {r: {send: received}, s: {send: sent}}\n"
+    let rest =
+      "messages: {m: {framing: sent}, n: {framing: received}}\nrequests: {r: {send: received}, s: {send: sent}}\n"
     #expect(
       DescriptionSample.mistakes(DescriptionSample.head + framings + rest) == [
         "6:25: frames of sent are never received: its direction is to_device",
@@ -130,7 +131,12 @@ import Testing
       ("data, data: 3", "3:31: the element data is already defined in line 3"),
       ("n: u8, n: u8, data: 1", "3:32: the element n is already defined in line 3"),
       ("data: 1, start: DD", "3:34: start must be the first element (use constant elsewhere)"),
-      ("end: DD, data: 1", "3:25: end must be the last element (use constant elsewhere)"),
+      ("end: DD, data: 1", "3:25: end must stand behind data: only a check, a constant or a number can follow it"),
+      (
+        "start: DD, data: 1, end: 77, n: u8",
+        "3:45: end can stand in front of other elements only if their sizes are fixed, without digits: hex, and where neither a "
+          + "length nor the size of data says how long a frame is"
+      ),
       ("start: DD, data: 8, length: {type: u8, of: data}", "3:45: length must stand before data"),
       (
         "length: {type: u8, of: data}, data: 8",

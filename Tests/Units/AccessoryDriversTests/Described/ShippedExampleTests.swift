@@ -15,7 +15,7 @@ import Testing
     #expect(DescriptionCheck.problems(in: described, file: name).map(\.description) == [])
   }
 
-  @Test(arguments: ["msp", "odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"])
+  @Test(arguments: ["dsmr", "msp", "odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"])
   func examplesInTheExamplesFolderAreRight(name: String) throws {
     let path = FilePath(ProjectFolder.path).appending("Examples/Protocols/\(name).yaml")
     let described = try DescriptionReader.read(path: path.string)

@@ -116,6 +116,46 @@ import Testing
     #expect(try framings(.accessory) == [])
   }
 
+  /// A telegram of a smart meter: "!", a CRC in digits, a line end. The text may have the end in it, then the check is wrong.
+  @Test(arguments: [1, 2, 3, 1_000]) func aCheckBehindTheEndIsPartOfItsFrame(pieces: Int) throws {
+    var check = ProtocolDescription.Check(.frame(.crc(.crc16ARC)), covers: 0...2)
+    check.notation = .hexadecimal
+    var description = ProtocolDescription(name: "x")
+    description.framings = [
+      .init(
+        name: "telegram",
+        form: .layout([
+          .init("start", .constant(Array("/".utf8))), .init("data", .body(nil)),
+          .init("end", .constant(Array("!".utf8))),
+          .init("check", .check(check)), .init("constant", .constant([13, 10])),
+        ]))
+    ]
+    description.framings[0].limit = 64
+    var codec = try DescribedCodec(description)
+    let frame = try codec.frame(0, [:], body: Array("a\r\n".utf8))
+    // The CRC-16/ARC of "/a\r\n!".
+    #expect(frame == Array("/a\r\n!419D\r\n".utf8))
+    #expect(throws: FrameEncodingError.self) { try codec.frame(0, [:], body: Array("a!b".utf8)) }
+    var wire = Array("!12/x!0000\r\n".utf8) + frame + frame
+    wire += Array("/".utf8) + [UInt8](repeating: 0x61, count: 80) + frame + Array("/late!".utf8)
+    var batch = FrameBatch<DescribedHeader>()
+    for start in stride(from: 0, to: wire.count, by: pieces) {
+      codec.decode(wire[start..<min(start + pieces, wire.count)].span.bytes, into: &batch)
+    }
+    #expect(batch.count == 3)
+    #expect((0..<batch.count).allSatisfy { batch.header(at: $0).body == 1..<4 && batch.payloadBytes(at: $0) == frame })
+    #expect(codec.unfinishedByteCount == 6 && codec.counters.tooLong == 1)
+  }
+
+  @Test func numbersInDecimalDigitsHaveUpToSixteen() {
+    let format = ProtocolDescription.NumberFormat(byteCount: 8, encoding: .bcd)
+    #expect(format.bytes(of: 9_876_543_210_123_456) == [0x98, 0x76, 0x54, 0x32, 0x10, 0x12, 0x34, 0x56])
+    #expect(format.whole(0x9876_5432_1012_3456) == 9_876_543_210_123_456 && format.whole(.max) == nil)
+    #expect(format.bytes(of: 10_000_000_000_000_000) == nil && format.bytes(of: .max) == nil)
+    let five = ProtocolDescription.NumberFormat(byteCount: 5, order: .littleEndian, encoding: .bcd)
+    #expect(five.bytes(of: 1_234_567_890) == [0x90, 0x78, 0x56, 0x34, 0x12] && five.bytes(of: 10_000_000_000) == nil)
+  }
+
   @Test func aWindowThatIsOnlySentIsNotReceived() throws {
     var framing = ProtocolDescription.Framing(name: "window", form: .window(pattern: [0, 0x3A], mask: [0x80, 0xFF]))
     framing.direction = .toDevice
