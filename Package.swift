@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
     .library(name: "FamilyMAVLink", targets: ["FamilyMAVLink"]),
+    .library(name: "FamilyEV3", targets: ["FamilyEV3"]),
     .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
     .library(name: "FamilyBluno", targets: ["FamilyBluno"]),
     .library(name: "FamilyHM10", targets: ["FamilyHM10"]),
@@ -91,7 +92,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       resources: [
-        .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"), .embedInCode("EV3/ev3.yaml"),
+        .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"),
       ]),
     .target(
       name: "FamilyHM1X",
@@ -127,8 +128,17 @@ let package = Package(
       path: "Sources/Families/HM10",
       resources: [.embedInCode("hm10.yaml")]),
     .target(
+      name: "FamilyEV3",
+      dependencies: [
+        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessorySimulator",
+      ],
+      path: "Sources/Families/EV3",
+      resources: [.embedInCode("ev3.yaml")]),
+    .target(
       name: "AccessoryFamilies",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
         "FamilyHM1X",
         "FamilyBluno",
@@ -194,6 +204,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
         "FamilyHM10",
@@ -231,6 +242,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryLinkTests",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport",
         "FamilyHM10",
@@ -238,6 +250,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySharingTests",
       dependencies: [
+        "FamilyEV3",
         "AccessoryCore", "AccessorySharing", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessorySharingTests"),
@@ -262,6 +275,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryProtocolsTests",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport",
         "FamilyBluno",
         "FamilyHM10",
@@ -334,6 +348,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
         "FamilyHM10",
@@ -344,6 +359,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
         "FamilyHM10",
@@ -354,6 +370,7 @@ let package = Package(
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
+        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryBluetooth", "AccessoryCore",
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
@@ -401,6 +418,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryBridgeTests",
       dependencies: [
+        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
@@ -410,6 +428,7 @@ let package = Package(
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
+        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
@@ -419,6 +438,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
@@ -436,6 +456,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
     .testTarget(
       name: "LabTests",
       dependencies: [
+        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
@@ -452,6 +473,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
+        "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
         "FamilyHM10",

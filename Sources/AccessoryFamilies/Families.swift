@@ -2,6 +2,7 @@
 
 @_exported import AccessoryDrivers
 @_exported import FamilyBluno
+@_exported import FamilyEV3
 @_exported import FamilyHM10
 @_exported import FamilyHM1X
 @_exported import FamilyMAVLink

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyEV3
 
 // A target for libFuzzer: the EV3's messages, both ways. What can be read can be written again, and means the same.
 

@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryProtocols
 
 extension Driver {
   /// The same driver, with the profiles that come with it. They are read when they are asked for.
@@ -15,6 +16,13 @@ extension Driver {
   package func found(by probe: @escaping Probe, at places: [ProbePlace]) -> Driver {
     var driver = self
     (driver.probe, driver.probePlaces) = (probe, places)
+    return driver
+  }
+
+  /// The same driver, with its protocol's message numbers, which may differ when a recording is replayed.
+  package func numbered(_ numbering: ReplayNumbering) -> Driver {
+    var driver = self
+    driver.numbering = numbering
     return driver
   }
 

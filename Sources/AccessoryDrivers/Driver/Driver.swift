@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryLink
+import AccessoryProtocols
 
 /// A driver: opens accessories of one kind. Profiles refer to it by its name.
 public struct Driver: Sendable {
@@ -30,6 +31,8 @@ public struct Driver: Sendable {
   /// The profiles that come with this driver: the first is the one that has its name.
   public var profiles: [Profile] { shippedProfiles() }
   var shippedProfiles: @Sendable () -> [Profile] = { [] }
+  /// The protocol's message numbers, which may differ when a recording is replayed; none when it has none.
+  public internal(set) var numbering = ReplayNumbering.none
   /// Makes the probes by which `identify` finds its accessories; nil when it can't find them.
   var probe: Probe?
   /// Where the probe has its turns in the order of `identify`.
@@ -164,8 +167,8 @@ public struct Driver: Sendable {
     }
   }
 
-  /// Makes the exchange that must precede the protocol, before another program speaks the protocol over `session`: an
-  /// EV3 brick on the network, for example, must be greeted.
+  /// Makes the exchange that must precede the protocol, before another program speaks the protocol over `session`. Some accessories
+  /// must be greeted on the network, for example.
   /// Throws `timedOut`, `badData`, `disconnected`.
   public func greet(
     over session: AccessorySession, clock: any TimerClock = IOThread.shared

@@ -29,7 +29,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// then the session isn't closed.
   #if compiler(>=6.3)
     @specialized(where Rules == AF1Exchange)
-    @specialized(where Rules == EV3Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public static func open(
@@ -53,7 +52,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// when too many requests wait already.
   #if compiler(>=6.3)
     @specialized(where Rules == AF1Exchange)
-    @specialized(where Rules == EV3Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
@@ -64,7 +62,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// errors of `request`. See `events` for the stream.
   #if compiler(>=6.3)
     @specialized(where Rules == AF1Exchange)
-    @specialized(where Rules == EV3Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func requestAndEvents(
@@ -79,7 +76,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// its last stream is released.
   #if compiler(>=6.3)
     @specialized(where Rules == AF1Exchange)
-    @specialized(where Rules == EV3Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func events() -> EventStream<Rules.Event> { core.events(of: self) }
@@ -102,7 +98,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// device.
   #if compiler(>=6.3)
     @specialized(where Rules == AF1Exchange)
-    @specialized(where Rules == EV3Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func close() async { await core.close() }

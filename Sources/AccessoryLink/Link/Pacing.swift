@@ -11,7 +11,7 @@ public enum Pacing: Sendable, Hashable {
   case window(Int)
 
   /// The number of requests that may be unanswered at a time.
-  var window: Int {
+  package var window: Int {
     switch self {
     case .reply, .gap: 1
     case .window(let count): max(1, count)
@@ -19,7 +19,7 @@ public enum Pacing: Sendable, Hashable {
   }
 
   /// The shortest time from sending one request to sending the next.
-  var gap: Duration {
+  package var gap: Duration {
     if case .gap(let duration) = self { duration } else { .zero }
   }
 }

@@ -16,16 +16,13 @@ public struct FrameRouting: Sendable {
 
   package init(_ rules: any Routing) { self.rules = rules }
 
+  /// Routes the frames of a protocol with these rules.
+  package init(_ family: some RoutedProtocol) { rules = RoutingCore(family) }
+
   /// Routes AF1. HELLO is sent once, before the first client's first request. The hub answers the clients' own HELLOs. `label` is the
   /// accessory's name in error messages.
   public static func af1(label: String, options: AF1Exchange.Options = AF1Exchange.Options()) -> FrameRouting {
     FrameRouting(RoutingCore(AF1Routing(label: label, options: options)))
-  }
-
-  /// Routes the EV3's messages, with one unanswered command at a time. The timeout of a command is 10 s, or that of `options` if it is
-  /// longer.
-  public static func ev3(label: String, options: EV3Exchange.Options = EV3Exchange.Options()) -> FrameRouting {
-    FrameRouting(RoutingCore(EV3Routing(label: label, options: options)))
   }
 
   /// Routes the frames of a described protocol, with one unanswered request at a time. Unless `allowsWrites` is true, a client's

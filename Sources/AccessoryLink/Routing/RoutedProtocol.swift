@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 /// The meaning of a client's frame.
-enum ClientFrame<Request: Sendable>: Sendable {
+package enum ClientFrame<Request: Sendable>: Sendable {
   /// A request to which the client expects a reply, with the client's number for it.
   case ask(Request, number: UInt16)
   /// A message to the accessory without a reply.
@@ -16,29 +16,29 @@ enum ClientFrame<Request: Sendable>: Sendable {
 }
 
 /// A client's request, from its decoding until its reply.
-struct RoutedRequest<Request: Sendable>: Sendable {
-  enum Kind: Sendable {
+package struct RoutedRequest<Request: Sendable>: Sendable {
+  package enum Kind: Sendable {
     case ask, tell, open
   }
 
   /// How the request is carried out.
-  var kind: Kind
+  package var kind: Kind
   /// The request in the form of the protocol's rules.
-  var request: Request
+  package var request: Request
   /// The number that the client gave to the request.
-  var number: UInt16
+  package var number: UInt16
   /// The client that made the request; nil when it has left.
-  var client: Int?
+  package var client: Int?
   /// Whether the client has repeated the request before the reply.
-  var isRepeated = false
+  package var isRepeated = false
   /// When it was the request's turn.
-  var turn: MonotonicTime?
+  package var turn: MonotonicTime?
   /// When the request was sent to the accessory. The rules may wait, for example because a late reply could be taken for its reply.
-  var sent: MonotonicTime?
+  package var sent: MonotonicTime?
 }
 
 /// What a protocol adds to its `Exchange` so that a `RoutingCore` can route its frames.
-protocol RoutedProtocol: Sendable {
+package protocol RoutedProtocol: Sendable {
   associatedtype Rules: Exchange
   /// What is stored for each client.
   associatedtype Memory: Sendable
@@ -93,18 +93,20 @@ protocol RoutedProtocol: Sendable {
 }
 
 extension RoutedProtocol {
-  var asksAgain: Bool { false }
-  func known(_ request: RoutedRequest<Rules.Request>, _ memory: Memory, now: MonotonicTime) -> [UInt8]? { nil }
-  func answer(toBroken header: Rules.Codec.Header, _ outcome: FrameOutcome) -> [UInt8]? { nil }
-  func opening(_ request: RoutedRequest<Rules.Request>, _ memory: inout Memory) -> (answer: [UInt8], isNew: Bool) {
+  package var asksAgain: Bool { false }
+  package func known(_ request: RoutedRequest<Rules.Request>, _ memory: Memory, now: MonotonicTime) -> [UInt8]? { nil }
+  package func answer(toBroken header: Rules.Codec.Header, _ outcome: FrameOutcome) -> [UInt8]? { nil }
+  package func opening(_ request: RoutedRequest<Rules.Request>, _ memory: inout Memory) -> (
+    answer: [UInt8], isNew: Bool
+  ) {
     ([], false)
   }
-  func remember(
+  package func remember(
     _ reply: [UInt8]?, to request: RoutedRequest<Rules.Request>, _ memory: inout Memory, now: MonotonicTime
   ) {}
-  func part(
+  package func part(
     _ batch: FrameBatch<Rules.Codec.Header>, at index: Int, of request: RoutedRequest<Rules.Request>,
     since before: LinkCounters
   ) -> [UInt8]? { nil }
-  mutating func expire(now: MonotonicTime, into batch: inout FrameBatch<Rules.Codec.Header>) {}
+  package mutating func expire(now: MonotonicTime, into batch: inout FrameBatch<Rules.Codec.Header>) {}
 }

@@ -10,16 +10,16 @@ public enum ByteOrder: UInt8, Sendable, Hashable {
 
 extension ByteOrder {
   /// By how many bits byte `index` is shifted in an integer of `byteCount` bytes.
-  @inline(__always)
-  func shift(ofByte index: Int, of byteCount: Int) -> Int {
+  @inlinable @inline(__always)
+  package func shift(ofByte index: Int, of byteCount: Int) -> Int {
     8 * (self == .littleEndian ? index : byteCount - 1 - index)
   }
 }
 
 extension RawSpan {
   /// The unsigned integer of `byteCount` bytes, 1…4, at `offset`.
-  @inline(__always)
-  func integer(at offset: Int, byteCount: Int, _ order: ByteOrder) -> UInt32 {
+  @inlinable @inline(__always)
+  package func integer(at offset: Int, byteCount: Int, _ order: ByteOrder) -> UInt32 {
     var value: UInt32 = 0
     for index in 0..<byteCount {
       value |= UInt32(byte(at: offset + index)) << UInt32(order.shift(ofByte: index, of: byteCount))

@@ -7,12 +7,12 @@ import AccessoryProtocols
 
 /// A simulated AF1 accessory on a pseudo-terminal or as a USB device. Its battery drains, and faults happen on demand.
 public actor AF1Simulator: HostedSimulator {
-  nonisolated let executor = DispatchExecutor(label: "accessory.simulator.framed")
-  nonisolated let io: IOThread
+  package nonisolated let executor = DispatchExecutor(label: "accessory.simulator.framed")
+  package nonisolated let io: IOThread
   private let configuration: Configuration
   /// The simulator's events, for a single reader. The stream ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
-  var host: PlugHost<Event>
+  package var host: PlugHost<Event>
 
   var device: AF1Device
   /// Drops and corrupts frames of the host; nil when no such fault is configured.
@@ -65,7 +65,7 @@ public actor AF1Simulator: HostedSimulator {
   /// Unplugs the accessory for good, and removes its link and announcement. Returns when everything is closed.
   public func stop() async { await stopHosting() }
 
-  func pluggedIn() {
+  package func pluggedIn() {
     codec.reset()
     spoiler?.reset()
     requestCount = 0
@@ -114,7 +114,7 @@ public actor AF1Simulator: HostedSimulator {
 
   // MARK: - Requests
 
-  func received() {
+  package func received() {
     if let deafUntil, io.now < deafUntil { return }
     spoiler?.spoil(&host.buffer)
     let bytes = host.buffer

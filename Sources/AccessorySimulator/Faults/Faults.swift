@@ -38,7 +38,7 @@ public struct Faults: Sendable, Hashable {
   public var isRandom: Bool { drop + corrupt + dropRequests + corruptRequests > 0 }
 
   /// The faults for the host's frames, as those of a `FaultyLine`.
-  var ofRequests: Faults {
+  package var ofRequests: Faults {
     var faults = Faults()
     (faults.drop, faults.corrupt) = (dropRequests, corruptRequests)
     return faults
@@ -46,12 +46,15 @@ public struct Faults: Sendable, Hashable {
 }
 
 /// A line that drops and corrupts frames. The same seed has the same effect on the same frames.
-struct FaultyLine: Sendable {
-  let faults: Faults
-  var random: SeededGenerator
+package struct FaultyLine: Sendable {
+  package let faults: Faults
+  package var random: SeededGenerator
+
+  /// A line with these faults.
+  package init(faults: Faults, random: SeededGenerator) { (self.faults, self.random) = (faults, random) }
 
   /// The frame as it arrives; nil when it is dropped.
-  mutating func pass(_ frame: [UInt8]) -> [UInt8]? {
+  package mutating func pass(_ frame: [UInt8]) -> [UInt8]? {
     // Always three random numbers, so that changing one fault's share doesn't change when another happens.
     let (dropDraw, corruptDraw, place) = (draw(), draw(), random.next())
     if dropDraw < faults.drop { return nil }

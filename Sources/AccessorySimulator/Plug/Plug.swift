@@ -15,7 +15,7 @@ public enum SimulatorConnection: Sendable {
 }
 
 /// A simulated accessory that is plugged in.
-struct Plug: Sendable {
+package struct Plug: Sendable {
   /// What the transports of a plug tell. They are called on any thread.
   struct Listeners: Sendable {
     /// The host has changed a USB device's serial settings.
@@ -27,9 +27,9 @@ struct Plug: Sendable {
   }
 
   /// The path of the terminal, of the USB device in sysfs, or of the TCP address.
-  let path: String
+  package let path: String
   /// The accessory's end of the connection; nil on the network while no host is connected.
-  var transport: (any Transport)?
+  package var transport: (any Transport)?
   private let presence: Presence?
   private let listener: NetworkListener?
 
@@ -65,7 +65,7 @@ struct Plug: Sendable {
   }
 
   /// Whether hosts connect over the network, one after another.
-  var isNetwork: Bool { listener != nil }
+  package var isNetwork: Bool { listener != nil }
   /// The network port at which it listens; nil for other connections.
   var port: UInt16? { listener?.address.port }
 

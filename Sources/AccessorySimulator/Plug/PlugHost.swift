@@ -22,32 +22,35 @@ package protocol Simulator: Actor {
 }
 
 /// What a hosted simulator has of its plug: where it is plugged in now and was before, and the faults of its line.
-struct PlugHost<Event: SimulatorEvent>: Sendable {
+package struct PlugHost<Event: SimulatorEvent>: Sendable {
   /// What the accessory is connected to. After the first time, a network port is the one that it had.
-  fileprivate(set) var connection: SimulatorConnection
+  package fileprivate(set) var connection: SimulatorConnection
   private let hints: DiscoveryHints
-  let faults: Faults
+  package let faults: Faults
   /// The simulator's events, and the end at which they come in.
-  let events: AsyncStream<Event>
-  let continuation: AsyncStream<Event>.Continuation
+  package let events: AsyncStream<Event>
+  package let continuation: AsyncStream<Event>.Continuation
   /// The event of changed serial settings of a USB device; nil when there is none.
-  var lineEvent: (@Sendable (HostLineSettings) -> Event)?
+  package var lineEvent: (@Sendable (HostLineSettings) -> Event)?
   /// Whether `used` is called.
-  var hearsUse = false
+  package var hearsUse = false
 
-  var line: FaultyLine
-  fileprivate(set) var plug: Plug?
+  package var line: FaultyLine
+  package fileprivate(set) var plug: Plug?
   fileprivate var plugging: Task<Result<Plug, AccessoryError>, Never>?
   /// Incremented when the accessory is plugged in and when it is unplugged, so that what belongs to an earlier plug has no effect.
   fileprivate var era = 0
   /// The path where it was plugged in last.
   fileprivate var lastPath: String?
-  fileprivate(set) var isStopped = false
+  package fileprivate(set) var isStopped = false
   /// The bytes that arrived last, and the lengths of the messages in them where the transport keeps messages.
-  var buffer: [UInt8] = []
-  fileprivate(set) var messages: [Int] = []
+  package var buffer: [UInt8] = []
+  package fileprivate(set) var messages: [Int] = []
 
-  init(_ connection: SimulatorConnection, _ hints: DiscoveryHints, _ faults: Faults = Faults(), seed: UInt64 = 0) {
+  /// A host that isn't plugged in yet. `seed` is that of the faults of its line.
+  package init(
+    _ connection: SimulatorConnection, _ hints: DiscoveryHints, _ faults: Faults = Faults(), seed: UInt64 = 0
+  ) {
     (self.connection, self.hints, self.faults) = (connection, hints, faults)
     line = FaultyLine(faults: faults, random: SeededGenerator(seed: seed))
     (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
@@ -72,7 +75,7 @@ struct PlugHost<Event: SimulatorEvent>: Sendable {
 }
 
 /// A simulator whose `PlugHost` plugs it in and unplugs it, and passes it what a host sends: what all simulators do alike.
-protocol HostedSimulator: Simulator {
+package protocol HostedSimulator: Simulator {
   /// The simulator's serial dispatch queue.
   nonisolated var executor: DispatchExecutor { get }
   nonisolated var io: IOThread { get }
@@ -95,18 +98,18 @@ protocol HostedSimulator: Simulator {
 }
 
 extension HostedSimulator {
-  func pluggedIn() {}
-  func unplugged() {}
-  func connected(_ transport: any Transport) {}
-  func hostLeft() {}
-  func lineEnded(_ error: AccessoryError?) { pullPlug() }
-  func used(_ isUsed: Bool) {}
+  package func pluggedIn() {}
+  package func unplugged() {}
+  package func connected(_ transport: any Transport) {}
+  package func hostLeft() {}
+  package func lineEnded(_ error: AccessoryError?) { pullPlug() }
+  package func used(_ isUsed: Bool) {}
 }
 
 // Plugging in and unplugging.
 extension HostedSimulator {
   /// Plugs the accessory in, unless it is plugged in. Returns its path. Throws what `Plug.make` throws, and `cancelled` after the end.
-  func putPlug() async throws(AccessoryError) -> String {
+  package func putPlug() async throws(AccessoryError) -> String {
     if let plug = host.plug { return plug.path }
     if host.isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
     // Callers that come meanwhile wait for the same task.
@@ -148,7 +151,7 @@ extension HostedSimulator {
   }
 
   /// Unplugs the accessory. It is plugged in again later if the faults say so.
-  func pullPlug(tells: Bool = true) {
+  package func pullPlug(tells: Bool = true) {
     guard let plug = host.plug else { return }
     host.plug = nil
     host.era += 1
@@ -161,7 +164,7 @@ extension HostedSimulator {
   }
 
   /// Unplugs the accessory for good. Returns when everything is closed.
-  func stopHosting(tells: Bool = true) async {
+  package func stopHosting(tells: Bool = true) async {
     host.isStopped = true
     let plug = host.plug
     pullPlug(tells: tells)
@@ -195,7 +198,7 @@ extension HostedSimulator {
   }
 
   /// Ends the connection to the host. On the network another host may connect; otherwise the line has ended.
-  func loseHost(_ error: AccessoryError? = nil) {
+  package func loseHost(_ error: AccessoryError? = nil) {
     guard let plug = host.plug, plug.isNetwork, let transport = plug.transport else { return lineEnded(error) }
     transport.beginClose()
     host.plug?.transport = nil
@@ -203,17 +206,17 @@ extension HostedSimulator {
   }
 
   /// Sends bytes over the line, with its faults.
-  func send(_ bytes: [UInt8]) {
+  package func send(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, let frame = host.line.pass(bytes) else { return }
     guard host.faults.delay > .zero else { return offer(frame) }
     afterThisPlug(host.faults.delay) { $0.offer(frame) }
   }
 
   /// When the host doesn't read, bytes that don't fit are lost, as on a line without flow control.
-  func offer(_ bytes: [UInt8]) { _ = host.plug?.transport?.output.offer(bytes) }
+  package func offer(_ bytes: [UInt8]) { _ = host.plug?.transport?.output.offer(bytes) }
 
   /// Unplugs the accessory in the middle of a reply, if there is one.
-  func pullPlug(amid reply: [UInt8]?) {
+  package func pullPlug(amid reply: [UInt8]?) {
     if let reply { offer(Array(reply[..<(reply.count / 2)])) }
     pullPlug()
   }
@@ -221,19 +224,20 @@ extension HostedSimulator {
 
 // Time.
 extension HostedSimulator {
-  nonisolated func post(_ body: @escaping @Sendable (isolated Self) -> Void) {
+  package nonisolated func post(_ body: @escaping @Sendable (isolated Self) -> Void) {
     executor.post { self.assumeIsolated(body) }
   }
 
-  func at(_ time: MonotonicTime, on clock: (any TimerClock)? = nil, _ body: @escaping @Sendable (isolated Self) -> Void)
-  {
+  package func at(
+    _ time: MonotonicTime, on clock: (any TimerClock)? = nil, _ body: @escaping @Sendable (isolated Self) -> Void
+  ) {
     _ = (clock ?? io).schedule(at: time) { [weak self] in self?.post(body) }
   }
 
-  func after(_ time: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) { at(io.now + time, body) }
+  package func after(_ time: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) { at(io.now + time, body) }
 
   /// Runs `body` after a time, unless the accessory was unplugged meanwhile.
-  func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) {
+  package func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) {
     let era = host.era
     after(time) { simulator in
       if simulator.host.era == era, simulator.host.plug != nil { body(simulator) }

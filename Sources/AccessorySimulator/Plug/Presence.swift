@@ -8,13 +8,18 @@ import Glibc
 import SystemPackage
 
 /// How other programs find a simulator on a pseudo-terminal or on the network.
-struct DiscoveryHints: Sendable {
+package struct DiscoveryHints: Sendable {
   /// The path of a link to the terminal; nil for no link.
-  var link: String?
+  package var link: String?
   /// The announcement, without path and link; nil when the simulator isn't announced.
-  var announcement: Announcement?
+  package var announcement: Announcement?
   /// The folder of the announcement; nil means the user's.
-  var directory: String?
+  package var directory: String?
+
+  /// Hints of these parts.
+  package init(link: String? = nil, announcement: Announcement? = nil, directory: String? = nil) {
+    (self.link, self.announcement, self.directory) = (link, announcement, directory)
+  }
 }
 
 /// The link and the announcement of a simulator that is plugged in.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryProtocols
 
 /// Compares the bytes that a host sends with the bytes that the recorded host sent.
 ///
@@ -63,7 +64,7 @@ struct ReplayHost: Sendable {
   }
 
   private mutating func endPart(from start: Int, by barrier: Barrier) {
-    frames += numbering.frames(in: Array(stream[start...])).map { frame in
+    frames += numbering.frames(Array(stream[start...])).map { frame in
       var frame = frame
       frame.range = (frame.range.lowerBound + start)..<(frame.range.upperBound + start)
       frame.numberStart += start

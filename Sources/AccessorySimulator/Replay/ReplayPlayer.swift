@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryProtocols
 
 /// The accessory's side of a recorded conversation, as a value without a clock. Its owner passes in what the host does
 /// and the current time, and carries out the actions that `next` returns.
@@ -141,7 +142,7 @@ struct ReplayAccessory: Sendable {
   }
 
   private mutating func endPart(from start: Int) {
-    frames += numbering.frames(in: Array(stream[start...])).filter(\.isReply).map { frame in
+    frames += numbering.frames(Array(stream[start...])).filter(\.isReply).map { frame in
       var frame = frame
       frame.range = (frame.range.lowerBound + start)..<(frame.range.upperBound + start)
       frame.numberStart += start

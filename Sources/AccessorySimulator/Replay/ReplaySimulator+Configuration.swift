@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryProtocols
 
 extension ReplaySimulator {
   /// How a host reaches the accessory.

@@ -6,12 +6,12 @@ import AccessoryIO
 
 /// Plays the accessory's side of a recorded conversation to a host, and compares the host's bytes with the recording.
 public actor ReplaySimulator: HostedSimulator {
-  nonisolated let executor = DispatchExecutor(label: "accessory.simulator.replay")
-  nonisolated let io: IOThread
+  package nonisolated let executor = DispatchExecutor(label: "accessory.simulator.replay")
+  package nonisolated let io: IOThread
   private let configuration: Configuration
   /// The events of the replay, for one reader. When more than 1,024 wait, the oldest are dropped. Ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
-  var host: PlugHost<Event>
+  package var host: PlugHost<Event>
 
   private var player: ReplayPlayer
   /// Bytes that wait because the output queue was full.
@@ -64,7 +64,7 @@ public actor ReplaySimulator: HostedSimulator {
     await stopHosting(tells: false)
   }
 
-  func pluggedIn() {
+  package func pluggedIn() {
     schedule()
     if case .usb = configuration.connection {
       player.hostCame(at: io.now)
@@ -72,7 +72,7 @@ public actor ReplaySimulator: HostedSimulator {
     }
   }
 
-  func unplugged() { unsent = nil }
+  package func unplugged() { unsent = nil }
 
   private func comeBack() {
     Task {
@@ -87,24 +87,24 @@ public actor ReplaySimulator: HostedSimulator {
   // MARK: - The host
 
   /// Handles the first open and the last close of the terminal.
-  func used(_ isUsed: Bool) {
+  package func used(_ isUsed: Bool) {
     if isUsed { player.hostCame(at: io.now) } else { player.hostWent() }
     advance()
   }
 
-  func connected(_ transport: any Transport) {
+  package func connected(_ transport: any Transport) {
     transport.output.onSpace { [weak self] in self?.post { $0.advance() } }
     guard host.plug?.isNetwork == true else { return }
     player.hostCame(at: io.now, pause: .zero)
     advance()
   }
 
-  func received() {
+  package func received() {
     player.take(host.buffer)
     advance()
   }
 
-  func hostLeft() {
+  package func hostLeft() {
     // Bytes that the host didn't receive are lost, as with a real accessory.
     unsent = nil
     player.hostWent()
@@ -112,7 +112,7 @@ public actor ReplaySimulator: HostedSimulator {
   }
 
   /// The line can't be opened again, so the replay fails.
-  func lineEnded(_ error: AccessoryError?) {
+  package func lineEnded(_ error: AccessoryError?) {
     guard let transport = host.plug?.transport else { return }
     transport.beginClose()
     end(.failed(error ?? AccessoryError.disconnected(transport.label)))

@@ -44,11 +44,11 @@ public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
     case news(Device.News)
   }
 
-  nonisolated let executor = DispatchExecutor(label: "accessory.simulator.\(Device.driver)")
-  nonisolated let io: IOThread
+  package nonisolated let executor = DispatchExecutor(label: "accessory.simulator.\(Device.driver)")
+  package nonisolated let io: IOThread
   /// The simulator's events, for a single reader. The stream ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
-  var host: PlugHost<Event>
+  package var host: PlugHost<Event>
 
   /// The accessory's state.
   public private(set) var device: Device
@@ -87,12 +87,12 @@ public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
   /// Unplugs the accessory for good. Returns when everything is closed.
   public func stop() async { await stopHosting() }
 
-  func pluggedIn() {
+  package func pluggedIn() {
     (piece, pieceCount) = ([], 0)
     run(device.start())
   }
 
-  func unplugged() { era += 1 }
+  package func unplugged() { era += 1 }
 
   /// Carries out an action now.
   public func perform(_ action: Device.ScheduledAction) { run(device.perform(action)) }
@@ -102,7 +102,7 @@ public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
 
   // MARK: - Bytes
 
-  func received() {
+  package func received() {
     guard let pause = device.pause else { return take(host.buffer) }
     piece += host.buffer.prefix(Self.pieceLimit - piece.count)
     arrivals += 1

@@ -6,6 +6,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
+import FamilyEV3
 
 struct SimulateEV3: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

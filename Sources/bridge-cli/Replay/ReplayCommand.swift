@@ -107,7 +107,7 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
     configuration.patience = patience?.duration
     var driver: String?
     if case .driver(let name) = framing { driver = name }
-    configuration.numbering = ReplayNumbering(driver: driver)
+    configuration.numbering = driver.flatMap { KnownDrivers.driver(named: $0)?.numbering } ?? .none
     let serial = try await SimulatedSerial.chosen(serial, or: "REPLAY", digits: 1)
     if let tcp { configuration.connection = .network(host: tcp.host, port: tcp.port) }
     if var identity = usb.identity {

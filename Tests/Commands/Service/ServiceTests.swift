@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessorySimulator
+import FamilyEV3
 import Glibc
 import TestSupport
 import Testing

@@ -7,6 +7,7 @@ import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
 import FamilyBluno
+import FamilyEV3
 import FamilyHM10
 import FamilyHM1X
 import FamilyMAVLink

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
 import FamilyBluno
+import FamilyEV3
 import FamilyHM10
 import FamilyHM1X
 import FamilyMAVLink

@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
+import FamilyEV3
 import TestSupport
 import Testing
 

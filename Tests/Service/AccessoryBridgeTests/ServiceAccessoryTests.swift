@@ -3,6 +3,7 @@
 import AccessoryBridge
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyEV3
 import Glibc
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import AccessoryControl
 import AccessoryDrivers
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyEV3
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryFamilies
+import FamilyEV3
 import Testing
 
 @testable import AccessoryDrivers

@@ -12,6 +12,7 @@ import Testing
 
 @testable import AccessoryDrivers
 @testable import FamilyBluno
+@testable import FamilyEV3
 
 /// What drivers in Swift would send for their commands, without an accessory.
 struct PreviewTests {

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyEV3
 
 /// Commands, replies and errors of the EV3, with the test as the brick.
 @Suite struct EV3ExchangeTests {

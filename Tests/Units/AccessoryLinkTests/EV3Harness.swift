@@ -4,6 +4,7 @@ import AccessoryProtocols
 import AccessoryTesting
 
 @testable import AccessoryLink
+@testable import FamilyEV3
 
 /// An EV3 exchange.
 struct EV3Harness: ExchangeHarness {

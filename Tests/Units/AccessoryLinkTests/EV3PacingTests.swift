@@ -4,6 +4,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyEV3
 
 /// Flow control for a brick: commands without a reply between answered ones.
 @Suite struct EV3PacingTests {

@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessorySimulator
 import ExternalAccessory
+import FamilyEV3
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 import FamilyBluno
+import FamilyEV3
 import FamilyHM10
 import FamilyHM1X
 import FamilyMAVLink

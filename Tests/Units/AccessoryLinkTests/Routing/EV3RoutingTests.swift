@@ -4,6 +4,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyEV3
 
 @Suite struct EV3RoutingTests {
   private func message(_ number: UInt16, _ type: EV3MessageType, _ body: [UInt8]) throws -> [UInt8] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyEV3
 import Testing
 
 /// Parameters in all their forms, and batches up to the firmware's limits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyEV3
 import Testing
 
 /// Replies byte by byte, and system commands with theirs.

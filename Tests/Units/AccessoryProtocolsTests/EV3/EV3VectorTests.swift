@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyEV3
 import Testing
 
 /// Messages byte by byte, as published: LEGO's c_com.h, the documentation of ev3_dc, and what LEGO's SDK for iOS sends.

@@ -9,6 +9,7 @@ import AccessoryProtocols
 import TestSupport
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// A pretended brick, and a program at its other end.
 struct EV3Bench {

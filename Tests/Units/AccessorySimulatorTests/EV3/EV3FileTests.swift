@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// Files to and from a brick, also with the cable pulled in the middle.
 @Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3FileTests {

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// A pretended brick answers what a real one answers, byte by byte.
 @Suite struct EV3FirmwareTests {

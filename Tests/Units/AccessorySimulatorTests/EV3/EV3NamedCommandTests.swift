@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
+import FamilyEV3
 import TestSupport
 import Testing
 

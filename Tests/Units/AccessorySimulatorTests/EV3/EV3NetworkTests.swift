@@ -12,6 +12,7 @@ import TestSupport
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// Bricks over the network: names, greetings, and who isn't one.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct EV3NetworkTests {

@@ -11,6 +11,7 @@ import Testing
 
 @testable import AccessoryDrivers
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// A pretended brick from end to end: the real driver and the real link at the other end of a terminal or a socket.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct EV3SimulatorTests {

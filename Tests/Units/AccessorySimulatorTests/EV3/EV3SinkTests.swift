@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// Where a file from a brick goes, and can't be written for a moment.
 @Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3SinkTests {

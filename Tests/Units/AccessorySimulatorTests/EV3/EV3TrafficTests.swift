@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// Many commands as fast as the link takes them, and a brick that has limits.
 @Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct EV3TrafficTests {

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyEV3
 
 /// What a host sends, beside what was recorded.
 struct ReplayHostTests {
