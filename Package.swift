@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
     .library(name: "FamilyMAVLink", targets: ["FamilyMAVLink"]),
     .library(name: "FamilyEV3", targets: ["FamilyEV3"]),
+    .library(name: "FamilyAF1", targets: ["FamilyAF1"]),
     .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
     .library(name: "FamilyBluno", targets: ["FamilyBluno"]),
     .library(name: "FamilyHM10", targets: ["FamilyHM10"]),
@@ -90,9 +91,6 @@ let package = Package(
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CDescriptions",
         .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      resources: [
-        .embedInCode("AF1/framed.yaml"), .embedInCode("AF1/framed-hid.yaml"),
       ]),
     .target(
       name: "FamilyHM1X",
@@ -128,6 +126,14 @@ let package = Package(
       path: "Sources/Families/HM10",
       resources: [.embedInCode("hm10.yaml")]),
     .target(
+      name: "FamilyAF1",
+      dependencies: [
+        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessorySimulator",
+      ],
+      path: "Sources/Families/AF1",
+      resources: [.embedInCode("framed.yaml"), .embedInCode("framed-hid.yaml")]),
+    .target(
       name: "FamilyEV3",
       dependencies: [
         "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
@@ -138,6 +144,7 @@ let package = Package(
     .target(
       name: "AccessoryFamilies",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
         "FamilyHM1X",
@@ -204,6 +211,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
@@ -242,6 +250,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryLinkTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport",
@@ -250,6 +259,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySharingTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "AccessoryCore", "AccessorySharing", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
@@ -257,6 +267,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryTestingTests",
       dependencies: [
+        "FamilyAF1",
         "AccessoryFamilies",
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "OwnGadget", "TestSupport",
@@ -275,6 +286,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryProtocolsTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryCore", "AccessoryProtocols", "TestSupport",
         "FamilyBluno",
@@ -299,6 +311,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
+        "FamilyAF1",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
@@ -307,6 +320,7 @@ let package = Package(
     .testTarget(
       name: "USBTests",
       dependencies: [
+        "FamilyAF1",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
@@ -348,6 +362,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
@@ -359,6 +374,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",
@@ -370,6 +386,7 @@ let package = Package(
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryBluetooth", "AccessoryCore",
@@ -386,6 +403,7 @@ let package = Package(
     .executableTarget(
       name: "NativeClient",
       dependencies: [
+        "FamilyAF1",
         "AccessoryFamilies", "AccessoryCore", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
       ],
       path: "Examples/NativeClient"),
@@ -418,6 +436,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryBridgeTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
@@ -428,6 +447,7 @@ let package = Package(
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
@@ -438,6 +458,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
@@ -456,6 +477,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
     .testTarget(
       name: "LabTests",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
@@ -473,6 +495,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
+        "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
         "FamilyBluno",

@@ -21,6 +21,7 @@ let package = Package(
         .product(name: "ExternalAccessory", package: "accessory-bridge"),
         .product(name: "AccessoryDrivers", package: "accessory-bridge"),
         .product(name: "AccessoryFamilies", package: "accessory-bridge"),
+        .product(name: "FamilyAF1", package: "accessory-bridge"),
         .product(name: "FamilyEV3", package: "accessory-bridge"),
         .product(name: "FamilyMAVLink", package: "accessory-bridge"),
         .product(name: "FamilyHM10", package: "accessory-bridge"),

@@ -11,6 +11,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryLink
+import FamilyAF1
 
 @main
 enum NativeClient {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @_exported import AccessoryDrivers
+@_exported import FamilyAF1
 @_exported import FamilyBluno
 @_exported import FamilyEV3
 @_exported import FamilyHM10

@@ -17,6 +17,16 @@ package struct NumberedRequests: Sendable {
   /// The reply in words; nil when its format isn't known, or the payload doesn't have it.
   package let reply: @Sendable (_ payload: [UInt8], _ number: UInt8) -> (summary: String, fields: [FrameField])?
 
+  /// Requests of these parts.
+  package init(
+    protocolName: String, named: [(name: String, number: UInt8)], name: @escaping @Sendable (UInt8) -> String,
+    words: @escaping @Sendable (_ number: UInt8, _ payload: [UInt8]) -> [String],
+    reply: @escaping @Sendable (_ payload: [UInt8], _ number: UInt8) -> (summary: String, fields: [FrameField])?
+  ) {
+    (self.protocolName, self.named) = (protocolName, named)
+    (self.name, self.words, self.reply) = (name, words, reply)
+  }
+
   /// The names, for messages: "identify, status, battery, echo".
   package var names: String { named.map(\.name).joined(separator: ", ") }
 

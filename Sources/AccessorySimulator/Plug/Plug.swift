@@ -69,6 +69,21 @@ package struct Plug: Sendable {
   /// The network port at which it listens; nil for other connections.
   var port: UInt16? { listener?.address.port }
 
+  /// A fault on the bus of a USB device.
+  package enum BusFault: Sendable {
+    /// The IN endpoint is halted.
+    case stall
+    /// One IN transfer fails.
+    case protocolError
+  }
+
+  /// Causes a fault, after everything that was sent before. Returns false if the accessory isn't a USB device.
+  package func fail(_ fault: BusFault) -> Bool {
+    guard let usb = transport as? USBDeviceTransport else { return false }
+    usb.fail(fault)
+    return true
+  }
+
   /// Unplugs the accessory without waiting, and removes its link and announcement.
   func beginClose() {
     presence?.remove()

@@ -145,16 +145,8 @@ actor USBDeviceTransport: Transport {
 
   // MARK: - Faults
 
-  /// A fault on the bus.
-  enum Fault: Sendable {
-    /// The IN endpoint is halted.
-    case stall
-    /// One IN transfer fails.
-    case protocolError
-  }
-
   /// Causes a fault, after everything that was sent before.
-  nonisolated func fail(_ fault: Fault) {
+  nonisolated func fail(_ fault: Plug.BusFault) {
     post { transport in
       switch fault {
       case .stall: transport.device.stall(replies: &transport.replies)

@@ -11,6 +11,7 @@ import AccessorySimulator
 import ArgumentParser
 import CommandOutput
 import Console
+import FamilyAF1
 import Glibc
 
 struct Demo: AsyncParsableCommand, JSONCommand {

@@ -6,6 +6,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
+import FamilyAF1
 
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessorySimulator
 import CommandOutput
+import FamilyAF1
 
 /// An event of a simulator.
 struct SimulatorDocument: Encodable {

@@ -5,6 +5,7 @@ import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
 import CFakeUSB
+import FamilyAF1
 import Glibc
 import SystemPackage
 import TestSupport

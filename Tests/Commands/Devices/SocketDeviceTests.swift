@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessorySimulator
+import FamilyAF1
 import Glibc
 import SystemPackage
 import TestSupport

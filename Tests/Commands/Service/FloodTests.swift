@@ -3,6 +3,7 @@
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import FamilyBluno
 import FamilyEV3
 import FamilyHM10

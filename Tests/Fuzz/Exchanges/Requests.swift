@@ -3,6 +3,7 @@
 import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import FamilyBluno
 import FamilyEV3
 import FamilyHM10

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryIO
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

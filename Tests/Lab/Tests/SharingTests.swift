@@ -5,6 +5,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

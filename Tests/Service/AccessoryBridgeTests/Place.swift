@@ -2,6 +2,7 @@
 
 import AccessoryBridge
 import AccessorySimulator
+import FamilyAF1
 import Glibc
 import TestSupport
 

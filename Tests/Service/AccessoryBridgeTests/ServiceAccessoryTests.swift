@@ -3,6 +3,7 @@
 import AccessoryBridge
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import FamilyEV3
 import Glibc
 import TestSupport

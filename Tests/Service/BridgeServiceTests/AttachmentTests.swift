@@ -9,6 +9,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import Logging
 import TestSupport
 import Testing

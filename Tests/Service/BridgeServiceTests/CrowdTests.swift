@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessorySimulator
+import FamilyAF1
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryFamilies
 import AccessorySimulator
+import FamilyAF1
 import FamilyEV3
 import Logging
 import TestSupport

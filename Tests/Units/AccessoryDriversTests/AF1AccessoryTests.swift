@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
+@testable import FamilyAF1
 
 /// The `framed` driver, with the test as the accessory and as the clock.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct AF1AccessoryTests {

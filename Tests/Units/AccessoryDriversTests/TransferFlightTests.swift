@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
+@testable import FamilyAF1
 
 /// How a transfer ends whose pieces the accessory doesn't answer.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct TransferFlightTests {

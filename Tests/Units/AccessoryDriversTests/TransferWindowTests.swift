@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
+@testable import FamilyAF1
 
 /// Which pieces are sent, and again, with the test in the place of the accessory.
 @Suite struct TransferWindowTests {

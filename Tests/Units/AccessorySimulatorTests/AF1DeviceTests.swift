@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyAF1
 
 /// The pretended accessory's inside, with the test as host and clock.
 @Suite struct AF1DeviceTests {

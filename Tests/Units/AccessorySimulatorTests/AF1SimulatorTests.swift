@@ -11,6 +11,7 @@ import TestSupport
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyAF1
 
 /// The simulator from end to end: a pseudo-terminal, the real link and the real driver at its other end.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct AF1SimulatorTests {

@@ -4,6 +4,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyAF1
 
 @Suite struct FaultTests {
   private func line(drop: Double = 0, corrupt: Double = 0, seed: UInt64 = 7) -> FaultyLine {

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import AccessorySimulator
+@testable import FamilyAF1
 
 /// Files on their way to a pretended accessory, over lines that lose and damage, through unplugs and restarts.
 @Suite(.timeLimit(.minutes(Patience.minutes(3)))) struct FileTransferTests {

@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessorySimulator
 import ExternalAccessory
+import FamilyAF1
 import TestSupport
 import Testing
 

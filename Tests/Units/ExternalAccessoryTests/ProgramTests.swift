@@ -3,6 +3,7 @@
 import AccessoryProtocols
 import AccessorySimulator
 import ExternalAccessory
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

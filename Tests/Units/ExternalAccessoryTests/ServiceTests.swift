@@ -7,6 +7,7 @@ import AccessoryDrivers
 import AccessorySimulator
 import BridgeService
 import ExternalAccessory
+import FamilyAF1
 import FamilyEV3
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import CFloor
+import FamilyAF1
 import FamilyEV3
 import FamilyHM10
 import FamilyMAVLink

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import CFloor
+import FamilyAF1
 import Glibc
 
 /// Many devices: one C process that serves them all, each at a pseudo-terminal of its own.

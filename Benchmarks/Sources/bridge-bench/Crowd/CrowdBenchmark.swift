@@ -2,6 +2,7 @@
 
 import AccessoryDrivers
 import CFloor
+import FamilyAF1
 import Glibc
 
 /// What a thousand open links cost: the round trip of one of them while the others are quiet, and memory.

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
 import CFloor
+import FamilyAF1
 
 /// What a protocol costs that a file describes, beside the same one in Swift: decoding AF1 from memory, and requests with
 /// 16 bytes to a device at a pseudo-terminal.

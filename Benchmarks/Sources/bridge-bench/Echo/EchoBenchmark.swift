@@ -3,6 +3,7 @@
 import AccessoryDrivers
 import AccessoryLink
 import CFloor
+import FamilyAF1
 
 /// Requests and replies, one at a time, in microseconds: ECHO with 16 bytes.
 enum EchoBenchmark {

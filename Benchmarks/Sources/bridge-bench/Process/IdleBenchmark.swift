@@ -3,6 +3,7 @@
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
+import FamilyAF1
 import Glibc
 
 /// What an open link costs while nothing happens.

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import CFloor
+import FamilyAF1
 
 /// A pair of bulk endpoints beside a plain libusb program with as many transfers at a time: on a device that the kernel's
 /// vhci_hcd takes for real, which wants root and that module, or on the faked usbfs of the tests, which wants nothing.

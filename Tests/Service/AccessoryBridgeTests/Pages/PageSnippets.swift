@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import FamilyEV3
 
 /// The Swift that pages of the documentation show, to the letter: `PageTests` compares, and runs what needs no accessory

@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
+import FamilyAF1
 import FamilyBluno
 import FamilyEV3
 import FamilyHM10

@@ -4,6 +4,7 @@ import AccessoryConfiguration
 import AccessoryCore
 import AccessoryFamilies
 import AccessoryIO
+import FamilyAF1
 import Testing
 
 @testable import AccessoryDrivers

@@ -4,6 +4,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessorySimulator
+import FamilyAF1
 import TestSupport
 import Testing
 

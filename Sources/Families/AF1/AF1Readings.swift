@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryProtocols
 
 // Conversions of AF1 messages to the types that all drivers share.

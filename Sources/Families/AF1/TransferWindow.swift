@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 
 /// A sliding window over a file: decides which piece is sent next, and how much the accessory has acknowledged. Has no
 /// I/O and no clock.

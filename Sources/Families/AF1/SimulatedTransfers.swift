@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessorySimulator
 
 /// The files that a simulated accessory receives: complete ones, and the current one.
 ///

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import AccessoryProtocols
+import AccessorySimulator
 
 /// How a simulated AF1 accessory is made, and what happens to it.
 extension AF1Simulator {

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import AccessorySimulator
 
 /// The last replies of an AF1 accessory, which are sent again when a request is repeated.
 struct KeptReplies: Sendable {

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import AccessoryProtocols
+import AccessorySimulator
 
 /// A simulated AF1 accessory on a pseudo-terminal or as a USB device. Its battery drains, and faults happen on demand.
 public actor AF1Simulator: HostedSimulator {
@@ -149,17 +150,9 @@ public actor AF1Simulator: HostedSimulator {
       let isMoment = { (moment: Faults.Moment?) in moment == .request(self.requestCount) && header.command != .hello }
       if isMoment(host.faults.reboot) { return restart() }
       if isMoment(host.faults.unplug) { return pullPlug(amid: reply.map { frame($0.header, $0.payload) }) }
-      if let usb = host.plug?.transport as? USBDeviceTransport, host.faults.stall == requestCount,
-        header.command != .hello
-      {
-        usb.fail(.stall)
-        continue
-      }
-      if let usb = host.plug?.transport as? USBDeviceTransport, host.faults.protocolError == requestCount,
-        header.command != .hello
-      {
-        usb.fail(.protocolError)
-        continue
+      if header.command != .hello {
+        if host.faults.stall == requestCount, host.plug?.fail(.stall) == true { continue }
+        if host.faults.protocolError == requestCount, host.plug?.fail(.protocolError) == true { continue }
       }
       guard let reply else { continue }
       if host.faults.delay > .zero {

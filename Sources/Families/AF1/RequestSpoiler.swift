@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessorySimulator
 
 /// Drops and corrupts frames that a host sends to the accessory.
 struct RequestSpoiler: Sendable {
