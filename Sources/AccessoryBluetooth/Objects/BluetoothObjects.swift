@@ -117,7 +117,9 @@ package struct BluetoothObjects: Sendable, Equatable {
   package private(set) var leftOut = 0
 
   /// The most objects of a kind.
-  package static let limits = (adapters: 16, devices: 10_240, services: 4_096, characteristics: 8_192, descriptors: 8_192)
+  package static let limits = (
+    adapters: 16, devices: 10_240, services: 4_096, characteristics: 8_192, descriptors: 8_192
+  )
   /// The longest path and the longest name, in bytes.
   static let textLimit = (path: 256, name: 248)
 

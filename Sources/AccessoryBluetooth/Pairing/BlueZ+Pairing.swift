@@ -38,7 +38,8 @@ extension BlueZ {
       }
     } finally: {
       // The agent ends with this conversation, too.
-      _ = try? await call(Self.managerPath, Self.agentManager, "UnregisterAgent", [.path(PairingAgent.path)], within: .seconds(2))
+      _ = try? await call(
+        Self.managerPath, Self.agentManager, "UnregisterAgent", [.path(PairingAgent.path)], within: .seconds(2))
     }
   }
 

@@ -108,7 +108,8 @@ struct PairCommand: AsyncParsableCommand {
     switch question {
     case .pin: return try await Consent.word("The PIN of \(label): ").map { .pin($0) } ?? .no
     case .passkey:
-      return try await Consent.word("The number that \(label) shows: ").flatMap { UInt32($0) }.map { .passkey($0) } ?? .no
+      return try await Consent.word("The number that \(label) shows: ").flatMap { UInt32($0) }.map { .passkey($0) }
+        ?? .no
     case .isSame(let number):
       let text = PairingQuestion.digits(number)
       return try await Consent.ask("Does \(label) show \(text)? [y/N] ") ? .yes : .no

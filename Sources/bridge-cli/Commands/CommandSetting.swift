@@ -60,7 +60,9 @@ struct CommandSetting: Sendable, Hashable {
       }
     }
     let values = setters.flatMap(\.settings).compactMap { if case .value(let value) = $0.source { value } else { nil } }
-    let list = values.isEmpty ? "no number that is sent gives this value" : "it can be \(values.sorted().joined(separator: ", "))"
+    let list =
+      values.isEmpty
+      ? "no number that is sent gives this value" : "it can be \(values.sorted().joined(separator: ", "))"
     throw UsageError(
       "\(settings.map { "\($0.name) can't be set to \($0.value)" }.joined(separator: ", or ")): \(list)")
   }

@@ -10,8 +10,10 @@ import Testing
   /// The argument that gives a value is exact, or there is none.
   @Test(
     arguments: [
-      ("25.5", -2731, 1, 10, "2986"), ("25.55", -2731, 1, 10, nil), ("-273.1", -2731, 1, 10, "0"), ("25", -2731, 1, 10, "2981"),
-      ("12", 0, -1, 1, "-12"), ("1", 0, 1, 3, "3"), ("2", 0, 3, 1, nil), ("1", 0, 0, 1, nil), ("x", 0, 2, 1, nil), ("", 0, 2, 1, nil),
+      ("25.5", -2731, 1, 10, "2986"), ("25.55", -2731, 1, 10, nil), ("-273.1", -2731, 1, 10, "0"),
+      ("25", -2731, 1, 10, "2981"),
+      ("12", 0, -1, 1, "-12"), ("1", 0, 1, 3, "3"), ("2", 0, 3, 1, nil), ("1", 0, 0, 1, nil), ("x", 0, 2, 1, nil),
+      ("", 0, 2, 1, nil),
       ("1.", 0, 2, 1, nil), ("1.-5", 0, 2, 1, nil), ("1e3", 0, 2, 1, nil), ("9223372036854775807", 0, 1, 2, nil),
       ("999999999999999999", 0, 1, 1_000, nil), ("2", .min, 2, 1, nil), ("4", 1, .min, .min, nil),
     ] as [(String, Int, Int, Int, String?)])
@@ -29,7 +31,8 @@ import Testing
     var command = CommandDescription("heat", "Heats")
     #expect(try !String(decoding: JSONEncoder().encode(command), as: UTF8.self).contains("sets"))
     command.settings = [
-      Setting("a", .argument("to", offset: -5, denominator: 10)), Setting("b", .argument("to")), Setting("c", .value("on")),
+      Setting("a", .argument("to", offset: -5, denominator: 10)), Setting("b", .argument("to")),
+      Setting("c", .value("on")),
     ]
     #expect(try JSONDecoder().decode(CommandDescription.self, from: JSONEncoder().encode(command)) == command)
   }

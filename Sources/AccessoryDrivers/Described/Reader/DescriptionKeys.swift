@@ -11,7 +11,8 @@ enum DescriptionKeys {
     "parameters", "derived", "requests", "plan", "examples",
   ]
   static let framing = [
-    "layout", "window", "pairs", "direction", "max", "interrupts", "ignore", "digits", "first_digit", "checks", "length",
+    "layout", "window", "pairs", "direction", "max", "interrupts", "ignore", "digits", "first_digit", "checks",
+    "length",
   ]
   static let ignore = ["bytes", "texts"]
   static let length = ["type", "of", "adjust", "nibble_check"]
