@@ -132,7 +132,7 @@ import Testing
           protocol: heater
           version: 1
           framings:
-            line: {layout: [data, end: "\n"]}
+            line: {layout: [data, end: "\\n"]}
           messages:
             state: {pattern: "S{mode} {heat}", types: {mode: {type: word, words: {N: on, F: off}}, heat: {type: number, scale: 0.1}}}
           requests:

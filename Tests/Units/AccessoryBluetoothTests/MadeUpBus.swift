@@ -24,16 +24,13 @@ struct MadeUpBus {
     "org.bluez.GattDescriptor1", "org.bluez.Battery1", "",
   ]
   private static let properties = [
-    "Address", "AddressType", "Name", "Alias", "UUIDs", "Adapter", "RSSI", "Connected", "ServicesResolved", "Paired",
-    "Trusted",
+    "Address", "AddressType", "Name", "Alias", "UUIDs", "Adapter", "RSSI", "Connected", "ServicesResolved", "Paired", "Trusted",
     "Class", "ManufacturerData", "Powered", "Discovering", "UUID", "Device", "Service", "Flags", "MTU", "WriteAcquired",
     "NotifyAcquired", "Characteristic", "Percentage", "Value",
   ]
   private static let texts = [
-    "AA:BB:CC:DD:EE:FF", "00:00:00:00:00:00", "0000ffe0-0000-1000-8000-00805f9b34fb",
-    "0000ffe1-0000-1000-8000-00805f9b34fb",
-    "0000180f-0000-1000-8000-00805f9b34fb", "00002902-0000-1000-8000-00805f9b34fb", "notify", "write",
-    "write-without-response",
+    "AA:BB:CC:DD:EE:FF", "00:00:00:00:00:00", "0000ffe0-0000-1000-8000-00805f9b34fb", "0000ffe1-0000-1000-8000-00805f9b34fb",
+    "0000180f-0000-1000-8000-00805f9b34fb", "00002902-0000-1000-8000-00805f9b34fb", "notify", "write", "write-without-response",
     "read", "random", "", "RSSI", "Name", "\u{1B}[31m", "ffe0",
   ]
 
@@ -140,12 +137,7 @@ struct MadeUpBus {
     case 5: maker.variant("ay") { maker.append(bytes()) }
     case 6: maker.variant("h") { maker.append("h", CInt(0)) }
     case 7: maker.variant("av") { maker.array("v", count: number(below: 4)) { anything(depth: depth + 1) } }
-    case 8:
-      maker.variant("(vs)") {
-        maker.structure("vs") {
-          anything(depth: depth + 1); maker.append("s", text())
-        }
-      }
+    case 8: maker.variant("(vs)") { maker.structure("vs") { anything(depth: depth + 1); maker.append("s", text()) } }
     case 9: maker.variant("a{sv}") { maker.dictionary("sv", count: number(below: 3)) { property() } }
     default: maker.variant("v") { anything(depth: depth + 1) }
     }
@@ -194,8 +186,7 @@ struct MadeUpBus {
       case .added(let device):
         precondition(told.updateValue(device, forKey: address(of: device)) == nil, "a device comes once")
       case .changed(let device, let before):
-        precondition(
-          told.updateValue(device, forKey: address(of: device)) == before, "what was told before is what changes")
+        precondition(told.updateValue(device, forKey: address(of: device)) == before, "what was told before is what changes")
       case .removed(let device):
         precondition(told.removeValue(forKey: address(of: device)) == device, "what was told is what goes")
       }
@@ -236,34 +227,45 @@ struct MadeUpBus {
           precondition(port.notify.notifies && (port.write.takesCommands || port.write.takesRequests))
           _ = objects.clientConfiguration(of: port.notify.path)
         } catch {
-          precondition(error.message.utf8.count < 4_096 && SafeText.escape(error.message) == error.message)
+          precondition(error.message.utf8.count < 6_000 && SafeText.escape(error.message, limit: 6_000) == error.message)
         }
       }
     }
   }
 }
 
-/// Makes messages with sd-bus and reads them, as if they had come. Not for several threads.
+/// Makes messages with sd-bus and reads them, as if they had come. For one thread.
 private final class MessageMaker {
   private let bus: OpaquePointer
+  private var otherEnd: CInt = -1
   private var message: OpaquePointer?
   /// What sd-bus has refused: a message with it isn't sent.
   private var isBad = false
+
+  // CLibsystemd has only what the package uses.
+  private static let setDescriptor: @convention(c) (OpaquePointer?, CInt, CInt) -> CInt = function("sd_bus_set_fd")
+  private static let seal: @convention(c) (OpaquePointer?, UInt64, UInt64) -> CInt = function("sd_bus_message_seal")
+  private static let rewind: @convention(c) (OpaquePointer?, CInt) -> CInt = function("sd_bus_message_rewind")
+
+  private static func function<Function>(_ name: String) -> Function {
+    unsafeBitCast(dlsym(dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL), name), to: Function.self)
+  }
 
   init?() {
     var bus: OpaquePointer?
     var ends: [CInt] = [-1, -1]
     guard sd_bus_new(&bus) >= 0, let bus else { return nil }
     self.bus = bus
-    // A bus must be connected to something; nothing is ever sent.
+    // A bus must be connected to something; nothing is read there.
     guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return nil }
-    close(ends[1])
-    guard sd_bus_set_fd(bus, ends[0], ends[0]) >= 0, sd_bus_start(bus) >= 0 else { return nil }
+    otherEnd = ends[1]
+    guard Self.setDescriptor(bus, ends[0], ends[0]) >= 0, sd_bus_start(bus) >= 0 else { return nil }
   }
 
   deinit {
     sd_bus_close(bus)
     sd_bus_unref(bus)
+    close(otherEnd)
   }
 
   func begin(path: String) {
@@ -279,7 +281,7 @@ private final class MessageMaker {
       sd_bus_message_unref(message)
       self.message = nil
     }
-    guard !isBad, sd_bus_message_seal(message, 1, 0) >= 0, sd_bus_message_rewind(message, 1) >= 0 else { return nil }
+    guard !isBad, Self.seal(message, 1, 0) >= 0, Self.rewind(message, 1) >= 0 else { return nil }
     guard case .success(let read) = BusReader.read(message) else { return nil }
     for value in read.values { Self.check(value, depth: 1) }
     return read
@@ -301,9 +303,7 @@ private final class MessageMaker {
 
   // MARK: - Values
 
-  func append(_ type: Unicode.Scalar, _ text: String) {
-    note(sd_bus_message_append_basic(message, SystemBus.type(type), text))
-  }
+  func append(_ type: Unicode.Scalar, _ text: String) { note(sd_bus_message_append_basic(message, SystemBus.type(type), text)) }
 
   func append<Number: BitwiseCopyable>(_ type: Unicode.Scalar, _ number: Number) {
     note(withUnsafePointer(to: number) { sd_bus_message_append_basic(message, SystemBus.type(type), $0) })

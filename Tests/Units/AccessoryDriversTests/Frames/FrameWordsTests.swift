@@ -355,7 +355,7 @@ private struct Talk {
     #expect(talk.last?.outcome == .payloadDamaged && talk.last?.mismatch?.calculated == [0xFF, 0x14])
     #expect(
       talk.lines() == [
-        "< reply cells | battery.cells [3.942, 3.939]", "< frame | the check is ff15, calculated ff14", "< noise 11",
+        "< reply cells | battery.cells 3.942, 3.939 V", "< frame | the check is ff15, calculated ff14", "< noise 11",
       ])
   }
 }

@@ -71,12 +71,12 @@ import Testing
     #expect(codec.mismatch == nil && batch.count == 1)
   }
 
-  /// Each is told once, with its bytes and its place, although its data has bytes that begin like a frame.
+  /// Each is told once, with its bytes and its place, although its data has bytes like another damaged frame.
   @Test(arguments: [1, 2, 5, 1_000]) func damagedFramesAreToldAtTheirPlace(pieces: Int) throws {
     let frame = hex(Self.j1)
     var damaged = frame
-    (damaged[6], damaged[damaged.count - 2]) = (0xDD, 0)
-    let wire = [0x01, 0xDD] + frame + damaged + damaged + frame
+    (damaged[16], damaged[21], damaged[22], damaged[damaged.count - 2]) = (0xDD, 1, 0x77, 0)
+    let wire = [0x01, 0x02] + frame + damaged + damaged + frame
     var codec = try DescribedCodec(Samples.jbd)
     var batch = FrameBatch<DescribedHeader>()
     var told: [String] = []
@@ -91,7 +91,7 @@ import Testing
       offset += count
     }
     #expect(batch.count == 2)
-    #expect(told == ["1: the check is fb00, calculated fb22", "1: the check is fb00, calculated fb22"])
+    #expect(told == ["1: the check is fb00, calculated faba", "1: the check is fb00, calculated faba"])
   }
 
   /// A command of JBD's is also an answer, since the check of an answer leaves out the register.
