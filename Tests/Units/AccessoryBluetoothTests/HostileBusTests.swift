@@ -22,16 +22,16 @@ import Testing
   // MARK: - Made-up messages
 
   /// A short piece of what the fuzz target does.
-  @Test(arguments: UInt64(1)...24) func madeUpMessages(seed: UInt64) async throws {
+  @Test(arguments: UInt64(1)...6) func madeUpMessages(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
-    let input = (0..<4_096).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let input = (0..<1_024).map { _ in UInt8.random(in: 0...255, using: &random) }
     // Only the I/O thread uses sd-bus.
     let understood = OneShot<Int?>()
     IOThread.shared.post {
       var bus = MadeUpBus(input)
       understood.finish(bus?.run())
     }
-    #expect(try #require(await understood.value()) > 10)
+    #expect(try #require(await understood.value()) > 5)
   }
 
   /// Signals with wrong types, and then bytes that are no message: each ends in what an end of the bus is.
@@ -138,6 +138,27 @@ import Testing
     #expect(displaced == "/org/bluez/hci0/dev5" && objects.devices["/org/bluez/hci0/dev5"] == nil)
     #expect(objects.devices[Self.device]?.isPaired == true)
     #expect(objects.devices.count == BluetoothObjects.limits.devices && objects.leftOut == 2)
+  }
+
+  // MARK: - Errors
+
+  @Test func theKindsOfErrorsAndOfFailuresAreToldApart() {
+    let cancelled = AccessoryError(BusFailure.cancelled, "connecting to ble:x")
+    #expect(cancelled.kind == .cancelled && cancelled.message == "connecting to ble:x was cancelled")
+    #expect(AccessoryError.bluetoothdEnded.message == "bluetoothd has ended: systemctl status bluetooth says why")
+  }
+
+  @Test func aCallThatIsCancelled() async throws {
+    let bus = try FakeBus { _ in nil }
+    let bluez = try await BlueZ.open(bus.address)
+    let waiting = Task {
+      let late = AccessoryError(.timedOut, "late")
+      return try await bluez.first(within: .seconds(60), otherwise: late) { (_: BluetoothObjects) -> Result<Int, AccessoryError>? in nil }
+    }
+    waiting.cancel()
+    let error = await #expect(throws: AccessoryError.self) { try await waiting.value }
+    #expect(error?.kind == .cancelled && error?.message == "waiting was cancelled")
+    await bluez.close()
   }
 
   // MARK: - Silence
