@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "FamilyEV3", targets: ["FamilyEV3"]),
     .library(name: "FamilyAF1", targets: ["FamilyAF1"]),
     .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
+    .library(name: "FamilyBatteryService", targets: ["FamilyBatteryService"]),
     .library(name: "FamilyBluno", targets: ["FamilyBluno"]),
     .library(name: "FamilyHM10", targets: ["FamilyHM10"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
@@ -101,6 +102,11 @@ let package = Package(
       path: "Sources/Families/HM1X",
       resources: [.embedInCode("hm1x.yaml")]),
     .target(
+      name: "FamilyBatteryService",
+      dependencies: ["AccessoryCore", "AccessoryBluetooth", "AccessoryLink", "AccessoryDrivers"],
+      path: "Sources/Families/BatteryService",
+      resources: [.embedInCode("ble-battery.yaml")]),
+    .target(
       name: "FamilyMAVLink",
       dependencies: [
         "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
@@ -147,6 +153,7 @@ let package = Package(
         "FamilyAF1",
         "FamilyEV3",
         "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
+        "FamilyBatteryService",
         "FamilyHM1X",
         "FamilyBluno",
         "FamilyHM10",
@@ -329,7 +336,8 @@ let package = Package(
     .testTarget(
       name: "AccessoryBluetoothTests",
       dependencies: [
-        "AccessoryCore", "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryIO", "CLibsystemd", "TestSupport",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryDrivers", "AccessoryIO", "AccessoryLink",
+        "CLibsystemd", "FamilyBatteryService", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryBluetoothTests"),
     .testTarget(

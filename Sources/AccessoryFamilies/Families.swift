@@ -2,6 +2,7 @@
 
 @_exported import AccessoryDrivers
 @_exported import FamilyAF1
+@_exported import FamilyBatteryService
 @_exported import FamilyBluno
 @_exported import FamilyEV3
 @_exported import FamilyHM10
@@ -10,7 +11,7 @@
 
 extension DriverLibrary {
   /// The drivers that come with this package, in the order in which they are shown. This is the one list of the families in Swift.
-  public static let builtIn = DriverLibrary([.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink], protocols: .builtIn)
+  public static let builtIn = DriverLibrary([.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .batteryService], protocols: .builtIn)
 }
 
 extension ProfileStore {

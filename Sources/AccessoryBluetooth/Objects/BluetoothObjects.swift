@@ -45,6 +45,8 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var isTrusted = false
   /// The class of a Bluetooth Classic device; nil for others.
   package var deviceClass: UInt32?
+  /// How full its battery is, in percent, as bluetoothd has read it from the Battery Service; nil when it hasn't.
+  package var batteryPercent: Int?
   /// The path of its adapter.
   package var adapter: String
 
@@ -155,6 +157,7 @@ package struct BluetoothObjects: Sendable, Equatable {
       case .service: services[path] = nil
       case .characteristic: characteristics[path] = nil
       case .descriptor: descriptors[path] = nil
+      case .battery: devices[path]?.batteryPercent = nil
       case nil: break
       }
     }
@@ -173,6 +176,7 @@ package struct BluetoothObjects: Sendable, Equatable {
     case .service: services[path]?.take(properties)
     case .characteristic: characteristics[path]?.take(properties)
     case .descriptor: descriptors[path]?.take(properties)
+    case .battery: devices[path]?.take(battery: properties)
     }
   }
 
@@ -183,6 +187,7 @@ package struct BluetoothObjects: Sendable, Equatable {
       return nil
     }
     var displaced: String?
+    var battery: [String: BusValue]?
     for (name, value) in interfaces.properties ?? [:] {
       guard let interface = Interface(rawValue: name), let properties = value.properties else { continue }
       switch interface {
@@ -203,8 +208,11 @@ package struct BluetoothObjects: Sendable, Equatable {
         put(\.descriptors, path, Self.limits.descriptors, GATTDescriptor(path: path, characteristic: "")) {
           $0.take(properties)
         }
+      case .battery: battery = properties
       }
     }
+    // The device may come behind it in the same message.
+    if let battery { devices[path]?.take(battery: battery) }
     return displaced
   }
 
@@ -234,6 +242,7 @@ package struct BluetoothObjects: Sendable, Equatable {
     case service = "org.bluez.GattService1"
     case characteristic = "org.bluez.GattCharacteristic1"
     case descriptor = "org.bluez.GattDescriptor1"
+    case battery = "org.bluez.Battery1"
   }
 
   // MARK: - Looking
@@ -308,6 +317,11 @@ extension BluetoothDevice {
     }
     if invalid.contains("RSSI") { signalStrength = nil }
     if invalid.contains("Name") { name = nil }
+  }
+
+  fileprivate mutating func take(battery properties: [String: BusValue]) {
+    guard let percent = properties["Percentage"]?.integer, 0...100 ~= percent else { return }
+    batteryPercent = Int(percent)
   }
 
   /// At most as many bytes as a Bluetooth name can have, cut between characters.

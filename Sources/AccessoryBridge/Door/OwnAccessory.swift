@@ -56,8 +56,19 @@ struct OwnAccessory: FoundAccessory {
   }
 
   func info() async throws(AccessoryError) -> AccessoryInfo {
-    guard opener.driver != nil else { return try await infoWithoutDriver() }
-    let opened = try await contact()
+    guard opener.driver != nil else {
+      guard opener.general != nil else { return try await infoWithoutDriver() }
+      do throws(AccessoryError) {
+        return try await info(of: try await contact())
+      } catch {
+        guard error.kind == .misconfigured else { throw error }
+        return try await infoWithoutDriver()
+      }
+    }
+    return try await info(of: try await contact())
+  }
+
+  private func info(of opened: OwnAccessoryInUse) async throws(AccessoryError) -> AccessoryInfo {
     return try await attempt { () async throws(AccessoryError) in
       let line = try await opened.session.line?.status()
       let identity = try await host.answer(of: label) { () async throws(AccessoryError) in
@@ -87,6 +98,7 @@ struct OwnAccessory: FoundAccessory {
   }
 
   private func contact(needing ability: DriverAbility? = nil) async throws(AccessoryError) -> OwnAccessoryInUse {
+    if let general = opener.general { return try await contact(needing: ability, with: general) }
     try await checkDriver()
     if let ability { try check(ability) }
     try opener.checkUnit()
@@ -96,6 +108,19 @@ struct OwnAccessory: FoundAccessory {
     }
     return OwnAccessoryInUse(
       device: device, accessory: accessory, profile: opener.profile, session: session, host: host)
+  }
+
+  /// Makes contact with a device whose protocol isn't known. Throws that it isn't where the device tells nothing that all share.
+  private func contact(
+    needing ability: DriverAbility?, with general: DeviceOpener
+  ) async throws(AccessoryError) -> OwnAccessoryInUse {
+    var asking = self
+    asking.opener = general
+    do throws(AccessoryError) {
+      return try await asking.contact(needing: ability)
+    } catch {
+      throw error.kind == .unsupported ? opener.withoutDriver : error
+    }
   }
 
   // MARK: - Sessions

@@ -12,6 +12,13 @@ extension Driver {
     return driver
   }
 
+  /// The same driver, for Bluetooth Low Energy devices of any make that are only asked for values.
+  package func readingValues() -> Driver {
+    var driver = self
+    driver.readsValues = true
+    return driver
+  }
+
   /// The same driver, with the probe by which `identify` finds its accessories, and where in its order it has its turns.
   package func found(by probe: @escaping Probe, at places: [ProbePlace]) -> Driver {
     var driver = self

@@ -26,6 +26,9 @@ public struct Driver: Sendable {
   package func onlyTells(_ part: AccessoryPoll.Part) -> Bool {
     freshness != nil && repeatedParts.contains(part) && !polls.contains { $0.parts.contains(part) }
   }
+  /// Whether its accessories are Bluetooth Low Energy devices that are only asked for values (`GATTValues`), so that they have no
+  /// stream of bytes. Such a driver also suits devices whose protocol isn't known.
+  package var readsValues = false
   /// The requests by number that its accessories take; nil when they take none.
   package var requests: NumberedRequests?
   /// The profiles that come with this driver: the first is the one that has its name.

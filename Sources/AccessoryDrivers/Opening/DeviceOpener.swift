@@ -13,7 +13,8 @@ import AccessoryLink
 ///     let accessory = try await opener.accessory()
 ///
 /// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing, and without a
-/// driver `accessory()` throws before it opens the device.
+/// driver `accessory()` throws before it opens the device. Bluetooth Low Energy devices tell their battery and their maker in a
+/// way that all of them share: without a driver, `accessory()` asks them for that.
 ///
 /// Commands that change the accessory, and raw bytes that may, need `asksToWrite` and a profile that allows writes; see
 /// `WriteRules`.
@@ -95,6 +96,9 @@ public struct DeviceOpener: Sendable {
     case .rfc2217(let place):
       transport = try await RFC2217Transport.open(
         place, settings.terminal.configuration(path: device.address.description, label: label), io: io)
+    case .ble(let address) where driver?.readsValues == true:
+      // There are no bytes for the tap.
+      return try await GATTValues.open(address, label: label, io: io)
     case .ble(let address):
       transport = try await GATTTransport.open(address, settings.gatt, label: label, io: io)
     case .rfcomm(let address, let channel):
@@ -145,12 +149,28 @@ public struct DeviceOpener: Sendable {
     }
   }
 
+  /// The same with the driver that reads what any Bluetooth Low Energy device tells about itself, for one whose protocol isn't known.
+  /// Nil for all others: where a driver is known, where a profile says that the device is a stream of bytes, and where the caller has
+  /// named characteristics for bytes.
+  package var general: DeviceOpener? {
+    guard driver == nil, profile == nil, device.driver == nil, device.unit == nil, case .ble = device.address,
+      settings.gatt == GATTSettings()
+    else { return nil }
+    guard let general = drivers.drivers.first(where: \.readsValues) else { return nil }
+    var opener = self
+    opener.driver = general
+    return opener
+  }
+
   /// Opens the device and makes contact with the accessory.
   ///
   /// Throws `misconfigured` without a driver, before the device is opened, because opening resets some boards.
   /// Otherwise throws what `transport()` and the driver throw, after closing the device.
   public func accessory() async throws(AccessoryError) -> any Accessory {
-    guard driver != nil else { throw withoutDriver }
+    guard driver != nil else {
+      guard let general else { throw withoutDriver }
+      return try await general.contact(over: try await general.unguardedSession())
+    }
     try checkUnit()
     if isOnSharedLine { return try await sharedAccessory().accessory }
     return try await contact(over: try await unguardedSession())

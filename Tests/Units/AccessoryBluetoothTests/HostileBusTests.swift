@@ -143,7 +143,7 @@ import Testing
   // MARK: - Errors
 
   @Test func theKindsOfErrorsAndOfFailuresAreToldApart() {
-    let cancelled = AccessoryError(BusFailure.cancelled, "connecting to ble:x")
+    let cancelled = AccessoryError(refusal: .cancelled, "connecting to ble:x")
     #expect(cancelled.kind == .cancelled && cancelled.message == "connecting to ble:x was cancelled")
     #expect(AccessoryError.bluetoothdEnded.message == "bluetoothd has ended: systemctl status bluetooth says why")
   }

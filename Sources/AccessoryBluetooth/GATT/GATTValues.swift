@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// A connection to a Bluetooth Low Energy device that is asked for values, one at a time. It carries no bytes: nothing is ever read
+/// from `input`, and `output` takes nothing. It is a transport so that a device which goes ends it as it ends the others.
+///
+/// Values are only read. Nothing is written to the device, and it isn't asked for notifications.
+public actor GATTValues: Transport, IOActor {
+  /// The device's name for people.
+  public nonisolated let label: String
+  /// There is no time on a line.
+  public nonisolated var timing: LineTiming { .instant }
+  /// Ends when the device goes.
+  public nonisolated let input = InputQueue()
+  /// Takes nothing.
+  public nonisolated let output = OutputQueue()
+
+  package nonisolated let io: IOThread
+  private let bluez: BlueZ
+  private let device: String
+  /// Whether this program has made the connection, and so must end it.
+  private let ownsConnection: Bool
+  private let followers = Locked(Followers())
+  private var percent: Int?
+  private var observer: Int?
+  private var isOver = false
+  private let closed = OneShot<Void>()
+
+  private struct Followers {
+    var streams: [Int: AsyncThrowingStream<Int, any Error>.Continuation] = [:]
+    var next = 0
+    /// How it has ended; the error is nil when this program has closed it.
+    var end: Result<Void, AccessoryError>?
+  }
+
+  /// How long a value may take, and how long bluetoothd may take to read the battery after the device was connected.
+  private static let limits = (read: Duration.seconds(10), battery: Duration.seconds(5))
+  /// The longest value of GATT, in bytes.
+  private static let valueLimit = 512
+  private static let batteryService = BluetoothUUID(short: 0x180F)
+  private static let batteryLevel = BluetoothUUID(short: 0x2A19)
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Connects a device. One that BlueZ doesn't know is looked for. Throws what `GATTTransport.open` throws, but for `busy`.
+  public static func open(
+    _ address: BluetoothAddress, label: String? = nil, io: IOThread = .shared
+  ) async throws(AccessoryError) -> GATTValues {
+    let bluez = try await BlueZ.open(io: io)
+    return try await attempt { () throws(AccessoryError) in
+      try await open(address, label: label ?? DeviceAddress.ble(address).description, over: bluez)
+    } onFailure: { _ in
+      await bluez.close()
+    }
+  }
+
+  /// The same over a conversation with bluetoothd, which belongs to the connection from now on.
+  package static func open(
+    _ address: BluetoothAddress, label: String, over bluez: BlueZ
+  ) async throws(AccessoryError) -> GATTValues {
+    let device = try await bluez.device(at: address, .lowEnergy, within: GATTTransport.searchLimit)
+    let isOurs = try await bluez.connect(device, label: label, within: GATTTransport.connectLimit)
+    let values = GATTValues(bluez, device: device.path, label: label, ownsConnection: isOurs)
+    try await values.start()
+    return values
+  }
+
+  private init(_ bluez: BlueZ, device: String, label: String, ownsConnection: Bool) {
+    (self.io, self.bluez, self.device, self.label) = (bluez.io, bluez, device, label)
+    self.ownsConnection = ownsConnection
+  }
+
+  private func start() async throws(AccessoryError) {
+    output.close(AccessoryError(.unsupported, "\(label) is only asked for values: no bytes are written to it"))
+    let path = device
+    observer = await bluez.observe { [weak self] event, objects in
+      let level = if case .value(let value, _) = event { objects.characteristics[value]?.uuid } else { nil as BluetoothUUID? }
+      self?.enter { $0.follow(event, objects.devices[path], isBattery: level == Self.batteryLevel) }
+    }
+    let now = await bluez.objects.devices[device]
+    percent = now?.batteryPercent
+    // The device may have gone while nobody observed it.
+    guard now?.isConnected == true else {
+      let error = AccessoryError.disconnected(label)
+      end(error)
+      await closed.value()
+      throw error
+    }
+  }
+
+  // MARK: - Asking
+
+  /// The services that the device tells, or has.
+  public func services() async -> Set<BluetoothUUID> {
+    let objects = await bluez.objects
+    let found = objects.services.values.filter { $0.device == device }.compactMap(\.uuid)
+    return (objects.devices[device]?.services ?? []).union(found)
+  }
+
+  /// Reads a characteristic, whichever service has it; nil where no service has one that can be read. Throws `timedOut`,
+  /// `disconnected`, `permissionDenied` when it must be paired first, `cancelled`, and `ioFailure`.
+  public func read(_ characteristic: BluetoothUUID) async throws(AccessoryError) -> [UInt8]? {
+    try check()
+    guard let found = await find(characteristic) else { return nil }
+    do throws(BusFailure) {
+      let values = try await bluez.call(
+        found, GATTTransport.characteristic, "ReadValue", [.options([])], within: Self.limits.read)
+      guard let bytes = values.first?.bytes else { throw .malformed }
+      return Array(bytes.prefix(Self.valueLimit))
+    } catch {
+      try check()
+      throw AccessoryError(error, "reading a value of \(label)")
+    }
+  }
+
+  private func find(_ uuid: BluetoothUUID) async -> String? {
+    let objects = await bluez.objects
+    let services = Set(objects.services.values.lazy.filter { [device] in $0.device == device }.map(\.path))
+    let found = objects.characteristics.values.filter {
+      $0.uuid == uuid && services.contains($0.service) && $0.flags.contains("read")
+    }
+    return found.map(\.path).min()
+  }
+
+  /// How full the battery is, in percent: as bluetoothd tells it, which reads the Battery Service by itself, or as the device
+  /// answers. Throws `unsupported` where there is no Battery Service, `badData` for what is no percentage, and what `read` throws.
+  public func batteryPercent() async throws(AccessoryError) -> Int {
+    try check()
+    if let percent = await bluez.objects.devices[device]?.batteryPercent { return percent }
+    if let bytes = try await read(Self.batteryLevel) {
+      guard let percent = Self.percent(bytes) else {
+        throw AccessoryError(.badData, "\(label) tells a battery level that is no percentage")
+      }
+      return percent
+    }
+    guard await services().contains(Self.batteryService) else {
+      throw AccessoryError(.unsupported, "\(label) doesn't report its battery: it has no Battery Service (180f)")
+    }
+    // bluetoothd keeps the service to itself, and has read it soon after connecting.
+    let (path, gone) = (device, AccessoryError.disconnected(label))
+    let late = AccessoryError(.timedOut, "\(label) has a Battery Service, but bluetoothd hasn't read it")
+    return try await bluez.first(within: Self.limits.battery, otherwise: late) { objects in
+      guard let device = objects.devices[path], device.isConnected else { return .failure(gone) }
+      return device.batteryPercent.map { .success($0) }
+    }
+  }
+
+  private static func percent(_ bytes: [UInt8]) -> Int? { bytes.count == 1 && bytes[0] <= 100 ? Int(bytes[0]) : nil }
+
+  /// How full the battery is, whenever that changes from now on. Only the last changes are kept while nobody reads them. The stream
+  /// throws when the device goes, and ends when this program closes the connection.
+  public nonisolated func batteryChanges() -> EventStream<Int> {
+    let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream(bufferingPolicy: .bufferingNewest(4))
+    let (key, end) = followers.withLock { followers in
+      defer { followers.next += 1 }
+      if followers.end == nil { followers.streams[followers.next] = continuation }
+      return (followers.next, followers.end)
+    }
+    switch end {
+    case nil: continuation.onTermination = { [weak self] _ in self?.forget(key) }
+    case .success?: continuation.finish()
+    case .failure(let error)?: continuation.finish(throwing: error)
+    }
+    return EventStream(stream)
+  }
+
+  private nonisolated func forget(_ key: Int) { _ = followers.withLock { $0.streams.removeValue(forKey: key) } }
+
+  private func check() throws(AccessoryError) {
+    guard isOver else { return }
+    try followers.withLock { $0.end }?.get()
+    throw AccessoryError(.cancelled, "\(label) is closed")
+  }
+
+  // MARK: - Events
+
+  private func follow(_ event: BlueZEvent, _ device: BluetoothDevice?, isBattery: Bool) {
+    guard !isOver else { return }
+    switch event {
+    case .gone(let error): end(AccessoryError(.disconnected, "\(label) was disconnected: \(error.message)"))
+    case .changed where device?.isConnected != true: end(.disconnected(label))
+    case .changed(self.device): tell(device?.batteryPercent)
+    case .value(let path, let bytes) where isBattery && path.hasPrefix(self.device + "/"): tell(Self.percent(bytes))
+    case .changed, .value, .returned: break
+    }
+  }
+
+  private func tell(_ percent: Int?) {
+    guard let percent, percent != self.percent else { return }
+    self.percent = percent
+    for stream in followers.withLock({ Array($0.streams.values) }) { stream.yield(percent) }
+  }
+
+  // MARK: - Ending
+
+  private func end(_ error: AccessoryError?) {
+    guard !isOver else { return }
+    isOver = true
+    input.finish(error)
+    let streams = followers.withLock { followers in
+      defer { followers.streams = [:] }
+      followers.end = error.map { .failure($0) } ?? .success(())
+      return Array(followers.streams.values)
+    }
+    for stream in streams { stream.finish(throwing: error) }
+    Task {
+      if let observer { await bluez.stopObserving(observer) }
+      if ownsConnection { await bluez.disconnect(device) }
+      await bluez.close()
+      closed.finish(())
+    }
+  }
+
+  /// Ends the connection, if this program has made it, and returns when it has ended: BlueZ takes two seconds.
+  public func close() async {
+    end(nil)
+    await closed.value()
+  }
+
+  /// Starts `close()` without waiting for it.
+  public nonisolated func beginClose() { io.post { self.enter { $0.end(nil) } } }
+
+  /// Ends the connection with `disconnected`.
+  public nonisolated func deviceWasRemoved() { io.post { self.enter { $0.end(.disconnected($0.label)) } } }
+}

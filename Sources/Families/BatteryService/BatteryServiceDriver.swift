@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBluetooth
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryLink
+
+extension Driver {
+  /// The driver of Bluetooth Low Energy devices of any make that tell their battery, and what they are, by the services that the
+  /// Bluetooth SIG has for that: the Battery Service (180f) and Device Information (180a).
+  ///
+  /// It only reads, so there is nothing to guard. Its accessories have no stream of bytes.
+  public static let batteryService = Driver(
+    name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",
+    polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .harmless, lacks: [.status, .values, .files, .requests]
+  ) { session, _, _ throws(AccessoryError) in
+    try await BatteryServiceDevice.open(session)
+  }
+  .readingValues()
+  .shipping { [.batteryService] }
+}
+
+extension Profile {
+  /// The profile for devices for which the user names the driver.
+  public static let batteryService = shipped(
+    PackageResources.ble_battery_yaml, driver: BatteryServiceDevice.driverName)
+}
+
+/// A Bluetooth Low Energy device of any make: the `ble-battery` driver.
+public final class BatteryServiceDevice: Accessory {
+  /// The driver's name in profiles.
+  public static let driverName = "ble-battery"
+
+  /// The device's name in messages to the user.
+  public let label: String
+  /// Closes the connection when it is released.
+  private let session: AccessorySession
+  private let values: GATTValues
+
+  private init(_ session: AccessorySession, _ values: GATTValues) {
+    (self.session, self.values, label) = (session, values, values.label)
+  }
+
+  /// The characteristics of Device Information, each a text.
+  private enum Information: UInt16, CaseIterable {
+    case model = 0x2A24
+    case serialNumber = 0x2A25
+    case firmware = 0x2A26
+    case hardware = 0x2A27
+    case manufacturer = 0x2A29
+  }
+
+  /// The longest text in bytes: that of a name.
+  private static let textLimit = 248
+
+  /// The device at the other end of `session`, which it owns from now on. Nothing is sent. Throws `unsupported`, after closing the
+  /// session, where it has neither of the two services, and where the session carries bytes.
+  public static func open(_ session: AccessorySession) async throws(AccessoryError) -> BatteryServiceDevice {
+    try await attempt { () throws(AccessoryError) in
+      guard let values = session.transport as? GATTValues else {
+        throw AccessoryError(.unsupported, "\(session.label) is no Bluetooth Low Energy device, as the driver \(driverName) needs")
+      }
+      let services = await values.services()
+      guard [0x180F, 0x180A].contains(where: { services.contains(BluetoothUUID(short: $0)) }) else {
+        throw AccessoryError(
+          .unsupported, "\(session.label) has neither a Battery Service (180f) nor Device Information (180a)")
+      }
+      return BatteryServiceDevice(session, values)
+    } onFailure: { _ in
+      await session.close()
+    }
+  }
+
+  /// Reads what the device tells about itself. What it doesn't tell, or only to a paired computer, is empty.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    AccessoryIdentity(
+      manufacturer: try await text(.manufacturer), model: try await text(.model),
+      serialNumber: try await text(.serialNumber), firmwareRevision: try await text(.firmware),
+      hardwareRevision: try await text(.hardware))
+  }
+
+  private func text(_ information: Information) async throws(AccessoryError) -> String {
+    do throws(AccessoryError) {
+      let bytes = try await values.read(BluetoothUUID(short: information.rawValue)) ?? []
+      // Some devices send all of a buffer.
+      return String(decoding: bytes.prefix { $0 != 0 }.prefix(Self.textLimit), as: UTF8.self)
+    } catch {
+      guard [.permissionDenied, .unsupported, .notFound].contains(error.kind) else { throw error }
+      return ""
+    }
+  }
+
+  /// How full the battery is. Throws `unsupported` where the device has no Battery Service.
+  public func battery() async throws(AccessoryError) -> BatteryReading { Self.reading(try await values.batteryPercent()) }
+
+  private static func reading(_ percent: Int) -> BatteryReading {
+    BatteryReading(percent: percent, level: BatteryReading.Level(percent: percent))
+  }
+
+  /// The battery, whenever its percentage changes.
+  public func news() -> EventStream<AccessoryNews> { values.batteryChanges().converted { .battery(Self.reading($0)) } }
+
+  /// Ends the connection, if this program has made it.
+  public func close() async { await session.close() }
+}
