@@ -77,7 +77,8 @@ public actor GATTValues: Transport, IOActor {
     output.close(AccessoryError(.unsupported, "\(label) is only asked for values: no bytes are written to it"))
     let path = device
     observer = await bluez.observe { [weak self] event, objects in
-      let level = if case .value(let value, _) = event { objects.characteristics[value]?.uuid } else { nil as BluetoothUUID? }
+      let level =
+        if case .value(let value, _) = event { objects.characteristics[value]?.uuid } else { nil as BluetoothUUID? }
       self?.enter { $0.follow(event, objects.devices[path], isBattery: level == Self.batteryLevel) }
     }
     let now = await bluez.objects.devices[device]

@@ -12,7 +12,8 @@ extension Driver {
   /// It only reads, so there is nothing to guard. Its accessories have no stream of bytes.
   public static let batteryService = Driver(
     name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",
-    polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .harmless, lacks: [.status, .values, .files, .requests]
+    polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .harmless,
+    lacks: [.status, .values, .files, .requests]
   ) { session, _, _ throws(AccessoryError) in
     try await BatteryServiceDevice.open(session)
   }
@@ -58,7 +59,8 @@ public final class BatteryServiceDevice: Accessory {
   public static func open(_ session: AccessorySession) async throws(AccessoryError) -> BatteryServiceDevice {
     try await attempt { () throws(AccessoryError) in
       guard let values = session.transport as? GATTValues else {
-        throw AccessoryError(.unsupported, "\(session.label) is no Bluetooth Low Energy device, as the driver \(driverName) needs")
+        throw AccessoryError(
+          .unsupported, "\(session.label) is no Bluetooth Low Energy device, as the driver \(driverName) needs")
       }
       let services = await values.services()
       guard [0x180F, 0x180A].contains(where: { services.contains(BluetoothUUID(short: $0)) }) else {
@@ -91,7 +93,9 @@ public final class BatteryServiceDevice: Accessory {
   }
 
   /// How full the battery is. Throws `unsupported` where the device has no Battery Service.
-  public func battery() async throws(AccessoryError) -> BatteryReading { Self.reading(try await values.batteryPercent()) }
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    Self.reading(try await values.batteryPercent())
+  }
 
   private static func reading(_ percent: Int) -> BatteryReading {
     BatteryReading(percent: percent, level: BatteryReading.Level(percent: percent))

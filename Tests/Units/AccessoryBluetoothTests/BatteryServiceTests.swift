@@ -27,7 +27,12 @@ import Testing
   private static func characteristic(_ service: String, _ short: String, _ flags: [String] = ["read"]) -> WireValue {
     object(
       "\(service)/char\(short)",
-      [("org.bluez.GattCharacteristic1", [("UUID", uuid(short)), ("Service", .path(service)), ("Flags", .texts(flags))])])
+      [
+        (
+          "org.bluez.GattCharacteristic1",
+          [("UUID", uuid(short)), ("Service", .path(service)), ("Flags", .texts(flags))]
+        )
+      ])
   }
 
   private enum Level { case none, told(UInt8), characteristic, service }
@@ -40,16 +45,22 @@ import Testing
       (
         "org.bluez.Device1",
         [
-          ("Address", WireValue.text("AA:BB:CC:DD:EE:FF")), ("Connected", .boolean(true)), ("ServicesResolved", .boolean(true)),
+          ("Address", WireValue.text("AA:BB:CC:DD:EE:FF")), ("Connected", .boolean(true)),
+          ("ServicesResolved", .boolean(true)),
           ("UUIDs", .array("s", services)),
         ]
       )
     ]
     // BlueZ's order is its own.
-    if case .told(let percent) = level { interfaces.insert(("org.bluez.Battery1", [("Percentage", .byte(percent))]), at: 0) }
-    var all = [object("/org/bluez/hci0", [("org.bluez.Adapter1", [("Powered", .boolean(true))])]), object(device, interfaces)]
+    if case .told(let percent) = level {
+      interfaces.insert(("org.bluez.Battery1", [("Percentage", .byte(percent))]), at: 0)
+    }
+    var all = [
+      object("/org/bluez/hci0", [("org.bluez.Adapter1", [("Powered", .boolean(true))])]), object(device, interfaces),
+    ]
     if hasInformation {
-      all.append(object(information, [("org.bluez.GattService1", [("UUID", uuid("180a")), ("Device", .path(device))])]))
+      all.append(
+        object(information, [("org.bluez.GattService1", [("UUID", uuid("180a")), ("Device", .path(device))])]))
       all += ["2a29", "2a24", "2a25", "2a26"].map { characteristic(information, $0) }
     }
     if case .characteristic = level {
@@ -59,7 +70,9 @@ import Testing
     return .array("{oa{sa{sv}}}", all)
   }
 
-  private static func bytes(_ bytes: some Sequence<UInt8>) -> FakeBus.Answer { .values([.array("y", bytes.map { .byte($0) })]) }
+  private static func bytes(_ bytes: some Sequence<UInt8>) -> FakeBus.Answer {
+    .values([.array("y", bytes.map { .byte($0) })])
+  }
 
   private static func bus(
     _ level: Level, hasInformation: Bool = true, batteryLevel: [UInt8] = [55],
@@ -117,7 +130,10 @@ import Testing
     async let reading = accessory.battery()
     bus.signal(
       "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
-      [.path(Self.device), .array("{sa{sv}}", [.entry(.text("org.bluez.Battery1"), .properties([("Percentage", .byte(9))]))])])
+      [
+        .path(Self.device),
+        .array("{sa{sv}}", [.entry(.text("org.bluez.Battery1"), .properties([("Percentage", .byte(9))]))]),
+      ])
     #expect(try await reading == BatteryReading(percent: 9, level: .low))
     await accessory.close()
   }

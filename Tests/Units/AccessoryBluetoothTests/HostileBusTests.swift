@@ -63,7 +63,8 @@ import Testing
 
   private static func value(_ random: inout SeededGenerator, depth: Int) -> WireValue {
     switch Int.random(in: 0...(depth < 6 ? 9 : 5), using: &random) {
-    case 0: .text(["org.bluez.Device1", "org.bluez.GattCharacteristic1", "", "\u{1B}[2J"].randomElement(using: &random)!)
+    case 0:
+      .text(["org.bluez.Device1", "org.bluez.GattCharacteristic1", "", "\u{1B}[2J"].randomElement(using: &random)!)
     case 1: .path(device)
     case 2: .boolean(Bool.random(using: &random))
     case 3: .uint32(UInt32.random(in: 0...(.max), using: &random))
@@ -73,7 +74,8 @@ import Testing
     case 7: .properties([("Name", value(&random, depth: depth + 1)), ("RSSI", value(&random, depth: depth + 1))])
     case 8: .array("v", (0..<3).map { _ in .variant(value(&random, depth: depth + 1)) })
     default:
-      .array("{sa{sv}}", [.entry(.text("org.bluez.Device1"), .properties([("Value", value(&random, depth: depth + 1))]))])
+      .array(
+        "{sa{sv}}", [.entry(.text("org.bluez.Device1"), .properties([("Value", value(&random, depth: depth + 1))]))])
     }
   }
 
@@ -108,7 +110,8 @@ import Testing
     for number in 0..<BluetoothObjects.limits.services {
       objects.added(
         added(
-          "\(Self.device)/s\(number)", "org.bluez.GattService1", [("UUID", .text("180a")), ("Device", .path(Self.device))]))
+          "\(Self.device)/s\(number)", "org.bluez.GattService1",
+          [("UUID", .text("180a")), ("Device", .path(Self.device))]))
     }
     for number in 0..<BluetoothObjects.limits.characteristics {
       objects.added(
@@ -130,7 +133,8 @@ import Testing
   @Test func strangersMakeRoomForAPairedDevice() {
     var objects = BluetoothObjects()
     for number in 0..<BluetoothObjects.limits.devices {
-      objects.added(added("/org/bluez/hci0/dev\(number)", "org.bluez.Device1", [("RSSI", .integer(number == 5 ? -99 : -50))]))
+      objects.added(
+        added("/org/bluez/hci0/dev\(number)", "org.bluez.Device1", [("RSSI", .integer(number == 5 ? -99 : -50))]))
     }
     #expect(objects.added(added("/org/bluez/hci0/stranger", "org.bluez.Device1", [])) == nil)
     #expect(objects.devices["/org/bluez/hci0/stranger"] == nil)
@@ -153,7 +157,9 @@ import Testing
     let bluez = try await BlueZ.open(bus.address)
     let waiting = Task {
       let late = AccessoryError(.timedOut, "late")
-      return try await bluez.first(within: .seconds(60), otherwise: late) { (_: BluetoothObjects) -> Result<Int, AccessoryError>? in nil }
+      return try await bluez.first(within: .seconds(60), otherwise: late) {
+        (_: BluetoothObjects) -> Result<Int, AccessoryError>? in nil
+      }
     }
     waiting.cancel()
     let error = await #expect(throws: AccessoryError.self) { try await waiting.value }
@@ -194,7 +200,8 @@ import Testing
     _ = await bluez.observe { event, _ in if event == .returned { returned.finish(()) } }
     for (old, new) in [(FakeBus.owner, ""), ("", FakeBus.owner)] {
       bus.signal(
-        "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", [.text("org.bluez"), .text(old), .text(new)],
+        "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged",
+        [.text("org.bluez"), .text(old), .text(new)],
         sender: "org.freedesktop.DBus")
     }
     await returned.value()

@@ -24,13 +24,16 @@ struct MadeUpBus {
     "org.bluez.GattDescriptor1", "org.bluez.Battery1", "",
   ]
   private static let properties = [
-    "Address", "AddressType", "Name", "Alias", "UUIDs", "Adapter", "RSSI", "Connected", "ServicesResolved", "Paired", "Trusted",
+    "Address", "AddressType", "Name", "Alias", "UUIDs", "Adapter", "RSSI", "Connected", "ServicesResolved", "Paired",
+    "Trusted",
     "Class", "ManufacturerData", "Powered", "Discovering", "UUID", "Device", "Service", "Flags", "MTU", "WriteAcquired",
     "NotifyAcquired", "Characteristic", "Percentage", "Value",
   ]
   private static let texts = [
-    "AA:BB:CC:DD:EE:FF", "00:00:00:00:00:00", "0000ffe0-0000-1000-8000-00805f9b34fb", "0000ffe1-0000-1000-8000-00805f9b34fb",
-    "0000180f-0000-1000-8000-00805f9b34fb", "00002902-0000-1000-8000-00805f9b34fb", "notify", "write", "write-without-response",
+    "AA:BB:CC:DD:EE:FF", "00:00:00:00:00:00", "0000ffe0-0000-1000-8000-00805f9b34fb",
+    "0000ffe1-0000-1000-8000-00805f9b34fb",
+    "0000180f-0000-1000-8000-00805f9b34fb", "00002902-0000-1000-8000-00805f9b34fb", "notify", "write",
+    "write-without-response",
     "read", "random", "", "RSSI", "Name", "\u{1B}[31m", "ffe0",
   ]
 
@@ -137,7 +140,12 @@ struct MadeUpBus {
     case 5: maker.variant("ay") { maker.append(bytes()) }
     case 6: maker.variant("h") { maker.append("h", CInt(0)) }
     case 7: maker.variant("av") { maker.array("v", count: number(below: 4)) { anything(depth: depth + 1) } }
-    case 8: maker.variant("(vs)") { maker.structure("vs") { anything(depth: depth + 1); maker.append("s", text()) } }
+    case 8:
+      maker.variant("(vs)") {
+        maker.structure("vs") {
+          anything(depth: depth + 1); maker.append("s", text())
+        }
+      }
     case 9: maker.variant("a{sv}") { maker.dictionary("sv", count: number(below: 3)) { property() } }
     default: maker.variant("v") { anything(depth: depth + 1) }
     }
@@ -186,7 +194,8 @@ struct MadeUpBus {
       case .added(let device):
         precondition(told.updateValue(device, forKey: address(of: device)) == nil, "a device comes once")
       case .changed(let device, let before):
-        precondition(told.updateValue(device, forKey: address(of: device)) == before, "what was told before is what changes")
+        precondition(
+          told.updateValue(device, forKey: address(of: device)) == before, "what was told before is what changes")
       case .removed(let device):
         precondition(told.removeValue(forKey: address(of: device)) == device, "what was told is what goes")
       }
@@ -227,7 +236,8 @@ struct MadeUpBus {
           precondition(port.notify.notifies && (port.write.takesCommands || port.write.takesRequests))
           _ = objects.clientConfiguration(of: port.notify.path)
         } catch {
-          precondition(error.message.utf8.count < 6_000 && SafeText.escape(error.message, limit: 6_000) == error.message)
+          precondition(
+            error.message.utf8.count < 6_000 && SafeText.escape(error.message, limit: 6_000) == error.message)
         }
       }
     }
@@ -303,7 +313,9 @@ private final class MessageMaker {
 
   // MARK: - Values
 
-  func append(_ type: Unicode.Scalar, _ text: String) { note(sd_bus_message_append_basic(message, SystemBus.type(type), text)) }
+  func append(_ type: Unicode.Scalar, _ text: String) {
+    note(sd_bus_message_append_basic(message, SystemBus.type(type), text))
+  }
 
   func append<Number: BitwiseCopyable>(_ type: Unicode.Scalar, _ number: Number) {
     note(withUnsafePointer(to: number) { sd_bus_message_append_basic(message, SystemBus.type(type), $0) })
