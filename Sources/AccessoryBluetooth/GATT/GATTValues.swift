@@ -113,7 +113,7 @@ public actor GATTValues: Transport, IOActor {
       return Array(bytes.prefix(Self.valueLimit))
     } catch {
       try check()
-      throw AccessoryError(error, "reading a value of \(label)")
+      throw AccessoryError(refusal: error, "reading a value of \(label)")
     }
   }
 

@@ -16,7 +16,9 @@ public struct UnfitAlarm: Codable, Sendable, Hashable, CustomStringConvertible {
 
   /// "low: pv_power < 5 V never raises an alarm: pv_power is in W, and the limit in V".
   public var description: String {
-    (rule.hasPrefix(name) ? "" : name + ": ") + rule + " never raises an alarm: \(reason)"
+    // A rule without a name of its own is called by its condition, with which its text begins.
+    let isCondition = rule == name || rule.hasPrefix(name + " hysteresis ") || rule.hasPrefix(name + " for ")
+    return (isCondition ? "" : name + ": ") + rule + " never raises an alarm: \(reason)"
   }
 }
 

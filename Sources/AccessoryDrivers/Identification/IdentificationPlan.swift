@@ -65,7 +65,9 @@ public struct IdentificationPlan: Sendable {
       ask(described.name, described.rate, isWanted)
     }
     let tried = Set(steps.flatMap(\.kinds))
-    untried = (self.drivers.map(\.name) + drivers.protocols.names).filter { isWanted($0) && !tried.contains($0) }
+    // A driver without a stream of bytes has nothing to try on one.
+    let kinds = self.drivers.filter { !$0.readsValues }.map(\.name) + drivers.protocols.names
+    untried = kinds.filter { isWanted($0) && !tried.contains($0) }
       .map { .init($0, reason($0)) }
   }
 

@@ -12,7 +12,7 @@ import Testing
 @testable import AccessoryBluetooth
 
 /// What any device tells of its battery and of itself, over a bus that answers what a test says.
-@Suite(.timeLimit(.minutes(1))) struct BatteryServiceTests {
+@Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct BatteryServiceTests {
   private static let device = "/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF"
   private static let address = BluetoothAddress("AA:BB:CC:DD:EE:FF")!
   private static let information = device + "/service0010"

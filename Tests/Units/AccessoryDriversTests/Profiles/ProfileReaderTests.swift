@@ -136,7 +136,7 @@ import Testing
 
   @Test func theBuiltInOnesCanBeRead() throws {
     let shipped = ProfileStore.builtIn.profiles
-    #expect(shipped.map(\.name) == ["framed", "framed-hid", "ev3", "hm10", "bluno", "hm1x", "mavlink"])
+    #expect(shipped.map(\.name) == ["framed", "framed-hid", "ev3", "hm10", "bluno", "hm1x", "mavlink", "ble-battery"])
     for driver in DriverLibrary.builtIn.drivers {
       #expect(driver.profiles.first?.name == driver.name)
       #expect(driver.profiles.allSatisfy { $0.driver == driver.name && $0.origin.isShipped })
