@@ -11,7 +11,9 @@ extension Driver {
   /// Raw bytes are harmless: AF1 is for gadgets of one's own. Their programs speak it in raw bytes, and its commands
   /// need no permission either.
   public static let af1: Driver = {
-    var driver = native.shipping { [.af1, .af1HID] }.found(by: af1Probe, at: [.init(115_200, .little)])
+    var driver = native.shipping { [.af1, .af1HID] }
+      .found(by: af1Probe, at: [.init(115_200, .little)])
+      .numbered(.af1)
     driver.requests = .af1
     return driver
   }()

@@ -132,7 +132,11 @@ struct PairCommand: AsyncParsableCommand {
 struct UnpairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unpair",
-    abstract: "Ends the pairing with a Bluetooth device, and forgets the device.")
+    abstract: "Ends the pairing with a Bluetooth device, and forgets the device.",
+    discussion: """
+      EXAMPLES
+        bridge-cli bluetooth unpair ble:C4:BE:84:12:34:56
+      """)
 
   @OptionGroup var device: AirDeviceArgument
 
@@ -147,7 +151,12 @@ struct UnpairCommand: AsyncParsableCommand {
 struct TrustCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trust",
-    abstract: "Lets a Bluetooth device connect to this computer without a question.")
+    abstract: "Lets a Bluetooth device connect to this computer without a question.",
+    discussion: """
+      EXAMPLES
+        bridge-cli bluetooth trust rfcomm:00:16:53:12:34:56
+        bridge-cli bluetooth trust rfcomm:00:16:53:12:34:56 --off
+      """)
 
   @OptionGroup var device: AirDeviceArgument
   @Flag(help: "Let it ask again.")

@@ -64,7 +64,7 @@ import Testing
           "driver": nil, "id": .string(terminal.path), "link": "./port", "manufacturer": nil, "model": nil,
           "name": nil, "path": .string(terminal.path), "serial": nil, "source": "named",
           "terminal": .string(terminal.path), "links": [], "ways": ["tty"], "initialized": true, "usb": nil,
-          "access": nil, "unit": nil, "service": nil,
+          "access": nil, "bluetooth": nil, "unit": nil, "service": nil,
         ])
       #expect(battery.status == 0)
     }
