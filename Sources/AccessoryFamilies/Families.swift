@@ -11,7 +11,8 @@
 
 extension DriverLibrary {
   /// The drivers that come with this package, in the order in which they are shown. This is the one list of the families in Swift.
-  public static let builtIn = DriverLibrary([.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .batteryService], protocols: .builtIn)
+  public static let builtIn = DriverLibrary(
+    [.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .batteryService], protocols: .builtIn)
 }
 
 extension ProfileStore {
