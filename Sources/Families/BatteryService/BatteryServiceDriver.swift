@@ -12,7 +12,7 @@ extension Driver {
   /// It only reads, so there is nothing to guard. Its accessories have no stream of bytes.
   public static let batteryService = Driver(
     name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",
-    polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .harmless,
+    polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .guarded,
     lacks: [.status, .values, .files, .requests]
   ) { session, _, _ throws(AccessoryError) in
     try await BatteryServiceDevice.open(session)

@@ -125,8 +125,8 @@ import Testing
     let without = library.all.filter { $0.lacks.contains(.status) }.map(\.name).sorted()
     #expect(
       without == [
-        "bluno", "daly", "elm327", "epever", "hm1x", "jbd", "jk", "megatec", "pi30", "pylontech", "renogy", "sdm120",
-        "srne", "vesc",
+        "ble-battery", "bluno", "daly", "elm327", "epever", "hm1x", "jbd", "jk", "megatec", "pi30", "pylontech", "renogy",
+        "sdm120", "srne", "vesc",
       ])
   }
 }
