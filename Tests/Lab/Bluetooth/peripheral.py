@@ -166,9 +166,8 @@ class Neighbourhood:
         return 'ok'
 
 
-async def main(port, control, mtu='23'):
-    while not (os.path.exists(port) and os.path.exists(control)):
-        await asyncio.sleep(0.05)
+async def meet(port, control, mtu):
+    """Until the guest is gone."""
     neighbourhood = Neighbourhood()
     await neighbourhood.start(port, int(mtu))
     reader, writer = await asyncio.open_unix_connection(control)
@@ -179,6 +178,17 @@ async def main(port, control, mtu='23'):
             answer = f'error {error!r}'
         writer.write((answer + '\n').encode())
         await writer.drain()
+
+
+async def main(port, control, mtu='23'):
+    # A guest whose clock is wrong is booted again, with new sockets.
+    while True:
+        try:
+            if os.path.exists(port) and os.path.exists(control):
+                await meet(port, control, mtu)
+        except OSError:
+            pass
+        await asyncio.sleep(0.05)
 
 
 asyncio.run(main(*sys.argv[1:]))
