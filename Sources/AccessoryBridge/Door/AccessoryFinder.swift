@@ -22,8 +22,10 @@ package struct AccessoryFinder: Sendable {
   package var isLine = false
   /// Whether a line that this program opens counts as one accessory, because the user says what is on it.
   package var opensLines = false
-  /// Whether the user asks for other settings than the profile's. A service doesn't open a line differently.
+  /// Whether the user asks for other settings of the line than the profile's. A service doesn't open a line differently.
   package var hasSettings = false
+  /// The driver that the user names; nil for the profile's. A service doesn't change the driver of what it has open.
+  package var driver: String?
   /// The name in messages of an accessory that a service has open.
   package var heldLabel: @Sendable (DeviceName, ServiceEntry) -> String = { $0.label(of: $1.accessory.device.place) }
   /// The program.
@@ -40,7 +42,7 @@ package struct AccessoryFinder: Sendable {
   }
 
   /// The accessory that the name means. Throws `ResolutionError` when it doesn't mean exactly one; `busy` when the user
-  /// asks for other line settings than those of the service that has it open, or a service that may have it accepts no
+  /// asks for other line settings or another driver than those of the service that has it open, or a service that may have it accepts no
   /// more clients; and what prevents this program from opening it.
   package func find(_ name: DeviceName) async throws -> any FoundAccessory {
     if let held = try await held(name) { return held }
@@ -50,7 +52,7 @@ package struct AccessoryFinder: Sendable {
   /// The accessory that the name means, if a service has it open or is going to open it.
   package func held(_ name: DeviceName) async throws -> (any FoundAccessory)? {
     guard let entry = try await entry(name, asLine: isLine) else { return nil }
-    guard !hasSettings else {
+    guard !hasSettings, driver == nil || driver == entry.accessory.driver else {
       let place = entry.accessory.device.place
       throw AccessoryError(
         .busy,

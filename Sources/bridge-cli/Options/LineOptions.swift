@@ -17,7 +17,10 @@ struct LineOptions {
   var driver: String? { serial.driver }
 
   /// Whether the user gives an option that replaces a setting of the profile.
-  var saysSomething: Bool { serial.saysSomething || transport.saysSomething }
+  var saysSomething: Bool { driver != nil || changesTheLine }
+
+  /// Whether it is an option for how the line is opened, rather than for what is on it.
+  var changesTheLine: Bool { serial.changesTheLine || transport.saysSomething }
 
   /// The settings of `profile`, with the user's options in their place.
   func settings(_ profile: Profile?) -> TerminalSettings { serial.settings(profile) }

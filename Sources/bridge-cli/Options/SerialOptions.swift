@@ -69,10 +69,10 @@ struct SerialOptions: ParsableArguments {
     transform: TimeArgument.read)
   var settle: TimeArgument?
 
-  /// Whether the user gives an option that replaces a setting of the profile.
-  var saysSomething: Bool {
+  /// Whether the user gives an option that replaces a setting of the line in the profile.
+  var changesTheLine: Bool {
     baud != nil || dataBits != nil || parity != nil || stopBits != nil || flow != nil || dtr != nil || rts != nil
-      || rs485 != nil || settle != nil || driver != nil
+      || rs485 != nil || settle != nil
   }
 
   func validate() throws {

@@ -16,7 +16,7 @@ enum Door {
   /// accessory is waited for as `line` says.
   ///
   /// Throws `ResolutionError` when the text doesn't name exactly one accessory, and `busy` when the user asks for other
-  /// line settings than those of the service that has it open.
+  /// line settings or another driver than those of the service that has it open.
   static func find(
     _ text: String?, _ line: LineOptions, asLine isLine: Bool = false
   ) async throws -> any FoundAccessory {
@@ -42,7 +42,8 @@ enum Door {
     }
     finder.isLine = isLine
     finder.opensLines = line?.driver != nil
-    finder.hasSettings = line?.saysSomething == true
+    finder.driver = line?.driver
+    finder.hasSettings = line?.changesTheLine == true
     return finder
   }
 

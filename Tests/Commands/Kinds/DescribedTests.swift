@@ -129,9 +129,11 @@ import Testing
       let calls = [
         ["battery", "--json"], ["values"], ["values", "--json", "BMS1", "software_version"], ["status"],
         ["request", "BMS1", "cells"], ["request", "BMS1", "hardware", "--json"], ["request", "BMS1", "--list"],
-        ["request", "BMS1", "sells"], ["info", "--json"],
+        ["request", "BMS1", "sells"], ["info", "--json"], ["battery", "BMS1", "--driver", "jbd", "--json"],
       ]
       let service = try await box.expectTheSame(calls, serial: "BMS1")
+      let other = try await box.run("battery", "BMS1", "--driver", "megatec")
+      #expect(other.status == EX_UNAVAILABLE && other.errorText.contains("to open it differently"), "\(other.errorText)")
       #expect(try await box.run("list", "--json").json()["devices"]?[0]?["serial"] == "BMS1")
       service.signal(SIGTERM)
       _ = try await service.end()
