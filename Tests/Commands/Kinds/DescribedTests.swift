@@ -133,7 +133,8 @@ import Testing
       ]
       let service = try await box.expectTheSame(calls, serial: "BMS1")
       let other = try await box.run("battery", "BMS1", "--driver", "megatec")
-      #expect(other.status == EX_UNAVAILABLE && other.errorText.contains("to open it differently"), "\(other.errorText)")
+      #expect(
+        other.status == EX_UNAVAILABLE && other.errorText.contains("to open it differently"), "\(other.errorText)")
       #expect(try await box.run("list", "--json").json()["devices"]?[0]?["serial"] == "BMS1")
       service.signal(SIGTERM)
       _ = try await service.end()

@@ -54,7 +54,9 @@ import Testing
       let unknown = try await box.run("profile", "show", "nothing", "--json")
       #expect(unknown.status == EX_NOINPUT)
       #expect(try unknown.json()["error"]?["kind"] == "not_found")
-      #expect(try unknown.json()["error"]?["message"]?.text?.contains("the profiles are ble-battery, bluno, ev3, framed") == true)
+      #expect(
+        try unknown.json()["error"]?["message"]?.text?.contains("the profiles are ble-battery, bluno, ev3, framed")
+          == true)
     }
   }
 

@@ -125,7 +125,8 @@ import Testing
     let without = library.all.filter { $0.lacks.contains(.status) }.map(\.name).sorted()
     #expect(
       without == [
-        "ble-battery", "bluno", "daly", "elm327", "epever", "hm1x", "jbd", "jk", "megatec", "pi30", "pylontech", "renogy",
+        "ble-battery", "bluno", "daly", "elm327", "epever", "hm1x", "jbd", "jk", "megatec", "pi30", "pylontech",
+        "renogy",
         "sdm120", "srne", "vesc",
       ])
   }
