@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// A service of GATT.
+package struct GATTService: Sendable, Equatable {
+  /// The path of its object.
+  package let path: String
+  /// What kind of service it is.
+  package var uuid: BluetoothUUID?
+  /// The path of its device.
+  package var device: String
+}
+
+/// A characteristic of GATT: a value that is read, written, or sent by the device.
+package struct GATTCharacteristic: Sendable, Equatable {
+  /// The path of its object.
+  package let path: String
+  /// What kind of value it is.
+  package var uuid: BluetoothUUID?
+  /// The path of its service.
+  package var service: String
+  /// What can be done with it, in the words of BlueZ: `read`, `write`, `write-without-response`, `notify`, `indicate`.
+  package var flags: Set<String> = []
+  /// How many bytes a packet may have, with a head of three; nil when BlueZ doesn't say.
+  package var packetSize: Int?
+  /// Whether a program holds the descriptor for writes; nil when BlueZ offers none.
+  package var isWriteAcquired: Bool?
+  /// Whether a program holds the descriptor for notifications; nil when BlueZ offers none.
+  package var isNotifyAcquired: Bool?
+
+  /// Whether the device sends its value.
+  package var notifies: Bool { flags.contains("notify") || flags.contains("indicate") }
+  /// Whether it takes writes that it confirms.
+  package var takesRequests: Bool { flags.contains("write") }
+  /// Whether it takes writes that it doesn't confirm.
+  package var takesCommands: Bool { flags.contains("write-without-response") }
+}
+
+/// A descriptor of GATT: what is told about a characteristic, such as whether it sends notifications.
+package struct GATTDescriptor: Sendable, Equatable {
+  /// The path of its object.
+  package let path: String
+  /// What it tells.
+  package var uuid: BluetoothUUID?
+  /// The path of its characteristic.
+  package var characteristic: String
+}
+
+// MARK: - Properties
+
+extension GATTService {
+  mutating func take(_ properties: [String: BusValue]) {
+    if let uuid = properties["UUID"]?.text { self.uuid = BluetoothUUID(uuid) }
+    if let device = properties["Device"]?.path, device.utf8.count <= BluetoothObjects.textLimit.path {
+      self.device = device
+    }
+  }
+}
+
+extension GATTCharacteristic {
+  /// The most flags that are kept, and the sizes of packets that GATT has.
+  private static let limits = (flags: 32, packet: 23...517)
+
+  mutating func take(_ properties: [String: BusValue]) {
+    if let uuid = properties["UUID"]?.text { self.uuid = BluetoothUUID(uuid) }
+    if let service = properties["Service"]?.path, service.utf8.count <= BluetoothObjects.textLimit.path {
+      self.service = service
+    }
+    if let flags = properties["Flags"]?.texts {
+      self.flags = Set(flags.prefix(Self.limits.flags).filter { $0.utf8.count <= 64 })
+    }
+    if let size = properties["MTU"]?.integer, Self.limits.packet.contains(Int(clamping: size)) {
+      packetSize = Int(size)
+    }
+    if let isAcquired = properties["WriteAcquired"]?.boolean { isWriteAcquired = isAcquired }
+    if let isAcquired = properties["NotifyAcquired"]?.boolean { isNotifyAcquired = isAcquired }
+  }
+}
+
+extension GATTDescriptor {
+  mutating func take(_ properties: [String: BusValue]) {
+    if let uuid = properties["UUID"]?.text { self.uuid = BluetoothUUID(uuid) }
+    if let path = properties["Characteristic"]?.path, path.utf8.count <= BluetoothObjects.textLimit.path {
+      characteristic = path
+    }
+  }
+}
