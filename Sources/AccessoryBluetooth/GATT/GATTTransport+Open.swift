@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryIO
 import SystemPackage
 
 extension GATTTransport {
   /// How long it may take until a device is found.
-  public static let searchLimit = Duration.seconds(12)
+  public static let searchLimit = DeviceName.searchLimit
   /// How long connecting may take, with the exchange that tells the services.
   public static let connectLimit = Duration.seconds(15)
 

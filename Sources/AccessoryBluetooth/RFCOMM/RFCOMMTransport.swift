@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryIO
 import SystemPackage
 
@@ -10,7 +11,7 @@ public enum RFCOMMTransport {
   public static let connectLimit = Duration.seconds(15)
 
   /// How long it may take until a device is found that BlueZ doesn't know.
-  public static let searchLimit = Duration.seconds(12)
+  public static let searchLimit = DeviceName.searchLimit
 
   /// Connects to a serial port of a device: to the channel that is named, or else to the one that the device tells. Without a
   /// channel bluetoothd connects, and pairs where the device wants it; where it doesn't run, and for a channel that is

@@ -36,8 +36,8 @@ public struct Accessories: Sendable {
   /// The timeout for a service's list. It is short, because the program's user doesn't see what the program waits for.
   static let listTimeout = Duration.seconds(5)
 
-  /// The accessories of this machine: simulators, the system's devices, and its Bluetooth devices, with the profiles of this machine and this
-  /// user, and the services at the usual sockets. If `ACCESSORY_BRIDGE_SOCKET` is set, only that socket is used, or
+  /// The accessories of this machine: simulators, the system's devices, and its Bluetooth devices, with the profiles of this
+  /// machine and this user, and the services at the usual sockets. If `ACCESSORY_BRIDGE_SOCKET` is set, only that socket is used, or
   /// none if it is "none".
   ///
   /// Profiles may name the drivers in `drivers`, and the described protocols of this machine and this user. Profiles

@@ -42,8 +42,8 @@ package struct AccessoryFinder: Sendable {
   }
 
   /// The accessory that the name means. Throws `ResolutionError` when it doesn't mean exactly one; `busy` when the user
-  /// asks for other line settings or another driver than those of the service that has it open, or a service that may have it accepts no
-  /// more clients; and what prevents this program from opening it.
+  /// asks for other line settings or another driver than those of the service that has it open, or a service that may have
+  /// it accepts no more clients; and what prevents this program from opening it.
   package func find(_ name: DeviceName) async throws -> any FoundAccessory {
     if let held = try await held(name) { return held }
     return try await own(name)

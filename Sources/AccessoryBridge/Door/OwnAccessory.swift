@@ -56,16 +56,14 @@ struct OwnAccessory: FoundAccessory {
   }
 
   func info() async throws(AccessoryError) -> AccessoryInfo {
-    guard opener.driver != nil else {
-      guard opener.general != nil else { return try await infoWithoutDriver() }
-      do throws(AccessoryError) {
-        return try await info(of: try await contact())
-      } catch {
-        guard error.kind == .misconfigured else { throw error }
-        return try await infoWithoutDriver()
-      }
+    guard opener.driver != nil || opener.general != nil else { return try await infoWithoutDriver() }
+    do throws(AccessoryError) {
+      return try await info(of: try await contact())
+    } catch {
+      // It tells nothing that all Bluetooth Low Energy devices share.
+      guard opener.driver == nil, error.kind == .misconfigured else { throw error }
+      return try await infoWithoutDriver()
     }
-    return try await info(of: try await contact())
   }
 
   private func info(of opened: OwnAccessoryInUse) async throws(AccessoryError) -> AccessoryInfo {

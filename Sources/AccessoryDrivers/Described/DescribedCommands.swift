@@ -17,6 +17,7 @@ extension ProtocolDescription {
 
   /// The values that a request sets. Hidden ones are left out: nobody knows them by name.
   private func settings(of request: Request) -> [CommandDescription.Setting] {
+    guard !request.sets.isEmpty else { return [] }
     let hidden = Set(messages.flatMap(\.fields).filter(\.isHidden).map(\.name))
     return request.sets.filter { !hidden.contains($0.field) }.map { setting in
       switch setting.source {

@@ -16,7 +16,7 @@ public struct TransportSettings: Sendable, Hashable {
   /// The characteristics that are used when the transport is Bluetooth Low Energy.
   public var gatt = GATTSettings()
   /// The channel, 1…30, that is used when the transport is a serial port of Bluetooth Classic and the address names none; nil
-  /// means the first one.
+  /// means the one that the device tells.
   public var rfcommChannel: UInt8?
 
   /// The default settings: a terminal with 115,200 baud, and endpoints found from the descriptors.

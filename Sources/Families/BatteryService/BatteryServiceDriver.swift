@@ -9,7 +9,7 @@ extension Driver {
   /// The driver of Bluetooth Low Energy devices of any make that tell their battery, and what they are, by the services that the
   /// Bluetooth SIG has for that: the Battery Service (180f) and Device Information (180a).
   ///
-  /// It only reads, so there is nothing to guard. Its accessories have no stream of bytes.
+  /// It only reads, and its accessories have no stream of bytes. Raw bytes to anything else that is opened with it need permission.
   public static let batteryService = Driver(
     name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",
     polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .guarded,

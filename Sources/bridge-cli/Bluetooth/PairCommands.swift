@@ -31,9 +31,9 @@ struct AirDeviceArgument: ParsableArguments {
     guard let place else { return }
     let bluez = try await BlueZ.open()
     try await attempt { () async throws(AccessoryError) in
-      let device = try await WaitingLine.during("looking for the device", limit: .seconds(12)) {
+      let device = try await WaitingLine.during("looking for the device", limit: GATTTransport.searchLimit) {
         () async throws(AccessoryError) in
-        try await bluez.device(at: place.address, place.kind, within: .seconds(12))
+        try await bluez.device(at: place.address, place.kind, within: GATTTransport.searchLimit)
       }
       let name = device.name.map { " (\(SafeText.escape($0, limit: 32)))" } ?? ""
       try await body(bluez, device, place.address.description + name)
