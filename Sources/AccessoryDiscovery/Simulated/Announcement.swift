@@ -61,9 +61,10 @@ public struct Announcement: Codable, Sendable, Hashable {
 ///
 /// The file is locked while its owner runs. So the file of a killed simulator is recognized by its free lock; watchers
 /// are notified when the kernel closes the file.
-public struct AnnouncementFile: Sendable {
+public final class AnnouncementFile: Sendable {
   private let path: String
-  private let descriptor: FileDescriptor
+  /// The locked file; nil once it is removed.
+  private let descriptor: Locked<FileDescriptor?>
 
   /// The largest file that is read, in bytes.
   static let sizeLimit = 16_384
@@ -87,7 +88,7 @@ public struct AnnouncementFile: Sendable {
       throw error
     }
     self.path = path
-    self.descriptor = FileDescriptor(rawValue: descriptor)
+    self.descriptor = Locked(FileDescriptor(rawValue: descriptor))
   }
 
   private static func write(_ announcement: Announcement, to descriptor: CInt) -> Bool {
@@ -95,10 +96,16 @@ public struct AnnouncementFile: Sendable {
     return data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
   }
 
-  /// Removes the announcement.
+  /// Removes the announcement. The second call does nothing: by then the descriptor's number may be another file's, and the name that
+  /// of another simulator's announcement.
   public func remove() {
+    let last = descriptor.withLock { descriptor in
+      defer { descriptor = nil }
+      return descriptor
+    }
+    guard let last else { return }
     unlink(path)
-    close(descriptor.rawValue)
+    close(last.rawValue)
   }
 
   /// The announcement with that name, if its owner still runs. The directory is the user's own unless another one is

@@ -23,10 +23,11 @@ package struct DiscoveryHints: Sendable {
 }
 
 /// The link and the announcement of a simulator that is plugged in.
-struct Presence: Sendable {
+final class Presence: Sendable {
   private let link: String?
   private let target: String
   private let announcement: AnnouncementFile?
+  private let isRemoved = Locked(false)
 
   /// Makes the link and the announcement. The link replaces a link to a terminal, unless that belongs to a running
   /// simulator, but no other file.
@@ -47,7 +48,13 @@ struct Presence: Sendable {
     announcement = try Self.announce(target, name: "tcp-\(address.port)", link: nil, hints)
   }
 
+  /// Removes them. The second call does nothing: by then the terminal may be another simulator's.
   func remove() {
+    let wasRemoved = isRemoved.withLock { isRemoved in
+      defer { isRemoved = true }
+      return isRemoved
+    }
+    guard !wasRemoved else { return }
     announcement?.remove()
     // Another simulator may have replaced the link since.
     if let link, SymbolicLink.target(of: link) == target { unlink(link) }

@@ -29,6 +29,19 @@ import Testing
     #expect(AnnouncementFile.read(path) == nil)
   }
 
+  /// A terminal's number, and a descriptor's, belong to somebody else by then.
+  @Test func removingTwiceLeavesTheNextAnnouncementAlone() throws {
+    let directory = try TemporaryDirectory()
+    let file = try AnnouncementFile(Self.announcement, name: "one", directory: directory.path)
+    file.remove()
+    let next = try AnnouncementFile(Self.announcement, name: "one", directory: directory.path)
+    file.remove()
+    #expect(directory.names() == ["one.json"])
+    #expect(AnnouncementFile.read(directory.path + "/one.json") != nil, "its lock is held")
+    next.remove()
+    #expect(directory.names() == [])
+  }
+
   @Test func anAnnouncementDescribesItsDevice() {
     #expect(
       Self.announcement.device
