@@ -10,7 +10,7 @@ import Logging
 final class LoadedGateway: Sendable {
   let name: TopicLevel
   private let devices: [Device]
-  private let events: AsyncStream<ServiceFollower.Event>.Continuation
+  private let events: AsyncStream<MirrorEvent>.Continuation
   private let work: Task<Void, Never>
 
   /// Begins to publish. `machine` is the identity that a machine has in /etc/machine-id.
@@ -21,7 +21,7 @@ final class LoadedGateway: Sendable {
     settings.forgetAfter = .seconds(86_400)
     var connection = MQTTSettings(broker, clientID: "load-\(number)")
     connection.will = settings.will
-    let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
+    let (stream, events) = AsyncStream<MirrorEvent>.makeStream(bufferingPolicy: .bufferingOldest(1_024))
     let publisher = FleetPublisher(
       settings, mqtt: MQTTClient(connection), log: Logger(label: "load") { _ in SwiftLogNoOpLogHandler() })
     work = Task {

@@ -8,6 +8,8 @@ struct MirrorLink: Sendable {
   var lists: BridgeClient
   /// Grows with every connect, so that answers of an earlier service aren't taken.
   let generation: UInt64
+  /// The view that learns what accessories have answered.
+  var hooks = ServiceMirror.Hooks()
   /// Whether the service decides at this socket which commands are permitted.
   var permitsCommands = false
   /// The accessories that are to be asked for their readings, by their places.
@@ -34,13 +36,9 @@ struct MirrorLink: Sendable {
 }
 
 extension MirrorAnswers {
-  /// Asks an accessory for its identity, and if wanted for its status, battery and values, and for the commands.
-  init(asking device: BridgeDevice, commands wantsCommands: Bool, readings wantsReadings: Bool) async {
+  /// Asks an accessory for what is wanted: its identity, status, battery and values, and with `commands` for those.
+  init(asking device: BridgeDevice, for wanted: ServiceMirror.Interests, commands wantsCommands: Bool) async {
     self.init()
-    if !wantsReadings {
-      identity = (try? await device.info())?.identity
-      return
-    }
     var failureCount = 0
     func ask<Reply: Sendable>(_ question: () async throws(AccessoryError) -> Reply) async -> Reply? {
       do throws(AccessoryError) {
@@ -49,6 +47,14 @@ extension MirrorAnswers {
         if error.kind != .unsupported { failureCount += 1 }
         return nil
       }
+    }
+    defer { self.failureCount = failureCount }
+    guard wanted.contains(.readings) else {
+      if wanted.contains(.identities) { identity = (try? await device.info())?.identity }
+      guard wanted.contains(.batteries) else { return }
+      let reply = await ask { () async throws(AccessoryError) in try await device.battery() }
+      battery = reply.map { ($0.battery, $0.age_ms) }
+      return
     }
     if wantsCommands { commands = (try? await device.commands())?.commands ?? [] }
     if let reply = await ask({ () async throws(AccessoryError) in try await device.status() }) {
@@ -59,7 +65,7 @@ extension MirrorAnswers {
     if let reply = await ask({ () async throws(AccessoryError) in try await device.battery() }) {
       battery = (reply.battery, reply.age_ms)
     }
+    guard wanted.contains(.values) else { return }
     values = await ask { () async throws(AccessoryError) in try await device.values() }?.values.map(\.value)
-    self.failureCount = failureCount
   }
 }

@@ -182,12 +182,22 @@ package struct MirrorState: Sendable {
     return nil
   }
 
-  /// Takes the answers to the questions after a connect.
+  /// Takes the answers to the questions after a connect. Returns those that were taken: a reading that was reported since
+  /// the question is newer than the answer. Nil when the accessory has gone.
+  @discardableResult
   package mutating func take(
     _ answers: MirrorAnswers, of device: Device, from service: String, now: MonotonicTime
-  ) {
-    guard self[device.place, service]?.device.id == device.id else { return }
+  ) -> MirrorAnswers? {
+    guard let accessory = self[device.place, service], accessory.device.id == device.id, accessory.isConnected else {
+      return nil
+    }
+    var answers = answers
+    if let asked = answers.askTime {
+      if accessory.batteryTime.map({ $0 > asked }) ?? false { answers.battery = nil }
+      if accessory.statusTime.map({ $0 > asked }) ?? false { answers.status = nil }
+    }
     change(device.place, service) { $0.take(answers, at: now) }
+    return answers
   }
 
   // MARK: - Entries

@@ -190,6 +190,8 @@ package struct MirrorAnswers: Sendable {
   package var battery: (BatteryReading, age: Int?)?
   package var values: [AccessoryValue]?
   package var commands: [CommandDescription]?
+  /// When the first question was asked; nil where events can't have come meanwhile.
+  package var askTime: MonotonicTime?
   /// The number of questions that failed, and not because the accessory has no such readings.
   package var failureCount = 0
 

@@ -1,40 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import AccessoryIO
 
-/// Follows the events of a service, and goes on when the service ends and starts again. All who follow a service wait
-/// for it by this one policy:
+/// Follows the events of a service for the mirror, and goes on when the service ends and starts again. This is the one
+/// policy of waiting for a service:
 ///
 /// - Where no service is, or this user may not use it, nothing happens until a socket is created.
 /// - A service that is there but ends the connection or refuses it is tried again after a pause, which grows up to half
 ///   a minute; and at once when its socket is created anew.
-package struct ServiceFollower: Sendable {
-  /// What a follower learns.
-  package enum Event: Sendable {
-    /// A service answers. The connection for calls is newer than the one of the events, so it leads to the same service.
-    case begun(BridgeClient)
-    /// An event of the service.
-    case event(BridgeEvent)
-    /// The service is gone, or can't be followed.
-    case ended(AccessoryError)
-  }
-
+struct ServiceFollower: Sendable {
   /// The sockets at which the service may be: the first that answers is followed.
-  package let sockets: [String]
+  let sockets: [String]
   /// Whether values and alarms are subscribed to, where the service isn't too old for them.
-  package var (hasValues, hasAlarms) = (false, false)
+  let hasValues, hasAlarms: Bool
   /// The time limit for the service's replies to calls; nil for none.
-  package var replyTimeout: Duration?
-  package var clock: any TimerClock
+  let replyTimeout: Duration?
+  let clock: any TimerClock
 
   /// The shortest and the longest pause before a service that refuses is tried again.
   static let pauses = (shortest: Duration.milliseconds(500), longest: Duration.seconds(30))
 
   /// A follower of the service at one of these sockets.
-  package init(
-    _ sockets: [String], values hasValues: Bool = false, alarms hasAlarms: Bool = false,
-    replyTimeout: Duration? = nil, clock: any TimerClock = IOThread.shared
+  init(
+    _ sockets: [String], values hasValues: Bool, alarms hasAlarms: Bool, replyTimeout: Duration?,
+    clock: any TimerClock
   ) {
     self.sockets = sockets
     (self.hasValues, self.hasAlarms) = (hasValues, hasAlarms)
@@ -43,7 +32,7 @@ package struct ServiceFollower: Sendable {
 
   /// Calls `body` with what happens, until the task is cancelled. While `body` runs, no events are taken, and the
   /// service's connection is read no further than its bounded buffer.
-  package func run(_ body: (Event) async -> Void) async {
+  func run(_ body: (MirrorEvent) async -> Void) async {
     let bell = ServiceBell(sockets)
     defer { bell.stop() }
     var pause = Self.pauses.shortest
@@ -66,7 +55,7 @@ package struct ServiceFollower: Sendable {
   }
 
   /// Follows the first service that answers until its events end; returns why.
-  private func follow(_ body: (Event) async -> Void) async -> AccessoryError {
+  private func follow(_ body: (MirrorEvent) async -> Void) async -> AccessoryError {
     var refusal: AccessoryError?
     for socket in sockets {
       var hasBegun = false

@@ -4,10 +4,12 @@ import AccessoryCore
 import AccessoryIO
 
 /// The one mirror of services: it follows their accessories, asks for what isn't in events, and goes on when a service
-/// ends and starts again (`ServiceFollower`). All code that shows or publishes accessories is a view of it.
+/// ends and starts again (`ServiceFollower`, which only the mirror uses). All code that shows, publishes or waits for
+/// accessories of services is a view of it.
 ///
 /// A view takes a `snapshot` when it wants one, or follows `changes`. Both are computed from the state, so a slow view
-/// needs no buffer. Nothing runs while nothing changes and nobody asks.
+/// needs no buffer. A view that must not miss what was meanwhile gets each event in order, by its hooks. Nothing runs
+/// while nothing changes and nobody asks.
 package actor ServiceMirror {
   /// What a mirror asks for beside which accessories are there, their batteries and their status.
   package struct Interests: OptionSet, Sendable {
@@ -18,7 +20,7 @@ package actor ServiceMirror {
     package static let values = Interests(rawValue: 1)
     /// Alarms that are raised or cleared.
     package static let alarms = Interests(rawValue: 2)
-    /// The readings of accessories that are connected, which were made before.
+    /// The readings of accessories that are connected, which were made before; values only if they are wanted, too.
     package static let readings = Interests(rawValue: 4)
     /// The commands that the service permits to who may only read.
     package static let commands = Interests(rawValue: 8)
@@ -28,6 +30,8 @@ package actor ServiceMirror {
     package static let freshness = Interests(rawValue: 32)
     /// What accessories that a user named to the service say of themselves. A part of the readings.
     package static let identities = Interests(rawValue: 64)
+    /// The batteries of accessories that are connected. A part of the readings.
+    package static let batteries = Interests(rawValue: 128)
   }
 
   /// A service to follow.
@@ -45,11 +49,15 @@ package actor ServiceMirror {
     }
   }
 
-  /// Callbacks for a view that also needs the events, in their order.
+  /// Callbacks for a view that also needs the events.
   package struct Hooks: Sendable {
-    /// What the follower of a service has learned, after the mirror has taken it, and whether that was news: a reading
-    /// may be reported again. The service's events are taken no faster than this returns.
-    package var happened: @Sendable (ServiceFollower.Event, _ isNews: Bool) async -> Void = { _, _ in }
+    /// What was learned of the service with this path, after the mirror has taken it, and whether that was news: a reading
+    /// may be reported again.
+    ///
+    /// A service's own events come one after another in their order, no faster than this returns. What is not taken yet
+    /// waits in the bounded buffers of the connection and of the service; when those are full, the service ends the
+    /// subscription with `busy`. So no event is missing without `ended`. `read` may be called meanwhile.
+    package var happened: @Sendable (MirrorEvent, _ path: String, _ isNews: Bool) async -> Void = { _, _, _ in }
     /// Called once for each new reason why a service can't be followed.
     package var trouble: @Sendable (AccessoryError) -> Void = { _ in }
 
@@ -188,25 +196,26 @@ package actor ServiceMirror {
       case .ended(let error) where told != error:
         told = error
         hooks.trouble(error)
-      case .event, .ended: break
+      case .event, .read, .ended: break
       }
     }
     lose(service.path)
   }
 
   /// Takes what a follower of a service has learned.
-  package func take(_ event: ServiceFollower.Event, of path: String, _ hooks: Hooks = Hooks()) async {
+  package func take(_ event: MirrorEvent, of path: String, _ hooks: Hooks = Hooks()) async {
     var isNews = true
     if case .event(let event) = event { isNews = state.isNews(event, from: path) }
-    await take(event, of: path)
-    await hooks.happened(event, isNews)
+    await take(event, of: path, telling: hooks)
+    await hooks.happened(event, path, isNews)
   }
 
-  private func take(_ event: ServiceFollower.Event, of path: String) async {
+  private func take(_ event: MirrorEvent, of path: String, telling hooks: Hooks) async {
     switch event {
     case .begun(let client):
       lastGeneration += 1
       var link = MirrorLink(client, generation: lastGeneration, listPatience: Self.listPatience)
+      link.hooks = hooks
       // On the socket for readings, the list of commands has what is permitted; on the other one, all that there is.
       if interests.contains(.commands) {
         link.permitsCommands = (try? await client.service())?.readings_socket == client.socketPath
@@ -223,6 +232,7 @@ package actor ServiceMirror {
         lookWhenStale()
       default: break
       }
+    case .read: break
     case .ended: return lose(path)
     }
     publish()
@@ -304,10 +314,12 @@ package actor ServiceMirror {
 
   /// Asks an accessory that was connected for its readings, when it is its turn.
   private func readSoon(_ device: Device, _ path: String) {
-    guard interests.contains(.readings) || interests.contains(.identities) && device.source == .named else { return }
+    let asks = !interests.isDisjoint(with: [.readings, .batteries])
+    guard asks || interests.contains(.identities) && device.source == .named else { return }
     guard let link = links[path] else {
       // Of a service that can't be called only the events are known.
-      return state.take(MirrorAnswers(), of: device, from: path, now: clock.now)
+      state.take(MirrorAnswers(), of: device, from: path, now: clock.now)
+      return
     }
     guard links[path]!.unread.insert(device.place).inserted else { return }
     links[path]!.queue.append(device.place)
@@ -334,12 +346,14 @@ package actor ServiceMirror {
       while !Task.isCancelled, links[path]?.generation == generation, let place = links[path]?.queue.popFirst() {
         links[path]?.unread.remove(place)
         guard let device = state[place, path]?.device else { continue }
-        let answers = await MirrorAnswers(
-          asking: client.device(place, label: device.id), commands: link.permitsCommands,
-          readings: interests.contains(.readings))
+        let start = clock.now
+        var answers = await MirrorAnswers(
+          asking: client.device(place, label: device.id), for: interests, commands: link.permitsCommands)
+        answers.askTime = start
         guard !Task.isCancelled, links[path]?.generation == generation else { break }
-        state.take(answers, of: device, from: path, now: clock.now)
+        let news = state.take(answers, of: device, from: path, now: clock.now)
         publish()
+        if let news { await link.hooks.happened(.read(device, news), path, true) }
       }
       client.close()
     }

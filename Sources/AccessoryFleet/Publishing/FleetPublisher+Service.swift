@@ -12,7 +12,7 @@ extension FleetPublisher {
   private static let replyTimeout = Duration.seconds(20)
 
   /// Handles an event of the mirror, after the mirror's pending changes.
-  func take(_ event: ServiceFollower.Event, isNews: Bool, _ changes: MirrorChanges) async {
+  func take(_ event: MirrorEvent, isNews: Bool, _ changes: MirrorChanges) async {
     switch event {
     case .begun(let client):
       work.losing?.cancel()
@@ -24,6 +24,8 @@ extension FleetPublisher {
       service?.close()
       service = nil
       serviceLost(error)
+    // What has been read comes with the mirror's changes.
+    case .read: break
     case .event(.ready):
       records.synchronize()
       await pull(changes)

@@ -54,7 +54,7 @@ package actor FleetPublisher {
   ) async {
     let changes = await mirror.changes()
     var hooks = ServiceMirror.Hooks()
-    hooks.happened = { event, isNews in await self.take(event, isNews: isNews, changes) }
+    hooks.happened = { event, _, isNews in await self.take(event, isNews: isNews, changes) }
     hooks.trouble = { [log] error in log.warning("\(error.message)") }
     let following = Task { [mirror, hooks] in await follow(mirror, hooks) }
     let viewing = Task { for await _ in changes.signals { await self.pull(changes) } }

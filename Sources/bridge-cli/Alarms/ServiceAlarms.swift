@@ -10,53 +10,47 @@ import BridgeService
 import CommandOutput
 import Logging
 
-/// The alarms of all accessories, for a command that keeps running: those of services, and those by rules of the command line.
-enum ServiceAlarms {
-  /// Calls `body` for each alarm that is raised or raised already, and for each that is cleared. Watches all services that
-  /// run now or start later. Returns when the task is cancelled.
-  static func watch(_ rules: [AlarmRule], _ body: @escaping AlarmWatcher.Body) async {
-    await watch(rules, at: ServicePlace.all(), note: { Output.note($0) }, body)
+/// The alarms of services' accessories: those that services raise, and those by rules of the command line. A view of
+/// the services' mirror, which takes each event.
+struct ServiceAlarms: Sendable {
+  /// What the mirror asks for.
+  let interests: ServiceMirror.Interests
+  /// Those by rules of the command line, by the services' sockets. Empty without rules.
+  private let watchers: [String: AlarmWatcher]
+  private let body: AlarmWatcher.Body
+
+  /// Calls `body` for each alarm that is raised or raised already, and for each that is cleared. `note` takes what is wrong
+  /// with the rules.
+  init(
+    _ rules: [AlarmRule], at places: [String], note: @escaping AlarmWatcher.Note = { Output.note($0) },
+    _ body: @escaping AlarmWatcher.Body
+  ) {
+    self.body = body
+    let watchers = rules.isEmpty ? [] : places.map { ($0, AlarmWatcher(rules, note: note, body)) }
+    self.watchers = Dictionary(watchers) { first, _ in first }
+    let readings: ServiceMirror.Interests = rules.contains { $0.looksAtValues } ? [.readings, .values] : .readings
+    interests = rules.isEmpty ? .alarms : readings.union(.alarms)
   }
 
-  /// The same for the services at these sockets. `note` takes what is wrong with the rules.
-  static func watch(
-    _ rules: [AlarmRule], at places: [String], note: @escaping AlarmWatcher.Note, _ body: @escaping AlarmWatcher.Body
-  ) async {
-    await withTaskGroup { group in
-      for place in places { group.addTask { await watch(place, AlarmWatcher(rules, note: note, body), body) } }
+  /// Takes what the mirror has learned of the service at `place`.
+  func take(_ event: MirrorEvent, of place: String) async {
+    let watcher = watchers[place]
+    switch event {
+    case .event(.alarm(let device, let alarm, let state)): await body(device, alarm, state)
+    case .event(.present(let device)), .event(.connected(let device)): await watcher?.watch(device)
+    case .event(.battery(let device, let reading, _)): await watcher?.take(device, battery: reading)
+    case .event(.status(let device, let status, _)): await watcher?.take(device, status: status)
+    case .event(.values(let device, let values, _)): await watcher?.take(device, values: values)
+    case .read(let device, let answers):
+      if let (battery, _) = answers.battery { await watcher?.take(device, battery: battery) }
+      if let (status, _) = answers.status { await watcher?.take(device, status: status) }
+      if let values = answers.values { await watcher?.take(device, values: values) }
+    case .begun, .event, .ended: break
     }
   }
 
-  private static func watch(_ place: String, _ alarms: AlarmWatcher, _ body: @escaping AlarmWatcher.Body) async {
-    let watcher = alarms.hasRules ? alarms : nil
-    var client: BridgeClient?
-    let follower = ServiceFollower(
-      [place], values: watcher?.wantsValues == true, alarms: true, replyTimeout: .seconds(60))
-    await follower.run { event in
-      switch event {
-      case .begun(let new): client = new
-      case .event(.alarm(let device, let alarm, let state)): await body(device, alarm, state)
-      case .event(.present(let device)), .event(.connected(let device)):
-        if let client { await first(device, client, watcher) }
-      case .event(.battery(let device, let reading, _)): await watcher?.take(device, battery: reading)
-      case .event(.status(let device, let status, _)): await watcher?.take(device, status: status)
-      case .event(.values(let device, let values, _)): await watcher?.take(device, values: values)
-      case .event, .ended: break
-      }
-    }
-    await alarms.end()
-  }
-
-  /// Asks for the readings of an accessory that is there.
-  private static func first(_ device: Device, _ client: BridgeClient, _ watcher: AlarmWatcher?) async {
-    guard let watcher else { return }
-    await watcher.watch(device)
-    let calls = client.device(device.place)
-    if let reply = try? await calls.battery() { await watcher.take(device, battery: reply.battery) }
-    if let reply = try? await calls.status() { await watcher.take(device, status: reply.status) }
-    guard watcher.wantsValues, let reply = try? await calls.values() else { return }
-    await watcher.take(device, values: reply.values.map(\.value))
-  }
+  /// Ends the rules' timers.
+  func end() async { for watcher in watchers.values { await watcher.end() } }
 
   /// Whether a service runs on this machine that this user may ask.
   static func isServiceThere() async -> Bool {

@@ -44,37 +44,54 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     Interruption.endWithOutput()
     let command = exec.map { EventCommand([$0]) }
     let (rules, json) = (alarms.rules, output.json)
-    let watching = Task { await Self.watchAlarms(rules, json: json, command) }
+    let watching = Task { await Self.watchServices(rules, json: json, command) }
     let result: Result<Void, any Error>
-    do { result = .success(try await watchAll(command)) } catch { result = .failure(error) }
+    do { result = .success(try await watch(command)) } catch { result = .failure(error) }
     watching.cancel()
     // Accessories that were opened here are closed.
     if !rules.isEmpty { await watching.value }
     try result.get()
   }
 
-  /// Shows the alarms of services. With rules and without a service, the accessories are opened here.
-  private static func watchAlarms(_ rules: [AlarmRule], json: Bool, _ command: EventCommand?) async {
+  /// Shows the alarms of services that run or start later, and runs the command at low batteries. With rules and without a
+  /// service, the accessories are opened here.
+  private static func watchServices(_ rules: [AlarmRule], json: Bool, _ command: EventCommand?) async {
     let body: AlarmWatcher.Body = { device, alarm, state in
       AlarmOutput.show(device, alarm, state, json: json)
       await command?.run(.init(event: "alarm", device: device, alarm: (alarm, state)))
     }
-    if !rules.isEmpty, let sources = try? KnownDevices.sources(), await !ServiceAlarms.isServiceThere() {
-      await ServiceAlarms.hold(rules, sources, body)
-    } else {
-      await ServiceAlarms.watch(rules, body)
-    }
-  }
-
-  private func watchAll(_ command: EventCommand?) async throws {
-    guard let command else { return try await watch(nil) }
-    let batteries = Task {
-      await LowBatteries.watch { device, battery in
+    let batteries = command.map { command in
+      LowBatteries { device, battery in
         await command.run(.init(event: "battery_low", device: device, battery: battery))
       }
     }
-    defer { batteries.cancel() }
-    try await watch(command)
+    let places = ServicePlace.all()
+    if !rules.isEmpty, let sources = try? KnownDevices.sources(), await !ServiceAlarms.isServiceThere() {
+      async let isOver: Void = follow(places, nil, batteries)
+      await ServiceAlarms.hold(rules, sources, body)
+      await isOver
+    } else {
+      await follow(places, ServiceAlarms(rules, at: places, body), batteries)
+    }
+  }
+
+  /// Follows the services at these sockets by one mirror, until the task is cancelled.
+  private static func follow(_ places: [String], _ alarms: ServiceAlarms?, _ batteries: LowBatteries?) async {
+    var interests = alarms?.interests ?? []
+    if batteries != nil { interests.formUnion(LowBatteries.interests) }
+    guard !interests.isEmpty else { return }
+    var hooks = ServiceMirror.Hooks()
+    hooks.happened = { event, place, _ in
+      await alarms?.take(event, of: place)
+      await batteries?.take(event, of: place)
+    }
+    hooks.trouble = { error in
+      // A service that is absent is waited for, and nothing is told.
+      guard error.kind == .busy else { return }
+      Output.note("events of a service are missing: \(SafeText.escape(error.message, limit: 500))")
+    }
+    await ServiceMirror(interests).run(places.map { ServiceMirror.Service($0) }, hooks)
+    await alarms?.end()
   }
 
   private func watch(_ command: EventCommand?) async throws {

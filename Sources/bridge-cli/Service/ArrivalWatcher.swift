@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Signals that an accessory may have come, for code that waits for one.
+/// Signals that an accessory may have come, for code that waits for one. Of services it is a view of their mirror.
 struct ArrivalWatcher: Sendable {
   /// True when something has come, false when the time has passed.
   private let signals: AsyncStream<Bool>
@@ -40,14 +40,16 @@ struct ArrivalWatcher: Sendable {
             continuation.yield(false)
           }
         }
-        for socket in services {
+        if !services.isEmpty {
           group.addTask {
-            await ServiceFollower([socket], clock: clock).run { event in
+            var hooks = ServiceMirror.Hooks()
+            hooks.happened = { event, _, _ in
               switch event {
               case .begun, .event(.ready), .event(.connected), .ended: continuation.yield(true)
-              case .event: break
+              case .event, .read: break
               }
             }
+            await ServiceMirror([], clock: clock).run(services.map { ServiceMirror.Service($0) }, hooks)
           }
         }
       }

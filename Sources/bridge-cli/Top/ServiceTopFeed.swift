@@ -32,16 +32,16 @@ actor ServiceTopFeed: TopFeed {
   /// Follows the services until the task is cancelled.
   nonisolated func run() async {
     let services = places.map { ServiceMirror.Service($0) }
-    await withTaskGroup { group in
-      group.addTask { [mirror] in await mirror.run(services) }
-      group.addTask { [mirror, changed] in for await _ in mirror.news { changed.yield() } }
-      guard !rules.isEmpty else { return }
-      group.addTask { [rules, places] in
-        await ServiceAlarms.watch(rules, at: places, note: { text in Task { await self.remark(text) } }) {
-          device, alarm, state in await self.take(device, alarm, state)
-        }
-      }
+    let alarms = ServiceAlarms(rules, at: places, note: { text in Task { await self.remark(text) } }) {
+      device, alarm, state in await self.take(device, alarm, state)
     }
+    var hooks = ServiceMirror.Hooks()
+    if !rules.isEmpty { hooks.happened = { event, place, _ in await alarms.take(event, of: place) } }
+    await withTaskGroup { group in
+      group.addTask { [mirror, hooks] in await mirror.run(services, hooks) }
+      group.addTask { [mirror, changed] in for await _ in mirror.news { changed.yield() } }
+    }
+    await alarms.end()
   }
 
   // MARK: - Alarms of the command line

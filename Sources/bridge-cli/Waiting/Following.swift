@@ -15,7 +15,8 @@ protocol Followed: Sendable {
   func close() async
 }
 
-/// Follows an accessory until the command is interrupted, also over unplugs.
+/// Follows an accessory until the command is interrupted, also over unplugs. It doesn't follow services: of an accessory
+/// that a service holds, `follow` takes the news of this one, and `AccessoryReturn` waits for services by their mirror.
 struct Following {
   /// The name that the user typed.
   let name: String?

@@ -68,10 +68,11 @@ import Testing
           + #""ways":[],"initialized":true},"battery":{"level":"\#(level)","level_origin":"reported","charge":"unknown"}}"#
       }
       // Four of these names fit into 1 MiB. Behind those beyond, one that is kept gets low once more; and the last is
-      // asked for its battery.
-      let events = (1...7).map { event($0) } + [event(1, "normal"), event(1), event(1, event: "present"), "{}"]
+      // asked for its battery. The subscription stays open.
+      let events = (1...7).map { event($0) } + [event(1, "normal"), event(1), event(1, event: "present")]
+      let answer = events.map { #"{"parameters":\#($0),"continues":true}"# }.joined(separator: "\0")
       let place = box.directory.path + "/socket"
-      let service = try CannedService(at: place, ["Subscribe": events])
+      let service = try CannedService(at: place, ["Subscribe": ["!" + answer]])
       defer { service.close() }
       let watch = try box.start(["watch", "--exec", "./nothing"], environment: ["ACCESSORY_BRIDGE_SOCKET": place])
       try await service.calls.wait { $0.contains("Battery") }

@@ -51,6 +51,26 @@ struct MirrorStateTests {
     #expect(freshness("A") == .stale)
   }
 
+  /// An answer is made before what was reported since the question.
+  @Test mutating func anAnswerDoesNotReplaceALaterReport() throws {
+    let device = Self.device("A", "/1")
+    _ = take(.connected(device))
+    var answers = MirrorAnswers()
+    answers.askTime = now
+    answers.battery = (BatteryReading(percent: 50), nil)
+    answers.status = (AccessoryStatus(state: .idle), nil)
+    let later = now + .milliseconds(1)
+    _ = state.take(.battery(device, BatteryReading(percent: 40)), from: "s", now: later)
+    let news = state.take(answers, of: device, from: "s", now: later)
+    let taken = try #require(news)
+    #expect(taken.battery == nil && taken.status?.0.state == .idle)
+    #expect(state.snapshot.accessories[0].battery?.percent == 40)
+    #expect(state.snapshot.accessories[0].status?.state == .idle)
+    _ = take(.disconnected(device, .disconnected("/1")))
+    let late = state.take(answers, of: device, from: "s", now: later)
+    #expect(late == nil)
+  }
+
   @Test mutating func eventsAreTheLatest() {
     arrive("A", at: "/1")
     let device = Self.device("A", "/1")

@@ -270,6 +270,87 @@ import Testing
     }
   }
 
+  /// A view that takes each event gets all of them in their order, however slow it is: they are read no faster than that.
+  @Test func aSlowViewGetsEachEventInOrder() async throws {
+    let count = 600
+    let events =
+      [Self.event("present"), Self.event("ready")]
+      + (0..<count).map { Self.event("battery", Self.battery.replacing("61", with: "\($0 % 100)")) }
+    let service = try CannedService(at: place, Self.answers(events))
+    defer { service.close() }
+    let (seen, gate) = (Watched<[String]>([]), Watched(false))
+    var hooks = ServiceMirror.Hooks()
+    hooks.happened = { [place] event, path, isNews in
+      #expect(path == place && isNews)
+      // The view is held up until the service has written all that fits into its buffers.
+      if case .event(.ready) = event { _ = try? await gate.wait { $0 } }
+      let text: String? =
+        switch event {
+        case .begun: "begun"
+        case .event(.present): "present"
+        case .event(.ready): "ready"
+        case .event(.battery(_, let reading, _)): reading.percent.map { "\($0)" }
+        case .event, .read, .ended: nil
+        }
+      if let text { seen.update { $0.append(text) } }
+    }
+    let task = Task { [place, hooks] in await ServiceMirror([]).run([.init(place)], hooks) }
+    try await seen.wait { $0.contains("present") }
+    gate.update { $0 = true }
+    try await seen.wait { $0.count == count + 3 }
+    #expect(seen.value == ["begun", "present", "ready"] + (0..<count).map { "\($0 % 100)" })
+    task.cancel()
+    await task.value
+  }
+
+  /// A service ends the subscription of one that reads too slowly. That is told, and then it reports everything again.
+  @Test func lostEventsAreToldBeforeTheNextOnes() async throws {
+    let device = #""device":\#(Self.device)"#
+    let lost =
+      #"{"error":"accessorybridge.Bridge.Busy","parameters":{\#(device),"message":"did not read"}}"#
+    let clock = ManualClock()
+    let service = try CannedService(
+      at: place, Self.answers([Self.event("present"), Self.event("ready"), lost]))
+    defer { service.close() }
+    let seen = Watched<[String]>([])
+    var hooks = ServiceMirror.Hooks()
+    hooks.happened = { event, _, _ in
+      switch event {
+      case .begun: seen.update { $0.append("begun") }
+      case .event(.present): seen.update { $0.append("present") }
+      case .ended(let error): seen.update { $0.append("\(error.kind)") }
+      case .event, .read: break
+      }
+    }
+    let task = Task { [place, hooks] in await ServiceMirror([], clock: clock).run([.init(place)], hooks) }
+    try await clock.waitForPending(1)
+    clock.advanceToNext()
+    try await seen.wait { $0.count >= 6 }
+    #expect(seen.value.prefix(6) == ["begun", "present", "busy", "begun", "present", "busy"])
+    task.cancel()
+    await task.value
+  }
+
+  /// A view that wants batteries alone asks for nothing else, and learns what was answered.
+  @Test func aViewOfBatteriesAsksForNothingElse() async throws {
+    var answers = Self.answers([Self.event("present"), Self.event("ready")])
+    answers["Battery"] = [#"{"device":\#(Self.device)\#(Self.battery)}"#]
+    let service = try CannedService(at: place, answers)
+    defer { service.close() }
+    let seen = Watched<[Int?]>([])
+    var hooks = ServiceMirror.Hooks()
+    hooks.happened = { event, _, _ in
+      guard case .read(_, let answers) = event else { return }
+      seen.update { $0.append(answers.battery?.0.percent) }
+    }
+    let task = Task { [place, hooks] in await ServiceMirror([.batteries]).run([.init(place)], hooks) }
+    try await seen.wait { !$0.isEmpty }
+    #expect(seen.value == [61])
+    #expect(service.calls.value.sorted() == ["Battery", "Subscribe"])
+    task.cancel()
+    await task.value
+  }
+
   /// Of several sockets, the first that answers is followed.
   @Test func theFirstSocketThatAnswersIsFollowed() async throws {
     let service = try CannedService(at: place, Self.answers([Self.event("ready")]))

@@ -63,7 +63,7 @@ extension WithBroker {
       try await with { scene in
         let count = 2_000
         let publisher = try publisher(scene)
-        let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream()
+        let (stream, events) = AsyncStream<MirrorEvent>.makeStream()
         let running = Task {
           await publisher.run { mirror, hooks in
             for await event in stream { await mirror.take(event, of: FleetPublisher.place, hooks) }
@@ -88,7 +88,7 @@ extension WithBroker {
     @Test func unchangedReadingsAreNotPublishedAgain() async throws {
       try await with { scene in
         let publisher = try publisher(scene)
-        let (stream, events) = AsyncStream<ServiceFollower.Event>.makeStream()
+        let (stream, events) = AsyncStream<MirrorEvent>.makeStream()
         let running = Task {
           await publisher.run { mirror, hooks in
             for await event in stream { await mirror.take(event, of: FleetPublisher.place, hooks) }
