@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BatteryReading: Codable {
-  /// The names of the published fields: those of `Field`, and two that say where values come from.
+  /// The names of the published fields: those of the vocabulary, and two that say where values come from.
   private struct Key: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
-    init(_ field: Field) { stringValue = field.rawValue }
+    init(_ name: String) { stringValue = name }
     init(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
 
-    static let levelOrigin = Key(stringValue: "level_origin")
-    static let derived = Key(stringValue: "derived")
+    static let levelOrigin = Key("level_origin")
+    static let derived = Key("derived")
   }
 
   /// Writes the fields of the service's interface and of JSON documents. Unknown fields are left out.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Key.self)
-    for field in Field.allCases where field.range != nil { try fields.encodeIfPresent(self[field], forKey: Key(field)) }
-    try fields.encode(level.rawValue, forKey: Key(.level))
+    for term in Vocabulary.battery {
+      let key = Key(term.key)
+      switch term.form {
+      case .number(_, let get, _): try fields.encodeIfPresent(get(self), forKey: key)
+      case .word(_, let get, _): try fields.encode(get(self) ?? "unknown", forKey: key)
+      case .names(let get, _): try fields.encodeIfPresent(get(self), forKey: key)
+      case .list(_, _, _, let get, _):
+        let elements = get(self)
+        if term.elementKey == nil {
+          try fields.encodeIfPresent(elements.isEmpty ? nil : elements.map(\.count), forKey: key)
+        } else {
+          let temperatures = elements.map { Temperature($0.count, name: $0.name) }
+          try fields.encodeIfPresent(elements.isEmpty ? nil : temperatures, forKey: key)
+        }
+      }
+    }
     try fields.encode(levelOrigin.rawValue, forKey: .levelOrigin)
-    try fields.encode(charge.rawValue, forKey: Key(.charge))
-    try fields.encodeIfPresent(temperatures.isEmpty ? nil : temperatures, forKey: Key(.temperatures))
-    try fields.encodeIfPresent(cellMillivolts.isEmpty ? nil : cellMillivolts, forKey: Key(.cells))
-    try fields.encodeIfPresent(faults, forKey: Key(.faults))
-    try fields.encodeIfPresent(warnings, forKey: Key(.warnings))
     // Documents always have this list.
     let names = derived.isEmpty && !encoder.writesNulls ? nil : derived.map(\.rawValue).sorted()
     try fields.encodeIfPresent(names, forKey: .derived)
@@ -39,22 +48,29 @@ extension BatteryReading: Codable {
       for name in names ?? [] { try ReplyLimits.check(length: name, ReadingLimits.nameBytes, key.stringValue) }
       return names
     }
-    self.init(
-      level: Level(rawValue: try fields.decode(String.self, forKey: Key(.level))) ?? .unknown,
-      charge: Charge(rawValue: try fields.decode(String.self, forKey: Key(.charge))) ?? .unknown)
-    for field in Field.allCases {
-      guard let range = field.range else { continue }
-      let number = try fields.decodeIfPresent(Int.self, forKey: Key(field))
-      try ReplyLimits.check(number, range, field.rawValue)
-      self[field] = number
+    self.init()
+    for term in Vocabulary.battery {
+      let key = Key(term.key)
+      switch term.form {
+      case .number(let measure, _, let set):
+        let number = try fields.decodeIfPresent(Int.self, forKey: key)
+        try ReplyLimits.check(number, measure.range, term.key)
+        set(&self, number)
+      case .word(_, _, let set): set(&self, try fields.decode(String.self, forKey: key))
+      case .names(_, let set): set(&self, try names(key))
+      case .list(let measure, let limit, _, _, let set):
+        let elements =
+          term.elementKey == nil
+          ? (try fields.decodeIfPresent([Int?].self, forKey: key) ?? []).map { ReadingElement($0) }
+          : (try fields.decodeIfPresent([Temperature].self, forKey: key) ?? []).map {
+            ReadingElement($0.millidegrees, name: $0.name)
+          }
+        try ReplyLimits.check(elements.count, 0...limit, "the number of \(term.key)")
+        for element in elements { try ReplyLimits.check(element.count, measure.range, term.key) }
+        set(&self, elements)
+      }
     }
     deriveLevel()
-    temperatures = try fields.decodeIfPresent([Temperature].self, forKey: Key(.temperatures)) ?? []
-    try ReplyLimits.check(temperatures.count, 0...ReadingLimits.temperatures, "the number of temperatures")
-    cellMillivolts = try fields.decodeIfPresent([Int?].self, forKey: Key(.cells)) ?? []
-    try ReplyLimits.check(cellMillivolts.count, 0...ReadingLimits.cells, "the number of cells_mv")
-    for cell in cellMillivolts { try ReplyLimits.check(cell, ReadingLimits.electrical, "cells_mv") }
-    (faults, warnings) = (try names(Key(.faults)), try names(Key(.warnings)))
     derived = Set((try names(.derived) ?? []).compactMap { Field(rawValue: $0) })
     levelOrigin = Origin(rawValue: try fields.decode(String.self, forKey: .levelOrigin)) ?? .reported
   }
