@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryFamilies
 import AccessoryIO
 import Glibc
 import TestSupport
@@ -84,8 +85,7 @@ struct GoldenKind: Sendable, CustomTestStringConvertible {
       ["framed", "--serial", "GOLDEN1", "--seed", "1"], ["ev3"], ["hm10", "--address", "0017EA090001"],
       ["bluno", "--address", "0017EA930001"], ["hm1x"], ["mavlink"],
     ].map { GoldenKind(name: $0[0], words: $0) }
-    + [
-      "jbd", "daly", "jk", "pylontech", "vedirect", "megatec", "pi30", "vesc", "elm327", "epever", "sdm120", "renogy",
-      "srne",
-    ].map { GoldenKind(name: $0, words: ["--profile", $0, "--serial", "GOLDEN1", "--seed", "1"]) }
+    + DescriptionLibrary.builtIn.names.map {
+      GoldenKind(name: $0, words: ["--profile", $0, "--serial", "GOLDEN1", "--seed", "1"])
+    }
 }

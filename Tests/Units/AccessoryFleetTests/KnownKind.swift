@@ -7,10 +7,8 @@ import Glibc
 
 /// What a simulated accessory of each kind has told, in the files of `Kinds`.
 struct KnownKind: Sendable, CustomStringConvertible {
-  static let names = [
-    "bluno", "daly", "elm327", "epever", "ev3", "framed", "hm10", "hm1x", "jbd", "jk", "mavlink", "megatec", "pi30",
-    "pylontech", "renogy", "sdm120", "vedirect", "vesc",
-  ]
+  /// A file is a kind.
+  static let names = TestFile.names(in: "Kinds").filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
 
   let name: String
   let state: FleetState
@@ -43,6 +41,20 @@ enum TestFile {
   static func path(_ name: String) -> String {
     let here = "\(#filePath)".split(separator: "/").dropLast(1).joined(separator: "/")
     return "/\(here)/\(name)"
+  }
+
+  /// The names of the files in a folder, in order.
+  static func names(in folder: String) -> [String] {
+    guard let stream = opendir(path(folder)) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
   }
 
   static func read(_ name: String) throws -> [UInt8] {
