@@ -17,11 +17,17 @@ extension BlueZ {
   static let adapterInterface = "org.bluez.Adapter1"
   static let deviceInterface = "org.bluez.Device1"
 
-  /// An adapter whose radio is on. Throws `notFound` when there is no adapter, and `misconfigured` when all are off.
-  package func adapter() throws(AccessoryError) -> BluetoothAdapter {
+  /// An adapter whose radio is on: the one with this name, or any one. Throws `notFound` when there is no such adapter, and
+  /// `misconfigured` when it is off, or all are.
+  package func adapter(_ name: BluetoothAdapterName? = nil) throws(AccessoryError) -> BluetoothAdapter {
     let adapters = objects.adaptersByName
-    if let adapter = adapters.first(where: \.isPowered) { return adapter }
-    guard let first = adapters.first else {
+    let found = name.map { name in objects.adapter(name).map { [$0] } ?? [] } ?? adapters
+    if let adapter = found.first(where: \.isPowered) { return adapter }
+    guard let first = found.first else {
+      if let name, !adapters.isEmpty {
+        let others = adapters.map { SafeText.escape($0.name) }.joined(separator: ", ")
+        throw AccessoryError(.notFound, "this computer has no Bluetooth adapter \(name), only \(others)")
+      }
       throw AccessoryError(.notFound, "this computer has no Bluetooth adapter, or its driver isn't loaded")
     }
     throw AccessoryError(
@@ -53,24 +59,35 @@ extension BlueZ {
     _ = try? await call(adapter.path, Self.adapterInterface, "StopDiscovery", within: .seconds(2))
   }
 
-  /// The device with this address. Looks for it where BlueZ doesn't know it. Throws `notFound` when it isn't found in
-  /// time.
+  /// The device with this address, at the adapter with this name or at any one. Looks for it where BlueZ doesn't know it. Throws
+  /// `notFound` when it isn't found in time, or there is no such adapter, and `misconfigured` when the adapter is off.
   package func device(
-    at address: BluetoothAddress, _ kind: BluetoothKind, within limit: Duration
+    at address: BluetoothAddress, _ kind: BluetoothKind, by name: BluetoothAdapterName? = nil, within limit: Duration
   ) async throws(AccessoryError) -> BluetoothDevice {
-    if let known = objects.device(at: address), known.isConnected || known.isPaired { return known }
-    let adapter = try adapter()
-    if let known = objects.device(at: address), objects.adapters[known.adapter]?.isPowered == true { return known }
+    if name == nil, let known = objects.device(at: address), known.isConnected || known.isPaired { return known }
+    let adapter = try adapter(name)
+    let path = name == nil ? nil : adapter.path
+    if let known = objects.device(at: address, on: path), objects.adapters[known.adapter]?.isPowered == true {
+      return known
+    }
     try await startSearching(kind, on: adapter)
     let late = AccessoryError(
       .notFound,
-      "the Bluetooth device \(address) isn't there: is it on, near enough, and not connected to another device?")
+      "the Bluetooth device \(address) isn't there\(hint(adapter)): is it on, near enough, and not connected to another "
+        + "device?")
     let device = try await attempt { () throws(AccessoryError) in
-      try await first(within: limit, otherwise: late) { objects in objects.device(at: address).map { .success($0) } }
+      try await first(within: limit, otherwise: late) { objects in
+        objects.device(at: address, on: path).map { .success($0) }
+      }
     } finally: {
       await stopSearching(on: adapter)
     }
     return device
+  }
+
+  /// Which adapter was used, for messages; empty where there is only one.
+  private func hint(_ adapter: BluetoothAdapter) -> String {
+    objects.adapters.count > 1 ? " for the adapter \(SafeText.escape(adapter.name))" : ""
   }
 
   /// Connects a device, and returns when its services are known. Returns false when it was connected before, by another
@@ -78,8 +95,9 @@ extension BlueZ {
   package func connect(
     _ device: BluetoothDevice, label: String, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
+    let adapter = objects.adapters[device.adapter].map { hint($0) } ?? ""
     let late = AccessoryError(
-      .timedOut, "\(label) doesn't answer: is it on, near enough, and not connected to another device?")
+      .timedOut, "\(label) doesn't answer\(adapter): is it on, near enough, and not connected to another device?")
     let deadline = io.now + limit
     let wasConnected = objects.devices[device.path]?.isConnected ?? false
     var tries = 0

@@ -12,9 +12,11 @@ extension BlueZ {
   ///
   /// Throws `notFound` without an adapter, `misconfigured` when it is off, and `disconnected` when bluetoothd ends.
   package func search(
-    _ kind: BluetoothKind, for time: Duration, _ changed: @escaping @Sendable ([BluetoothDevice]) -> Void
+    _ kind: BluetoothKind, by name: BluetoothAdapterName? = nil, for time: Duration,
+    _ changed: @escaping @Sendable ([BluetoothDevice]) -> Void
   ) async throws(AccessoryError) -> [BluetoothDevice] {
-    let adapter = try adapter()
+    let adapter = try adapter(name)
+    let path = name == nil ? nil : adapter.path
     let result = OneShot<Result<Void, AccessoryError>>()
     let isDue = Locked(false)
     let key = observe { event, _ in
@@ -28,7 +30,7 @@ extension BlueZ {
         guard isFirst else { return }
         _ = self.io.schedule(at: self.io.now + Self.searchInterval) {
           isDue.withLock { $0 = false }
-          self.enter { if result.current == nil { changed(Self.found($0.objects, kind)) } }
+          self.enter { if result.current == nil { changed(Self.found($0.objects, kind, path)) } }
         }
       case .value, .returned: break
       }
@@ -43,19 +45,27 @@ extension BlueZ {
     io.cancel(timer)
     stopObserving(key)
     // The strengths of signals are forgotten with the end of the search.
-    let found = Self.found(objects, kind)
+    let found = Self.found(objects, kind, path)
     await stopSearching(on: adapter)
     try outcome.get()
     return found
   }
 
-  /// The devices that were heard, and those that are connected and so don't advertise.
-  private static func found(_ objects: BluetoothObjects, _ kind: BluetoothKind) -> [BluetoothDevice] {
-    objects.devices.values.filter { device in
+  /// The devices that were heard, and those that are connected and so don't advertise: of the adapter with this path, or of all.
+  /// A device that several adapters know is there once: the connected one, or the one that is heard best.
+  private static func found(
+    _ objects: BluetoothObjects, _ kind: BluetoothKind, _ adapter: String?
+  ) -> [BluetoothDevice] {
+    let found = objects.devices.values.filter { device in
       device.address != nil && (device.signalStrength != nil || device.isConnected)
-        && (kind == .lowEnergy || device.deviceClass != nil)
+        && (kind == .lowEnergy || device.deviceClass != nil) && (adapter == nil || device.adapter == adapter)
     }.sorted { a, b in
       (b.signalStrength ?? .min, a.path) < (a.signalStrength ?? .min, b.path)
+    }
+    let connected = Set(found.lazy.filter(\.isConnected).map(\.address))
+    var seen: Set<BluetoothAddress?> = []
+    return found.filter { device in
+      (device.isConnected || !connected.contains(device.address)) && seen.insert(device.address).inserted
     }
   }
 }

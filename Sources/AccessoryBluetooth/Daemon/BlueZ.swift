@@ -61,13 +61,6 @@ package actor BlueZ: IOActor {
   /// Whether the bus is still there. Without it bluetoothd can't return.
   package var hasBus: Bool { bus != nil }
 
-  /// Whether there is a bluetoothd that this user may speak with.
-  package static func isRunning(_ address: String? = nil, io: IOThread = .shared) async -> Bool {
-    guard let bluez = try? await open(address, io: io) else { return false }
-    await bluez.close()
-    return true
-  }
-
   private init(_ io: IOThread) { self.io = io }
 
   deinit { bus?.beginClose() }

@@ -29,10 +29,12 @@ package struct BluetoothPlace: Sendable {
   /// A place for tests: it has an adapter, and another bus.
   init(bus: String) { self.init(bus: bus, socket: "", adapterFolder: "", installed: "") }
 
-  private var hasBus: Bool { bus != nil || getenv("DBUS_SYSTEM_BUS_ADDRESS") != nil || access(socket, F_OK) == 0 }
+  /// Whether the bus is another one than this computer's, whose adapters this kernel doesn't have.
+  private var isElsewhere: Bool { bus != nil || getenv("DBUS_SYSTEM_BUS_ADDRESS") != nil }
+  private var hasBus: Bool { isElsewhere || access(socket, F_OK) == 0 }
 
-  /// Whether there is a bus and an adapter.
-  package var hasAdapter: Bool { hasBus && (bus != nil || !Self.adapters(in: adapterFolder).isEmpty) }
+  /// Whether there is a bus and, as far as can be known without asking, an adapter.
+  package var hasAdapter: Bool { isElsewhere || hasBus && !Self.adapters(in: adapterFolder).isEmpty }
 
   /// Whether an adapter is there, or would be used if it came.
   package var mayHaveAdapter: Bool { hasBus && (hasAdapter || access(installed, F_OK) == 0) }

@@ -8,6 +8,8 @@ struct BluetoothSearch: Sendable, Equatable {
   let kind: BluetoothKind
   /// The services that are searched for; empty where one of the wishes has none.
   let services: [BluetoothUUID]
+  /// The adapters that search; nil stands for the usual one.
+  let adapters: Set<BluetoothAdapterName?>
 
   /// How long a search lasts, and the pauses between two: the first one, and the longest one; each is twice as long as the one
   /// before.
@@ -22,6 +24,7 @@ struct BluetoothSearch: Sendable, Equatable {
     guard !wishes.isEmpty else { return nil }
     let kinds = Set(wishes.map(\.transport))
     kind = kinds == [.ble] ? .lowEnergy : kinds == [.rfcomm] ? .classic : .any
+    adapters = Set(wishes.map(\.adapter))
     let services = wishes.map(\.service)
     self.services = services.contains(nil) ? [] : Set(services.compactMap { $0 }).sorted()
   }

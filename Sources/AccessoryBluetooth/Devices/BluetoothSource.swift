@@ -17,7 +17,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
   /// The end of the attempt to reach bluetoothd that goes on now.
   private var opening: OneShot<Void>?
   private var list = BluetoothDeviceList()
-  private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
+  private var subscribers: [Int: BluetoothEventQueue] = [:]
   private var nextSubscriber = 0
   private var search: BluetoothSearch?
   private var searching: Task<Void, Never>?
@@ -66,14 +66,14 @@ public actor BluetoothSource: DeviceSource, IOActor {
     guard place.hasAdapter, let search = BluetoothSearch([wish]) else { return [] }
     let bluez = try await BlueZ.open(place.bus, io: io)
     return try await attempt { () throws(AccessoryError) in
-      let adapter = try await bluez.adapter()
+      let adapter = try await bluez.adapter(wish.adapter)
       let found = OneShot<Device?>()
       let key = await bluez.observe { event, objects in
         switch event {
         case .gone: found.finish(nil)
         case .changed(let path):
-          guard let device = objects.devices[path].flatMap({ Device($0, in: objects) }),
-            device.bluetooth?.isInReach == true, wish.fits(device)
+          guard let known = objects.devices[path], wish.adapter == nil || known.adapter == adapter.path,
+            let device = Device(known, in: objects), device.bluetooth?.isInReach == true, wish.fits(device)
           else { return }
           found.finish(device)
         case .value, .returned: break
@@ -96,24 +96,22 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   // MARK: - Following
 
-  /// The devices that are present now, and then the changes. Where Bluetooth isn't installed, nothing ever comes. Doesn't
-  /// throw.
+  /// The devices that are present now, and then the changes. Where Bluetooth isn't installed, nothing ever comes. Who doesn't
+  /// read learns later the newest state of each device, and not what was between. Doesn't throw.
   public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     let key = nextSubscriber
     nextSubscriber += 1
-    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    let queue = BluetoothEventQueue()
     if place.mayHaveAdapter { await follow() }
-    for device in list.devices { continuation.yield(.added(device)) }
-    subscribers[key] = continuation
-    // The handler retains the source for as long as the stream is read.
-    continuation.onTermination = { _ in self.io.post { self.enter { $0.unsubscribe(key) } } }
+    for device in list.devices { queue.add(.added(device)) }
+    subscribers[key] = queue
     arrange()
-    return stream
+    // The closure retains the source for as long as the stream is read.
+    return queue.stream { self.io.post { self.enter { $0.unsubscribe(key) } } }
   }
 
   private func unsubscribe(_ key: Int) {
-    subscribers[key] = nil
-    guard subscribers.isEmpty else { return }
+    guard subscribers.removeValue(forKey: key) != nil, subscribers.isEmpty else { return }
     arrange()
     if let reopening { io.cancel(reopening) }
     reopening = nil
@@ -177,7 +175,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   private func tell(_ events: [DeviceEvent]) {
     for event in events {
-      for subscriber in subscribers.values { subscriber.yield(event) }
+      for subscriber in subscribers.values { subscriber.add(event) }
     }
     if !events.isEmpty { arrange() }
   }
@@ -220,12 +218,19 @@ public actor BluetoothSource: DeviceSource, IOActor {
     while let bluez {
       if let restEnd, restEnd > io.now { await io.sleep(for: restEnd - io.now) }
       if Task.isCancelled { return }
-      if let adapter = try? await bluez.adapter() {
-        let hasBegun: Void? = try? await bluez.startSearching(
+      var searching: [BluetoothAdapter] = []
+      var hasBegun = false
+      for name in search.adapters {
+        // An adapter that isn't there, or is off, is waited for.
+        guard let adapter = try? await bluez.adapter(name), !searching.contains(where: { $0.path == adapter.path })
+        else { continue }
+        searching.append(adapter)
+        let begun: Void? = try? await bluez.startSearching(
           search.kind, for: search.services, allSignals: false, on: adapter)
-        if hasBegun != nil, !Task.isCancelled { await io.sleep(for: times.search) }
-        await bluez.stopSearching(on: adapter)
+        if begun != nil { hasBegun = true }
       }
+      if hasBegun, !Task.isCancelled { await io.sleep(for: times.search) }
+      for adapter in searching { await bluez.stopSearching(on: adapter) }
       restEnd = io.now + pause
       pause = min(pause * 2, times.longestPause)
     }

@@ -22,6 +22,7 @@ extension Device {
     identity.signalStrength = known.signalStrength
     (identity.isConnected, identity.isPaired) = (known.isConnected, known.isPaired)
     identity.isTrusted = known.isTrusted
+    identity.hasPassingAddress = known.hasPassingAddress
     identity.hasSerialPort = hasGATT || known.services.contains(.serialPort)
     bluetooth = identity
   }

@@ -11,18 +11,21 @@ extension GATTTransport {
   /// How long connecting may take, with the exchange that tells the services.
   public static let connectLimit = Duration.seconds(15)
 
-  /// Connects a Bluetooth Low Energy device and opens its serial port. A device that BlueZ doesn't know is looked for.
+  /// Connects a Bluetooth Low Energy device and opens its serial port. A device that BlueZ doesn't know is looked for. Without
+  /// `adapter`, the one connects that knows the device.
   ///
   /// Throws `notFound` when Bluetooth isn't there or the device isn't, `misconfigured` when the adapter is off,
   /// `timedOut` when the device doesn't answer, `busy` when another program uses its serial port, `unsupported` when it
   /// has none, and `cancelled` when the task is cancelled meanwhile.
   public static func open(
-    _ address: BluetoothAddress, _ settings: GATTSettings = GATTSettings(), label: String? = nil,
-    io: IOThread = .shared
+    _ address: BluetoothAddress, _ settings: GATTSettings = GATTSettings(), by adapter: BluetoothAdapterName? = nil,
+    label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> GATTTransport {
     let bluez = try await BlueZ.open(io: io)
     return try await attempt { () throws(AccessoryError) in
-      try await open(address, settings, label: label ?? DeviceAddress.ble(address).description, over: bluez)
+      try await open(
+        address, settings, by: adapter, label: label ?? DeviceAddress.ble(address, adapter: adapter).description,
+        over: bluez)
     } onFailure: { _ in
       await bluez.close()
     }
@@ -30,9 +33,10 @@ extension GATTTransport {
 
   /// The same over a conversation with bluetoothd, which belongs to the transport from now on.
   static func open(
-    _ address: BluetoothAddress, _ settings: GATTSettings, label: String, over bluez: BlueZ
+    _ address: BluetoothAddress, _ settings: GATTSettings, by adapter: BluetoothAdapterName? = nil, label: String,
+    over bluez: BlueZ
   ) async throws(AccessoryError) -> GATTTransport {
-    let device = try await bluez.device(at: address, .lowEnergy, within: searchLimit)
+    let device = try await bluez.device(at: address, .lowEnergy, by: adapter, within: searchLimit)
     let isOurs = try await bluez.connect(device, label: label, within: connectLimit)
     return try await attempt { () throws(AccessoryError) in
       let port = try GATTSerialPort(in: await bluez.objects.table(of: device.path), settings, label: label)

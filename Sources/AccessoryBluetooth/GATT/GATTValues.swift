@@ -47,11 +47,12 @@ public actor GATTValues: Transport, IOActor {
 
   /// Connects a device. One that BlueZ doesn't know is looked for. Throws what `GATTTransport.open` throws, but for `busy`.
   public static func open(
-    _ address: BluetoothAddress, label: String? = nil, io: IOThread = .shared
+    _ address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> GATTValues {
     let bluez = try await BlueZ.open(io: io)
     return try await attempt { () throws(AccessoryError) in
-      try await open(address, label: label ?? DeviceAddress.ble(address).description, over: bluez)
+      try await open(
+        address, by: adapter, label: label ?? DeviceAddress.ble(address, adapter: adapter).description, over: bluez)
     } onFailure: { _ in
       await bluez.close()
     }
@@ -59,9 +60,9 @@ public actor GATTValues: Transport, IOActor {
 
   /// The same over a conversation with bluetoothd, which belongs to the connection from now on.
   package static func open(
-    _ address: BluetoothAddress, label: String, over bluez: BlueZ
+    _ address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String, over bluez: BlueZ
   ) async throws(AccessoryError) -> GATTValues {
-    let device = try await bluez.device(at: address, .lowEnergy, within: GATTTransport.searchLimit)
+    let device = try await bluez.device(at: address, .lowEnergy, by: adapter, within: GATTTransport.searchLimit)
     let isOurs = try await bluez.connect(device, label: label, within: GATTTransport.connectLimit)
     let values = GATTValues(bluez, device: device.path, label: label, ownsConnection: isOurs)
     try await values.start()

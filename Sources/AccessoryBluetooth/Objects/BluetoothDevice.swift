@@ -18,7 +18,7 @@ package struct BluetoothAdapter: Sendable, Equatable {
 }
 
 /// A device that BlueZ knows: found by a search, connected, or paired.
-package struct BluetoothDevice: Sendable, Equatable {
+package struct BluetoothDevice: Sendable, Equatable, MaybeStranger {
   /// The path of its object, such as `/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF`.
   package let path: String
   /// Its address.
@@ -50,8 +50,9 @@ package struct BluetoothDevice: Sendable, Equatable {
   /// The path of its adapter.
   package var adapter: String
 
-  /// Whether it is connected, paired or trusted: no stranger.
-  package var isKnown: Bool { isConnected || isPaired || isTrusted }
+  /// Whether it changes its address from time to time: a random address that isn't static (the first two bits are set in those),
+  /// of a device that isn't paired. BlueZ finds a paired one by the address that stays.
+  var hasPassingAddress: Bool { hasRandomAddress && !isPaired && address.map { $0.rawValue >> 46 != 3 } ?? false }
 }
 
 // MARK: - Properties

@@ -99,7 +99,7 @@ package struct BluetoothObjects: Sendable, Equatable {
         let adapter = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         var device = devices[path] ?? BluetoothDevice(path: path, adapter: adapter)
         device.take(properties, without: [])
-        if device.isKnown, devices[path] == nil, devices.count >= Self.limits.devices { displaced = displaceStranger() }
+        if !device.isStranger, devices[path] == nil, devices.count >= Self.limits.devices { displaced = displaceStranger() }
         put(\.devices, path, Self.limits.devices, device) { $0 = device }
       case .service:
         put(\.services, path, Self.limits.services, GATTService(path: path, device: "")) { $0.take(properties) }
@@ -121,7 +121,7 @@ package struct BluetoothObjects: Sendable, Equatable {
 
   /// Leaves out the stranger with the weakest signal. Returns its path; nil when there are no strangers.
   private mutating func displaceStranger() -> String? {
-    let strangers = devices.values.lazy.filter { !$0.isKnown }
+    let strangers = devices.values.lazy.filter(\.isStranger)
     let weakest = strangers.min { ($0.signalStrength ?? .min, $0.path) < ($1.signalStrength ?? .min, $1.path) }
     guard let weakest else { return nil }
     devices[weakest.path] = nil
@@ -155,10 +155,20 @@ package struct BluetoothObjects: Sendable, Equatable {
     adapters.values.sorted { ($0.path.utf8.count, $0.path) < ($1.path.utf8.count, $1.path) }
   }
 
-  /// The device with this address: the connected one, if several adapters know it.
-  package func device(at address: BluetoothAddress) -> BluetoothDevice? {
-    let found = devices.values.filter { $0.address == address }.sorted { $0.path < $1.path }
-    return found.first(where: \.isConnected) ?? found.first
+  /// The adapter that is meant; nil when there is none.
+  package func adapter(_ name: BluetoothAdapterName) -> BluetoothAdapter? {
+    adaptersByName.first { name.address == nil ? $0.name == name.description : $0.address == name.address }
+  }
+
+  /// The device with this address, at the adapter with this path where one is named. Of several adapters that know it, the one
+  /// that has it connected goes first, then one that is on, and of these one that is paired with it.
+  package func device(at address: BluetoothAddress, on adapter: String? = nil) -> BluetoothDevice? {
+    func rank(_ device: BluetoothDevice) -> Int {
+      let isOn = adapters[device.adapter]?.isPowered == true
+      return device.isConnected ? 0 : (isOn ? 1 : 3) + (device.isPaired ? 0 : 1)
+    }
+    return devices.values.filter { $0.address == address && (adapter == nil || $0.adapter == adapter) }
+      .min { (rank($0), $0.path) < (rank($1), $1.path) }
   }
 
   /// The path of the descriptor that says whether a characteristic sends its value, and that every device lets be read;

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
+import Glibc
 import SystemPackage
 
 /// Serial ports of Bluetooth Classic devices.
@@ -22,24 +23,27 @@ public enum RFCOMMTransport {
   /// `permissionDenied` when it must be paired first, `busy` when another program uses its port, `timedOut`, and `cancelled`
   /// when the task is cancelled.
   public static func open(
-    _ address: BluetoothAddress, channel: UInt8? = nil, label: String? = nil, io: IOThread = .shared
+    _ address: BluetoothAddress, channel: UInt8? = nil, by adapter: BluetoothAdapterName? = nil, label: String? = nil,
+    io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
-    let label = label ?? DeviceAddress.rfcomm(address, channel: channel).description
-    guard channel == nil, await BlueZ.isRunning(io: io) else {
-      return try await connect(address, channel ?? 1, label, io)
+    let label = label ?? DeviceAddress.rfcomm(address, channel: channel, adapter: adapter).description
+    if channel == nil {
+      let profile = io === IOThread.shared ? SerialPortProfile.shared : SerialPortProfile(io: io)
+      let connected = try await profile.connect(
+        to: address, by: adapter, label: label, search: searchLimit, limit: connectLimit)
+      if let connected { return connected }
     }
-    let profile = io === IOThread.shared ? SerialPortProfile.shared : SerialPortProfile(io: io)
-    return try await profile.connect(to: address, label: label, search: searchLimit, limit: connectLimit)
+    return try await connect(address, channel ?? 1, adapter, label, io)
   }
 
   /// Connects by a socket of our own.
   private static func connect(
-    _ address: BluetoothAddress, _ channel: UInt8, _ label: String, _ io: IOThread
+    _ address: BluetoothAddress, _ channel: UInt8, _ adapter: BluetoothAdapterName?, _ label: String, _ io: IOThread
   ) async throws(AccessoryError) -> DescriptorTransport {
     let setup = SetupQueue(label: label)
     let descriptor = try await setup.run { () throws(AccessoryError) in
       do throws(Errno) {
-        return try RFCOMMSocket.connect(to: address, channel: channel, limit: connectLimit)
+        return try RFCOMMSocket.connect(to: address, channel: channel, by: adapter, limit: connectLimit)
       } catch {
         throw failure(error, label)
       }
@@ -60,6 +64,8 @@ public enum RFCOMMTransport {
     switch errno {
     case .addressFamilyNotSupported, .protocolNotSupported:
       return error(.notFound, "\(label): this computer's kernel has no Bluetooth (RFCOMM): sudo modprobe rfcomm")
+    case Errno(rawValue: ENODEV):
+      return error(.notFound, "\(label): this computer has no such Bluetooth adapter: ls /sys/class/bluetooth shows them")
     case .noRouteToHost:
       return error(.notFound, "\(label): this computer has no Bluetooth adapter that is on: bluetoothctl power on")
     case .hostIsDown, .nowInProgress, .timedOut:

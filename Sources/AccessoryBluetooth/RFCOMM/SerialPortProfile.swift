@@ -14,7 +14,7 @@ actor SerialPortProfile: IOActor {
   private let address: String?
   private var bluez: BlueZ?
   /// Waits until the profile is registered, so that it is registered once.
-  private var registration: Task<BlueZ, any Error>?
+  private var registration: Task<BlueZ?, any Error>?
   /// How many connections are open or being opened.
   private var userCount = 0
   /// Those that are being opened, by the path of the device.
@@ -38,14 +38,19 @@ actor SerialPortProfile: IOActor {
   /// A profile over the bus at `address`, by default the system bus.
   init(_ address: String? = nil, io: IOThread) { (self.address, self.io) = (address, io) }
 
-  /// Connects to a device's serial port; its channel is found by SDP.
+  /// Connects to a device's serial port; its channel is found by SDP. Returns nil where there is no bluetoothd that this user may
+  /// speak with.
   func connect(
-    to address: BluetoothAddress, label: String, search: Duration, limit: Duration
-  ) async throws(AccessoryError) -> DescriptorTransport {
+    to address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String, search: Duration,
+    limit: Duration
+  ) async throws(AccessoryError) -> DescriptorTransport? {
     userCount += 1
     return try await attempt { () throws(AccessoryError) in
-      let bluez = try await registered()
-      let device = try await bluez.device(at: address, .classic, within: search)
+      guard let bluez = try await registered() else {
+        await leave()
+        return nil
+      }
+      let device = try await bluez.device(at: address, .classic, by: adapter, within: search)
       let descriptor = try await handedOver(device.path, label, bluez, limit)
       let path = device.path
       let setup = SetupQueue(label: label)
@@ -106,7 +111,8 @@ actor SerialPortProfile: IOActor {
 
   // MARK: - Registration
 
-  private func registered() async throws(AccessoryError) -> BlueZ {
+  /// The conversation in which the profile is registered; nil where bluetoothd can't be reached.
+  private func registered() async throws(AccessoryError) -> BlueZ? {
     if let bluez { return bluez }
     let task = registration ?? Task { try await self.register() }
     registration = task
@@ -119,8 +125,8 @@ actor SerialPortProfile: IOActor {
     }
   }
 
-  private func register() async throws(AccessoryError) -> BlueZ {
-    let bluez = try await BlueZ.open(address, io: io)
+  private func register() async throws(AccessoryError) -> BlueZ? {
+    guard let bluez = try? await BlueZ.open(address, io: io) else { return nil }
     return try await attempt { () throws(AccessoryError) in
       do throws(BusFailure) {
         try await bluez.serve(Self.path) { [weak self] call throws(BusFailure) in

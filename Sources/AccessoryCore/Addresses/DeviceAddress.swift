@@ -3,8 +3,8 @@
 /// The address of a device: which transport opens it, and where.
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
-/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`). `init(_:in:)`
-/// reads what `description` writes.
+/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`, and
+/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`). `init(_:in:)` reads what `description` writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
@@ -17,10 +17,12 @@ public enum DeviceAddress: Sendable, Hashable {
   /// A device behind a stream socket of this machine, by the socket's path. A connection carries the device's bytes
   /// unchanged.
   case unix(String)
-  /// A Bluetooth Low Energy device, whose bytes pass by characteristics of GATT.
-  case ble(BluetoothAddress)
-  /// A serial port of a Bluetooth Classic device, by RFCOMM. `channel` is 1…30; nil means the first one.
-  case rfcomm(BluetoothAddress, channel: UInt8?)
+  /// A Bluetooth Low Energy device, whose bytes pass by characteristics of GATT. `adapter` is the one that connects it; nil
+  /// means the one that knows it.
+  case ble(BluetoothAddress, adapter: BluetoothAdapterName? = nil)
+  /// A serial port of a Bluetooth Classic device, by RFCOMM. `channel` is 1…30; nil means the one that the device tells.
+  /// `adapter` is the one that connects it; nil means the one that knows it.
+  case rfcomm(BluetoothAddress, channel: UInt8?, adapter: BluetoothAdapterName? = nil)
 
   /// Parses an address: an absolute path, or a scheme and a place. Returns nil for anything else, such as a serial
   /// number or a relative path. A socket's relative path is resolved against `folder`; without `folder` it isn't
@@ -34,10 +36,10 @@ public enum DeviceAddress: Sendable, Hashable {
       self = .rfc2217(place)
     } else if let path = Self.path(in: text, folder) {
       self = .unix(path)
-    } else if let address = Self.rest(of: text, behind: .ble).flatMap({ BluetoothAddress($0) }) {
-      self = .ble(address)
-    } else if let (address, channel) = Self.port(in: text) {
-      self = .rfcomm(address, channel: channel)
+    } else if let (adapter, rest) = Self.adapter(in: text, behind: .ble), let address = BluetoothAddress(rest) {
+      self = .ble(address, adapter: adapter)
+    } else if let (adapter, rest) = Self.adapter(in: text, behind: .rfcomm), let (address, channel) = Self.port(in: rest) {
+      self = .rfcomm(address, channel: channel, adapter: adapter)
     } else {
       return nil
     }
@@ -78,9 +80,34 @@ public enum DeviceAddress: Sendable, Hashable {
   /// The address of the Bluetooth device; nil for other transports.
   package var bluetooth: BluetoothAddress? {
     switch self {
-    case .ble(let address), .rfcomm(let address, _): address
+    case .ble(let address, _), .rfcomm(let address, _, _): address
     case .terminal, .usb, .tcp, .rfc2217, .unix: nil
     }
+  }
+
+  /// The Bluetooth adapter that is to connect the device; nil where none is named, and for other transports, which ignore it.
+  package var adapter: BluetoothAdapterName? {
+    get {
+      switch self {
+      case .ble(_, let adapter), .rfcomm(_, _, let adapter): adapter
+      case .terminal, .usb, .tcp, .rfc2217, .unix: nil
+      }
+    }
+    set {
+      switch self {
+      case .ble(let address, _): self = .ble(address, adapter: newValue)
+      case .rfcomm(let address, let channel, _): self = .rfcomm(address, channel: channel, adapter: newValue)
+      case .terminal, .usb, .tcp, .rfc2217, .unix: break
+      }
+    }
+  }
+
+  /// The same address without a named adapter: one device has it, whichever adapter connects it.
+  package var ofAnyAdapter: DeviceAddress {
+    guard adapter != nil else { return self }
+    var address = self
+    address.adapter = nil
+    return address
   }
 
   /// Where the kernel keeps the nodes of USB devices (usbfs).
@@ -96,10 +123,16 @@ public enum DeviceAddress: Sendable, Hashable {
     return folder.map { $0 + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path) }
   }
 
-  /// `rfcomm:AA:BB:CC:DD:EE:FF` or `rfcomm:AA:BB:CC:DD:EE:FF/CHANNEL`.
+  /// The adapter in front of a Bluetooth address, `hci1/` or its own address and a slash, and the rest of the text.
+  private static func adapter(
+    in text: String, behind scheme: TransportKind
+  ) -> (adapter: BluetoothAdapterName?, rest: String)? {
+    rest(of: text, behind: scheme).map { BluetoothAdapterName.prefix(of: $0) }
+  }
+
+  /// `AA:BB:CC:DD:EE:FF` or `AA:BB:CC:DD:EE:FF/CHANNEL`.
   private static func port(in text: String) -> (BluetoothAddress, channel: UInt8?)? {
-    guard let rest = rest(of: text, behind: .rfcomm) else { return nil }
-    let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = BluetoothAddress(String(parts[0])) else { return nil }
     guard parts.count == 2 else { return (address, nil) }
     guard let channel = UInt8(parts[1]), 1...30 ~= channel, String(channel) == parts[1] else { return nil }
@@ -122,11 +155,15 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
     case .terminal(let path), .usb(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
     case .unix(let path): "\(transport.rawValue):\(path)"
-    case .ble(let address): "\(transport.rawValue):\(address)"
-    case .rfcomm(let address, let channel):
-      "\(transport.rawValue):\(address)" + (channel.map { "/\($0)" } ?? "")
+    case .ble(let address, let adapter): "\(transport.rawValue):\(Self.front(adapter))\(address)"
+    case .rfcomm(let address, let channel, let adapter):
+      "\(transport.rawValue):\(Self.front(adapter))\(address)" + (channel.map { "/\($0)" } ?? "")
     }
   }
+}
+
+extension DeviceAddress {
+  private static func front(_ adapter: BluetoothAdapterName?) -> String { adapter.map { "\($0)/" } ?? "" }
 }
 
 /// A kind of transport. The raw value is its name in commands, profiles and JSON.

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What is known of a device on the air that says whether somebody has made it known to this computer.
+package protocol MaybeStranger {
+  /// Whether it is connected, by this program or another.
+  var isConnected: Bool { get }
+  /// Whether it is paired with this computer.
+  var isPaired: Bool { get }
+  /// Whether the user has told the system to trust it.
+  var isTrusted: Bool { get }
+}
+
+extension MaybeStranger {
+  /// Whether nobody has connected, paired or trusted it.
+  package var isStranger: Bool { !isConnected && !isPaired && !isTrusted }
+}
+
 /// What the system's Bluetooth knows of a device. Everything here comes from the device itself, which may be a stranger's.
-public struct BluetoothIdentity: Sendable, Hashable {
+public struct BluetoothIdentity: Sendable, Hashable, MaybeStranger {
   /// The device's address. A random one changes from time to time.
   public var address: BluetoothAddress
   /// The kernel's name of the adapter that knows the device, such as `hci0`.
@@ -25,11 +40,15 @@ public struct BluetoothIdentity: Sendable, Hashable {
   /// Whether it tells a service by which devices send bytes.
   public var hasSerialPort = false
 
+  /// Whether the address is one that the device changes from time to time. Isn't told in documents.
+  package var hasPassingAddress = false
+
   /// A device of which only the address and the adapter are known.
   public init(_ address: BluetoothAddress, adapter: String) { (self.address, self.adapter) = (address, adapter) }
 
-  /// Whether somebody has made the device known to this computer. Anybody can advertise; these are no strangers.
-  public var isKnown: Bool { isPaired || isTrusted || isConnected }
+  /// Whether somebody has made the device known to this computer: it is connected, paired or trusted. Anybody can advertise; these
+  /// are no strangers.
+  public var isKnown: Bool { !isStranger }
   /// Whether the device can be heard now.
   public var isInReach: Bool { isConnected || signalStrength != nil }
 

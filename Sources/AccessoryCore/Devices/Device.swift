@@ -95,7 +95,7 @@ public struct Device: Sendable, Hashable {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
-    return address.description
+    return address.ofAnyAdapter.description
   }
 
   /// Identifies the place of the accessory, where no other accessory can be at the same time: the address, and the unit
@@ -137,7 +137,7 @@ public struct Device: Sendable, Hashable {
   private var otherBluetoothAddress: DeviceAddress? {
     guard case .ble = address, let bluetooth, bluetooth.deviceClass != nil, bluetooth.services.contains(.serialPort)
     else { return nil }
-    return .rfcomm(bluetooth.address, channel: nil)
+    return .rfcomm(bluetooth.address, channel: nil, adapter: address.adapter)
   }
 
   /// The transports by which the device can be opened, the usual one first.
@@ -157,6 +157,14 @@ public struct Device: Sendable, Hashable {
     return device
   }
 
+  /// The same device, connected by this Bluetooth adapter where its address names none.
+  package func by(_ adapter: BluetoothAdapterName?) -> Device {
+    guard let adapter, address.adapter == nil else { return self }
+    var device = self
+    device.address.adapter = adapter
+    return device
+  }
+
   /// Whether both are the same device, by any of its transports, as far as the addresses show. Compare only devices
   /// that are present at the same time: an address may belong to another device later. Units of one line are different
   /// devices.
@@ -164,7 +172,7 @@ public struct Device: Sendable, Hashable {
 
   /// Whether both are on the same line, as far as the addresses show, even if they are different units.
   public func isOnLine(of other: Device) -> Bool {
-    if address == other.address || ownTerminal != nil && ownTerminal == other.ownTerminal { return true }
+    if address.ofAnyAdapter == other.address.ofAnyAdapter || ownTerminal != nil && ownTerminal == other.ownTerminal { return true }
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
       return false
     }
@@ -174,7 +182,7 @@ public struct Device: Sendable, Hashable {
 
   /// All addresses and nodes of the device: two devices on one line have at least one of them in common.
   package var places: Set<String> {
-    Set([address.description, address.node, terminal, usb?.node].compactMap { $0 })
+    Set([address.ofAnyAdapter.description, address.node, terminal, usb?.node].compactMap { $0 })
   }
 
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.

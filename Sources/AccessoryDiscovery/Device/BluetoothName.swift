@@ -3,9 +3,10 @@
 import AccessoryCore
 
 /// The name of a Bluetooth device, as a user types it: `ble:NAME` or `rfcomm:NAME`, with the name that the user gave it or
-/// the one that it tells, whole. A text that is an address isn't a name.
+/// the one that it tells, whole; and `ble:hci1/NAME` with an adapter. A text that is an address isn't a name.
 struct BluetoothName {
   let transport: TransportKind
+  let adapter: BluetoothAdapterName?
   /// May be empty: no device has that name.
   let name: String
 
@@ -13,7 +14,8 @@ struct BluetoothName {
     guard let transport = [TransportKind.ble, .rfcomm].first(where: { text.hasPrefix($0.rawValue + ":") }),
       DeviceAddress(text) == nil
     else { return nil }
-    (self.transport, name) = (transport, String(text.dropFirst(transport.rawValue.utf8.count + 1)))
+    self.transport = transport
+    (adapter, name) = BluetoothAdapterName.prefix(of: String(text.dropFirst(transport.rawValue.utf8.count + 1)))
   }
 
   func fits(_ device: Device) -> Bool {
@@ -29,6 +31,6 @@ struct BluetoothName {
     if !known.isEmpty { found = known }
     guard let device = found.first else { return nil }
     guard found.count == 1 else { throw .ambiguous("\(transport.rawValue):\(name)", found) }
-    return device.choosing(transport) ?? device
+    return (device.choosing(transport) ?? device).by(adapter)
   }
 }

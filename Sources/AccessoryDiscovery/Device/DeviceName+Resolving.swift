@@ -29,7 +29,9 @@ extension DeviceName {
     }
     // A text with a scheme is an address. A path may be a link, and is handled below.
     if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? WorkingFolder.path : nil) {
-      return try only(text, devices) { $0.address == address } ?? Device(address, source: .named)
+      // The adapter says how a device is reached, not which one it is.
+      let found = try only(text, devices) { $0.address.ofAnyAdapter == address.ofAnyAdapter }
+      return found?.by(address.adapter) ?? Device(address, source: .named)
     }
     if bluetooth != nil { throw .noMatch(text) }
     if text.contains("/") {

@@ -11,6 +11,7 @@ import AccessoryCore
 /// - `tcp:HOST:PORT`, `rfc2217:HOST:PORT` or `unix:PATH`, which no source needs to know,
 /// - `ble:ADDRESS`, `rfcomm:ADDRESS` or `rfcomm:ADDRESS/CHANNEL`, likewise; an address alone, of a device that is known,
 /// - `ble:NAME` or `rfcomm:NAME`: the whole name that the user gave a Bluetooth device, or that it tells,
+/// - one of these with the adapter that connects it: `ble:hci1/ADDRESS`,
 /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, with the ids in hexadecimal,
 /// - a serial number, a name, a link's name (by-id, by-path) with or without its directory,
 /// - the beginning of one of these names, if no other name begins like that,
@@ -68,7 +69,7 @@ public struct DeviceName: Sendable, Hashable {
     guard let text, let name = BluetoothName(text) ?? UnitName(text).flatMap({ BluetoothName($0.line) }),
       !name.name.isEmpty, !devices.contains(where: name.fits)
     else { return devices }
-    let wish = DeviceWish(name.transport) { name.fits($0) }
+    let wish = DeviceWish(name.transport, adapter: name.adapter) { name.fits($0) }
     return devices + (try await CombinedSource(sources).search(for: wish, within: Self.searchLimit))
   }
 

@@ -96,14 +96,16 @@ public struct DeviceOpener: Sendable {
     case .rfc2217(let place):
       transport = try await RFC2217Transport.open(
         place, settings.terminal.configuration(path: device.address.description, label: label), io: io)
-    case .ble(let address) where driver?.readsValues == true:
+    case .ble(let address, let adapter) where driver?.readsValues == true:
       // There are no bytes for the tap.
-      return try await GATTValues.open(address, label: label, io: io)
-    case .ble(let address):
-      transport = try await GATTTransport.open(address, settings.gatt, label: label, io: io)
-    case .rfcomm(let address, let channel):
+      return try await GATTValues.open(address, by: adapter ?? settings.bluetoothAdapter, label: label, io: io)
+    case .ble(let address, let adapter):
+      transport = try await GATTTransport.open(
+        address, settings.gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io)
+    case .rfcomm(let address, let channel, let adapter):
       transport = try await RFCOMMTransport.open(
-        address, channel: channel ?? settings.rfcommChannel, label: label, io: io)
+        address, channel: channel ?? settings.rfcommChannel, by: adapter ?? settings.bluetoothAdapter, label: label,
+        io: io)
     }
     guard let tap else { return transport }
     return TappedTransport(transport, tap: tap)

@@ -70,7 +70,9 @@ public struct Profile: Sendable, Hashable {
     return rules.compactMap { rule in
       guard let wanted = rule.bluetooth else { return nil }
       let isClassic = transport.preferredTransport == .rfcomm || wanted.service == .serialPort
-      return DeviceWish(isClassic ? .rfcomm : .ble, service: wanted.service) { rule.fits($0) }
+      return DeviceWish(
+        isClassic ? .rfcomm : .ble, service: wanted.service, adapter: transport.bluetoothAdapter
+      ) { rule.fits($0) }
     }
   }
 

@@ -13,6 +13,8 @@ public struct TransportSettings: Sendable, Hashable {
   public var terminal = TerminalSettings()
   /// The settings that apply when the transport is a pair of USB endpoints.
   public var usb = USBSettings()
+  /// The Bluetooth adapter that connects the device where its address names none; nil means the one that knows it.
+  public var bluetoothAdapter: BluetoothAdapterName?
   /// The characteristics that are used when the transport is Bluetooth Low Energy.
   public var gatt = GATTSettings()
   /// The channel, 1…30, that is used when the transport is a serial port of Bluetooth Classic and the address names none; nil

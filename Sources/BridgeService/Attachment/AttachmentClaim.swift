@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
@@ -8,6 +9,8 @@ import AccessoryDrivers
 struct AttachmentClaim {
   /// The device as its source last reported it, with its default transport.
   var device: Device
+  /// The Bluetooth adapter that a client has named; nil for the profile's, or the one that knows the device.
+  var adapter: BluetoothAdapterName?
   let profile: Profile?
   /// Nil where clients speak the protocol themselves.
   let driver: Driver?
@@ -21,5 +24,5 @@ struct AttachmentClaim {
   var writes: Bridge.Writes?
 
   /// The device, with the transport that the profile prefers.
-  var target: Device { profile?.choosingTransport(device) ?? device }
+  var target: Device { (profile?.choosingTransport(device) ?? device).by(adapter) }
 }

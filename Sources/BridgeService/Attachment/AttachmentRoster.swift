@@ -20,7 +20,7 @@ final class AttachmentRoster {
     init(_ attachment: Attachment) {
       self.attachment = attachment
       id = attachment.device.id
-      places = attachment.device.places.union([attachment.target.address.description])
+      places = attachment.device.places.union([attachment.target.address.ofAnyAdapter.description])
       profile = attachment.profile?.name
       (state, isRefused) = (attachment.machine.state, attachment.machine.awaitsPlace)
     }

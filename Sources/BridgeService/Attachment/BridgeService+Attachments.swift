@@ -64,8 +64,11 @@ extension BridgeService {
     let driver = drivers.driver(for: device, profile)
     // The protocol strings are those of the profile, or of the profile with the driver's name.
     let described = profile ?? driver.flatMap { profiles.profile(named: $0.name) }
+    // The adapter isn't a part of what the device is: sources report it without one.
+    var reported = device
+    reported.address = device.address.ofAnyAdapter
     var claim = AttachmentClaim(
-      device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
+      device: reported, adapter: device.address.adapter, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
       protocolStrings: described?.protocolStrings ?? [])
     let rules = opener(for: claim).writeRules
     claim.writes = rules.hasWrites ? rules.allowsWrites ? .allowed : .refused : nil
@@ -138,6 +141,8 @@ extension BridgeService {
       case .forget: forget(attachment)
       }
     }
+    // Nothing will ever come back with an address that the device has changed; it is attached anew with the next one.
+    if attachment.awaitsPassingAddress { forget(attachment) }
     schedule(attachment)
     attachment.changed()
     alarms.countSilence(of: attachment, on: self)

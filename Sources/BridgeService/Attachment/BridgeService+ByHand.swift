@@ -26,6 +26,10 @@ extension BridgeService {
           "\(attachment.target.address) is attached with the profile \(attachment.profile?.name ?? "of its driver")"
         throw CallError(AccessoryError(.busy, message + ": detach it first"), device: attachment.device.id)
       }
+      if let adapter = device.address.adapter, !attachment.isConnected(by: adapter) {
+        let message = "\(attachment.target.address) is attached by another adapter than \(adapter): detach it first"
+        throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
+      }
       let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
       try admit(attachment.profile, attachment)
       tryAtOnce(attachment)
@@ -205,5 +209,13 @@ extension BridgeService {
     for closing in held.map(\.contact.closing) + asking { await closing?.value }
     let target = held[0].target
     return Bridge.Detach.Reply(device: held.count > 1 ? target.line : target)
+  }
+}
+
+extension Attachment {
+  /// Whether this adapter connects the device, as far as is known.
+  fileprivate func isConnected(by adapter: BluetoothAdapterName) -> Bool {
+    if let chosen = target.address.adapter ?? profile?.transport.bluetoothAdapter { return chosen == adapter }
+    return adapter.number == nil || device.bluetooth.map { $0.adapter == adapter.description } ?? true
   }
 }

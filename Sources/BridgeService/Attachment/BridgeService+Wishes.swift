@@ -45,9 +45,20 @@ extension BridgeService {
       guard let address = device.bluetooth?.address else { continue }
       let rule = attachment.profile?.rules.first { $0.fits(device) }
       wanted.places[address] = FoundDevices.Wanted.Place(
-        transport: attachment.target.address.transport, service: rule?.bluetooth?.service)
+        transport: attachment.target.address.transport, service: rule?.bluetooth?.service,
+        adapter: attachment.target.address.adapter ?? attachment.profile?.transport.bluetoothAdapter)
     }
     return wanted
+  }
+}
+
+extension Attachment {
+  /// Whether it waits for a device with an address that was for a time, and that nobody has named.
+  var awaitsPassingAddress: Bool {
+    guard !machine.isPresent, machine.state == .waiting, let bluetooth = device.bluetooth, bluetooth.hasPassingAddress,
+      !claim.isByHand
+    else { return false }
+    return profile?.rules.contains { $0.bluetooth?.address == bluetooth.address } != true
   }
 }
 
@@ -57,6 +68,7 @@ extension FoundDevices {
     struct Place: Equatable {
       let transport: TransportKind
       let service: BluetoothUUID?
+      let adapter: BluetoothAdapterName?
     }
 
     /// The profiles that allow connecting.
@@ -67,7 +79,7 @@ extension FoundDevices {
     var wishes: [DeviceWish] {
       profiles.flatMap(\.wishes)
         + places.sorted { $0.key.rawValue < $1.key.rawValue }.map { address, place in
-          DeviceWish(place.transport, service: place.service) { $0.bluetooth?.address == address }
+          DeviceWish(place.transport, service: place.service, adapter: place.adapter) { $0.bluetooth?.address == address }
         }
     }
   }

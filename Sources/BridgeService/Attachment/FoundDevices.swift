@@ -77,12 +77,12 @@ struct FoundDevices {
 
   /// Forgets that this accessory was detached.
   mutating func attach(_ device: Device) {
-    detached.removeAll { $0.address == device.address && $0.id == device.id }
+    detached.removeAll { $0.address == device.address.ofAnyAdapter && $0.id == device.id }
   }
 
   /// Forgets that accessories on this line were detached.
   mutating func attach(line: Device) {
-    detached.removeAll { $0.address == line.address && $0.line.id == line.id }
+    detached.removeAll { $0.address == line.address.ofAnyAdapter && $0.line.id == line.id }
   }
 
   func isDetached(_ device: Device) -> Bool {

@@ -88,6 +88,18 @@ static inline int shim_tiocgserial(int fd, struct serial_struct *serial) { retur
 static inline int shim_tiocsserial(int fd, const struct serial_struct *serial) {
     return ioctl(fd, TIOCSSERIAL, serial);
 }
+
+// The address of a Bluetooth adapter, its last byte first. The kernel's header net/bluetooth/hci_sock.h isn't installed with
+// libc: the request HCIGETDEVINFO fills a structure of 92 bytes, which begins with the number of the adapter and has the
+// address behind its name.
+static inline int shim_hci_address(int fd, unsigned short number, unsigned char address[6]) {
+    union { unsigned short number; unsigned char bytes[128]; unsigned int alignment; } info = { .bytes = { 0 } };
+    info.number = number;
+    int result = ioctl(fd, _IOR('H', 211, int), &info);
+    for (int i = 0; i < 6; i++) address[i] = info.bytes[10 + i];
+    return result;
+}
+
 static inline int shim_tiocgrs485(int fd, struct serial_rs485 *rs485) { return ioctl(fd, TIOCGRS485, rs485); }
 static inline int shim_tiocsrs485(int fd, const struct serial_rs485 *rs485) { return ioctl(fd, TIOCSRS485, rs485); }
 

@@ -7,6 +7,7 @@ import CommandOutput
 /// A scan with this computer's own Bluetooth adapter.
 struct AirScan {
   let kind: BluetoothKind
+  let adapter: BluetoothAdapterName?
   let time: Duration
   let isJSON: Bool
 
@@ -16,7 +17,7 @@ struct AirScan {
     let told = Locked<Set<BluetoothAddress>>([])
     let found = try await attempt { () async throws(AccessoryError) in
       try await WaitingLine.during("scanning", limit: time) { () async throws(AccessoryError) in
-        try await bluez.search(kind, for: time) { devices in
+        try await bluez.search(kind, by: adapter, for: time) { devices in
           isJSON ? Self.tell(devices, told) : list.draw(devices.compactMap { NeighbourRow($0) })
         }
       }

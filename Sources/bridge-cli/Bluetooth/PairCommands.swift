@@ -11,12 +11,12 @@ struct AirDeviceArgument: ParsableArguments {
   @Argument(help: ArgumentHelp("The device: ble: or rfcomm:, and its address.", valueName: "device"))
   var text: String
 
-  /// The address, and with which kind of search the device is found.
-  var place: (address: BluetoothAddress, kind: BluetoothKind)? {
+  /// The address, with which kind of search the device is found, and by which adapter.
+  var place: (address: BluetoothAddress, kind: BluetoothKind, adapter: BluetoothAdapterName?)? {
     switch DeviceAddress(text) {
-    case .ble(let address): (address, .lowEnergy)
-    case .rfcomm(let address, _): (address, .classic)
-    default: BluetoothAddress(text).map { ($0, .lowEnergy) }
+    case .ble(let address, let adapter): (address, .lowEnergy, adapter)
+    case .rfcomm(let address, _, let adapter): (address, .classic, adapter)
+    default: BluetoothAddress(text).map { ($0, .lowEnergy, nil) }
     }
   }
 
@@ -33,7 +33,8 @@ struct AirDeviceArgument: ParsableArguments {
     try await attempt { () async throws(AccessoryError) in
       let device = try await WaitingLine.during("looking for the device", limit: GATTTransport.searchLimit) {
         () async throws(AccessoryError) in
-        try await bluez.device(at: place.address, place.kind, within: GATTTransport.searchLimit)
+        try await bluez.device(
+          at: place.address, place.kind, by: place.adapter, within: GATTTransport.searchLimit)
       }
       let name = device.name.map { " (\(SafeText.escape($0, limit: 32)))" } ?? ""
       try await body(bluez, device, place.address.description + name)

@@ -30,6 +30,10 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   @Flag(help: "Look for Bluetooth Classic devices with this computer's own adapter.")
   var classic = false
   @Option(
+    help: ArgumentHelp("The adapter for --ble and --classic: its name, like hci1, or its address.", valueName: "name"),
+    transform: AdapterArgument.read)
+  var adapter: AdapterArgument?
+  @Option(
     help: ArgumentHelp("How long to scan.", valueName: "time"),
     transform: SecondsArgument.read)
   var timeout: SecondsArgument?
@@ -45,6 +49,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
       throw ValidationError("--timeout must be 100ms to 60m")
     }
     if ble, classic { throw ValidationError("--ble and --classic can't be used together") }
+    if adapter != nil, !ble, !classic { throw ValidationError("--adapter needs --ble or --classic") }
     if ble || classic, device.text != nil || line.saysSomething {
       throw ValidationError(
         "with \(ble ? "--ble" : "--classic") this computer's own adapter scans: leave out the device")
@@ -55,7 +60,9 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     if ble || classic {
       // A classic inquiry takes ten seconds.
       let time = timeout?.duration ?? (ble ? Self.standardTime : .seconds(12))
-      return try await AirScan(kind: ble ? .lowEnergy : .classic, time: time, isJSON: output.json).run()
+      return try await AirScan(
+        kind: ble ? .lowEnergy : .classic, adapter: adapter?.name, time: time, isJSON: output.json
+      ).run()
     }
     try await OpenModule.with(device.text, line) { open in
       let central = try await open.start()
@@ -97,6 +104,17 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
       // An interrupted scan has shown and stored what it found, but it still ends with the status of an interruption.
       try AccessoryWait.checkInterruption()
     }
+  }
+}
+
+/// The name of a Bluetooth adapter on the command line.
+struct AdapterArgument: FormArgument {
+  static let form = "the name of a Bluetooth adapter, like hci1, or its address"
+  let name: BluetoothAdapterName
+
+  init?(argument: String) {
+    guard let name = BluetoothAdapterName(argument) else { return nil }
+    self.name = name
   }
 }
 

@@ -91,6 +91,42 @@ import Testing
     try await eventually("it is tried again") { await service.generation > before }
     await service.close()
   }
+
+  /// A device that changes its address comes back as another one. What a user has named, and an address that stays, is awaited.
+  @Test(arguments: [(true, false, 0), (false, false, 1), (true, true, 1)])
+  func anAddressThatPassesIsNotAwaited(passes: Bool, isNamed: Bool, count: Int) async throws {
+    let (source, clock) = (AirSource(), ManualClock())
+    let rule = isNamed ? BluetoothRule(address: Self.address) : BluetoothRule(name: TextPattern("JBD-*"))
+    let service = await Self.service([Self.profile(connects: true, rule)], source, clock)
+    var device = Self.device()
+    device.bluetooth?.hasPassingAddress = passes
+    source.send(.added(device))
+    try await eventually("it was tried") { await service.hasProblem }
+    clock.advance(by: .seconds(3))
+    try await eventually("it is waited for") { await service.states == [.waiting] }
+    source.send(.removed(device))
+    var other = Self.device(BluetoothAddress(rawValue: 7)!)
+    other.bluetooth?.hasPassingAddress = passes
+    source.send(.added(other))
+    try await eventually("both events have come") { await service.foundIDs == [other.id] }
+    #expect(await service.attachedIDs.filter { $0 == device.id }.count == count)
+    await service.close()
+  }
+
+  /// The adapter says how a device is reached, and isn't a part of what it is.
+  @Test func anAdapterIsKept() async throws {
+    let (source, clock) = (AirSource(), ManualClock())
+    let service = await Self.service([], source, clock)
+    let place = try #require(DeviceAddress("ble:hci7/A5:C2:37:00:11:22"))
+    let attaching = Task { try await service.hold(Device(place, source: .named)) }
+    try await eventually("it is attached") { await service.places == [place.description] }
+    source.send(.added(Self.device()))
+    try await eventually("it has come") { await service.foundCount == 1 }
+    #expect(await service.places == [place.description])
+    #expect(await service.attachedIDs == ["ble:A5:C2:37:00:11:22"])
+    await service.close()
+    _ = await attaching.result
+  }
 }
 
 /// A source whose devices a test sends, and that notes what it is to search for.
@@ -109,6 +145,8 @@ private final class AirSource: DeviceSource {
 
 extension BridgeService {
   fileprivate var foundCount: Int { found.count }
+  fileprivate var foundIDs: [String] { found.all.map(\.id) }
+  fileprivate var places: [String] { attachments.ordered.map(\.target.place) }
   fileprivate var attachedIDs: [String] { attachments.ordered.map(\.device.id) }
   fileprivate var states: [Bridge.AttachmentState] { attachments.ordered.map(\.machine.state) }
   fileprivate var hasProblem: Bool { attachments.ordered.first?.machine.problem != nil }

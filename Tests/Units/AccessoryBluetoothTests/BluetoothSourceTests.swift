@@ -189,6 +189,77 @@ import Testing
     #expect(try await searching.value.map(\.id) == [Self.id])
   }
 
+  /// While nobody reads, a device has one event: what was between is left out.
+  @Test func whoReadsLateLearnsTheNewestState() async throws {
+    func device(_ number: UInt64, isConnected: Bool = false) -> Device {
+      let address = BluetoothAddress(rawValue: number)!
+      var device = Device(.ble(address), source: .bluetooth)
+      device.bluetooth = BluetoothIdentity(address, adapter: "hci0")
+      device.bluetooth?.isConnected = isConnected
+      return device
+    }
+    let queue = BluetoothEventQueue()
+    let (off, on) = (device(1), device(1, isConnected: true))
+    queue.add(.added(off))
+    queue.add(.added(device(2)))
+    for _ in 0..<10_000 {
+      queue.add(.changed(on, from: off))
+      queue.add(.changed(off, from: on))
+      queue.add(.added(device(3)))
+      queue.add(.removed(device(3)))
+    }
+    queue.add(.changed(on, from: off))
+    #expect(queue.count == 2)
+    var events = queue.stream {}.makeAsyncIterator()
+    #expect(await events.next() == .added(on))
+    #expect(await events.next() == .added(device(2)))
+    // The reader knows both now.
+    queue.add(.removed(on))
+    queue.add(.added(off))
+    queue.add(.changed(device(2, isConnected: true), from: device(2)))
+    queue.add(.removed(device(2, isConnected: true)))
+    #expect(await events.next() == .changed(off, from: on))
+    #expect(await events.next() == .removed(device(2)))
+    #expect(queue.count == 0)
+  }
+
+  /// A stream that is dropped without having been read ends what it began.
+  @Test func aStreamThatIsDroppedEndsTheSearch() async throws {
+    let bus = try Self.bus([])
+    let source = Self.source(bus)
+    await source.wait(for: [DeviceWish { _ in false }])
+    do {
+      let events = try await source.events()
+      try await eventually("the search begins") { bus.bodies(of: "StartDiscovery").count == 1 }
+      _ = events
+    }
+    try await eventually("the search ends") { bus.bodies(of: "StopDiscovery").count == 1 }
+  }
+
+  @Test func aWishIsSearchedWithItsAdapter() async throws {
+    let bus = try FakeBus { call in
+      call.member == "GetManagedObjects"
+        ? .values([
+          .array(
+            "{oa{sa{sv}}}",
+            ["/org/bluez/hci0", "/org/bluez/hci1"].map {
+              .entry(.path($0), Self.interfaces("org.bluez.Adapter1", [("Powered", .boolean(true))]))
+            })
+        ]) : nil
+    }
+    let source = Self.source(bus)
+    let events = try await source.events()
+    await source.wait(for: [DeviceWish(adapter: BluetoothAdapterName("hci1")) { _ in false }])
+    try await eventually("the search begins") { bus.bodies(of: "StartDiscovery").count == 1 }
+    #expect(bus.calls.last?.path == "/org/bluez/hci1")
+    await source.wait(for: [
+      DeviceWish(adapter: BluetoothAdapterName("hci1")) { _ in false }, DeviceWish { _ in false },
+    ])
+    try await eventually("both search") { bus.bodies(of: "StartDiscovery").count == 3 }
+    #expect(Set(bus.calls.suffix(4).map(\.path)) == ["/org/bluez/hci0", "/org/bluez/hci1"])
+    _ = events
+  }
+
   @Test func aListThatMakesNoSense() async throws {
     let bus = try FakeBus { call in
       call.member == "GetManagedObjects"

@@ -48,8 +48,24 @@ import Testing
       [.path(device), .descriptor(0), .properties([])], descriptors: [descriptor], sender: sender)
   }
 
-  private static func connect(_ profile: SerialPortProfile) async throws(AccessoryError) -> DescriptorTransport {
-    try await profile.connect(to: address, label: "rfcomm:x", search: .seconds(20), limit: .seconds(20))
+  private static func connect(_ profile: SerialPortProfile) async throws -> DescriptorTransport {
+    try #require(
+      await profile.connect(to: address, label: "rfcomm:x", search: .seconds(20), limit: .seconds(20)))
+  }
+
+  /// The attempt to connect is the only conversation: it also finds out that there is nobody to speak with.
+  @Test(arguments: [
+    ("org.freedesktop.DBus.Error.NameHasNoOwner", "GetNameOwner"),
+    ("org.freedesktop.DBus.Error.AccessDenied", "GetManagedObjects"),
+  ]) func withoutBluetoothdTheKernelConnects(error: String, method: String) async throws {
+    let bus = try Self.bus { call in call.member == method ? .error(error, "no") : nil }
+    let profile = SerialPortProfile(bus.address, io: .shared)
+    for _ in 0..<2 {
+      let transport = try await profile.connect(
+        to: Self.address, label: "rfcomm:x", search: .seconds(20), limit: .seconds(20))
+      #expect(transport == nil)
+    }
+    #expect(!bus.calls.contains { $0.member == "RegisterProfile" })
   }
 
   @Test func theDescriptorIsTheTransports() async throws {

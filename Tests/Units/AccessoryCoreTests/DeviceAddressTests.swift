@@ -16,6 +16,15 @@ import Testing
     ("ble:00:16:53:4A:FF:09", .ble(BluetoothAddress("00:16:53:4a:ff:09")!)),
     ("rfcomm:00:16:53:4A:FF:09", .rfcomm(BluetoothAddress("00:16:53:4A:FF:09")!, channel: nil)),
     ("rfcomm:00:16:53:4A:FF:09/30", .rfcomm(BluetoothAddress("00:16:53:4A:FF:09")!, channel: 30)),
+    (
+      "ble:hci1/00:16:53:4A:FF:09",
+      .ble(BluetoothAddress("00:16:53:4A:FF:09")!, adapter: BluetoothAdapterName("hci1"))
+    ),
+    (
+      "rfcomm:00:1A:7D:DA:71:13/00:16:53:4A:FF:09/3",
+      .rfcomm(
+        BluetoothAddress("00:16:53:4A:FF:09")!, channel: 3, adapter: BluetoothAdapterName("00:1a:7d:da:71:13"))
+    ),
   ])
   func anAddressIsReadAndWritten(text: String, address: DeviceAddress) {
     #expect(DeviceAddress(text) == address)
@@ -34,7 +43,9 @@ import Testing
     "ble:", "ble:00:16:53:4A:FF", "ble:00:16:53:4A:FF:0", "ble:00:16:53:4A:FF:+9", "ble:00:16:53:4A:FF:0G",
     "ble:00:16:53:4A:FF:09:01", "ble:00:16:53:4A:FF:09/1", "rfcomm:00:16:53:4A:FF:09/",
     "rfcomm:00:16:53:4A:FF:09/0", "rfcomm:00:16:53:4A:FF:09/31", "rfcomm:00:16:53:4A:FF:09/01",
-    "rfcomm:00:16:53:4A:FF:09/1/2", "rfcomm:00:16:53:4A:FF:09/+1",
+    "rfcomm:00:16:53:4A:FF:09/1/2", "rfcomm:00:16:53:4A:FF:09/+1", "ble:hci/00:16:53:4A:FF:09",
+    "ble:hci01/00:16:53:4A:FF:09", "ble:hci65536/00:16:53:4A:FF:09", "ble:hci1/", "ble:eth0/00:16:53:4A:FF:09",
+    "ble:hci1/hci2/00:16:53:4A:FF:09", "rfcomm:hci1/3",
   ])
   func whatIsNoAddressIsRefused(text: String) {
     #expect(DeviceAddress(text) == nil)
@@ -54,6 +65,16 @@ import Testing
     #expect(DeviceAddress("ble:AABBCCDDEE0F")?.description == "ble:AA:BB:CC:DD:EE:0F")
     #expect(DeviceAddress("ble:aa:bb:cc:dd:ee:0f")?.description == "ble:AA:BB:CC:DD:EE:0F")
     #expect(BluetoothAddress("01:02:03:04:05:06")?.bytes == [1, 2, 3, 4, 5, 6])
+  }
+
+  /// One device has the address, whichever adapter connects it.
+  @Test func theAdapterIsNoPartOfTheIdentity() throws {
+    let place = try #require(DeviceAddress("rfcomm:hci1/00:16:53:4A:FF:09/3"))
+    #expect(place.ofAnyAdapter.description == "rfcomm:00:16:53:4A:FF:09/3")
+    let (one, other) = (Device(place, source: .named), Device(place.ofAnyAdapter, source: .named))
+    #expect(one.id == other.id && one.isSame(as: other) && one.places == other.places && one.place != other.place)
+    #expect(other.by(place.adapter) == one && one.by(BluetoothAdapterName("hci2")) == one)
+    #expect(Device(.node("/dev/ttyS0"), source: .udev).by(place.adapter).address == .terminal("/dev/ttyS0"))
   }
 
   @Test func everyAddressHasItsTransport() throws {

@@ -11,7 +11,7 @@ extension KnownKeys {
   static let rule = ["usb", "bluetooth", "driver", "name", "manufacturer", "model", "serial", "by_id", "path"]
   static let ruleUSB = ["vendor", "product", "interface_class"]
   static let ruleBluetooth = ["address", "name", "service", "manufacturer"]
-  static let transport = ["prefer", "tty", "usb", "ble", "rfcomm"]
+  static let transport = ["prefer", "tty", "usb", "adapter", "ble", "rfcomm"]
   static let tty = [
     "baud", "data_bits", "parity", "stop_bits", "flow", "dtr", "rts", "rs485", "low_latency", "settle",
   ]

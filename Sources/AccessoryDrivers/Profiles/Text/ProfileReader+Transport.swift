@@ -17,6 +17,7 @@ extension ProfileReader {
         TransportKind.init)
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }
     if let node = fields["usb"] { settings.usb = usb(node) }
+    if let node = fields["adapter"] { settings.bluetoothAdapter = adapter(node) }
     if let node = fields["ble"] { settings.gatt = gatt(node) }
     if let node = fields["rfcomm"], let fields = self.fields(node, "rfcomm", KnownKeys.rfcomm) {
       settings.rfcommChannel = fields["channel"].flatMap { whole($0, "channel", 1...30) }
@@ -35,6 +36,15 @@ extension ProfileReader {
       settings.outEndpoint = pair["out"].flatMap { endpoint($0, "out", 0x01...0x0F) }
     }
     return settings
+  }
+
+  private mutating func adapter(_ node: YAMLNode) -> BluetoothAdapterName? {
+    if case .scalar(let text) = node.content, let name = BluetoothAdapterName(text) { return name }
+    report(
+      node.mark,
+      "adapter must be the name of a Bluetooth adapter, like hci1, or its address, like 00:1A:7D:DA:71:13, not "
+        + kind(node))
+    return nil
   }
 
   private mutating func gatt(_ node: YAMLNode) -> GATTSettings {

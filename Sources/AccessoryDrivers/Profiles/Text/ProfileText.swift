@@ -113,7 +113,8 @@ public enum ProfileText {
   private static func bluetooth(_ settings: TransportSettings) -> [String] {
     let gatt = [("service", settings.gatt.service), ("write", settings.gatt.write), ("notify", settings.gatt.notify)]
     let named = gatt.compactMap { key, uuid in uuid.map { "    \(key): \(Quoted.whole($0.description))" } }
-    return (named.isEmpty ? [] : ["  ble:"] + named)
+    return (settings.bluetoothAdapter.map { ["  adapter: \(Quoted.whole($0.description))"] } ?? [])
+      + (named.isEmpty ? [] : ["  ble:"] + named)
       + (settings.rfcommChannel.map { ["  rfcomm: {channel: \($0)}"] } ?? [])
   }
 

@@ -18,6 +18,7 @@ import Testing
       - bluetooth: {name: JBD-*, service: ff00, manufacturer: 0x004c}
     transport:
       prefer: ble
+      adapter: hci1
       ble: {service: ff00, write: ff02, notify: 6e400003-b5a3-f393-e0a9-e50e24dcca9e}
       rfcomm: {channel: 3}
     driver: jbd
@@ -43,7 +44,8 @@ import Testing
   @Test func everyKeyIsRead() throws {
     let profile = try read(Self.whole)
     #expect(profile.allowsConnecting && profile.transport.preferredTransport == .ble)
-    #expect(profile.transport.rfcommChannel == 3)
+    #expect(profile.transport.rfcommChannel == 3 && profile.transport.bluetoothAdapter?.description == "hci1")
+    #expect(profile.wishes.allSatisfy { $0.adapter == profile.transport.bluetoothAdapter })
     #expect(
       profile.transport.gatt.write?.description == "ff02" && profile.transport.gatt.service?.description == "ff00")
     #expect(profile.policies.reconnect.tries == nil && profile.policies.retry.backoffThousandths == 2_000)
@@ -109,6 +111,7 @@ import Testing
       ("match: {serial: A1}\ntransport: {ble: {service: x}}", "4 hexadecimal digits"),
       ("match: {serial: A1}\ntransport: {rfcomm: {channel: 31}}", "1 to 30"),
       ("match: {serial: A1}\ntransport: {prefer: bluetooth}", "rfcomm"),
+      ("match: {serial: A1}\ntransport: {adapter: eth0}", "like hci1"),
     ])
   func mistakesAreTold(text: String, message: String) {
     do throws(ProfileProblems) {

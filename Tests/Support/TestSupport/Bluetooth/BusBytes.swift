@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A value of D-Bus, for messages that a test sends.
-indirect enum WireValue: Sendable {
+package indirect enum WireValue: Sendable {
   case byte(UInt8)
   case boolean(Bool)
   case int16(Int16)
@@ -17,11 +17,11 @@ indirect enum WireValue: Sendable {
   case variant(WireValue)
 
   /// A dictionary of strings and variants.
-  static func properties(_ properties: [(String, WireValue)]) -> WireValue {
+  package static func properties(_ properties: [(String, WireValue)]) -> WireValue {
     .array("{sv}", properties.map { .entry(.text($0.0), .variant($0.1)) })
   }
 
-  static func texts(_ texts: [String]) -> WireValue { .array("s", texts.map { .text($0) }) }
+  package static func texts(_ texts: [String]) -> WireValue { .array("s", texts.map { .text($0) }) }
 
   var signature: String {
     switch self {
@@ -91,25 +91,25 @@ struct WireWriter {
 }
 
 /// A message of D-Bus, to be sent or received.
-struct WireMessage: Sendable {
-  enum Kind: UInt8 { case call = 1, reply, error, signal }
+package struct WireMessage: Sendable {
+  package enum Kind: UInt8, Sendable { case call = 1, reply, error, signal }
 
-  var kind: Kind
-  var serial: UInt32 = 1
-  var replySerial: UInt32?
-  var path: String?
-  var interface: String?
-  var member: String?
-  var errorName: String?
-  var destination: String?
-  var sender: String?
-  var body: [WireValue] = []
-  var descriptorCount = 0
+  package var kind: Kind
+  package var serial: UInt32 = 1
+  package var replySerial: UInt32?
+  package var path: String?
+  package var interface: String?
+  package var member: String?
+  package var errorName: String?
+  package var destination: String?
+  package var sender: String?
+  package var body: [WireValue] = []
+  package var descriptorCount = 0
 
-  init(_ kind: Kind) { self.kind = kind }
+  package init(_ kind: Kind) { self.kind = kind }
 
   /// As it is on the wire.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var content = WireWriter()
     for value in body { content.append(value) }
     var head = WireWriter()

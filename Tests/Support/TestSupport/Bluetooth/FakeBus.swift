@@ -5,64 +5,80 @@ import AccessoryIO
 import Dispatch
 import Glibc
 import SystemPackage
-import TestSupport
 
-/// A system bus with a bluetoothd on it, for one client: it answers what the test says.
-final class FakeBus: Sendable {
+/// A system bus with a bluetoothd on it: it answers what the test says.
+package final class FakeBus: Sendable {
   /// A call that has come.
-  struct Call: Sendable {
-    let path: String
-    let member: String
+  package struct Call: Sendable {
+    package let path: String
+    package let member: String
     /// The arguments as they are on the wire.
-    let body: [UInt8]
+    package let body: [UInt8]
+    /// Which of the clients has made it, from 0 on, in the order in which they have come.
+    package let client: Int
   }
 
   /// An answer to a call.
-  enum Answer: Sendable {
+  package enum Answer: Sendable {
     case values([WireValue], descriptors: [FileDescriptor] = [])
     case error(String, String)
     case nothing
   }
 
   /// Where a client finds it.
-  let address: String
+  package let address: String
   private let directory: TemporaryDirectory
-  private let client = Locked<FileDescriptor?>(nil)
+  private let clients = Locked<[Int: FileDescriptor]>([:])
+  private let listener = Locked<FileDescriptor?>(nil)
   private let received = Locked<[Call]>([])
   private let answered = Locked<[(error: String?, body: [UInt8])]>([])
   private let serial = Locked<UInt32>(1_000)
   private let answer: @Sendable (Call) -> Answer?
 
   /// bluetoothd's own name, and a stranger's.
-  static let owner = ":1.5"
+  package static let owner = ":1.5"
 
-  /// `answer` is called with each call on a thread of its own; nil means the usual answer.
-  init(_ answer: @escaping @Sendable (Call) -> Answer?) throws {
+  /// `answer` is called with each call on the thread of its client; nil means the usual answer. The bus takes `clientLimit` clients.
+  package init(clients clientLimit: Int = 1, _ answer: @escaping @Sendable (Call) -> Answer?) throws {
     self.answer = answer
     directory = try TemporaryDirectory()
     address = "unix:path=\(directory.path)/bus"
     let listener = try UnixSocket.create(blocking: true)
     try UnixSocket.bind(listener, to: directory.path + "/bus")
-    try Socket.listen(listener, backlog: 1)
+    try Socket.listen(listener, backlog: 8)
+    self.listener.withLock { $0 = listener }
     DispatchQueue(label: "test.bus").async { [self] in
-      let client = FileDescriptor(rawValue: accept(listener.rawValue, nil, nil))
+      for number in 0..<clientLimit {
+        let client = FileDescriptor(rawValue: accept(listener.rawValue, nil, nil))
+        guard client.rawValue >= 0 else { break }
+        clients.withLock { $0[number] = client }
+        DispatchQueue(label: "test.bus.client").async { [self] in
+          serve(client, number)
+          clients.withLock { clients in
+            clients[number] = nil
+            Socket.close(client)
+          }
+        }
+      }
+      self.listener.withLock { $0 = nil }
       Socket.close(listener)
-      guard client.rawValue >= 0 else { return }
-      self.client.withLock { $0 = client }
-      serve(client)
-      self.client.withLock { $0 = nil }
-      Socket.close(client)
     }
   }
 
+  /// Takes no more clients.
+  package func close() {
+    listener.withLock { listener in if let listener { shutdown(listener.rawValue, CInt(SHUT_RDWR)) } }
+    hangUp()
+  }
+
   /// The calls that have come, but for those that the bus itself answers.
-  var calls: [Call] { received.withLock { $0 } }
+  package var calls: [Call] { received.withLock { $0 } }
 
   /// The arguments of the calls of a method.
-  func bodies(of member: String) -> [[UInt8]] { calls.filter { $0.member == member }.map(\.body) }
+  package func bodies(of member: String) -> [[UInt8]] { calls.filter { $0.member == member }.map(\.body) }
 
   /// Sends a signal; `sender` is bluetoothd unless another one is named.
-  func signal(
+  package func signal(
     _ path: String, _ interface: String, _ member: String, _ values: [WireValue], sender: String = FakeBus.owner
   ) {
     var message = WireMessage(.signal)
@@ -72,7 +88,7 @@ final class FakeBus: Sendable {
   }
 
   /// Sends the signal that properties have changed.
-  func changed(_ path: String, _ interface: String, _ properties: [(String, WireValue)], sender: String = FakeBus.owner)
+  package func changed(_ path: String, _ interface: String, _ properties: [(String, WireValue)], sender: String = FakeBus.owner)
   {
     signal(
       path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
@@ -80,7 +96,7 @@ final class FakeBus: Sendable {
   }
 
   /// Calls a method of the client, as `sender`. What the client answers is in `answers`.
-  func call(
+  package func call(
     _ path: String, _ interface: String, _ member: String, _ values: [WireValue], descriptors: [FileDescriptor] = [],
     sender: String = FakeBus.owner
   ) {
@@ -97,22 +113,25 @@ final class FakeBus: Sendable {
   }
 
   /// The client's answers to calls, in the order in which they have come: the name of an error, or the values.
-  var answers: [(error: String?, body: [UInt8])] { answered.withLock { $0 } }
+  package var answers: [(error: String?, body: [UInt8])] { answered.withLock { $0 } }
 
-  /// Ends the connection.
-  func hangUp() { client.withLock { client in if let client { shutdown(client.rawValue, CInt(SHUT_RDWR)) } } }
+  /// Ends the connections.
+  package func hangUp() {
+    clients.withLock { clients in for client in clients.values { shutdown(client.rawValue, CInt(SHUT_RDWR)) } }
+  }
 
-  /// Sends bytes as they are.
-  func send(_ bytes: [UInt8], descriptors: [FileDescriptor] = []) {
-    client.withLock { client in
-      guard let client else { return }
-      Self.send(bytes, descriptors, to: client)
+  /// Sends bytes as they are, to all clients or to one.
+  package func send(_ bytes: [UInt8], descriptors: [FileDescriptor] = [], to client: Int? = nil) {
+    clients.withLock { clients in
+      for (number, descriptor) in clients where client == nil || client == number {
+        Self.send(bytes, descriptors, to: descriptor)
+      }
     }
   }
 
   // MARK: - Its thread
 
-  private func serve(_ client: FileDescriptor) {
+  private func serve(_ client: FileDescriptor, _ number: Int) {
     var bytes: [UInt8] = []
     var isSignedIn = false
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -128,12 +147,13 @@ final class FakeBus: Sendable {
         }
         bytes.removeFirst(end + begin.count)
         isSignedIn = true
-        send(Array("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n".utf8))
+        send(
+          Array("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n".utf8), to: number)
       }
       while let (message, body, count) = WireMessage.read(bytes) {
         bytes.removeFirst(count)
         switch message.kind {
-        case .call: reply(to: message, body)
+        case .call: reply(to: message, body, number)
         case .reply, .error: answered.withLock { $0.append((message.errorName, body)) }
         case .signal: break
         }
@@ -141,13 +161,13 @@ final class FakeBus: Sendable {
     }
   }
 
-  private func reply(to message: WireMessage, _ body: [UInt8]) {
-    let call = Call(path: message.path ?? "", member: message.member ?? "", body: body)
+  private func reply(to message: WireMessage, _ body: [UInt8], _ number: Int) {
+    let call = Call(path: message.path ?? "", member: message.member ?? "", body: body, client: number)
     let isOfBus = ["Hello", "AddMatch", "GetNameOwner"].contains(call.member)
     if !isOfBus { received.withLock { $0.append(call) } }
     let usual: Answer =
       switch call.member {
-      case "Hello": .values([.text(":1.7")])
+      case "Hello": .values([.text(":1.\(7 + number)")])
       case "GetNameOwner": .values([.text(Self.owner)])
       case "GetManagedObjects": .values([.array("{oa{sa{sv}}}", [])])
       default: .values([])
@@ -158,11 +178,11 @@ final class FakeBus: Sendable {
     switch answer(call) ?? usual {
     case .values(let values, let descriptors):
       (reply.body, reply.descriptorCount) = (values, descriptors.count)
-      send(reply.bytes, descriptors: descriptors)
+      send(reply.bytes, descriptors: descriptors, to: number)
       for descriptor in descriptors { Socket.close(descriptor) }
     case .error(let name, let text):
       (reply.kind, reply.errorName, reply.body) = (.error, name, [.text(text)])
-      send(reply.bytes)
+      send(reply.bytes, to: number)
     case .nothing: break
     }
   }
