@@ -91,7 +91,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     self.checkpoint = checkpoint
     reader = notifications.map { Watched($0, .read) }
     writer = writes.map { Watched($0, []) }
-    chunk = max(20, packetSize - 3)
+    chunk = max(20, min(packetSize - 3, GATTValues.valueLimit))
   }
 
   /// Begins to read and write. Throws, after it has ended, when that isn't possible.

@@ -37,8 +37,8 @@ public actor GATTValues: Transport, IOActor {
 
   /// How long a value may take, and how long bluetoothd may take to read the battery after the device was connected.
   private static let limits = (read: Duration.seconds(10), battery: Duration.seconds(5))
-  /// The longest value of GATT, in bytes.
-  private static let valueLimit = 512
+  /// The longest value of GATT, in bytes. bluetoothd cuts off the rest of a longer packet.
+  static let valueLimit = 512
   private static let batteryService = BluetoothUUID(short: 0x180F)
   private static let batteryLevel = BluetoothUUID(short: 0x2A19)
 
