@@ -12,7 +12,7 @@ package struct BluetoothPlace: Sendable {
   private var installed: String
 
   /// The folder of the kernel's adapters.
-  static let adapterFolder = "/sys/class/bluetooth"
+  package static let adapterFolder = "/sys/class/bluetooth"
 
   /// This computer.
   package static var usual: BluetoothPlace {
@@ -40,7 +40,7 @@ package struct BluetoothPlace: Sendable {
   package var mayHaveAdapter: Bool { hasBus && (hasAdapter || access(installed, F_OK) == 0) }
 
   /// The kernel's names of the adapters. Connections are beside them: `hci0:12`.
-  static func adapters(in folder: String = adapterFolder) -> [String] {
+  package static func adapters(in folder: String = adapterFolder) -> [String] {
     Directory.names(in: folder).filter { $0.hasPrefix("hci") && !$0.contains(":") }
   }
 }

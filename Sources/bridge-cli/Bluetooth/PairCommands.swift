@@ -8,7 +8,9 @@ import CommandOutput
 
 /// A device on the air, as it is typed.
 struct AirDeviceArgument: ParsableArguments {
-  @Argument(help: ArgumentHelp("The device: ble: or rfcomm:, and its address.", valueName: "device"))
+  @Argument(
+    help: ArgumentHelp("The device: ble: or rfcomm:, and its address.", valueName: "device"),
+    completion: CompletionWords.air)
   var text: String
 
   /// The address, with which kind of search the device is found, and by which adapter.

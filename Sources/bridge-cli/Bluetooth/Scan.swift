@@ -31,7 +31,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   var classic = false
   @Option(
     help: ArgumentHelp("The adapter for --ble and --classic: its name, like hci1, or its address.", valueName: "name"),
-    transform: AdapterArgument.read)
+    completion: CompletionWords.adapters, transform: AdapterArgument.read)
   var adapter: AdapterArgument?
   @Option(
     help: ArgumentHelp("How long to scan.", valueName: "time"),

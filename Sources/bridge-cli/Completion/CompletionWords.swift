@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -11,6 +12,17 @@ enum CompletionWords {
   /// Names of accessories.
   static let devices = CompletionKind.custom { words, index, prefix in
     offer(prefix.contains("/") ? [] : names(of: await devices()), prefix)
+  }
+
+  /// Addresses of Bluetooth devices: of those that are connected, paired or trusted. Nothing is searched.
+  static let air = CompletionKind.custom { words, index, prefix in
+    let devices = (try? await KnownDevices.source().devices()) ?? []
+    return offer(names(of: devices.filter { $0.bluetooth != nil }), prefix)
+  }
+
+  /// Names of the kernel's Bluetooth adapters.
+  static let adapters = CompletionKind.custom { words, index, prefix in
+    offer(BluetoothPlace.adapters().sorted().map { Word($0) }, prefix)
   }
 
   /// Paths of serial ports.

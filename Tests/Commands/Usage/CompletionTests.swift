@@ -21,18 +21,37 @@ import Testing
     """#
 
   /// What bash offers for each line; with `|` between several.
-  private func offered(_ lines: [String], in box: Sandbox) async throws -> [String] {
+  private func offered(
+    _ lines: [String], in box: Sandbox, environment: [String: String] = [:]
+  ) async throws -> [String] {
     let script = try await box.run("--generate-completion-script", "bash")
     #expect(script.status == 0, "\(script.errorText)")
     try box.directory.write(Array(script.outputText.utf8), to: "completion")
     let folder = "/" + Sandbox.command.split(separator: "/").dropLast().joined(separator: "/")
     let shell = try await Program(
       ["/bin/bash", "--norc", "-c", Self.program, "bash", "completion"] + lines,
-      environment: box.variables(["PATH": folder + ":/usr/bin:/bin"]), directory: box.directory.path,
+      environment: box.variables(environment.merging(["PATH": folder + ":/usr/bin:/bin"]) { $1 }),
+      directory: box.directory.path,
       limit: .seconds(240)
     ).end()
     #expect(shell.errorText == "")
     return shell.lines
+  }
+
+  /// Devices on the air are offered that BlueZ knows; nothing is searched for that.
+  @Test func devicesOnTheAirAreOffered() async throws {
+    try await Sandbox.with { box in
+      let air = try PretendedAir()
+      defer { air.close() }
+      let commands = ["battery", "attach", "trace", "console", "bluetooth pair", "bluetooth unpair", "bluetooth trust"]
+      let lines = commands.map { "bridge-cli \($0) ble:C4" }
+      let offered = try await offered(lines, in: box, environment: air.environment)
+      for (line, words) in zip(lines, offered) {
+        // bash takes the colons for the ends of words.
+        #expect(words.hasSuffix("C4:BE:84:12:34:56"), "\(line): \(words)")
+      }
+      #expect(!air.bus.calls.contains { ["StartDiscovery", "Connect", "Pair"].contains($0.member) })
+    }
   }
 
   @Test func whatIsThereIsOffered() async throws {
