@@ -169,6 +169,9 @@ public struct Accessories: Sendable {
       opener.label = name.label(of: opener.label)
       return opener
     }
+    finder.search = { wish, limit throws(AccessoryError) in
+      try await CombinedSource(sources).search(for: wish, within: limit)
+    }
     finder.listTimeout = Self.listTimeout
     finder.heldLabel = { name, entry in name.text ?? entry.device.id }
     return finder

@@ -14,6 +14,8 @@ package struct AccessoryFinder: Sendable {
   package var listTimeout = Duration.seconds(5)
   /// The accessories that a name may mean; for a line with several, the line itself where the second argument is true.
   package var devices: @Sendable (DeviceName, Bool) async throws -> [Device]
+  /// Searches a device on the air, for at most this time.
+  package var search: @Sendable (DeviceWish, Duration) async throws(AccessoryError) -> [Device] = { _, _ in [] }
   /// How this program opens a device that no service has open.
   package var opener: @Sendable (Device, DeviceName) async throws -> DeviceOpener
   /// The drivers and profiles of this program.
@@ -46,7 +48,8 @@ package struct AccessoryFinder: Sendable {
   /// it accepts no more clients; and what prevents this program from opening it.
   package func find(_ name: DeviceName) async throws -> any FoundAccessory {
     if let held = try await held(name) { return held }
-    return try await own(name)
+    let own = try await ownAccessory(name)
+    return try await soonHeld(own, name) ?? own
   }
 
   /// The accessory that the name means, if a service has it open or is going to open it.
@@ -73,7 +76,9 @@ package struct AccessoryFinder: Sendable {
   }
 
   /// The accessory that the name means, for this program to open, whether or not a service has it open.
-  package func own(_ name: DeviceName) async throws -> any FoundAccessory {
+  package func own(_ name: DeviceName) async throws -> any FoundAccessory { try await ownAccessory(name) }
+
+  private func ownAccessory(_ name: DeviceName) async throws -> OwnAccessory {
     let device = try name.device(among: try await devices(name, isLine || opensLines))
     return OwnAccessory(opener: try await opener(device, name), kinds: kinds, host: host)
   }

@@ -40,6 +40,10 @@ enum Door {
     } opener: { device, name in
       try await opener(device, name, line)
     }
+    finder.search = { wish, limit throws(AccessoryError) in
+      guard let source = try? KnownDevices.source() else { return [] }
+      return try await source.search(for: wish, within: limit)
+    }
     finder.isLine = isLine
     finder.opensLines = line?.driver != nil
     finder.driver = line?.driver
