@@ -16,16 +16,17 @@ extension GATTTransport {
   ///
   /// Throws `notFound` when Bluetooth isn't there or the device isn't, `misconfigured` when the adapter is off,
   /// `timedOut` when the device doesn't answer, `busy` when another program uses its serial port, `unsupported` when it
-  /// has none, and `cancelled` when the task is cancelled meanwhile.
+  /// has none, and `cancelled` when the task is cancelled meanwhile. `noting` is called with what happens on the air, in words for
+  /// people, on the I/O thread.
   public static func open(
     _ address: BluetoothAddress, _ settings: GATTSettings = GATTSettings(), by adapter: BluetoothAdapterName? = nil,
-    label: String? = nil, io: IOThread = .shared
+    label: String? = nil, io: IOThread = .shared, noting note: (@Sendable (String) -> Void)? = nil
   ) async throws(AccessoryError) -> GATTTransport {
     let bluez = try await BlueZ.open(io: io)
     return try await attempt { () throws(AccessoryError) in
       try await open(
         address, settings, by: adapter, label: label ?? DeviceAddress.ble(address, adapter: adapter).description,
-        over: bluez)
+        over: bluez, noting: note)
     } onFailure: { _ in
       await bluez.close()
     }
@@ -34,23 +35,30 @@ extension GATTTransport {
   /// The same over a conversation with bluetoothd, which belongs to the transport from now on.
   static func open(
     _ address: BluetoothAddress, _ settings: GATTSettings, by adapter: BluetoothAdapterName? = nil, label: String,
-    over bluez: BlueZ
+    over bluez: BlueZ, noting note: (@Sendable (String) -> Void)? = nil
   ) async throws(AccessoryError) -> GATTTransport {
     let device = try await bluez.device(at: address, .lowEnergy, by: adapter, within: searchLimit)
     let isOurs = try await bluez.connect(device, label: label, within: connectLimit)
     return try await attempt { () throws(AccessoryError) in
-      let port = try GATTSerialPort(in: await bluez.objects.table(of: device.path), settings, label: label)
+      let table = await bluez.objects.table(of: device.path)
+      if let note {
+        GATTNotes.connected(device, await bluez.objects, isOurs: isOurs).forEach(note)
+        note(GATTNotes.services(table))
+      }
+      let port = try GATTSerialPort(in: table, settings, label: label)
       // Notifications first, so that none is lost that answers the first write.
       let notifications = try await acquire("AcquireNotify", port.notify, bluez, label)
       let writes = port.write.takesCommands ? try await acquire("AcquireWrite", port.write, bluez, label) : nil
       let objects = await bluez.objects
       let known = objects.characteristics[port.write.path]?.packetSize
+      let size = writes?.size ?? notifications?.size ?? known ?? 23
       let transport = GATTTransport(
         bluez, device: device.path, port, label: label, ownsConnection: isOurs,
         notifications: notifications?.descriptor.take(), writes: writes?.descriptor.take(),
-        packetSize: writes?.size ?? notifications?.size ?? known ?? 23,
-        checkpoint: objects.clientConfiguration(of: port.notify.path))
+        packetSize: size, checkpoint: objects.clientConfiguration(of: port.notify.path), note: note)
       try await transport.start()
+      let bySocket = (notifications: notifications != nil, writes: writes != nil)
+      note?(GATTNotes.opened(port, size: size, chunk: transport.chunk, bySocket: bySocket))
       return transport
     } onFailure: { _ in
       if isOurs { await bluez.disconnect(device.path) }

@@ -28,10 +28,12 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private let port: GATTSerialPort
   /// Whether this program has made the connection, and so must end it.
   private let ownsConnection: Bool
+  /// Takes what happens on the air, in words for people.
+  private let note: (@Sendable (String) -> Void)?
   private let reader: Watched?
   private let writer: Watched?
   /// The most bytes of a write.
-  private let chunk: Int
+  let chunk: Int
   private var writing: [UInt8] = []
   private var writtenCount = 0
   /// A call of `WriteValue` hasn't been answered yet.
@@ -80,7 +82,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// A transport over sockets that it owns; nil means by signals and calls of the bus.
   init(
     _ bluez: BlueZ, device: String, _ port: GATTSerialPort, label: String, ownsConnection: Bool,
-    notifications: FileDescriptor?, writes: FileDescriptor?, packetSize: Int, checkpoint: String?
+    notifications: FileDescriptor?, writes: FileDescriptor?, packetSize: Int, checkpoint: String?,
+    note: (@Sendable (String) -> Void)? = nil
   ) {
     self.io = bluez.io
     self.bluez = bluez
@@ -89,6 +92,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     self.label = label
     self.ownsConnection = ownsConnection
     self.checkpoint = checkpoint
+    self.note = note
     reader = notifications.map { Watched($0, .read) }
     writer = writes.map { Watched($0, []) }
     chunk = max(20, min(packetSize - 3, GATTValues.valueLimit))
@@ -297,6 +301,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
     isOver = true
+    note?(GATTNotes.ended(isClosing ? nil : error, disconnects: ownsConnection))
     for watched in [reader, writer] {
       guard let watched else { continue }
       if let token = watched.token { io.unwatch(watched.descriptor, token) }

@@ -43,6 +43,10 @@ struct HeldTrace: AccessoryTrace {
         guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes,
           let moment = piece.moment
         else { throw found.calls.invalidReplyError }
+        if let note = piece.note {
+          try await sink.take(TraceRecord(time: max(.zero, moment - plan.start), note: note))
+          continue
+        }
         // The service's monotonic clock is the same as ours, since both run on this kernel.
         try await sink.take(
           TraceRecord(

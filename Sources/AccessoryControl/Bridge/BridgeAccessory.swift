@@ -144,6 +144,7 @@ extension Bridge {
     package var direction: String
     package var bytes_hex: String
     package var lost_bytes: Int?
+    package var note: String?
 
     package init(time: Double, direction: ByteDirection, bytes: [UInt8], lost_bytes: Int? = nil) {
       self.time = time

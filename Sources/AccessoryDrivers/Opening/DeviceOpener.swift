@@ -100,8 +100,10 @@ public struct DeviceOpener: Sendable {
       // There are no bytes for the tap.
       return try await GATTValues.open(address, by: adapter ?? settings.bluetoothAdapter, label: label, io: io)
     case .ble(let address, let adapter):
+      var note: (@Sendable (String) -> Void)?
+      if let tap { note = { tap.noted($0) } }
       transport = try await GATTTransport.open(
-        address, settings.gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io)
+        address, settings.gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)
     case .rfcomm(let address, let channel, let adapter):
       transport = try await RFCOMMTransport.open(
         address, channel: channel ?? settings.rfcommChannel, by: adapter ?? settings.bluetoothAdapter, label: label,

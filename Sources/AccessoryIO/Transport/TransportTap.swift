@@ -7,6 +7,15 @@ public protocol TransportTap: AnyObject, Sendable {
   /// Called with bytes from the device after they were read, and with bytes to the device before they are written. Runs
   /// on the I/O thread, with the bytes of both directions in the order in which they pass, and must not block.
   func passed(_ direction: ByteDirection, _ bytes: RawSpan)
+
+  /// Called with what happened on the way by which the bytes pass, in a few words for people, where a transport tells that: a
+  /// connection on the air was made, or has ended. Words of strangers are escaped in it. Runs on any thread, and must not block.
+  func noted(_ text: String)
+}
+
+extension TransportTap {
+  /// Ignores it.
+  public func noted(_ text: String) {}
 }
 
 /// A transport that passes its traffic to a `TransportTap` as well.

@@ -15,6 +15,8 @@ public struct TraceEntry: Sendable, Hashable {
     case lost(byteCount: Int)
     /// Bytes of a line whose frames aren't decoded, as they passed.
     case bytes([UInt8])
+    /// What happened on the way of the bytes, in a few words. It has no direction.
+    case note(String)
   }
 
   /// When the last byte passed. For a frame that only silence completed, the time at which the line counted as silent,
@@ -72,6 +74,9 @@ public struct FrameTracer: Sendable {
       entries += expire(at: record.time)
       entries.append(
         TraceEntry(time: record.time, direction: record.direction, content: .lost(byteCount: record.lostBytes)))
+    }
+    if let note = record.note {
+      entries.append(TraceEntry(time: record.time, direction: record.direction, content: .note(note)))
     }
     guard !record.bytes.isEmpty else { return entries }
     guard reader != nil else {

@@ -72,6 +72,7 @@ public struct PacketCapture: Sendable {
       let text = "\(record.lostBytes) bytes are missing here: they came too fast"
       packet(.dataLost, nil, [], at: record.time, comment: text, &output)
     }
+    if let note = record.note { packet(.statusChange, nil, [], at: record.time, comment: note, &output) }
     var rest = record.bytes[...]
     while !rest.isEmpty {
       let isSent = record.direction == .toDevice

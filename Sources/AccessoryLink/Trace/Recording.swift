@@ -29,6 +29,11 @@ import AccessoryCore
 ///     #unplugged 5.904100000
 ///     #plugged 7.250000000
 ///
+/// What happened on the way of the bytes, such as a connection on the air that was made, is a line of its own, which older
+/// versions read as a comment:
+///
+///     #note 0.351200000 connected by hci0
+///
 /// A file may contain several traces, one after another, because recording again appends to the file. Other lines that
 /// begin with `#` are comments. A record is written in one piece with its line end. A line without a line end was cut
 /// off, so a file that was cut anywhere can be read up to its last whole record.
@@ -69,9 +74,10 @@ public enum Recording {
   public static func plugged(_ time: Duration) -> String { "\(pluggedMark) \(seconds(time))\n" }
 
   /// The line of a record, with its line end. Two lines if bytes were lost as well; empty if the record has neither
-  /// bytes nor losses.
+  /// bytes nor losses nor a note.
   public static func line(_ record: TraceRecord) -> String {
-    let loss = record.lostBytes > 0 ? "\(lossMark) \(seconds(record.time)) \(record.lostBytes)\n" : ""
+    var loss = record.lostBytes > 0 ? "\(lossMark) \(seconds(record.time)) \(record.lostBytes)\n" : ""
+    if let note = record.note { loss += "\(noteMark) \(seconds(record.time)) \(note)\n" }
     guard !record.bytes.isEmpty else { return loss }
     var line = loss + seconds(record.time)
     line += record.direction == .fromDevice ? " < " : " > "
@@ -104,6 +110,7 @@ public enum Recording {
     if line.hasPrefix(pluggedMark + " ") {
       return duration(line.dropFirst(pluggedMark.count + 1)).map { .plugged($0) } ?? .comment
     }
+    if line.hasPrefix(noteMark + " ") { return note(line.dropFirst(noteMark.count + 1)) }
     if line.isEmpty || line.hasPrefix("#") { return .comment }
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, let time = duration(words[0]), words[1] == "<" || words[1] == ">",
@@ -116,6 +123,14 @@ public enum Recording {
   private static let beganMark = "#began"
   private static let unpluggedMark = "#unplugged"
   private static let pluggedMark = "#plugged"
+  private static let noteMark = "#note"
+
+  /// The meaning of a line about what happened; a comment when the line has another form.
+  private static func note(_ rest: some StringProtocol) -> Line {
+    let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let time = duration(parts[0]), !parts[1].isEmpty else { return .comment }
+    return .record(TraceRecord(time: time, note: String(parts[1])))
+  }
 
   /// The meaning of a line about lost bytes; a comment when the line has another form.
   private static func loss(_ line: some StringProtocol) -> Line {

@@ -32,6 +32,9 @@ public final class TraceTap: TransportTap {
     queue.add(TraceRecord(time: clock.now - start, direction: direction, bytes: bytes.withUnsafeBytes(Array.init)))
   }
 
+  /// Records what happened on the way of the bytes.
+  public func noted(_ text: String) { queue.add(TraceRecord(time: clock.now - start, note: text)) }
+
   /// Adds a record without bytes, which shows the reader that nothing else passed until now.
   package func mark() {
     queue.add(TraceRecord(time: clock.now - start, direction: .fromDevice, bytes: []))

@@ -18,6 +18,8 @@ final class TapHub: TransportTap {
     let bytes: [UInt8]
     /// The number of bytes, in both directions, that were dropped before this piece.
     let lostBytes: Int
+    /// What happened on the way of the bytes; nil for bytes.
+    var note: String?
   }
 
   /// The buffer of one listener. The I/O thread waits for no other lock here than this buffer's.
@@ -39,7 +41,7 @@ final class TapHub: TransportTap {
       state.withLock { $0.wake = continuation }
     }
 
-    func add(_ direction: ByteDirection, _ bytes: [UInt8], at time: MonotonicTime) {
+    func add(_ direction: ByteDirection, _ bytes: [UInt8], note: String? = nil, at time: MonotonicTime) {
       let wake = state.withLock { state -> AsyncStream<Void>.Continuation? in
         // An empty buffer accepts a piece of any length.
         let fits =
@@ -51,7 +53,7 @@ final class TapHub: TransportTap {
           return nil
         }
         state.pieces.append(
-          Piece(time: time, direction: direction, bytes: bytes, lostBytes: state.lostBytes))
+          Piece(time: time, direction: direction, bytes: bytes, lostBytes: state.lostBytes, note: note))
         state.lostBytes = 0
         state.byteCount += bytes.count
         return state.pieces.count == 1 ? state.wake : nil
@@ -107,6 +109,12 @@ final class TapHub: TransportTap {
     let copy = bytes.withUnsafeBytes(Array.init)
     for listener in listeners { listener.add(direction, copy, at: now) }
     for hearer in hearers { hearer(copy) }
+  }
+
+  /// Called by the transport with what happened on the way of the bytes.
+  func noted(_ text: String) {
+    let now = clock.now
+    for listener in state.withLock({ $0.listeners.values }) { listener.add(.fromDevice, [], note: text, at: now) }
   }
 
   /// Calls `body` on the I/O thread with all further bytes from the device. Returns a closure that ends this.

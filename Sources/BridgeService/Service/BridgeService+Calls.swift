@@ -312,5 +312,6 @@ extension Bridge.TracePiece {
     self.init(
       time: Double(piece.time.nanoseconds) / 1e9, direction: piece.direction, bytes: piece.bytes,
       lost_bytes: piece.lostBytes == 0 ? nil : piece.lostBytes)
+    note = piece.note
   }
 }

@@ -21,7 +21,7 @@ struct TraceDocument: Encodable {
   /// In seconds since the trace began.
   let elapsed_s: Double
   let kind: String
-  /// Null for lost bytes, which may have gone either way.
+  /// Null for lost bytes, which may have gone either way, and for notes.
   let direction: String?
   private(set) var outcome, command, summary: String?
   private(set) var payload: BytesDocument?
@@ -46,6 +46,10 @@ struct TraceDocument: Encodable {
       kind = "lost"
       direction = nil
       lost_bytes = count
+    case .note(let text):
+      kind = "note"
+      direction = nil
+      summary = text
     case .noise(let count):
       kind = "noise"
       direction = entry.direction.rawValue

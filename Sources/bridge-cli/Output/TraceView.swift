@@ -33,6 +33,7 @@ struct TraceView: Sendable {
     case .lost(let count):
       return
         "\(style.dim(padded(time)))  !  \(style.red("\(Amount.of(count, "byte", is: ("is", "are"))) missing here: they came too fast"))"
+    case .note(let text): return "\(style.dim(padded(time)))  -  \(SafeText.escape(text, limit: TraceRecord.noteLimit))"
     case .noise(let count):
       return
         "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(Amount.of(count, "byte")) that \(count == 1 ? "is" : "are") no frame"))"

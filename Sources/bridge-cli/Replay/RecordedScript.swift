@@ -50,6 +50,8 @@ struct RecordedScript: Sendable {
       hasBegun = true
       (lastBegan, began) = (began, nil)
     case .began(let time): began = time
+    // What happened on the air is no part of what passes.
+    case .record(let record) where record.note != nil: break
     case .record(let record):
       try takeUp(record.time)
       if record.lostBytes > 0 { try add(.loss(byteCount: record.lostBytes), record.time) }

@@ -85,7 +85,7 @@ struct ReplayView: Sendable {
         let summary = words.summary.isEmpty ? "" : "  " + SafeText.escape(words.summary, limit: 200)
         return SafeText.escape(words.title, limit: 120) + summary
       case .noise(let count): return "\(count) bytes that are no frame"
-      case .lost, .bytes: return nil
+      case .lost, .bytes, .note: return nil
       }
     }
   }

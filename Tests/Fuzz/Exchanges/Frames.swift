@@ -32,6 +32,7 @@ extension Family {
     switch entry.content {
     case .noise(let count), .lost(let count): precondition(count > 0)
     case .bytes(let bytes): precondition(!bytes.isEmpty)
+    case .note: preconditionFailure("what passes has no notes")
     case .frame(let words):
       let text = words.title + words.summary + words.kind + words.protocol
       precondition(text.unicodeScalars.allSatisfy(SafeText.isHarmless), "a terminal would act on a frame's words")

@@ -49,6 +49,7 @@ private struct Talk {
       case .noise(let count): "\(arrow) noise \(count)"
       case .lost(let count): "lost \(count)"
       case .bytes(let bytes): "\(arrow) bytes \(bytes.count)"
+      case .note(let text): "- \(text)"
       }
     }
   }
@@ -449,7 +450,7 @@ private struct Talk {
           for field in words.fields {
             if case .number(let number) = field.value { #expect(number.isFinite) }
           }
-        case .lost, .bytes: Issue.record("\(entry)")
+        case .lost, .bytes, .note: Issue.record("\(entry)")
         }
       }
     }
