@@ -52,7 +52,9 @@ final class BluetoothEventQueue: Sendable {
   }
 
   private static func tidy(_ state: inout State) {
-    state.order = state.order[state.first...].filter { [events = state.events] in events[$0.address]?.number == $0.number }
+    state.order = state.order[state.first...].filter { [events = state.events] in
+      events[$0.address]?.number == $0.number
+    }
     state.first = 0
   }
 
@@ -65,7 +67,8 @@ final class BluetoothEventQueue: Sendable {
     }
   }
 
-  private func take() -> DeviceEvent? {
+  /// The next event; nil where none waits.
+  func take() -> DeviceEvent? {
     state.withLock { state in
       while state.first < state.order.count {
         let (number, address) = state.order[state.first]

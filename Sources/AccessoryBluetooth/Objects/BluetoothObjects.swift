@@ -99,7 +99,9 @@ package struct BluetoothObjects: Sendable, Equatable {
         let adapter = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         var device = devices[path] ?? BluetoothDevice(path: path, adapter: adapter)
         device.take(properties, without: [])
-        if !device.isStranger, devices[path] == nil, devices.count >= Self.limits.devices { displaced = displaceStranger() }
+        if !device.isStranger, devices[path] == nil, devices.count >= Self.limits.devices {
+          displaced = displaceStranger()
+        }
         put(\.devices, path, Self.limits.devices, device) { $0 = device }
       case .service:
         put(\.services, path, Self.limits.services, GATTService(path: path, device: "")) { $0.take(properties) }

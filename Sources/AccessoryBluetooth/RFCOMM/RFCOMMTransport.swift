@@ -65,7 +65,8 @@ public enum RFCOMMTransport {
     case .addressFamilyNotSupported, .protocolNotSupported:
       return error(.notFound, "\(label): this computer's kernel has no Bluetooth (RFCOMM): sudo modprobe rfcomm")
     case Errno(rawValue: ENODEV):
-      return error(.notFound, "\(label): this computer has no such Bluetooth adapter: ls /sys/class/bluetooth shows them")
+      return error(
+        .notFound, "\(label): this computer has no such Bluetooth adapter: ls /sys/class/bluetooth shows them")
     case .noRouteToHost:
       return error(.notFound, "\(label): this computer has no Bluetooth adapter that is on: bluetoothctl power on")
     case .hostIsDown, .nowInProgress, .timedOut:

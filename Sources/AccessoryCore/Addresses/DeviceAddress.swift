@@ -38,7 +38,9 @@ public enum DeviceAddress: Sendable, Hashable {
       self = .unix(path)
     } else if let (adapter, rest) = Self.adapter(in: text, behind: .ble), let address = BluetoothAddress(rest) {
       self = .ble(address, adapter: adapter)
-    } else if let (adapter, rest) = Self.adapter(in: text, behind: .rfcomm), let (address, channel) = Self.port(in: rest) {
+    } else if let (adapter, rest) = Self.adapter(in: text, behind: .rfcomm),
+      let (address, channel) = Self.port(in: rest)
+    {
       self = .rfcomm(address, channel: channel, adapter: adapter)
     } else {
       return nil

@@ -172,7 +172,9 @@ public struct Device: Sendable, Hashable {
 
   /// Whether both are on the same line, as far as the addresses show, even if they are different units.
   public func isOnLine(of other: Device) -> Bool {
-    if address.ofAnyAdapter == other.address.ofAnyAdapter || ownTerminal != nil && ownTerminal == other.ownTerminal { return true }
+    if address.ofAnyAdapter == other.address.ofAnyAdapter || ownTerminal != nil && ownTerminal == other.ownTerminal {
+      return true
+    }
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
       return false
     }

@@ -68,7 +68,8 @@ extension BridgeService {
     var reported = device
     reported.address = device.address.ofAnyAdapter
     var claim = AttachmentClaim(
-      device: reported, adapter: device.address.adapter, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
+      device: reported, adapter: device.address.adapter, profile: profile, driver: driver, isByHand: isByHand,
+      chosenProfile: chosenProfile,
       protocolStrings: described?.protocolStrings ?? [])
     let rules = opener(for: claim).writeRules
     claim.writes = rules.hasWrites ? rules.allowsWrites ? .allowed : .refused : nil

@@ -119,20 +119,23 @@ extension BridgeService {
     // BlueZ reports what the service itself has just connected.
     if device.bluetooth != nil, profile == attachment.profile {
       attachment.claim = claim(
-        device.by(attachment.claim.adapter), profile, isByHand: attachment.claim.isByHand, chosenProfile: attachment.claim.chosenProfile)
+        device.by(attachment.claim.adapter), profile, isByHand: attachment.claim.isByHand,
+        chosenProfile: attachment.claim.chosenProfile)
       return renewWishes()
     }
     if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
     // The device is opened again when the borrower returns it.
     attachment.claim = claim(
-      device.by(attachment.claim.adapter), profile, isByHand: attachment.claim.isByHand, chosenProfile: attachment.claim.chosenProfile)
+      device.by(attachment.claim.adapter), profile, isByHand: attachment.claim.isByHand,
+      chosenProfile: attachment.claim.chosenProfile)
   }
 
   /// Replaces an attachment whose device's profile or identity has changed.
   func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
     release(attachment, admitting: false)
     let successor = attach(
-      device.by(attachment.claim.adapter), profile, isByHand: attachment.claim.isByHand, chosenProfile: attachment.claim.chosenProfile,
+      device.by(attachment.claim.adapter), profile, isByHand: attachment.claim.isByHand,
+      chosenProfile: attachment.claim.chosenProfile,
       after: attachment.contact.closing)
     attachment.replace(by: successor)
     if successor.alarmKey != attachment.alarmKey { alarms.drop(attachment, isAway: false, on: self) }

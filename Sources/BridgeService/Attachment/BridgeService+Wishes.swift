@@ -79,7 +79,9 @@ extension FoundDevices {
     var wishes: [DeviceWish] {
       profiles.flatMap(\.wishes)
         + places.sorted { $0.key.rawValue < $1.key.rawValue }.map { address, place in
-          DeviceWish(place.transport, service: place.service, adapter: place.adapter) { $0.bluetooth?.address == address }
+          DeviceWish(place.transport, service: place.service, adapter: place.adapter) {
+            $0.bluetooth?.address == address
+          }
         }
     }
   }

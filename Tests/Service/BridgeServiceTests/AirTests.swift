@@ -124,8 +124,10 @@ import Testing
     try await eventually("it has come") { await service.foundCount == 1 }
     #expect(await service.places == [place.description])
     #expect(await service.attachedIDs == ["ble:A5:C2:37:00:11:22"])
-    await service.close()
+    // There is no bus here, and nobody moves the clock on: it would be tried for ever.
+    attaching.cancel()
     _ = await attaching.result
+    await service.close()
   }
 }
 
