@@ -301,9 +301,216 @@ import Testing
     await bluez.close()
   }
 
-  /// A size that no packet of GATT has, and another thing in place of a descriptor.
+  /// A trace learns what happens on the air: in few words, whatever the device calls itself.
+  @Test func whatHappensIsNoted() async throws {
+    let (ourNotify, theirNotify) = try Self.pair()
+    let (ourWrite, theirWrite) = try Self.pair()
+    let bus = try Self.bus { call in
+      switch call.member {
+      case "AcquireNotify": .values([.descriptor(0), .uint16(185)], descriptors: [theirNotify])
+      case "AcquireWrite": .values([.descriptor(0), .uint16(185)], descriptors: [theirWrite])
+      default: nil
+      }
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    bus.changed(
+      Self.device, "org.bluez.Device1", [("Name", .text("\u{1B}[31m\u{202E}" + String(repeating: "x", count: 9_000)))])
+    let late = AccessoryError(.timedOut, "no name came")
+    try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+      objects.devices[Self.device]?.name == "HMSoft" ? nil : .success(())
+    }
+    let notes = Locked<[String]>([])
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez) { note in
+      notes.withLock { $0.append(note) }
+    }
+    let reader = InputReader(transport.input)
+    Socket.close(ourNotify)
+    _ = try await reader.readToEnd()
+    await transport.close()
+    Socket.close(ourWrite)
+    let told = notes.withLock { $0 }
+    #expect(told.count == 4, "\(told)")
+    #expect(told[0].hasPrefix("another program was connected to AA:BB:CC:DD:EE:FF (\\u{1b}[31m\\u{202e}xxx"))
+    #expect(told[0].hasSuffix(" by hci0, -40 dBm") && told[0].utf8.count < 300)
+    #expect(told[1] == "services: ffe0 (ffe1 write-without-response notify)")
+    #expect(told[2].hasPrefix("MTU 185: 182 bytes in a packet; notifications of ffe1 are on (by a socket)"))
+    #expect(told[3].hasPrefix("disconnected: "))
+  }
+
+  // MARK: - Adapters
+
+  /// Two adapters, and a device that both know; the first one is off.
+  private static func twoAdapters(isKnownAtTheSecond: Bool = true) throws -> FakeBus {
+    func object(_ path: String, _ interface: String, _ properties: [(String, WireValue)]) -> WireValue {
+      .entry(.path(path), .array("{sa{sv}}", [.entry(.text(interface), .properties(properties))]))
+    }
+    func device(_ adapter: String, isPaired: Bool) -> WireValue {
+      object(
+        adapter + "/dev_AA_BB_CC_DD_EE_FF", "org.bluez.Device1",
+        [("Address", .text("AA:BB:CC:DD:EE:FF")), ("Paired", .boolean(isPaired)), ("Adapter", .path(adapter))])
+    }
+    let objects = [
+      object("/org/bluez/hci0", "org.bluez.Adapter1", [("Powered", .boolean(false))]),
+      object(
+        "/org/bluez/hci1", "org.bluez.Adapter1",
+        [("Powered", .boolean(true)), ("Address", .text("00:1A:7D:DA:71:13"))]),
+      device("/org/bluez/hci0", isPaired: true),
+    ]
+    let second = isKnownAtTheSecond ? [device("/org/bluez/hci1", isPaired: false)] : []
+    return try FakeBus { call in
+      call.member == "GetManagedObjects" ? .values([.array("{oa{sa{sv}}}", objects + second)]) : nil
+    }
+  }
+
+  /// An adapter that is on goes before one that is off; and who names one gets that one, or an error that names it.
+  @Test func theAdapterThatIsMeant() async throws {
+    let bus = try Self.twoAdapters()
+    let bluez = try await BlueZ.open(bus.address)
+    func adapter(_ name: String?) async throws -> String {
+      let name = try name.map { try #require(BluetoothAdapterName($0)) }
+      return try await bluez.device(at: Self.address, .lowEnergy, by: name, within: .seconds(20)).adapter
+    }
+    for name in [nil, "hci1", "00:1A:7D:DA:71:13"] { #expect(try await adapter(name) == "/org/bluez/hci1") }
+    let off = await #expect(throws: AccessoryError.self) { try await adapter("hci0") }
+    #expect(off?.kind == .misconfigured && off?.message.contains("hci0 is off") == true)
+    for name in ["hci2", "00:00:00:00:00:01"] {
+      let none = await #expect(throws: AccessoryError.self) { try await adapter(name) }
+      #expect(
+        none?.kind == .notFound && none?.message.contains("no Bluetooth adapter \(name), only hci0, hci1") == true)
+    }
+    #expect(bus.calls.map(\.member) == ["GetManagedObjects"])
+    await bluez.close()
+  }
+
+  @Test func aDeviceThatTheAdapterDoesNotKnow() async throws {
+    let bus = try Self.twoAdapters(isKnownAtTheSecond: false)
+    let bluez = try await BlueZ.open(bus.address)
+    let error = await #expect(throws: AccessoryError.self) {
+      try await bluez.device(
+        at: Self.address, .lowEnergy, by: BluetoothAdapterName("hci1"), within: .milliseconds(50))
+    }
+    #expect(
+      error?.kind == .notFound && error?.message.contains("for the adapter hci1") == true, "\(error?.message ?? "")")
+    #expect(bus.calls.filter { $0.member == "StartDiscovery" }.map(\.path) == ["/org/bluez/hci1"])
+    await bluez.close()
+  }
+
+  /// A search shows a device once.
+  @Test func aSearchWithTwoAdapters() async throws {
+    let bus = try Self.twoAdapters()
+    let bluez = try await BlueZ.open(bus.address)
+    for (adapter, strength) in [("hci0", Int16(-50)), ("hci1", -60)] {
+      bus.changed("/org/bluez/\(adapter)/dev_AA_BB_CC_DD_EE_FF", "org.bluez.Device1", [("RSSI", .int16(strength))])
+    }
+    #expect(try await bluez.search(.lowEnergy, for: .milliseconds(200)) { _ in }.map(\.signalStrength) == [-50])
+    let second = try await bluez.search(.lowEnergy, by: BluetoothAdapterName("hci1"), for: .milliseconds(50)) { _ in }
+    #expect(second.map(\.signalStrength) == [-60])
+    await bluez.close()
+  }
+
+  // MARK: - A bluetoothd that lies
+
+  /// Sizes that no packet of GATT has. The sockets that came with them are closed.
+  @Test(arguments: [UInt16(0), 22, 518, 65_535]) func aSizeOfNoPacket(size: UInt16) async throws {
+    let (ours, theirs) = try Self.pair()
+    let bus = try Self.bus { call in
+      call.member == "AcquireNotify" ? .values([.descriptor(0), .uint16(size)], descriptors: [theirs]) : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    try await Self.expectEnd(of: ours)
+    await bluez.close()
+  }
+
+  /// One socket that is named twice, and one more than is named: what nobody takes is closed.
+  @Test func descriptorsTwiceAndTooMany() async throws {
+    let (ours, theirs) = try Self.pair()
+    let (other, spare) = try Self.pair()
+    let bus = try Self.bus { call in
+      call.member == "AcquireNotify"
+        ? .values([.descriptor(0), .descriptor(0)], descriptors: [theirs, spare]) : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    for descriptor in [ours, other] { try await Self.expectEnd(of: descriptor) }
+    await bluez.close()
+  }
+
+  private static func expectEnd(of descriptor: FileDescriptor) async throws {
+    let count = try await blocking {
+      var wait = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+      guard poll(&wait, 1, 20_000) == 1 else { return -1 }
+      var byte: UInt8 = 0
+      return read(descriptor.rawValue, &byte, 1)
+    }
+    #expect(count == 0, "the other end is closed")
+    Socket.close(descriptor)
+  }
+
+  /// The objects go while bluetoothd still answers as if they were there.
+  @Test(arguments: ["AcquireNotify", "AcquireWrite"]) func aDeviceIsRemovedAmidACall(member: String) async throws {
+    let bus = Locked<FakeBus?>(nil)
+    let pairs = Locked<[FileDescriptor]>([])
+    let fake = try Self.bus { call in
+      if call.member == member {
+        for (path, interface) in [
+          (Self.port, "org.bluez.GattCharacteristic1"), (Self.service, "org.bluez.GattService1"),
+          (Self.device, "org.bluez.Device1"),
+        ] {
+          bus.withLock { $0 }?.signal(
+            "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved", [.path(path), .texts([interface])])
+        }
+      }
+      guard ["AcquireNotify", "AcquireWrite"].contains(call.member), let (ours, theirs) = try? Self.pair() else {
+        return nil
+      }
+      pairs.withLock { $0.append(ours) }
+      return .values([.descriptor(0), .uint16(23)], descriptors: [theirs])
+    }
+    bus.withLock { $0 = fake }
+    let bluez = try await BlueZ.open(fake.address)
+    let error = await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    #expect(error?.kind == .disconnected, "\(error?.message ?? "")")
+    for descriptor in pairs.withLock({ $0 }) { try await Self.expectEnd(of: descriptor) }
+    bus.withLock { $0 = nil }
+    await bluez.close()
+  }
+
+  /// Connected, with its services known, and without any; then connected without its services, which never come.
+  @Test func propertiesThatContradictEachOther() async throws {
+    let bus = try Self.bus { call in call.member == "Disconnect" ? .nothing : nil }
+    let bluez = try await BlueZ.open(bus.address)
+    bus.signal(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
+      [.path(Self.service), .texts(["org.bluez.GattService1"])])
+    let late = AccessoryError(.timedOut, "it stays")
+    try await bluez.first(within: .seconds(20), otherwise: late) { $0.services.isEmpty ? .success(()) : nil }
+    let error = await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    #expect(error?.kind == .unsupported && error?.message.contains("it has no services") == true)
+    bus.changed(Self.device, "org.bluez.Device1", [("ServicesResolved", .boolean(false))])
+    try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+      objects.devices[Self.device]?.hasServicesResolved == false ? .success(()) : nil
+    }
+    let device = try #require(await bluez.objects.devices[Self.device])
+    let slow = await #expect(throws: AccessoryError.self) {
+      try await bluez.connect(device, label: "ble:x", within: .milliseconds(10))
+    }
+    #expect(slow?.kind == .timedOut)
+    await bluez.close()
+  }
+
+  /// Another thing in place of a descriptor, and a descriptor that didn't come.
   @Test(arguments: [
-    [WireValue.text("x"), .uint16(23)], [.descriptor(0)], [.uint16(23), .uint16(23)], [],
+    [WireValue.text("x"), .uint16(23)], [.descriptor(0)], [.descriptor(0), .uint16(23)], [.descriptor(7), .uint16(23)],
+    [.uint16(23), .uint16(23)], [],
   ]) func aReplyThatMakesNoSense(values: [WireValue]) async throws {
     let bus = try Self.bus { call in call.member == "AcquireNotify" ? .values(values) : nil }
     let bluez = try await BlueZ.open(bus.address)

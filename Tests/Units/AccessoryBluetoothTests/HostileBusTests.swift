@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryIO
 import Glibc
 import SystemPackage
@@ -128,6 +129,49 @@ import Testing
     #expect(table.map(\.characteristics.count).max() == BluetoothObjects.limits.characteristics)
     let error = #expect(throws: AccessoryError.self) { try GATTSerialPort(in: table, GATTSettings(), label: "ble:x") }
     #expect(try #require(error).message.utf8.count < 1_000)
+  }
+
+  /// They come, and go again while nobody reads: nothing is left of them.
+  @Test func tenThousandAdvertisers() async throws {
+    func interfaces(_ number: Int) -> WireValue {
+      let address = BluetoothAddress(rawValue: 0xAABB_0000_0000 + UInt64(number))!
+      return .array(
+        "{sa{sv}}",
+        [
+          .entry(
+            .text("org.bluez.Device1"),
+            .properties([
+              ("Address", .text(address.description)),
+              ("Adapter", .path("/org/bluez/hci0")), ("RSSI", .int16(-70)),
+              ("Name", .text("\u{1B}]0;\u{202E}" + String(repeating: "ä", count: 100))),
+            ]))
+        ])
+    }
+    let adapter = WireValue.array(
+      "{sa{sv}}", [.entry(.text("org.bluez.Adapter1"), .properties([("Powered", .boolean(true))]))])
+    let paths = (0..<10_000).map { "/org/bluez/hci0/dev_\($0)" }
+    let objects = WireValue.array(
+      "{oa{sa{sv}}}",
+      [.entry(.path("/org/bluez/hci0"), adapter)]
+        + paths.enumerated().map { .entry(.path($0.element), interfaces($0.offset)) })
+    let bus = try FakeBus { call in call.member == "GetManagedObjects" ? .values([objects]) : nil }
+    let source = BluetoothSource(BluetoothPlace(bus: bus.address))
+    let stream = try await source.events()
+    var events = stream.makeAsyncIterator()
+    var seen: Set<String> = []
+    for _ in 0..<10_000 {
+      guard case .added(let device)? = await events.next() else { break }
+      seen.insert(device.id)
+    }
+    #expect(seen.count == 10_000)
+    bus.changed("/org/bluez/hci0", "org.bluez.Adapter1", [("Powered", .boolean(false))])
+    for _ in 0..<10_000 { seen.remove(try #require((await events.next()).flatMap(Self.removed))) }
+    #expect(seen.isEmpty)
+    #expect(try await source.devices() == [])
+  }
+
+  private static func removed(_ event: DeviceEvent) -> String? {
+    if case .removed(let device) = event { device.id } else { nil }
   }
 
   @Test func strangersMakeRoomForAPairedDevice() {

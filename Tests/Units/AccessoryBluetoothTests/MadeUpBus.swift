@@ -18,6 +18,9 @@ struct MadeUpBus {
   private var list = BluetoothDeviceList()
   /// What somebody knows who is told the list's events.
   private var told: [BluetoothAddress: Device] = [:]
+  /// The same for somebody who reads late.
+  private let queue = BluetoothEventQueue()
+  private var toldLate: [BluetoothAddress: Device] = [:]
 
   private static let interfaces = [
     "org.bluez.Device1", "org.bluez.Adapter1", "org.bluez.GattService1", "org.bluez.GattCharacteristic1",
@@ -55,7 +58,9 @@ struct MadeUpBus {
       let path = follow(message, step)
       take(path.map { list.change($0, objects) } ?? list.replace(objects))
       check()
+      if understood.isMultiple(of: 4) { readLate() }
     }
+    readLate()
     checkTables()
     return understood
   }
@@ -190,6 +195,7 @@ struct MadeUpBus {
 
   private mutating func take(_ events: [DeviceEvent]) {
     for event in events {
+      queue.add(event)
       switch event {
       case .added(let device):
         precondition(told.updateValue(device, forKey: address(of: device)) == nil, "a device comes once")
@@ -200,6 +206,22 @@ struct MadeUpBus {
         precondition(told.removeValue(forKey: address(of: device)) == device, "what was told is what goes")
       }
     }
+  }
+
+  /// Takes all events that wait: then who reads late knows what the others know.
+  private mutating func readLate() {
+    precondition(queue.count <= told.count + toldLate.count, "a device has one event at most")
+    while let event = queue.take() {
+      switch event {
+      case .added(let device):
+        precondition(toldLate.updateValue(device, forKey: address(of: device)) == nil, "a device comes once")
+      case .changed(let device, let before):
+        precondition(toldLate.updateValue(device, forKey: address(of: device)) == before, "what was told changes")
+      case .removed(let device):
+        precondition(toldLate.removeValue(forKey: address(of: device)) == device, "what was told goes")
+      }
+    }
+    precondition(toldLate == told)
   }
 
   private func address(of device: Device) -> BluetoothAddress { device.bluetooth!.address }
@@ -228,8 +250,18 @@ struct MadeUpBus {
 
   /// Looks for a serial port in each device, as opening does.
   private func checkTables() {
+    for adapter in ["hci0", "hci1", "00:00:00:00:00:00"] {
+      guard let adapter = objects.adapter(BluetoothAdapterName(adapter)!) else { continue }
+      for device in objects.devices.values {
+        guard let found = device.address.flatMap({ objects.device(at: $0, on: adapter.path) }) else { continue }
+        precondition(found.adapter == adapter.path && found.address == device.address)
+      }
+    }
     for device in objects.devices.keys {
       let table = objects.table(of: device)
+      precondition(GATTNotes.services(table).utf8.count < 8_000)
+      let note = GATTNotes.connected(objects.devices[device]!, objects, isOurs: true)
+      precondition(note.allSatisfy { SafeText.escape($0, limit: 1_000) == $0 })
       for settings in [GATTSettings(), GATTSettings(service: BluetoothUUID("ffe0"))] {
         do throws(AccessoryError) {
           let port = try GATTSerialPort(in: table, settings, label: "ble:AA:BB:CC:DD:EE:FF")

@@ -88,8 +88,9 @@ package final class FakeBus: Sendable {
   }
 
   /// Sends the signal that properties have changed.
-  package func changed(_ path: String, _ interface: String, _ properties: [(String, WireValue)], sender: String = FakeBus.owner)
-  {
+  package func changed(
+    _ path: String, _ interface: String, _ properties: [(String, WireValue)], sender: String = FakeBus.owner
+  ) {
     signal(
       path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
       [.text(interface), .properties(properties), .texts([])], sender: sender)
