@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Glibc
+import TestSupport
+import Testing
+
+/// Commands with a device on the air, by a pretended bluetoothd.
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct AirCommandTests {
+  private static let device = "ble:" + PretendedAir.address
+
+  /// Runs a test with a device whose serial port leads to a simulator of a framed accessory.
+  private func with(_ body: (Sandbox, PretendedAir) async throws -> Void) async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--percent", "57")
+      let air = try PretendedAir(line: simulator.path)
+      defer { air.close() }
+      try await body(box, air)
+      try await simulator.stop()
+    }
+  }
+
+  // MARK: - Names
+
+  /// Each spelling means the device, and what it tells is shown escaped.
+  @Test(arguments: [
+    "ble:C4:BE:84:12:34:56", "ble:c4be84123456", "C4:BE:84:12:34:56", "ble:hci0/C4:BE:84:12:34:56",
+    "ble:00:1A:7D:DA:71:10/C4:BE:84:12:34:56", "ble:" + PretendedAir.name, "ble:hci0/" + PretendedAir.name,
+  ]) func everySpellingMeansTheDevice(name: String) async throws {
+    try await with { box, air in
+      let battery = try await box.run(
+        ["battery", name, "--driver", "framed", "--json"], environment: air.environment)
+      #expect(battery.status == 0, "\(battery.errorText)")
+      #expect(try battery.json()["battery"]?["percent"] == 57)
+      #expect(try battery.json()["device"]?["id"] == .string(Self.device))
+    }
+  }
+
+  @Test func anAdapterThatIsNotThere() async throws {
+    try await with { box, air in
+      let battery = try await box.run(
+        ["battery", "ble:hci7/" + PretendedAir.address, "--driver", "framed"], environment: air.environment)
+      #expect(battery.status == EX_NOINPUT)
+      #expect(battery.errorText.contains("no Bluetooth adapter hci7, only hci0, hci1"), "\(battery.errorText)")
+      #expect(!air.bus.calls.contains { $0.member == "Connect" })
+      let scan = try await box.run(["bluetooth", "scan", "--adapter", "hci1"], environment: air.environment)
+      #expect(scan.status == EX_USAGE)
+    }
+  }
+
+  @Test func listsShowItAndWhatItTellsEscaped() async throws {
+    try await with { box, air in
+      for command in [
+        ["list"], ["list", "--json"], ["bluetooth", "scan", "--ble", "--timeout", "1s"],
+        ["bluetooth", "scan", "--ble", "--timeout", "1s", "--adapter", "hci0", "--json"],
+        ["info", "--passive", Self.device],
+      ] {
+        let shown = try await box.run(command, environment: air.environment)
+        #expect(shown.status == 0 && shown.outputText.contains("C4:BE:84:12:34:56"), "\(command): \(shown.errorText)")
+        #expect(!shown.outputText.contains("\u{1B}[31m") && !shown.outputText.contains("\u{202E}"), "\(command)")
+      }
+      // The device isn't known at the other adapter.
+      let other = try await box.run(
+        ["bluetooth", "scan", "--ble", "--timeout", "200ms", "--adapter", "hci1"], environment: air.environment)
+      #expect(other.status == 0 && !other.outputText.contains("C4:BE"))
+      #expect(!air.bus.calls.contains { ["Connect", "Pair"].contains($0.member) }, "nothing is connected")
+    }
+  }
+
+  // MARK: - What passes
+
+  /// A trace has GATT's own lines; a recording keeps them, and is replayed.
+  @Test func aTraceTellsWhatHappensOnTheAir() async throws {
+    try await with { box, air in
+      let trace = try box.start(
+        ["trace", Self.device, "--driver", "framed", "--ask", "--once", "--record", "air.trace"],
+        environment: air.environment)
+      try await trace.line(containing: "reply BATTERY")
+      air.vanish()
+      let live = try await trace.end()
+      #expect(live.status == EX_UNAVAILABLE, "\(live.errorText)")
+      for text in [
+        "connected to C4:BE:84:12:34:56", "by hci0", "services: ffe0 (ffe1 read write-without-response notify)",
+        "MTU 247: 244 bytes in a packet; notifications of ffe1 are on (by a socket)", "disconnected: ",
+      ] {
+        #expect(live.outputText.contains(text), "\(text): \(live.outputText)")
+      }
+      #expect(!live.outputText.contains("\u{1B}[31m"))
+      let again = try await box.run("trace", "air.trace")
+      #expect(again.outputText == live.outputText)
+      let json = try await box.run("trace", "air.trace", "--json")
+      #expect(json.lines.filter { $0.contains("\"kind\":\"note\"") }.count == 4)
+      let capture = try await box.run("trace", "air.trace", "--pcapng", "air.pcapng")
+      #expect(capture.status == 0)
+      let replay = try box.start(["replay", "air.trace", "--link", "./again"], limit: Sandbox.longLife)
+      try await replay.line(containing: "./again")
+      // Who asks the same gets the same answers, until the unplug.
+      let asked = try await box.run("trace", "./again", "--driver", "framed", "--ask", "--once")
+      #expect(asked.outputText.contains("reply BATTERY"), "\(asked.errorText)")
+      replay.signal(SIGINT)
+      _ = try await replay.end()
+    }
+  }
+
+  @Test func aBridgeOffersItsLine() async throws {
+    try await with { box, air in
+      for arguments in [["--by", "bytes"], ["--by", "frames"]] {
+        let bridge = try box.start(
+          ["bridge", Self.device, "--driver", "framed", "--pty", "./tty", "--unix", "./line.sock"] + arguments,
+          environment: air.environment, limit: Sandbox.longLife)
+        try await bridge.line(containing: "./tty leads to /dev/pts/")
+        try await bridge.errors(containing: "is open")
+        for name in ["./tty", "unix:./line.sock"] {
+          let battery = try await box.run("battery", name, "--driver", "framed", "--json")
+          #expect(battery.status == 0, "\(arguments) \(name): \(battery.errorText)")
+          #expect(try battery.json()["battery"]?["percent"] == 57)
+        }
+        bridge.signal(SIGINT)
+        #expect(try await bridge.end().status == 0)
+      }
+    }
+  }
+
+  // MARK: - The service
+
+  private static let profile = """
+    name: pack
+    match: {bluetooth: {address: "C4:BE:84:12:34:56"}}
+    connect: allowed
+    driver: framed
+    """
+
+  /// The service has just started, and hasn't heard of the device when a command asks for it: the service gets it.
+  @Test func aCommandLeavesTheDeviceToTheService() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--percent", "57")
+      let commandCame = OneShot<Void>()
+      let air = try PretendedAir(line: simulator.path) { call in
+        guard call.member == "GetManagedObjects" else { return }
+        guard call.client == 0 else { return _ = commandCame.finish(()) }
+        // The thread of this client alone waits, and bluetoothd's own limit ends that.
+        let limit = ContinuousClock.now + .seconds(4)
+        while commandCame.current == nil, ContinuousClock.now < limit { sched_yield() }
+      }
+      defer { air.close() }
+      try box.directory.makeFolders(of: "profiles/x")
+      try box.directory.write(Array(Self.profile.utf8), to: "profiles/pack.yaml")
+      let service = try box.start(["serve"], environment: air.environment, limit: Sandbox.longLife)
+      try await eventually("the service asks bluetoothd") { !air.bus.calls.isEmpty }
+      let battery = try await box.run(["battery", Self.device, "--json"], environment: air.environment)
+      #expect(battery.status == 0, "\(battery.errorText)")
+      #expect(air.bus.calls.filter { $0.member == "AcquireNotify" }.count == 1, "one program has opened it")
+      let list = try await box.run(["list", "--json"], environment: air.environment)
+      #expect(list.outputText.contains("\"attached\""), "\(list.outputText)")
+      let watch = try box.start(["watch"], environment: air.environment)
+      try await watch.line(containing: "C4:BE:84:12:34:56")
+      watch.signal(SIGINT)
+      _ = try await watch.end()
+      let detached = try await box.run(
+        ["attach", "--end", "ble:hci0/" + PretendedAir.address], environment: air.environment)
+      #expect(detached.status == 0, "\(detached.errorText)")
+      // It isn't waited for where the service isn't going to have it.
+      let alone = try await box.run(["battery", Self.device, "--json"], environment: air.environment)
+      #expect(alone.status == 0, "\(alone.errorText)")
+      let attached = try await box.run(["attach", "ble:hci0/" + PretendedAir.address], environment: air.environment)
+      #expect(attached.status == 0, "\(attached.errorText)")
+      service.signal(SIGINT)
+      #expect(try await service.end().status == 0)
+      try await simulator.stop()
+    }
+  }
+
+  // MARK: - What is wrong
+
+  @Test func theDoctorSaysWhatIsWrong() async throws {
+    try await Sandbox.with { box in
+      let air = try PretendedAir(isPowered: false)
+      defer { air.close() }
+      let off = try await box.run(["doctor", Self.device], environment: air.environment)
+      #expect(off.status != 0 && off.outputText.contains("hci0 is off: bluetoothctl power on"), "\(off.outputText)")
+      for (error, member, text) in [
+        ("org.freedesktop.DBus.Error.NameHasNoOwner", "GetNameOwner", "sudo systemctl start bluetooth"),
+        ("org.freedesktop.DBus.Error.AccessDenied", "GetManagedObjects", "doesn't let this user speak with bluetoothd"),
+      ] {
+        let bus = try FakeBus(clients: .max) { $0.member == member ? .error(error, "no") : nil }
+        defer { bus.close() }
+        let shown = try await box.run(
+          ["doctor", Self.device], environment: air.environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": bus.address]) { $1 }
+        )
+        #expect(shown.status != 0 && shown.outputText.contains(text), "\(shown.outputText) \(shown.errorText)")
+      }
+    }
+  }
+}
