@@ -305,7 +305,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
+        "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "FamilyAF1",
+        "CTestShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support/TestSupport"),
@@ -406,7 +407,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/ExternalAccessoryTests"),
     .executableTarget(
-      name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
+      name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols", "FamilyAF1"],
       path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(
       name: "NativeClient",

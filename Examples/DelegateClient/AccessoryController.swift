@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import ExternalAccessory
+import FamilyAF1
 
 /// Talks to the AF1 accessory in the way of an iOS app: notifications, a session, and streams that tell their
 /// delegate on the main run loop.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyAF1
 
 // A target for libFuzzer. The first byte seeds the cuts and the limit, and says whether checksums are repaired; the rest
 // is the stream.
@@ -70,7 +71,7 @@ private func decode(_ stream: RawSpan, limit: Int, piece: Int, cuts: inout Cuts)
 }
 
 /// The same with silence and timeouts in between.
-private func decodeWithPauses(_ stream: RawSpan, limit: Int, silence: AF1SilenceRule, cuts: inout Cuts) -> Result {
+private func decodeWithPauses(_ stream: RawSpan, limit: Int, silence: SilenceRule, cuts: inout Cuts) -> Result {
   var codec = AF1Codec(maximumPayload: limit, silence: silence)
   var batch = FrameBatch<AF1Header>()
   var start = 0
@@ -121,7 +122,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     _ = try? AF1TransferBeginRequest(decoding: entry.payload)
   }
 
-  for rule in [AF1SilenceRule.everyFinished, .onlyLast] {
+  for rule in [SilenceRule.everyFinished, .onlyLast] {
     let paused = decodeWithPauses(stream, limit: limit, silence: rule, cuts: &cuts)
     let frames = paused.entries.filter { $0.outcome == .whole }.count
     precondition(paused.counters.frames == UInt64(frames), "frames are miscounted")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyAF1
 
 // A target for libFuzzer: the general form with header and checksums. The first byte chooses format, limit and rule.
 

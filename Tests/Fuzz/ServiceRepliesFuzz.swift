@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import Console
+import FamilyAF1
 
 // A target for libFuzzer: what a service answers, read as a client reads it and shown as the commands show it. The first
 // byte chooses the method; the second, whether the rest is the answer itself, or chooses the numbers of a good answer, or

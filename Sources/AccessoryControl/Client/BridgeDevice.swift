@@ -64,7 +64,7 @@ package struct BridgeDevice: Sendable {
 
   // MARK: - Commands
 
-  /// Sends one AF1 command, given by its name or number ("0x12"), and waits for the reply. `write` allows a command
+  /// Sends one command, given by its name or number ("0x12"), and waits for the reply. `write` allows a command
   /// that changes something in the accessory, if its profile allows that, too; also in the methods below.
   package func request(
     _ command: String, payload: [UInt8], write: Bool = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an accessory is doing. The raw values are those of the AF1 protocol.
+/// What an accessory is doing.
 public enum AccessoryState: UInt8, Sendable, Hashable, CaseIterable {
   /// Ready and doing nothing.
   case idle = 0x00

@@ -56,8 +56,8 @@ public struct LineTiming: Sendable, Hashable {
     LineTiming(perByte: .nanoseconds(1_000_000_000 * Int64(bits) / Int64(max(1, baudRate))))
   }
 
-  /// The pause after which an incomplete frame is discarded, by the AF1 specification: 50 ms, or the time of 20 bytes
-  /// if that is longer.
+  /// The pause after which an incomplete frame is discarded: 50 ms, or the time of 20 bytes if that is
+  /// longer.
   public var silence: Duration { max(.milliseconds(50), time(of: 20)) }
 
   /// The time of `count` bytes.

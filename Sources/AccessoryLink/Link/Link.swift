@@ -28,7 +28,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// another version of the protocol. Throws `busy` when another link uses the session or a task is reading its bytes;
   /// then the session isn't closed.
   #if compiler(>=6.3)
-    @specialized(where Rules == AF1Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public static func open(
@@ -51,7 +50,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), and `busy`
   /// when too many requests wait already.
   #if compiler(>=6.3)
-    @specialized(where Rules == AF1Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
@@ -61,7 +59,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Sends a request. Returns its reply and a stream of exactly those events that come after the reply. Throws the
   /// errors of `request`. See `events` for the stream.
   #if compiler(>=6.3)
-    @specialized(where Rules == AF1Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func requestAndEvents(
@@ -75,7 +72,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// and ends normally when the link is closed. The stream retains the link: an otherwise unused link is closed when
   /// its last stream is released.
   #if compiler(>=6.3)
-    @specialized(where Rules == AF1Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func events() -> EventStream<Rules.Event> { core.events(of: self) }
@@ -97,7 +93,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Closes the link and its session. Waiting requests fail with `cancelled`. Returns when other programs can open the
   /// device.
   #if compiler(>=6.3)
-    @specialized(where Rules == AF1Exchange)
     @specialized(where Rules == DescribedExchange)
   #endif
   public func close() async { await core.close() }

@@ -19,12 +19,6 @@ public struct FrameRouting: Sendable {
   /// Routes the frames of a protocol with these rules.
   package init(_ family: some RoutedProtocol) { rules = RoutingCore(family) }
 
-  /// Routes AF1. HELLO is sent once, before the first client's first request. The hub answers the clients' own HELLOs. `label` is the
-  /// accessory's name in error messages.
-  public static func af1(label: String, options: AF1Exchange.Options = AF1Exchange.Options()) -> FrameRouting {
-    FrameRouting(RoutingCore(AF1Routing(label: label, options: options)))
-  }
-
   /// Routes the frames of a described protocol, with one unanswered request at a time. Unless `allowsWrites` is true, a client's
   /// request is refused if the description doesn't have it or marks it as a write. `wire` selects the transport form of Modbus frames.
   ///

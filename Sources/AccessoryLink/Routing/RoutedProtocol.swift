@@ -9,7 +9,7 @@ package enum ClientFrame<Request: Sendable>: Sendable {
   case ask(Request, number: UInt16)
   /// A message to the accessory without a reply.
   case report(Request)
-  /// A request that begins a conversation with the accessory, such as AF1's HELLO.
+  /// A request that begins a conversation with the accessory, such as a greeting that must come first.
   case open(Request, number: UInt16)
   /// A frame that isn't passed on, with the reason, and with the answer to the client if there is one.
   case refuse(String, answer: [UInt8]?)

@@ -6,7 +6,7 @@ import AccessoryProtocols
 
 /// A description of a decoded frame: as text for people, and as fields for programs.
 public struct FrameWords: Sendable, Hashable {
-  /// The name of the protocol: "AF1", "EV3".
+  /// The name of the protocol: "Modbus", "SLIP".
   public var `protocol`: String
   /// The kind of frame, in one word: "request", "reply", "refusal", "event", "data" …
   public var kind: String

@@ -13,7 +13,7 @@ import AccessoryCore
 ///
 /// The first line begins a trace. `silence` is the pause in seconds after which an unfinished frame no longer delays
 /// the bytes after it. ` frames NAME` after it names the driver whose frames pass, or is ` frames none` when that is
-/// unknown; without it, the frames are those of AF1. When the recorder had to drop bytes, a line before the next record
+/// unknown; without it, the frames are those of the driver `framed`. When the recorder had to drop bytes, a line before the next record
 /// has the time and the number of these bytes. Older versions read that line as a comment:
 ///
 ///     #lost 0.904100000 73211
@@ -41,7 +41,7 @@ public enum Recording {
   /// The meaning of a line.
   public enum Line: Sendable, Hashable {
     /// A trace begins.
-    case start(silence: Duration, framing: TraceFraming = .af1)
+    case start(silence: Duration, framing: TraceFraming = .unnamed)
     /// When the trace began: the time since 1970, UTC.
     case began(Duration)
     /// Bytes that passed, or were lost.
@@ -57,10 +57,10 @@ public enum Recording {
   /// The first bytes of a recording.
   public static let signature = "#accessory-bridge-recording 1"
 
-  /// The line that begins a trace, with its line end. For AF1 it names no frames, as in the first version of the
-  /// format.
-  public static func start(silence: Duration, framing: TraceFraming = .af1) -> String {
-    let frames = framing == .af1 ? "" : " frames \(framing.name)"
+  /// The line that begins a trace, with its line end. For `TraceFraming.unnamed` it names no frames, as in the
+  /// first version of the format.
+  public static func start(silence: Duration, framing: TraceFraming = .unnamed) -> String {
+    let frames = framing == .unnamed ? "" : " frames \(framing.name)"
     return "\(signature) silence \(seconds(silence))\(frames)\n"
   }
 
@@ -95,7 +95,7 @@ public enum Recording {
       let words = line.split(separator: " ")
       guard words.count == 4 || words.count == 6 && words[4] == "frames", words[1] == "1", words[2] == "silence",
         let silence = duration(words[3]),
-        let framing = words.count == 4 ? .af1 : TraceFraming(name: words[5])
+        let framing = words.count == 4 ? .unnamed : TraceFraming(name: words[5])
       else { throw AccessoryError(.badData, "this version can't read the format of this recording") }
       return .start(silence: silence, framing: framing)
     }

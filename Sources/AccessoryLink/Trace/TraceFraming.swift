@@ -7,8 +7,8 @@ public enum TraceFraming: Sendable, Hashable {
   /// Unknown frames: a trace shows the bytes.
   case none
 
-  /// The frames of AF1, by the name of its driver.
-  public static let af1 = TraceFraming.driver("framed")
+  /// The frames of recordings that name no driver. The first version of the format had only these, and "af1" for their name.
+  public static let unnamed = TraceFraming.driver("framed")
 
   /// The frames of a driver; `none` when there is no driver, or its name isn't allowed in a recording.
   public init(driver: String?) { self = driver.flatMap { Self(name: $0) } ?? .none }
@@ -19,7 +19,7 @@ public enum TraceFraming: Sendable, Hashable {
     guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isInName) else { return nil }
     switch name {
     case "none": self = .none
-    case "af1": self = .af1
+    case "af1": self = .unnamed
     default: self = .driver(String(name))
     }
   }

@@ -79,19 +79,6 @@ enum CRCKernels {
       ^ entry(table, 12, bits >> 24)
   }
 
-  /// CRC-16/IBM-3740 of eight bytes, given as one little-endian word. `table` is the table of that algorithm.
-  @inline(__always)
-  static func ibm3740(_ header: UInt64, _ table: Span<UInt32>) -> UInt16 {
-    precondition(table.count == CRCTable.slices * 256)
-    // The register starts as FFFF, which is combined with the first two bytes.
-    let word = header ^ 0xFFFF
-    let register =
-      entry(table, 7, word) ^ entry(table, 6, word >> 8) ^ entry(table, 5, word >> 16) ^ entry(table, 4, word >> 24)
-      ^ entry(table, 3, word >> 32) ^ entry(table, 2, word >> 40) ^ entry(table, 1, word >> 48)
-      ^ entry(table, 0, word >> 56)
-    return UInt16(truncatingIfNeeded: register >> 16)
-  }
-
   @inline(__always)
   private static func entry(_ table: Span<UInt32>, _ row: Int, _ bits: UInt64) -> UInt32 {
     table[unchecked: row &<< 8 | Int(truncatingIfNeeded: bits & 0xFF)]

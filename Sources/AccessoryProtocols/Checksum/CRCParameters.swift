@@ -42,7 +42,7 @@ public struct CRCParameters: Sendable, Hashable {
 }
 
 extension CRCParameters {
-  /// CRC-16/IBM-3740, also called CCITT-FALSE and AUTOSAR: the checksum of AF1 headers.
+  /// CRC-16/IBM-3740, also called CCITT-FALSE and AUTOSAR.
   public static let crc16IBM3740 = CRCParameters(
     name: "CRC-16/IBM-3740", width: 16, polynomial: 0x1021, initial: 0xFFFF, reflected: false, xorOut: 0,
     check: 0x29B1)
@@ -76,7 +76,7 @@ extension CRCParameters {
   public static let crc8SMBUS = CRCParameters(
     name: "CRC-8/SMBUS", width: 8, polynomial: 0x07, initial: 0, reflected: false, xorOut: 0, check: 0xF4)
 
-  /// CRC-32/ISO-HDLC, the CRC-32 of Ethernet and zlib: the checksum of AF1 payloads.
+  /// CRC-32/ISO-HDLC, the CRC-32 of Ethernet and zlib.
   public static let crc32ISOHDLC = CRCParameters(
     name: "CRC-32/ISO-HDLC", width: 32, polynomial: 0x04C1_1DB7, initial: 0xFFFF_FFFF, reflected: true,
     xorOut: 0xFFFF_FFFF, check: 0xCBF4_3926)

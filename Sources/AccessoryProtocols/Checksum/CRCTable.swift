@@ -22,9 +22,6 @@ package struct CRCTable: Sendable {
     return made
   }()
 
-  /// The tables of the AF1 header's algorithm. Every frame needs them, so they are stored and not looked up.
-  static let ibm3740 = table(for: .crc16IBM3740)
-
   /// The tables for `parameters`: shared for the catalogue's algorithms, newly made for others.
   package static func table(for parameters: CRCParameters) -> CRCTable {
     let key = Key(parameters)

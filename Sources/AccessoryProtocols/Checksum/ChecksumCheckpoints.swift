@@ -5,7 +5,7 @@
 /// The state after a range follows from the states after two longer runs with a common start. So the state is stored
 /// every `ChecksumEngine.blockByteCount` bytes, and a range costs only the bytes at its two ends and one shift. A
 /// stream of false headers, each of which claims a long payload, then costs little more than any other.
-struct ChecksumCheckpoints: Sendable {
+package struct ChecksumCheckpoints: Sendable {
   /// How many bytes checkpoints span before they start anew. The checkpoints take a thirty-second of that.
   private let reach: Int
   /// The position in the stream of the first checkpoint.
@@ -14,16 +14,16 @@ struct ChecksumCheckpoints: Sendable {
   private var states: [UInt32] = []
 
   /// Checkpoints for ranges of at most `longestRange` bytes.
-  init(longestRange: Int) { reach = 4 * longestRange }
+  package init(longestRange: Int) { reach = 4 * longestRange }
 
   /// Forgets the stream.
-  mutating func reset() { states.removeAll(keepingCapacity: true) }
+  package mutating func reset() { states.removeAll(keepingCapacity: true) }
 
   /// The state after the bytes in `range`, if it was `state` before them.
   ///
   /// `base` is the position in the stream of the first byte of `bytes`. The same position must hold the same byte in
   /// every call until `reset()`.
-  mutating func advance(
+  package mutating func advance(
     _ state: UInt32, over range: Range<Int>, in bytes: RawSpan, base: Int, _ engine: ChecksumEngine
   ) -> UInt32 {
     let spacing = ChecksumEngine.blockByteCount

@@ -4,7 +4,7 @@
 ///
 /// All of these checksums are linear: states can be added and subtracted, and bytes of zero change a sum of states as
 /// they change its parts. `ChecksumCheckpoints` depends on that.
-struct ChecksumEngine: Sendable {
+package struct ChecksumEngine: Sendable {
   private enum Kind: Sendable {
     /// The polynomial is in the form of the register: reflected at the low end, or at the high end.
     case crc(CRCTable, polynomial: UInt32, width: Int, reflected: Bool)
@@ -26,7 +26,8 @@ struct ChecksumEngine: Sendable {
   /// For a CRC, x to the power of 8 · `blockByteCount` · 2ⁱ at index i, modulo the polynomial.
   private let powers: [UInt32]
 
-  init(_ checksum: FrameChecksum) {
+  /// Everything that computing this checksum needs.
+  package init(_ checksum: FrameChecksum) {
     self.checksum = checksum
     byteCount = checksum.byteCount
     switch checksum {

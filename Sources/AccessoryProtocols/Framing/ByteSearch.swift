@@ -3,11 +3,11 @@
 /// Searches for bytes, eight at a time.
 ///
 /// The functions read without bounds checks. They compare every offset with the span's own count before.
-enum ByteSearch {
+package enum ByteSearch {
   /// The index of the first `first` that `second` follows, from `start` on. Without such a pair, it is the index of the
   /// last byte if that is `first`, as later bytes may complete the pair; otherwise the span's count.
   @inline(__always)
-  static func firstPair(_ first: UInt8, _ second: UInt8, in bytes: RawSpan, from start: Int) -> Int {
+  package static func firstPair(_ first: UInt8, _ second: UInt8, in bytes: RawSpan, from start: Int) -> Int {
     precondition(start >= 0)
     let count = bytes.byteCount
     let firsts = UInt64(first) &* ones
@@ -30,7 +30,7 @@ enum ByteSearch {
   }
 
   /// The index of the first byte equal to `wanted` from `start` on, or the span's count.
-  static func firstIndex(of wanted: UInt8, in bytes: RawSpan, from start: Int) -> Int {
+  package static func firstIndex(of wanted: UInt8, in bytes: RawSpan, from start: Int) -> Int {
     precondition(start >= 0)
     let count = bytes.byteCount
     let pattern = UInt64(wanted) &* ones

@@ -85,11 +85,17 @@ public struct FrameBatch<Header: Sendable>: Sendable {
   /// Appends a frame. `payload` is empty unless the outcome is `whole`.
   ///
   /// For codecs; the owner of a batch only reads.
+  @inlinable
   public mutating func append(_ outcome: FrameOutcome, _ header: Header, payload: RawSpan = RawSpan()) {
     let start = payloadStore.count
-    payloadStore.append(contentsOf: payload)
+    appendPayload(payload)
+    // The caller specialises this line for its header.
     entries.append(Entry(outcome: outcome, header: header, start: start, end: payloadStore.count))
   }
+
+  @usableFromInline
+  mutating func appendPayload(_ payload: RawSpan) { payloadStore.append(contentsOf: payload) }
+
   /// Removes the last `byteCount` bytes from the payload of frame `index`.
   mutating func shortenPayload(at index: Int, by byteCount: Int) {
     let entry = entries[index]

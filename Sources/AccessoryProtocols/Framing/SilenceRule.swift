@@ -5,7 +5,7 @@
 /// Either the unfinished frame has lost bytes, and whole frames behind its start are real; or the rest of it is only
 /// late, and they are part of its payload. A receiver can't distinguish the two cases.
 public enum SilenceRule: Sendable, Hashable {
-  /// Every finished frame, as the AF1 specification says.
+  /// Every finished frame.
   ///
   /// For a host, which receives events, and replies that are protected by their numbers.
   case everyFinished

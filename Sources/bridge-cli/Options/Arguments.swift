@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import FamilyAF1
 
 /// An argument with a syntax of its own. An error message names the syntax.
 protocol FormArgument {

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryFamilies
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

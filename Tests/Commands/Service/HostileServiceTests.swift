@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryIO
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import FamilyEV3
 
 /// A client that asks by whole frames, one request after another, and looks whether each reply is its own.

@@ -3,6 +3,7 @@
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

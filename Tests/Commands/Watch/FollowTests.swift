@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

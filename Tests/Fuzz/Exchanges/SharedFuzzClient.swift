@@ -3,6 +3,7 @@
 import AccessoryIO
 import AccessoryProtocols
 import AccessoryTesting
+import FamilyAF1
 
 @testable import AccessorySharing
 

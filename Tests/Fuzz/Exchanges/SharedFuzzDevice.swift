@@ -4,6 +4,7 @@ import AccessoryIO
 import AccessoryProtocols
 import AccessorySharing
 import AccessoryTesting
+import FamilyAF1
 
 /// The device of a hub that is fuzzed, and what it must get.
 final class SharedFuzzDevice {

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryTesting
 import Dispatch
+import FamilyAF1
 
 @testable import AccessorySharing
 

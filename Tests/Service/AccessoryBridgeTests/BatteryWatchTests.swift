@@ -2,6 +2,7 @@
 
 import AccessoryBridge
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import TestSupport
 import Testing
 

@@ -7,6 +7,7 @@ import AccessoryFamilies
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
+import FamilyAF1
 import TestSupport
 import Testing
 

@@ -7,6 +7,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 import TestSupport
 import Testing
 

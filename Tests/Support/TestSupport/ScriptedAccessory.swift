@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessoryProtocols
+import FamilyAF1
 
 /// An AF1 accessory whose every answer the test decides, and which remembers every frame that it got.
 public final class ScriptedAccessory: Sendable {

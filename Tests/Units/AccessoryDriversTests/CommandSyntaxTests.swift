@@ -3,6 +3,7 @@
 import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import TestSupport
 import Testing
 

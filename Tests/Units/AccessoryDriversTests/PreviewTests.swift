@@ -5,6 +5,7 @@ import AccessoryFamilies
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import FamilyAF1
 import FamilyHM10
 import FamilyHM1X
 import TestSupport

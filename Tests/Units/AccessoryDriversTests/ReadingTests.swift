@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import FamilyAF1
 import Testing
 
 @testable import AccessoryDrivers

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import AccessoryTesting
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// An AF1 exchange.
 struct AF1Harness: ExchangeHarness {

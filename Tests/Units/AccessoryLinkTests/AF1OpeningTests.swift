@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 @Suite struct AF1OpeningTests {
   @Test func helloIsTheFirstRequestAndHasTheFormOfTheSpecification() {

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// Requests that may be sent while others are unanswered: the pieces of a file.
 @Suite struct AF1OverlapTests {

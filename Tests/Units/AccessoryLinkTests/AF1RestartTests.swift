@@ -4,6 +4,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// What must not run twice, doesn't.
 @Suite struct AF1RestartTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// Rules that forget every request, and name whatever deadline the test likes: what a beginner's exchange may do.
 private struct CarelessExchange: Exchange {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// The task that waits alone decodes what arrives, on the link's queue.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct DecoderTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// An AF1 accessory at the other end of a `MemoryTransport`, whose answers the test decides.
 final class PretendedAccessory: Sendable {

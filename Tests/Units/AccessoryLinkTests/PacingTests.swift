@@ -4,6 +4,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 @Suite struct PacingTests {
   static let command = AF1Command(rawValue: 0x40)

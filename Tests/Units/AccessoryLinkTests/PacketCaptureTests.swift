@@ -83,7 +83,7 @@ struct PacketCaptureTests {
 
   @Test func eachTraceHasItsOwnTimeAndInterface() {
     var capture = begun()
-    _ = capture.begin(name: "y", framing: .af1, began: .zero)
+    _ = capture.begin(name: "y", framing: .unnamed, began: .zero)
     let packet = capture.packets(TraceRecord(time: .nanoseconds(258), direction: .toDevice, bytes: [1]))
     #expect(Array(packet[8..<20]) == [1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0])
   }

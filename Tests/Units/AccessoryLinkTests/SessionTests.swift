@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// A session has one taker at a time.
 @Suite(.timeLimit(.minutes(Patience.minutes(5)))) struct SessionTests {

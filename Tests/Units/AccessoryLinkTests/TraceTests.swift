@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// A conversation with faults: whole, damaged, cut and late frames, both ways, and noise.
 private func conversation() -> [TraceRecord] {
@@ -194,7 +195,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     let gadget = Recording.start(silence: silence, framing: .driver("my-gadget"))
     #expect(gadget == "#accessory-bridge-recording 1 silence 0.050000000 frames my-gadget\n")
     #expect(try read(gadget.utf8) == [.start(silence: silence, framing: .driver("my-gadget"))])
-    #expect(TraceFraming(driver: "framed") == .af1 && TraceFraming(name: "af1") == .af1)
+    #expect(TraceFraming(driver: "framed") == .unnamed && TraceFraming(name: "af1") == .unnamed)
     // A name that would break the line, or another's, is no name.
     for name in ["my gadget", "a\nb", "", "none", String(repeating: "x", count: 65)] {
       #expect(TraceFraming(driver: name) == .none, "\(name)")

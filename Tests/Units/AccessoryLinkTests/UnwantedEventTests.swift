@@ -7,6 +7,7 @@ import FamilyMAVLink
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// Where nobody gets events none are made; they are counted all the same, and replies come as ever.
 @Suite struct UnwantedEventTests {

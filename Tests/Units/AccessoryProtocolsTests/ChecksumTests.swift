@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyAF1
 
 @Suite struct ChecksumTests {
   static let digits = Array("123456789".utf8)
@@ -76,33 +77,11 @@ import Testing
 
   @Test func theHeadersCRCIsAsBitByBit() {
     var random = SeededGenerator(seed: 3)
-    let table = CRCTable.table(for: .crc16IBM3740).entries
+    let table = AF1Header.checksumTable.entries
     for _ in 0..<1000 {
       let bytes = random.bytes(8)
       let word = bytes.span.bytes.load(littleEndianAt: 0, as: UInt64.self)
-      #expect(UInt32(CRCKernels.ibm3740(word, table.span)) == bitwiseCRC(bytes, .crc16IBM3740))
-    }
-  }
-
-  /// Ranges as the decoder asks for them: mostly rising, with jumps, from spans that begin anywhere before.
-  @Test(arguments: [UInt64](1...20))
-  func checksumsByCheckpointsAreAsDirectOnes(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
-    let stream = random.bytes(400_000)
-    let table = CRCTable.table(for: .crc32ISOHDLC)
-    var checkpoints = CRCCheckpoints()
-    var start = 0
-    for _ in 0..<200 {
-      start += Int.random(in: 0...(random.next() % 8 == 0 ? 70_000 : 400), using: &random)
-      if random.next() % 16 == 0 { start = max(0, start - Int.random(in: 0...5000, using: &random)) }
-      guard start < stream.count else { break }
-      let longest = random.next() % 4 == 0 ? 65_535 : 700
-      let end = min(stream.count, start + Int.random(in: 0...longest, using: &random))
-      let base = max(0, start - Int.random(in: 0...300, using: &random))
-      let bytes = stream.span.bytes.extracting(base..<end)
-      let found = checkpoints.checksum(of: (start - base)..<(end - base), in: bytes, base: base, table)
-      #expect(
-        found == CRC32.checksum(of: stream.span.bytes.extracting(start..<end), .crc32ISOHDLC), "\(start)..<\(end)")
+      #expect(UInt32(AF1Header.checksum(of: word, table.span)) == bitwiseCRC(bytes, .crc16IBM3740))
     }
   }
 

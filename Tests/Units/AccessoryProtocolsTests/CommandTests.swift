@@ -3,6 +3,8 @@
 import AccessoryProtocols
 import Testing
 
+@testable import FamilyAF1
+
 /// Commands, refusals and header bits.
 @Suite struct CommandTests {
   @Test func nineCommandsAreIdempotent() {

@@ -4,6 +4,8 @@ import AccessoryCore
 import AccessoryProtocols
 import Testing
 
+@testable import FamilyAF1
+
 /// The payloads of the AF1 commands as values.
 @Suite struct PayloadTests {
   /// Checks that `value` is written as `wire` and read back from it, and that `wire` cut short is refused.

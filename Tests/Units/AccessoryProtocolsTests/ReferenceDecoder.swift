@@ -2,6 +2,8 @@
 
 import AccessoryProtocols
 
+@testable import FamilyAF1
+
 /// The rules for finding frames, written down as simply as possible and over the whole stream at once.
 ///
 /// It shares no code with the codec: checksums are taken bit by bit.

@@ -3,6 +3,8 @@
 import AccessoryProtocols
 import Testing
 
+@testable import FamilyAF1
+
 /// What silence and timeouts do.
 @Suite struct SilenceTests {
   @Test(arguments: [UInt64](1...10))
@@ -22,8 +24,8 @@ import Testing
   }
 
   /// Lost bytes and pauses anywhere: each frame comes at most once, and none is lost that comes without pauses.
-  @Test(arguments: [UInt64](1...60), [AF1SilenceRule.everyFinished, .onlyLast])
-  func pausesInDamagedStreamsLoseNoFrame(seed: UInt64, rule: AF1SilenceRule) {
+  @Test(arguments: [UInt64](1...60), [SilenceRule.everyFinished, .onlyLast])
+  func pausesInDamagedStreamsLoseNoFrame(seed: UInt64, rule: SilenceRule) {
     var random = SeededGenerator(seed: seed)
     var stream = ResynchronizationTests.plain(seed: seed, count: 30).bytes
     for _ in 0..<4 {
@@ -140,8 +142,8 @@ import Testing
   }
 
   /// Anything at any time: each byte is delivered, skipped or kept, as long as no delivered frame holds another.
-  @Test(arguments: [UInt64](1...100), [AF1SilenceRule.everyFinished, .onlyLast])
-  func everyByteIsAccountedFor(seed: UInt64, rule: AF1SilenceRule) {
+  @Test(arguments: [UInt64](1...100), [SilenceRule.everyFinished, .onlyLast])
+  func everyByteIsAccountedFor(seed: UInt64, rule: SilenceRule) {
     var random = SeededGenerator(seed: seed)
     var stream: [UInt8] = []
     for number in UInt16(1)...20 {

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyAF1
 
 /// How a stream is cut must not matter, and memory is bounded.
 @Suite struct StreamTests {

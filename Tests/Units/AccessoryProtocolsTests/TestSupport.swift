@@ -3,6 +3,8 @@
 import AccessoryProtocols
 import TestSupport
 
+@testable import FamilyAF1
+
 typealias SeededGenerator = TestSupport.SeededGenerator
 
 extension SeededGenerator {

@@ -4,6 +4,8 @@ import AccessoryProtocols
 import TestSupport
 import Testing
 
+@testable import FamilyAF1
+
 /// The frames that the AF1 specification gives byte by byte.
 @Suite struct VectorTests {
   struct Vector: Sendable, CustomTestStringConvertible {

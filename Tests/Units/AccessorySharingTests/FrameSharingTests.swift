@@ -5,6 +5,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
+import FamilyAF1
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryTesting
+import FamilyAF1
 import Glibc
 import TestSupport
 import Testing

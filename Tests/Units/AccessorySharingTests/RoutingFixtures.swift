@@ -6,6 +6,7 @@ import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
 import Dispatch
+import FamilyAF1
 import Glibc
 import Testing
 

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 import CFloor
+import FamilyAF1
 
 /// How many blocks the heap is asked for by a frame, once buffers have grown to the traffic.
 enum AllocationBenchmark {

@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import CFloor
+import FamilyAF1
 
 /// Decoding AF1 from memory, in MB/s of the stream, in pieces of 4 KiB as terminals give them.
 enum DecodeBenchmark {

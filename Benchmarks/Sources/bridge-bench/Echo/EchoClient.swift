@@ -4,6 +4,7 @@ import AccessoryIO
 import AccessoryProtocols
 import CFloor
 import Dispatch
+import FamilyAF1
 import Synchronization
 
 /// The shortest way to exchange ECHO requests over a transport: no link, no tasks.

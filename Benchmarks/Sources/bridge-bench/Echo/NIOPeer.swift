@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import CFloor
+import FamilyAF1
 import NIOCore
 import NIOPosix
 

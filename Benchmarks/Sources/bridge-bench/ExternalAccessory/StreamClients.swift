@@ -3,6 +3,7 @@
 import AccessoryProtocols
 import CFloor
 import ExternalAccessory
+import FamilyAF1
 
 /// What a client on the main run loop does until it is done.
 class StreamClient: NSObject, StreamDelegate {

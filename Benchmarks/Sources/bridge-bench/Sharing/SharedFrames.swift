@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyAF1
 import Glibc
 
 /// An AF1 accessory behind a `bridge`, and a client of that: the benchmark is both.

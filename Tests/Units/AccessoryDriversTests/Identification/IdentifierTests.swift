@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryFamilies
 import AccessoryIO
 import AccessoryProtocols
+import FamilyAF1
 import FamilyMAVLink
 import TestSupport
 import Testing

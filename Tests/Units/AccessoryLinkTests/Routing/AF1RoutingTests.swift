@@ -5,6 +5,7 @@ import AccessoryProtocols
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 @Suite struct AF1RoutingTests {
   private typealias Sent = AF1Harness.Sent

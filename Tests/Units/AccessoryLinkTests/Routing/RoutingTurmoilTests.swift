@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryLink
+@testable import FamilyAF1
 
 /// Routing amid clients and accessories that do whatever comes to mind: come, go, send frames in pieces, noise, damage; answer late,
 /// twice, wrongly, not at all. Whatever happens, the accessory gets whole frames alone, no client gets another's reply, and

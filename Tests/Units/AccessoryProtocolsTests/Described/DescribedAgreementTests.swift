@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyAF1
 
 /// Described frames agree byte for byte with those of the codecs that are written in Swift, both ways.
 @Suite struct DescribedAgreementTests {

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AccessoryProtocols
+@testable import FamilyAF1
 
 /// With AF1's parameters, the general codec does what AF1's own does.
 @Suite struct HeaderAsAF1Tests {

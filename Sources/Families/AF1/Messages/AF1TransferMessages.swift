@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// TRANSFER_BEGIN: announces a file.
 public struct AF1TransferBeginRequest: AF1Payload {
   /// The kind of a file. Values without a name here are kept as they are.

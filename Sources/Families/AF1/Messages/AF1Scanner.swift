@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// Finds AF1 frames in a run of bytes, and keeps the state that is needed from one run to the next.
 ///
 /// It stores no bytes: `AF1Codec` calls it with its input, or with the bytes that it has kept. Positions count bytes
 /// from the start of the stream.
 struct AF1Scanner: Sendable {
   let maximumPayload: Int
-  let silence: AF1SilenceRule
+  let silence: SilenceRule
   var counters = FrameCounters()
 
   /// Where the last damaged frame ends, by its header. A frame that ends at or before this position may be part of a
@@ -17,14 +19,15 @@ struct AF1Scanner: Sendable {
 
   /// Where the last payload ends whose checksum was computed and is wrong.
   private var damagedPayloadEnd = 0
-  private var checkpoints = CRCCheckpoints()
+  private var checkpoints = ChecksumCheckpoints(longestRange: Int(UInt16.max))
+  private static let engine = ChecksumEngine(.crc(.crc32ISOHDLC))
   /// Functions copy this to a local before use: a span of a stored property would not allow changes of other
   /// properties.
   private let tables = (
-    header: CRCTable.ibm3740, payload: CRCTable.table(for: .crc32ISOHDLC)
+    header: AF1Header.checksumTable, payload: CRCTable.table(for: .crc32ISOHDLC)
   )
 
-  init(maximumPayload: Int, silence: AF1SilenceRule) {
+  init(maximumPayload: Int, silence: SilenceRule) {
     self.maximumPayload = maximumPayload
     self.silence = silence
   }
@@ -199,7 +202,7 @@ struct AF1Scanner: Sendable {
   private static func header(in bytes: RawSpan, at index: Int, _ table: Span<UInt32>) -> AF1Header? {
     let word = bytes.load(littleEndianAt: index, as: UInt64.self)
     let stated = bytes.load(littleEndianAt: index + 8, as: UInt16.self)
-    return CRCKernels.ibm3740(word, table) == stated ? AF1Header(word: word) : nil
+    return AF1Header.checksum(of: word, table) == stated ? AF1Header(word: word) : nil
   }
 
   /// The range of the payload of the frame at `index`, which is wholly in `bytes`; `nil` if its checksum is wrong.
@@ -215,7 +218,7 @@ struct AF1Scanner: Sendable {
     if header.payloadLength == 0 { return start..<end }
     let found =
       base + start < damagedPayloadEnd
-      ? checkpoints.checksum(of: start..<end, in: bytes, base: base, table)
+      ? ~checkpoints.advance(.max, over: start..<end, in: bytes, base: base, Self.engine)
       : ~table.reflected(.max, bytes.extracting(start..<end))
     if found == bytes.load(littleEndianAt: end, as: UInt32.self) { return start..<end }
     damagedPayloadEnd = max(damagedPayloadEnd, base + end)

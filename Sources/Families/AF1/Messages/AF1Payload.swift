@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// A payload of a command, which can be read from bytes and written as bytes.
 ///
 /// The same rules hold for all fixed layouts. A payload that is too short is an error. Bytes behind a reply's known

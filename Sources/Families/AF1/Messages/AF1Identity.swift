@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The reply to IDENTIFY: six texts, each ended by a zero byte.
 public struct AF1Identity: AF1Payload {
   /// The longest text that is read or written, in bytes of UTF-8.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The contents of the ten header bytes of an AF1 frame.
 public struct AF1Header: Sendable, Hashable {
   /// The flag bits of a frame: the low half of its third byte.
@@ -100,5 +102,26 @@ extension AF1Header {
   @inline(__always)
   var frameByteCount: Int {
     payloadLength == 0 ? Self.byteCount : Self.byteCount + Int(payloadLength) + Self.trailerByteCount
+  }
+}
+
+extension AF1Header {
+  /// The tables of the header's checksum, CRC-16/IBM-3740.
+  static let checksumTable = CRCTable.table(for: .crc16IBM3740)
+
+  /// The checksum of a header's first eight bytes, given as one little-endian word. `table` has the entries of `checksumTable`.
+  ///
+  /// It reads without bounds checks. That is safe because a row number is below 8 and a column is a byte, and the table's size is
+  /// checked.
+  @inline(__always)
+  static func checksum(of header: UInt64, _ table: Span<UInt32>) -> UInt16 {
+    precondition(table.count >= 8 * 256)
+    // The register starts as FFFF, which is combined with the first two bytes.
+    let word = header ^ 0xFFFF
+    var register: UInt32 = 0
+    for place in 0..<8 {
+      register ^= table[unchecked: (7 &- place) &<< 8 | Int(truncatingIfNeeded: word &>> UInt64(8 &* place) & 0xFF)]
+    }
+    return UInt16(truncatingIfNeeded: register >> 16)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryLink
 import AccessoryProtocols
 
 /// A request to an AF1 accessory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The level of an accessory's battery, with the raw values of the AF1 protocol.
+/// The level of an accessory's battery.
 public enum BatteryLevel: UInt8, Sendable, Hashable, CaseIterable {
   /// The battery should be charged.
   case low = 0x01

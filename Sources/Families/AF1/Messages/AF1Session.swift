@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// HELLO: the first request after every open. The accessory then forgets earlier requests.
 public struct AF1HelloRequest: AF1Payload {
   /// A number that the host chooses anew each time.

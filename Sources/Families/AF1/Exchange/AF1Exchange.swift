@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessoryLink
 import AccessoryProtocols
 
 /// The rules for requests and replies of the AF1 protocol. HELLO makes contact. Requests are sent at the pace that

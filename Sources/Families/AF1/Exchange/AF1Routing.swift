@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryLink
 import AccessoryProtocols
 
 /// Routes AF1 frames: gives each client's request a new number, and answers a client's HELLO from the accessory's own HELLO reply.
@@ -143,5 +144,13 @@ struct AF1Routing: RoutedProtocol {
     // Each payload was received in a frame, or is one byte long, so it fits into a frame.
     try? rules.codec.encode(header, payload: payload, into: &bytes)
     return bytes
+  }
+}
+
+extension FrameRouting {
+  /// Routes AF1. HELLO is sent once, before the first client's first request. The hub answers the clients' own HELLOs. `label` is the
+  /// accessory's name in error messages.
+  public static func af1(label: String, options: AF1Exchange.Options = AF1Exchange.Options()) -> FrameRouting {
+    FrameRouting(AF1Routing(label: label, options: options))
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// The AF1 framing: finds frames in a stream of bytes, and finds the next frame after damage.
 ///
 /// A changed or lost byte costs only the frame that it is in; k lost bytes cost that frame and at most the frames
@@ -25,7 +27,7 @@ public struct AF1Codec: FrameCodec {
   ///     `FrameOutcome.tooLong`. It bounds the memory.
   ///   - silence: Which frames behind an unfinished one are delivered when the line falls silent.
   /// - Precondition: `maximumPayload` is 1…65535.
-  public init(maximumPayload: Int, silence: AF1SilenceRule = .everyFinished) {
+  public init(maximumPayload: Int, silence: SilenceRule = .everyFinished) {
     precondition((1...Int(UInt16.max)).contains(maximumPayload), "an AF1 payload has 1 to 65535 bytes")
     self.maximumPayload = maximumPayload
     scanner = AF1Scanner(maximumPayload: maximumPayload, silence: silence)
@@ -110,8 +112,8 @@ public struct AF1Codec: FrameCodec {
     }
     let word = header.word(length: UInt16(payload.byteCount))
     output.append(littleEndian: word)
-    let table = CRCTable.ibm3740
-    output.append(littleEndian: CRCKernels.ibm3740(word, table.entries.span))
+    let table = AF1Header.checksumTable
+    output.append(littleEndian: AF1Header.checksum(of: word, table.entries.span))
     if payload.isEmpty { return }
     output.append(contentsOf: payload)
     output.append(littleEndian: CRC32.checksum(of: payload, .crc32ISOHDLC))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryProtocols
 
 /// The reply to STATUS, and the payload of the event that reports a change.
 public struct AF1StatusReply: AF1Payload {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an accessory's battery is being charged, with the raw values of the AF1 protocol.
+/// Whether an accessory's battery is being charged.
 public enum ChargeState: UInt8, Sendable, Hashable, CaseIterable {
   /// The accessory does not say, or sent an unknown value.
   case unknown = 0

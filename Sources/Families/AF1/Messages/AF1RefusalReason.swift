@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocols
+
 /// Why an accessory refused a request: the one payload byte of a refusal. Values without a name here are kept.
 public struct AF1RefusalReason: RawRepresentable, Sendable, Hashable {
   /// The byte on the wire.
