@@ -193,7 +193,7 @@ extension ProtocolDescription {
     for message in messages { for field in message.fields where isWanted(field.name) { names.insert(field.name) } }
     // A derivation uses only earlier ones, so their sources are collected from the last to the first.
     for derivation in derived.reversed() where isWanted(derivation.name) || names.contains(derivation.name) {
-      names.formUnion(derivation.rule.sources)
+      names.formUnion(derivation.formula.names)
     }
     // The count of pieces in a reply comes from another reply's field.
     for message in messages where message.fields.contains(where: { names.contains($0.name) }) {
@@ -205,7 +205,7 @@ extension ProtocolDescription {
   /// The names of the values that are derived from these.
   func names(derivedFrom names: Set<String>) -> [String] {
     var known = names
-    for derivation in derived where derivation.rule.sources.contains(where: known.contains) {
+    for derivation in derived where derivation.formula.names.contains(where: known.contains) {
       known.insert(derivation.name)
     }
     return Array(known.subtracting(names))

@@ -49,14 +49,14 @@ extension ProtocolDescription.Argument {
       return .init(name, .choice(words.keys.sorted()), defaultValue: word.map { .text($0) })
     }
     // A raw number is in the unit only where it isn't scaled.
-    let unit = offset == 0 && scale == .one ? unit : nil
+    let unit = formula.linear?.isRaw == true ? unit : nil
     return .init(name, .whole(range), unit: unit, defaultValue: defaultValue.map { .whole($0) })
   }
 
   /// How the argument gives a value.
   fileprivate var source: CommandDescription.Setting.Source {
-    guard words.isEmpty else { return .argument(name) }
-    return .argument(name, offset: offset, numerator: scale.numerator, denominator: scale.denominator)
+    guard words.isEmpty, let linear = formula.linear, let offset = linear.offset else { return .argument(name) }
+    return .argument(name, offset: offset, numerator: linear.factor, denominator: linear.divisor)
   }
 
   /// The raw number of the argument in a call.

@@ -76,29 +76,54 @@ extension DescribedDevice {
       return true
     }
     guard let place = description.derived[..<end].lastIndex(where: { $0.name == name }) else { return false }
-    func known(_ name: String) -> Double? { reported[name]?.asNumber ?? description.parameter(name)?.number }
-    switch description.derived[place].rule {
-    case .first(let names):
+    return solve(description.derived[place].formula.root, number, reported, before: place)
+  }
+
+  /// Sets the fields in a part of a formula so that the part becomes this number.
+  private mutating func solve(
+    _ part: ProtocolDescription.Formula.Node, _ number: Double, _ reported: [String: PlainValue], before end: Int
+  ) -> Bool {
+    func known(_ part: ProtocolDescription.Formula.Node) -> Double? {
+      switch part {
+      case .number(let number): number.value
+      case .name(let name): reported[name]?.asNumber ?? description.parameter(name)?.number
+      default: nil
+      }
+    }
+    switch part {
+    case .name(let name): return derive(name, number, reported, before: end)
+    case .call(.first, let parts):
       // The one that is read now; another one only if none is.
-      let isRead = { (name: String) in (reported[name] ?? .nothing) != .nothing }
-      for name in names.filter(isRead) + names.filter({ !isRead($0) })
-      where derive(name, number, reported, before: place) { return true }
+      let isRead = { (part: ProtocolDescription.Formula.Node) in
+        if case .name(let name) = part { (reported[name] ?? .nothing) != .nothing } else { true }
+      }
+      for part in parts.filter(isRead) + parts.filter({ !isRead($0) })
+      where solve(part, number, reported, before: end) { return true }
       return false
-    case .percent(let part, let whole):
-      guard let whole = known(whole) else { return false }
-      return derive(part, whole * number / 100, reported, before: place)
-    case .percentOfRange(let name, let empty, let full):
-      let (least, most) = Self.leadBattery(of: known(name))
-      let (empty, full) = (known(empty) ?? least, known(full) ?? most)
+    case .call(.percent, let parts) where parts.count == 2:
+      guard let whole = known(parts[1]) else { return false }
+      return solve(parts[0], whole * number / 100, reported, before: end)
+    case .call(.percent, let parts) where parts.count == 3:
+      let (least, most) = Self.leadBattery(of: known(parts[0]))
+      let (empty, full) = (known(parts[1]) ?? least, known(parts[2]) ?? most)
       // A text has the voltage with as many digits as it needs.
       let volts = ((empty + (full - empty) * number / 100) * 100).rounded() / 100
-      return derive(name, volts, reported, before: place)
-    case .condition(let name, _, _): return derive(name, number, reported, before: place)
-    case .within(let name, let range): return range.contains(number) && derive(name, number, reported, before: place)
-    case .product(let name, let factor):
+      return solve(parts[0], volts, reported, before: end)
+    case .call(.when, let parts):
+      // Whether the condition holds for the number itself, as for a voltage that is only possible below a limit.
+      if parts.count == 2, case .name(let name) = parts[1],
+        !parts[0].mayHold(if: name, is: number)
+      {
+        return false
+      }
+      return parts.count == 2 && solve(parts[1], number, reported, before: end)
+    case .operation(.times, let part, let factor):
       guard let factor = known(factor), factor != 0 else { return false }
-      return derive(name, number / factor, reported, before: place)
-    case .difference, .sum, .least, .greatest, .negated, .chargeBySign, .word, .words, .number: return false
+      return solve(part, number / factor, reported, before: end)
+    case .operation(.dividedBy, let part, let divisor):
+      guard let divisor = known(divisor), divisor != 0 else { return false }
+      return solve(part, number * divisor, reported, before: end)
+    default: return false
     }
   }
 
@@ -112,9 +137,9 @@ extension DescribedDevice {
   /// Sets or clears the flag that readers take for a low battery, where the protocol has one.
   private mutating func setLowWarning(_ isLow: Bool) {
     for derivation in description.derived where derivation.name == "battery.level" {
-      guard case .word("low", let name, let flag?) = derivation.rule, case .list(let flags)? = values[name] else {
-        continue
-      }
+      guard case .call(.when, let parts) = derivation.formula.root, parts.count == 2, parts[1] == .text("low"),
+        case .operation(.isIn, .text(let flag), .name(let name)) = parts[0], case .list(let flags)? = values[name]
+      else { continue }
       values[name] = .list(flags.filter { $0 != .text(flag) } + (isLow ? [.text(flag)] : []))
     }
   }

@@ -52,9 +52,6 @@ extension ProtocolDescription.Field {
 extension ProtocolDescription.Argument {
   /// The number as a person types it.
   fileprivate func number(_ raw: Int) -> PlainValue {
-    let (sum, overflows) = raw.addingReportingOverflow(offset)
-    guard !overflows else { return .nothing }
-    if scale == .one { return .whole(sum) }
-    return .number(Double(sum) * Double(scale.numerator) / Double(scale.denominator))
+    formula.linear.flatMap { $0.plainValue(raw) } ?? .nothing
   }
 }

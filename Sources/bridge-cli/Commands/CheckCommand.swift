@@ -58,7 +58,9 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
     } else {
       for result in results {
         if let praise = result.successLine { Output.line(praise) }
-        for problem in result.problems { Output.wrapped(SafeText.escape(problem.description, limit: 1_000), indent: 2) }
+        for problem in result.problems + result.notes {
+          Output.wrapped(SafeText.escape(problem.description, limit: 1_000), indent: 2)
+        }
       }
       if let held { held.lines(file: SafeText.escape(recording ?? "", limit: 200)).forEach(Output.line) }
     }

@@ -20,6 +20,8 @@ struct CheckedFile: Sendable {
   /// What is good about a file without problems, where `what` and `name` don't say it.
   var praise: String?
   var problems: [ProfileProblem] = []
+  /// Old keys in a description, each with its new spelling. They aren't wrong.
+  var notes: [ProfileProblem] = []
 
   /// The line for a file without problems.
   var successLine: String? {
@@ -102,6 +104,7 @@ struct CheckedFile: Sendable {
   private mutating func take(_ described: DescribedProtocol) {
     name = described.name
     self.described = described
+    notes = described.notes
     exampleCount = described.description.examples.count
     problems = DescriptionCheck.problems(in: described, file: file)
   }

@@ -54,12 +54,15 @@ struct ProfileCheckDocument: Encodable {
     let ok: Bool
     let profile: String?
     let problems: [ProfileProblemDocument]
+    /// Old keys, each with its new spelling.
+    let notes: [ProfileProblemDocument]
 
     init(_ result: CheckedFile) {
       file = result.file
       ok = result.problems.isEmpty
       profile = result.name
       problems = result.problems.map { ProfileProblemDocument($0) }
+      notes = result.notes.map { ProfileProblemDocument($0) }
     }
   }
 

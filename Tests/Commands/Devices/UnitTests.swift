@@ -105,13 +105,13 @@ import Testing
         fields:
           - {name: position, type: u8, unit: "%"}
           - {name: mode, type: u8, words: {0: manual, 1: automatic}}
-          - {name: battery.voltage, type: u8, scale: 0.1, unit: V}
+          - {name: battery.voltage, type: u8, value: raw / 10, unit: V}
       set: {when: {code: [2, 3]}}
     parameters:
       battery_empty: {unit: V, from: 1, to: 100}
       battery_full: {unit: V, from: 1, to: 100}
     derived:
-      - {name: battery.percent, rule: percent-of-range, of: [battery.voltage, battery_empty, battery_full]}
+      - {name: battery.percent, value: "percent(battery.voltage, battery_empty, battery_full)"}
     requests:
       position: {send: frame, with: {code: 1}, reply: position, same: code}
       move:

@@ -80,8 +80,30 @@ import Testing
       let json = try checked.json()
       #expect(json["files"]?[0]?["ok"] == false && json["files"]?[0]?["profile"] == .null)
       #expect(json["files"]?[0]?["problems"]?[1]?["line"] == 4)
-      #expect(json["files"]?[1] == ["file": "good.yaml", "ok": true, "profile": "good", "problems": []])
+      #expect(json["files"]?[1] == ["file": "good.yaml", "notes": [], "ok": true, "profile": "good", "problems": []])
       #expect(try await box.run("profile", "check").status == EX_USAGE)
+    }
+  }
+
+  /// Old keys of a description aren't wrong: their new spelling is noted.
+  @Test func profileCheckNotesOldKeys() async throws {
+    try await Sandbox.with { box in
+      let text = """
+        protocol: x
+        version: 1
+        framings: {f: {layout: [start: DD, data: 1]}}
+        messages: {m: {fields: [{name: a, type: u8, scale: 0.1}]}}
+
+        """
+      try box.directory.write(Array(text.utf8), to: "old.yaml")
+      let checked = try await box.run("profile", "check", "old.yaml")
+      #expect(checked.status == 0)
+      #expect(
+        checked.lines == [
+          "old.yaml: fine, protocol x", "old.yaml:4:45: scale is an old spelling: write value: raw / 10",
+        ])
+      let json = try await box.run("profile", "check", "old.yaml", "--json").json()
+      #expect(json["files"]?[0]?["ok"] == true && json["files"]?[0]?["notes"]?[0]?["line"] == 4)
     }
   }
 

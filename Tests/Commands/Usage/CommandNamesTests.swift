@@ -134,7 +134,7 @@ import Testing
           framings:
             line: {layout: [data, end: "\\n"]}
           messages:
-            state: {pattern: "S{mode} {heat}", types: {mode: {type: word, words: {N: on, F: off}}, heat: {type: number, scale: 0.1}}}
+            state: {pattern: "S{mode} {heat}", types: {mode: {type: word, words: {N: on, F: off}}, heat: {type: number, value: raw / 10}}}
           requests:
             state: {send: line, data: "S", reply: state}
             start: {send: line, data: "N", write: true, sets: {mode: on}}
@@ -142,7 +142,7 @@ import Testing
             warm:
               send: line
               data: ["H", {argument: to}]
-              arguments: {to: {type: text, from: 0, to: 999, scale: 0.1}}
+              arguments: {to: {type: text, from: 0, to: 999, value: raw / 10}}
               write: true
               sets: {heat: "{to}"}
           """.utf8), to: "heater.yaml")

@@ -162,27 +162,42 @@ enum MadeUpDescription {
     switch script.byte() % 12 {
     case 0: text += ", bits: \(script.number(below: 9))"
     case 1: text += ", bits: 0..\(script.number(below: 17)), stay: true"
-    case 2:
-      text += ", offset: -\(Int(script.byte()) * 300), scale: \(choose(["0.01", "1/3", "-1", "123456789.1"], &script))"
+    case 2: text += ", value: \"\(formula(&script))\""
     case 3: text += ", unknown: [0xFF, 0x7FFF]"
     case 4: text += ", words: {0: zero, 1: one, 255: most}"
     case 5: text += ", flags: {0: low, 7: high, 12: far}"
     case 6: text += ", truth: true"
     case 7: text += ", repeat: \(choose(["3", "a", "end", "prefixed", "255"], &script))"
+    // What earlier versions wrote.
     case 8:
+      text += ", offset: -\(Int(script.byte()) * 300), scale: \(choose(["0.01", "1/3", "-1", "123456789.1"], &script))"
+    case 9:
       text +=
-        ", variants: {by: \(choose(["a", "b", name], &script)), 1: {encoding: \(choose(["signed", "sign-magnitude", "bcd"], &script)), scale: 0.01}}"
-    case 9: text += ", above: {100: {offset: -100, scale: -1}}"
+        ", variants: {by: \(choose(["a", "b", name], &script)), 1: {encoding: bcd, scale: 0.01}}, above: {100: {scale: -1}}"
     case 10: text += ", hidden: true"
     default: break
     }
     return "{\(text)}"
   }
 
+  /// A formula of a few parts, mostly with sense.
+  private static func formula(_ script: inout Script, depth: Int = 0) -> String {
+    let leaves = ["raw", "raw", "a", "b", "signed", "bcd", "0", "2.5", "0x7FFF", "999999999999"]
+    guard depth < 4, script.byte() & 1 == 0 else { return choose(leaves, &script) }
+    func part() -> String { formula(&script, depth: depth + 1) }
+    switch script.byte() % 8 {
+    case 0: return "if(\(part()) \(choose(["<", ">=", "==", "!="], &script)) \(part()), \(part()), \(part()))"
+    case 1: return "-(\(part()))"
+    case 2: return "percent(\(part()), \(part()))"
+    case 3: return "first(\(part()), \(part()))"
+    default: return "(\(part()) \(choose(["+", "-", "*", "/"], &script)) \(part()))"
+    }
+  }
+
   private static func textField(_ number: Int, _ script: inout Script) -> String {
     let type = choose(
       [
-        "number", "number, suffix: V", "number, form: 000.0, scale: 0.1", "hexnumber, form: 0x0000",
+        "number", "number, suffix: V", "number, form: 000.0, value: raw / 10", "hexnumber, form: 0x0000",
         "hexnumber, as: i16",
         "bitstring, flags: {0: low, 3: high}",
         "bitstring, first: lowest, flags: {0: low}", "word, words: {ON: 1, OFF: 0}, truth: true",
@@ -220,15 +235,15 @@ enum MadeUpDescription {
 
   private static func derived(_ script: inout Script) -> String {
     let rules = [
-      "rule: first, of: [a, b]", "rule: percent, of: [a, b]", "rule: difference, of: [a, b]",
-      "rule: product, of: [a, b]",
-      "rule: sum, of: battery.cells", "rule: least, of: battery.cells", "rule: negated, of: a",
-      "rule: charge-by-sign, of: a, dead_band: 0.05", "rule: word, of: a, word: yes",
-      "rule: percent-of-range, of: [a, p, b]", "rule: product, of: [a, q]", "rule: if, of: [a, c]",
-      "rule: unless, of: [b, a]", "rule: within, of: a, from: 1, to: 9",
+      "first(a, b)", "percent(a, b)", "a - b", "a * b", "sum(battery.cells)", "min(battery.cells)", "-a",
+      "charging(a, 0.05)", "if(a, 'yes')", "percent(a, p, b)", "a * q", "if(c, a)", "if(not a, b)",
+      "if(a >= 1 and a <= 9, a)",
     ]
     var text = "derived:\n"
-    for number in 0..<1 + script.number(below: 3) { text += "  - {name: w\(number), \(choose(rules, &script))}\n" }
+    for number in 0..<1 + script.number(below: 3) {
+      let value = script.byte() & 3 == 0 ? formula(&script).replacing("raw", with: "a") : choose(rules, &script)
+      text += "  - {name: w\(number), value: \"\(value)\"}\n"
+    }
     return text
   }
 

@@ -14,12 +14,16 @@ public enum Samples {
   private static let u16 = Number(byteCount: 2)
   private static let i16 = Number(byteCount: 2, encoding: .signed)
 
+  private static func formula(_ text: String) -> ProtocolDescription.Formula {
+    (try? ProtocolDescription.Formula(text)) ?? .raw
+  }
+
   private static func field(
     _ name: String, _ format: Number, over denominator: Int = 1, offset: Int = 0, unit: String? = nil,
     unknown: [Int] = [], hidden: Bool = false
   ) -> Field {
     var field = Field(name, .number(format))
-    (field.scale, field.offset, field.unit) = (.init(1, over: denominator), offset, unit)
+    (field.formula, field.unit) = (.scaled(over: denominator, offset: offset), unit)
     (field.unknownNumbers, field.isHidden) = (unknown, hidden)
     return field
   }
@@ -129,7 +133,7 @@ public enum Samples {
     var main = ProtocolDescription.Message(name: "main", framing: 0)
     func text(_ name: String, over denominator: Int = 1, unknown: [String] = []) -> Field {
       var field = Field(name, .decimal(suffix: ""))
-      (field.scale, field.unknownTexts) = (.init(1, over: denominator), unknown)
+      (field.formula, field.unknownTexts) = (.scaled(over: denominator), unknown)
       return field
     }
     main.body = .pairs(
@@ -181,9 +185,9 @@ public enum Samples {
     ])
     pylontech.messages = [cells]
     pylontech.derived = [
-      .init("battery.remaining", .first(["remaining_16", "remaining_24"])),
-      .init("battery.full", .first(["full_16", "full_24"])),
-      .init("battery.percent", .percent("battery.remaining", of: "battery.full")),
+      .init("battery.remaining", formula("first(remaining_16, remaining_24)")),
+      .init("battery.full", formula("first(full_16, full_24)")),
+      .init("battery.percent", formula("percent(battery.remaining, battery.full)")),
     ]
     return pylontech
   }()

@@ -12,7 +12,7 @@ extension Samples {
       bits: ClosedRange<Int>? = nil, byte: Int = 0, repetitions: Int = 1
     ) -> ProtocolDescription.Register {
       var field = Field(name, .number(format))
-      field.scale = .init(1, over: denominator)
+      field.formula = .scaled(over: denominator)
       field.bits = bits.map { .init(lowest: $0.lowerBound, count: $0.count) }
       field.isList = repetitions > 1
       return .init(address, count: max(1, format.byteCount / 2), byte: byte, repetitions: repetitions, field)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryConfiguration
 import AccessoryProtocols
 
 /// A protocol that a description file defines, with the settings of its serial line.
@@ -10,6 +11,8 @@ public struct DescribedProtocol: Sendable, Hashable {
   public var line: TerminalSettings?
   /// The description's text, indented as part of a profile; nil when it isn't part of one.
   var text: String?
+  /// Old keys in the description, each with its new spelling. The description is read all the same.
+  package var notes: [ProfileProblem] = []
 
   /// A protocol, with the settings of its line.
   public init(description: ProtocolDescription, line: TerminalSettings? = nil) {

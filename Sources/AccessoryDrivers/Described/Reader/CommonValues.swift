@@ -74,6 +74,6 @@ enum CommonValues {
     let wanted =
       units.count == 1 ? units[0] : units.dropLast().joined(separator: ", ") + " or " + units[units.count - 1]
     return
-      "\(name) is in \(wanted): say unit: \(Quoted.text(units[0])), and a scale where the accessory counts otherwise"
+      "\(name) is in \(wanted): say unit: \(Quoted.text(units[0])), and a value like raw / 10 where the accessory counts otherwise"
   }
 }

@@ -28,24 +28,23 @@ enum DescriptionKeys {
   static let refusal = ["reason", "words"]
   static let pieces = ["index", "first", "count", "each", "silence"]
   static let field = [
-    "name", "type", "bits", "stay", "offset", "scale", "unit", "quantity", "role", "unknown", "words", "flags", "truth",
-    "repeat", "list", "hidden", "variants", "above", "bytes", "padding", "places", "sign", "suffix", "first",
+    "name", "type", "bits", "stay", "value", "unit", "quantity", "role", "unknown", "words", "flags", "truth",
+    "repeat", "list", "hidden", "bytes", "padding", "places", "sign", "suffix", "first",
     "form", "as",
   ]
   /// The keys of a field in a column, beside those of every field.
   static let column = ["column", "at", "count", "optional"]
   /// The keys of other steps in a sequence of fields.
   static let steps = ["skip", "group", "repeat", "tail", "when", "fields"]
-  static let rule = ["encoding", "offset", "scale"]
   static let parameter = ["summary", "unit", "from", "to", "default"]
   static let derivation = [
-    "name", "rule", "of", "unit", "quantity", "role", "hidden", "dead_band", "contains", "word", "words", "from", "to",
+    "name", "value", "translate", "unit", "quantity", "role", "hidden",
   ]
   static let request = [
     "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "sets", "echoed",
     "optional", "timeout",
   ]
-  static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
+  static let argument = ["type", "from", "to", "value", "unit", "default", "words"]
   static let plan = [
     "identify", "poll", "gap", "timeout", "tries", "retry_gap", "retry_refused", "wake", "start", "expiry",
     "round",
@@ -61,10 +60,8 @@ enum DescriptionKeys {
   static let modbus = ["unit", "scan", "longest", "across", "words_first", "tcp"]
   static let registers = ["summary", "function", "fields"]
   static let register = [
-    "at", "half", "words_first", "name", "type", "bits", "offset", "scale", "unit", "quantity", "role", "unknown",
-    "words",
-    "flags",
-    "truth", "repeat", "list", "hidden", "variants", "above", "bytes", "padding",
+    "at", "half", "words_first", "name", "type", "bits", "value", "unit", "quantity", "role", "unknown",
+    "words", "flags", "truth", "repeat", "list", "hidden", "bytes", "padding",
   ]
 
   static let places: [KnownKeys.Place] = [

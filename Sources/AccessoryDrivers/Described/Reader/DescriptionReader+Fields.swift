@@ -29,7 +29,7 @@ extension DescriptionReader {
     } else if let node = keys["stay"] {
       stay(node, type, &field)
     }
-    amount(keys, &field)
+    amount(keys, place, &field, &scope)
     field.unit = keys["unit"].flatMap { text($0, "unit", limit: 16) }
     field.quantity = keys["quantity"].flatMap { text($0, "quantity", limit: 32) }
     if let node = keys["unknown"] { unknown(node, &field) }
@@ -39,8 +39,6 @@ extension DescriptionReader {
     if scope.groups > 0 || keys["repeat"] != nil { field.isList = true }
     set(&field.isHidden, keys["hidden"].flatMap { flag($0, "hidden") })
     field.role = role(keys["role"], of: name, ValueType(field, line: mark.line))
-    if let node = keys["variants"] { field.variants = variants(node, field, &scope) }
-    if let node = keys["above"] { field.above = above(node, field) }
     note(field, nameNode.mark, &scope, isWhole: problems.count == before)
     return field
   }
@@ -113,22 +111,33 @@ extension DescriptionReader {
     }
   }
 
-  private mutating func amount(_ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field) {
-    for key in ["offset", "scale"] {
-      guard let node = keys[key] else { continue }
-      guard isNumber(field.type) else {
-        report(node.mark, "\(key) is only for numbers")
-        continue
-      }
-      for other in ["words", "flags", "truth"] where keys[other] != nil {
-        report(node.mark, "\(key) can't be combined with \(other): \(other) stand for the number as it is sent")
-      }
-      if key == "offset" {
-        set(&field.offset, integer(node, "offset", Self.widest))
+  /// Reads how the value is calculated.
+  private mutating func amount(
+    _ keys: [String: YAMLNode], _ place: FieldPlace, _ field: inout ProtocolDescription.Field,
+    _ scope: inout MessageScope
+  ) {
+    guard let node = keys["value"] else { return }
+    guard isNumber(field.type) else { return report(node.mark, "value is only for numbers") }
+    for other in ["words", "flags", "truth"] where keys[other] != nil {
+      report(node.mark, "value can't be combined with \(other): \(other) stand for the number as it is sent")
+    }
+    guard let formula = formula(node),
+      let type = type(of: formula, FormulaScope(mark: node.mark, values: nil, field: field))
+    else { return }
+    guard type.kind == .number else {
+      return report(node.mark, "value: a field's formula gives a number, not \(type.name)")
+    }
+    if formula.names.contains(where: { $0.hasPrefix("raw-") && hasBareMinus($0, node.mark, "value") }) { return }
+    if !formula.hasRaw { report(node.mark, "value: the formula doesn't name raw, the number that is sent") }
+    for name in formula.names {
+      if place == .text || !ValueType.hasRawNumber(field.type) {
+        report(
+          node.mark, "value: other fields can be named only for whole numbers in bytes, so \(Quoted.text(name)) can't")
       } else {
-        set(&field.scale, scale(node))
+        scope.wanted.append((name, node.mark, "value"))
       }
     }
+    field.formula = formula
   }
 
   private func isNumber(_ type: ProtocolDescription.FieldType) -> Bool {
@@ -200,52 +209,5 @@ extension DescriptionReader {
       let bits = field.bits?.count ?? bitCount(field.type) ?? 64
       field.flags = numbered(node, "flags", 0...max(0, min(bits, 64) - 1)) { $0.plainName($1, "a flag's name") }
     }
-  }
-
-  private mutating func variants(
-    _ node: YAMLNode, _ field: ProtocolDescription.Field, _ scope: inout MessageScope
-  ) -> ProtocolDescription.Variants? {
-    guard case .mapping(let entries) = node.content, let by = entries.first(where: { $0.key == "by" }),
-      case .scalar(let name) = by.value.content, entries.count > 1
-    else {
-      report(node.mark, "variants must be {by: FIELD, 1: {offset: …, scale: …}}, not \(kind(node))")
-      return nil
-    }
-    scope.wanted.append((name, by.value.mark, "variants"))
-    let rest = YAMLNode(content: .mapping(entries.filter { $0.key != "by" }), mark: node.mark)
-    let rules = numbered(rest, "variants", Self.widest, limit: 16) { $0.rule($1, field) }
-    return ProtocolDescription.Variants(by: name, rules: rules)
-  }
-
-  private mutating func above(
-    _ node: YAMLNode, _ field: ProtocolDescription.Field
-  ) -> ProtocolDescription.Above? {
-    guard let range = rawRange(field), isNumber(field.type) else {
-      report(node.mark, "above is only for numbers")
-      return nil
-    }
-    let rules = numbered(node, "above", range, limit: 1) { $0.rule($1, field) }
-    return rules.first.map { ProtocolDescription.Above(limit: $0.key, rule: $0.value) }
-  }
-
-  /// Reads a rule that changes how a field is decoded. What the rule leaves out stays as in the field.
-  private mutating func rule(
-    _ node: YAMLNode, _ field: ProtocolDescription.Field
-  ) -> ProtocolDescription.Variants.Rule? {
-    guard let fields = fields(node, "a variant", DescriptionKeys.rule) else { return nil }
-    var rule = ProtocolDescription.Variants.Rule(encoding: .unsigned, offset: field.offset, scale: field.scale)
-    if case .number(let format) = field.type { rule.encoding = format.encoding }
-    if let node = fields["encoding"] {
-      guard case .number(let format) = field.type, format.encoding != .float else {
-        report(node.mark, "encoding is only for whole numbers in bytes")
-        return nil
-      }
-      let names = ["unsigned", "signed", "sign-magnitude", "bcd"]
-      let encodings: [ProtocolDescription.NumberFormat.Encoding] = [.unsigned, .signed, .signMagnitude, .bcd]
-      set(&rule.encoding, choose(node, "an encoding", among: names).map { encodings[$0] })
-    }
-    set(&rule.offset, fields["offset"].flatMap { integer($0, "offset", Self.widest) })
-    set(&rule.scale, fields["scale"].flatMap { scale($0) })
-    return rule
   }
 }

@@ -204,7 +204,7 @@ extension DescriptionReader {
   ) {
     guard let facts = values[name] else {
       // The name may be in a message that couldn't be read.
-      guard !hasBrokenMessages, problems.count < Self.problemLimit else { return }
+      guard !hasBrokenMessages, problems.count < Self.problemLimit, !hasBareMinus(name, mark, place) else { return }
       let known = values.keys.sorted()
       let advice = known.isEmpty ? "there is none" : KnownKeys.advice(name, among: known)
       report(mark, "\(place): there is no value \(Quoted.text(name)): \(advice)")

@@ -151,7 +151,7 @@ extension DescriptionReader {
 
   /// Sets the type of a coil or a discrete input: a single bit.
   private mutating func bitField(_ fields: inout [String: YAMLNode], _ mark: YAMLMark) {
-    for key in ["type", "bits", "half", "words_first", "scale", "offset", "flags", "variants", "above"] {
+    for key in ["type", "bits", "half", "words_first", "value", "flags"] {
       if let node = fields[key] { report(node.mark, "\(key) can't be used for a coil or an input, which is one bit") }
       fields[key] = nil
     }

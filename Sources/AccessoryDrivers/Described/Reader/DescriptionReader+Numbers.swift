@@ -40,18 +40,8 @@ extension DescriptionReader {
     return values
   }
 
-  /// Reads a factor exactly: a decimal number such as 0.01, or a fraction such as 1/3.
-  mutating func scale(_ node: YAMLNode) -> ProtocolDescription.Scale? {
-    if case .scalar(let text) = node.content, let scale = Self.fraction(text), scale.numerator != 0 { return scale }
-    report(
-      node.mark,
-      "scale must be a number other than 0 with up to 9 digits before its point and up to 9 after it, like 0.01, or a "
-        + "fraction like 1/3, not \(kind(node))")
-    return nil
-  }
-
   /// Parses a decimal number or a fraction, in lowest terms; nil when it is neither, or has too many digits.
-  static func fraction(_ text: String) -> ProtocolDescription.Scale? {
+  static func fraction(_ text: String) -> ProtocolDescription.Fraction? {
     let isNegative = text.utf8.first == UInt8(ascii: "-")
     let amount = isNegative ? text.dropFirst() : text[...]
     let separator: Character = amount.contains("/") ? "/" : "."
@@ -72,7 +62,7 @@ extension DescriptionReader {
     }
     guard denominator > 0 else { return nil }
     let divisor = commonDivisor(numerator, denominator)
-    return ProtocolDescription.Scale(
+    return ProtocolDescription.Fraction(
       (isNegative ? -numerator : numerator) / divisor, over: denominator / divisor)
   }
 

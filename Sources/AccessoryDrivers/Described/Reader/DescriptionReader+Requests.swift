@@ -119,8 +119,7 @@ extension DescriptionReader {
       return nil
     }
     var argument = ProtocolDescription.Argument(entry.key, from...to, format)
-    set(&argument.offset, fields["offset"].flatMap { integer($0, "offset", Self.widest) })
-    set(&argument.scale, fields["scale"].flatMap { scale($0) })
+    if let node = fields["value"] { set(&argument.formula, settingFormula(node)) }
     argument.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
     if let node = fields["words"] {
       for entry in entries(node, "words", limit: 64) ?? [] {
@@ -136,5 +135,16 @@ extension DescriptionReader {
       }
     }
     return argument
+  }
+
+  /// Reads the value that an argument sets.
+  private mutating func settingFormula(_ node: YAMLNode) -> Formula? {
+    guard let formula = formula(node) else { return nil }
+    if formula.linear?.offset != nil { return formula }
+    report(
+      node.mark,
+      "the value that an argument sets must be raw, to which a whole number is added before it is multiplied or divided, like "
+        + "(raw - 40) / 10, so that the number to send can be calculated from it")
+    return nil
   }
 }

@@ -12,6 +12,13 @@ extension DescriptionReader {
     return (entries(node, "sets", limit: 16) ?? []).compactMap { entry in
       guard let place = reference(entry.key, entry.mark, "a value of this file's messages", among: fields.map(\.name))
       else { return nil }
+      if !fields[place].formula.isInvertible {
+        report(
+          entry.mark,
+          "\(entry.key) can't be set: its formula isn't linear in raw, so the number to send can't be calculated from a value"
+        )
+        return nil
+      }
       return source(entry, fields[place], request).map { ProtocolDescription.Setting(entry.key, $0) }
     }
   }

@@ -56,6 +56,13 @@ public struct DescriptionReader: ValueReader {
 
   /// Reads a description from a YAML node. `name` is the protocol's name when the node is part of a profile, which names it.
   mutating func describedProtocol(_ node: YAMLNode, name: String? = nil) -> DescribedProtocol? {
+    var old = OldNames()
+    let node = old.renewed(node)
+    guard old.problems.isEmpty else {
+      // What else is wrong would follow from these.
+      for problem in old.problems { report(problem.mark, problem.message) }
+      return nil
+    }
     let known = DescriptionKeys.description.filter { name == nil || $0 != "protocol" }
     guard let fields = fields(node, "a protocol's description", known) else { return nil }
     head(fields, node.mark, name)
@@ -75,7 +82,11 @@ public struct DescriptionReader: ValueReader {
     if let node = fields["plan"] { description.plan = plan(node) }
     if let node = fields["examples"] { examples(node) }
     if let node = fields["raw"] { raw(node) }
-    return DescribedProtocol(description: description, line: line)
+    var described = DescribedProtocol(description: description, line: line)
+    described.notes = old.notes.map {
+      ProfileProblem(file: file, line: $0.mark.line, column: $0.mark.column, message: $0.message)
+    }
+    return described
   }
 
   private mutating func head(_ fields: [String: YAMLNode], _ mark: YAMLMark, _ given: String?) {

@@ -10,10 +10,8 @@ extension ProtocolDescription {
     /// The bits `lowest`…`lowest + count − 1` that are taken from the raw number before anything else; nil for all
     /// bits.
     public var bits: Bits?
-    /// Added to the raw number, before it is scaled.
-    public var offset: Int = 0
-    /// The factor by which the raw number is multiplied after `offset` was added.
-    public var scale = Scale.one
+    /// How the value is calculated from the raw number.
+    public var formula = Formula.raw
     /// Raw numbers that mean "unknown".
     public var unknownNumbers: [Int] = []
     /// Texts that mean "unknown".
@@ -39,12 +37,6 @@ extension ProtocolDescription {
     public var isList = false
     /// How a number is written in a text that is sent; nil for as few characters as it needs.
     public var form: TextForm?
-    /// Rules that replace this field's encoding, offset and scale, chosen by the raw number of another field, which may
-    /// come later in the message. Without a rule for that number, or without that field, the ones of this field apply.
-    public var variants: Variants?
-    /// A rule for raw numbers above a limit, such as 101 for −1 °C.
-    public var above: Above?
-
     /// A field of this type.
     public init(_ name: String, _ type: FieldType) { (self.name, self.type) = (name, type) }
   }
@@ -60,40 +52,6 @@ extension ProtocolDescription {
     public var isPrefixed = false
     /// A form with these numbers of digits.
     public init(digits: Int, decimals: Int) { (self.digits, self.decimals) = (digits, decimals) }
-  }
-
-  /// Rules that depend on another field.
-  public struct Variants: Sendable, Hashable {
-    /// The name of the other field.
-    public var by: String
-    /// The rules by that field's raw number.
-    public var rules: [Int: Rule]
-    /// Rules that depend on the field `by`.
-    public init(by: String, rules: [Int: Rule]) { (self.by, self.rules) = (by, rules) }
-
-    /// The properties of a field that a rule replaces.
-    public struct Rule: Sendable, Hashable {
-      /// The number's encoding.
-      public var encoding: NumberFormat.Encoding
-      /// See `Field.offset`.
-      public var offset: Int
-      /// See `Field.scale`.
-      public var scale: Scale
-      /// A rule of these parts.
-      public init(encoding: NumberFormat.Encoding, offset: Int, scale: Scale) {
-        (self.encoding, self.offset, self.scale) = (encoding, offset, scale)
-      }
-    }
-  }
-
-  /// A rule for a field's raw numbers above a limit.
-  public struct Above: Sendable, Hashable {
-    /// The largest raw number for which the field's own offset and scale apply.
-    public var limit: Int
-    /// The rule for larger raw numbers; its encoding is ignored.
-    public var rule: Variants.Rule
-    /// A rule for raw numbers above `limit`.
-    public init(limit: Int, rule: Variants.Rule) { (self.limit, self.rule) = (limit, rule) }
   }
 
   /// How a field's raw value is encoded.
@@ -155,28 +113,14 @@ extension ProtocolDescription {
     }
   }
 
-  /// A factor as a fraction, so that 0.01 is exact.
-  public struct Scale: Sendable, Hashable {
-    /// The numerator; not 0.
-    public var numerator: Int
-    /// The denominator; above 0.
-    public var denominator: Int
-    /// A fraction.
-    public init(_ numerator: Int, over denominator: Int = 1) {
-      (self.numerator, self.denominator) = (numerator, denominator)
-    }
-    /// The factor 1.
-    public static let one = Scale(1)
-    /// The nearest `Double`.
-    public var value: Double { Double(numerator) / Double(denominator) }
-  }
-
   /// A value that is calculated from others.
   public struct Derivation: Sendable, Hashable {
     /// The name.
     public var name: String
-    /// How the value is calculated.
-    public var rule: Rule
+    /// How the value is calculated. It is unknown when a value that it needs is unknown.
+    public var formula: Formula
+    /// A word for each word of the formula; unknown for other words. If there are none, the value is what the formula gives.
+    public var translations: [String: String] = [:]
     /// The unit; nil if there is none.
     public var unit: String?
     /// The quantity; nil if the unit implies it, or there is none.
@@ -185,44 +129,7 @@ extension ProtocolDescription {
     public var role: String?
     /// Whether only the description uses the value, so that it isn't shown to anybody.
     public var isHidden = false
-    /// A value that is calculated by this rule.
-    public init(_ name: String, _ rule: Rule) { (self.name, self.rule) = (name, rule) }
-
-    /// How a value is calculated from others; a and b below are the first and the second of their names. The result is
-    /// unknown when a value that it needs is unknown.
-    public enum Rule: Sendable, Hashable {
-      /// The first of these values that is known.
-      case first([String])
-      /// a / b · 100.
-      case percent(String, of: String)
-      /// a − b.
-      case difference(String, String)
-      /// The sum of these values; a list counts with all of its elements.
-      case sum([String])
-      /// The smallest of a list.
-      case least(String)
-      /// The largest of a list.
-      case greatest(String)
-      /// −a.
-      case negated(String)
-      /// a · b.
-      case product(String, String)
-      /// `charging` for a positive current, `discharging` for a negative one, `not_charging` up to `deadBand`, in the
-      /// field's unit, either way.
-      case chargeBySign(String, deadBand: Double)
-      /// The position of a between `empty` and `full`, in percent: 0 below, 100 above.
-      case percentOfRange(String, empty: String, full: String)
-      /// a if the boolean `when` is true (with `isNegated`: false); otherwise unknown.
-      case condition(String, when: String, isNegated: Bool)
-      /// a if it is in this range; otherwise unknown.
-      case within(String, ClosedRange<Double>)
-      /// This word if `when` is true or, with `contains`, if the flags or the word in `when` contain that; otherwise
-      /// unknown.
-      case word(String, when: String, contains: String?)
-      /// A word for each word of a field; unknown for other words.
-      case words(String, [String: String])
-      /// The raw number of a field whose value is a word.
-      case number(of: String)
-    }
+    /// A value that is calculated by this formula.
+    public init(_ name: String, _ formula: Formula) { (self.name, self.formula) = (name, formula) }
   }
 }

@@ -38,12 +38,17 @@ extension ProtocolDescription {
 
   /// Pairs of parameters that contradict each other as they are set: "empty" isn't less than "full".
   public var contradictions: [(empty: String, full: String)] {
-    derived.compactMap { derivation in
-      guard case .percentOfRange(_, let empty, let full) = derivation.rule,
-        let least = parameter(empty)?.number, let most = parameter(full)?.number, least >= most
-      else { return nil }
-      return (empty, full)
+    var found: [(empty: String, full: String)] = []
+    for derivation in derived {
+      derivation.formula.root.visit { part in
+        guard case .call(.percent, let parts) = part, parts.count == 3, case .name(let empty) = parts[1],
+          case .name(let full) = parts[2], let least = parameter(empty)?.number, let most = parameter(full)?.number,
+          least >= most
+        else { return }
+        found.append((empty, full))
+      }
     }
+    return found
   }
 
   /// The parameter with this name; nil if there is none.

@@ -63,11 +63,8 @@ extension ProtocolDescription {
     public var range: ClosedRange<Int>
     /// How the argument is encoded in the request; nil for decimal text.
     public var format: NumberFormat?
-    /// What is added to the raw number before scaling. The value that the argument sets is (raw + offset) · scale; a person types the
-    /// raw number.
-    public var offset = 0
-    /// The factor by which the sum of raw number and `offset` is multiplied.
-    public var scale = Scale.one
+    /// The value that the argument sets, of the raw number, which is what a person types. It is linear, and `offset` is a whole number.
+    public var formula = Formula.raw
     /// The unit; nil if there is none.
     public var unit: String?
     /// The raw number when the argument is left out; nil if it must not be left out.

@@ -9,7 +9,7 @@ struct Decoding {
   private var places: [String: Int] = [:]
   private var valueCount = 0
   /// Numbers whose meaning depends on another field, with the index of their value and the index in its list.
-  private var undecided: [(place: Int, element: Int?, field: ProtocolDescription.Field, bits: UInt64)] = []
+  private var undecided: [(place: Int, element: Int?, field: ProtocolDescription.Field, raw: Int, bits: UInt64?)] = []
   private var offset = 0
   /// Whether an unknown tag has ended the reading.
   private var isCut = false
@@ -49,10 +49,22 @@ struct Decoding {
 
   /// Adds the meaning of a raw number. Counts a problem if the number has none, unless the description says that it
   /// means "unknown".
-  private mutating func add(_ raw: Int, _ field: ProtocolDescription.Field, _ isElement: Bool) {
-    let value = field.meaning(of: raw)
+  private mutating func add(_ raw: Int, _ field: ProtocolDescription.Field, _ isElement: Bool, bits: UInt64? = nil) {
+    if field.formula.linear == nil, field.formula.dependsOnOthers {
+      add(field, .nothing, raw: raw, isElement: isElement)
+      return wait(field, raw, bits)
+    }
+    let value = field.meaning(of: raw, bits: bits)
     if field.isNonsense(raw, value) { result.problemCount += 1 }
     add(field, value, raw: raw, isElement: isElement)
+  }
+
+  /// Remembers the value that was added last, as it is calculated when all fields have been read.
+  private mutating func wait(_ field: ProtocolDescription.Field, _ raw: Int, _ bits: UInt64?) {
+    guard let place = places[field.name] else { return }
+    var element: Int?
+    if case .list(let list) = result.values[place].value { element = list.count - 1 }
+    undecided.append((place, element, field, raw, bits))
   }
 
   /// Adds a field that could not be read.
@@ -63,20 +75,13 @@ struct Decoding {
 
   private func raw(of name: String) -> Int? { places[name].flatMap { result.values[$0].raw } ?? known[name] }
 
-  /// Sets the values of numbers whose meaning depends on another field.
-  mutating func settleVariants() {
+  /// Calculates the values that depend on other fields.
+  mutating func settleFormulas() {
     for item in undecided {
-      guard let variants = item.field.variants, case .number(var format) = item.field.type else { continue }
-      guard let number = raw(of: variants.by) else {
-        // The other field may be in the part that couldn't be read.
-        if isCut { set(item.place, item.element, to: .nothing) }
-        continue
-      }
-      guard let rule = variants.rules[number] else { continue }
-      format.encoding = rule.encoding
-      let whole = format.whole(item.bits)
-      let value = whole.map { item.field.meaning(of: $0, rule: rule) } ?? .nothing
-      if whole.map({ item.field.isNonsense($0, value) }) ?? true { result.problemCount += 1 }
+      // The other field may be in the part that couldn't be read.
+      if isCut, item.field.formula.names.contains(where: { raw(of: $0) == nil }) { continue }
+      let value = item.field.meaning(of: item.raw, bits: item.bits, sent: { raw(of: $0) })
+      if item.field.isNonsense(item.raw, value) { result.problemCount += 1 }
       set(item.place, item.element, to: value)
     }
   }
@@ -232,12 +237,7 @@ struct Decoding {
       return true
     }
     let raw = field.taken(from: whole)
-    add(raw, field, isElement)
-    if field.variants != nil, let place = places[field.name] {
-      var element: Int?
-      if case .list(let list) = result.values[place].value { element = list.count - 1 }
-      undecided.append((place, element, field, bits))
-    }
+    add(raw, field, isElement, bits: bits)
     return true
   }
 

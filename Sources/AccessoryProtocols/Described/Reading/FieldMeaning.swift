@@ -3,9 +3,10 @@
 import AccessoryCore
 
 extension ProtocolDescription.Field {
-  /// The meaning of a raw number; `nothing` if it means "unknown", or overflows when it is scaled. A number without a word keeps
-  /// its digits as the word, since newer firmware has codes that no description knows.
-  func meaning(of raw: Int, rule: ProtocolDescription.Variants.Rule? = nil) -> PlainValue {
+  /// The meaning of a raw number; `nothing` if it means "unknown", or overflows when the value is calculated. A number without a word
+  /// keeps its digits as the word, since newer firmware has codes that no description knows. `bits` are the bits of the number, and
+  /// `sent` are the numbers of other fields.
+  func meaning(of raw: Int, bits: UInt64? = nil, sent: (String) -> Int? = { _ in nil }) -> PlainValue {
     if unknownNumbers.contains(raw) { return .nothing }
     if !flags.isEmpty {
       return .list(
@@ -13,15 +14,15 @@ extension ProtocolDescription.Field {
     }
     if !words.isEmpty { return .text(words[raw] ?? String(raw)) }
     if isBoolean { return .flag(raw != 0) }
-    let rule = above.flatMap { raw > $0.limit ? $0.rule : nil } ?? rule
-    let scale = rule?.scale ?? scale
-    let (sum, overflows) = raw.addingReportingOverflow(rule?.offset ?? offset)
-    guard !overflows else { return .nothing }
-    let (product, isTooLarge) = sum.multipliedReportingOverflow(by: scale.numerator)
-    guard !isTooLarge else { return .nothing }
-    if scale.denominator == 1 { return .whole(product) }
-    // Both numbers are exact below 2⁵³, so this is the `Double` nearest to the quotient.
-    return .number(Double(product) / Double(scale.denominator))
+    if let linear = formula.linear { return linear.plainValue(raw) ?? .nothing }
+    return formula.value(.exact(.init(raw)), encoded: { number(bits, in: $0) }, sent: sent) ?? .nothing
+  }
+
+  /// The number that these bits are in another encoding.
+  private func number(_ bits: UInt64?, in encoding: ProtocolDescription.NumberFormat.Encoding) -> Int? {
+    guard let bits, case .number(var format) = type else { return nil }
+    format.encoding = encoding
+    return format.whole(bits)
   }
 
   /// Whether a raw number without a meaning is an error: the description doesn't say that it means "unknown".
@@ -31,8 +32,8 @@ extension ProtocolDescription.Field {
   func meaning(of number: Double) -> PlainValue {
     guard number.isFinite else { return .nothing }
     if let whole = Int(exactly: number), unknownNumbers.contains(whole) { return .nothing }
-    if scale == .one && offset == 0 { return .number(number) }
-    return .number((number + Double(offset)) * Double(scale.numerator) / Double(scale.denominator))
+    if let linear = formula.linear { return .number(linear.value(number)) }
+    return formula.value(.near(number), sent: { _ in nil }) ?? .nothing
   }
 
   /// Extracts the field's bits from a raw number.
@@ -82,13 +83,9 @@ extension ProtocolDescription.Field {
 
   private func meaning(of number: DecimalNumber) -> PlainValue {
     if number.decimals == 0 { return meaning(of: number.mantissa) }
-    let (mantissa, overflows) = number.mantissa.multipliedReportingOverflow(by: scale.numerator)
-    let (divisor, isTooLarge) = number.divisor.multipliedReportingOverflow(by: scale.denominator)
-    guard !overflows, !isTooLarge else { return .nothing }
-    if offset != 0 {
-      return .number((number.value + Double(offset)) * Double(scale.numerator) / Double(scale.denominator))
-    }
-    return .number(Double(mantissa) / Double(divisor))
+    if let linear = formula.linear { return linear.value(number).map { .number($0) } ?? .nothing }
+    let fraction = ProtocolDescription.Fraction.reduced(number.mantissa, over: number.divisor)
+    return fraction.flatMap { formula.value(.exact($0), sent: { _ in nil }) } ?? .nothing
   }
 
   /// The number whose bytes these hexadecimal digits are; nil for a wrong number of bytes, and for any other text.

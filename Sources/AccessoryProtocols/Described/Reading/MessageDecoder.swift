@@ -94,7 +94,7 @@ public struct MessageDecoder: Sendable {
     case .pattern(let pattern): decoding.readPattern(pattern, of: [UInt8](copying: body))
     case .registers(let block): decoding.readBlock(part ?? block, of: body)
     }
-    decoding.settleVariants()
+    decoding.settleFormulas()
     decoding.result.unit = unit(header, content)
     return decoding.result
   }

@@ -154,17 +154,11 @@ struct BodyWriting {
     _ field: ProtocolDescription.Field, _ format: ProtocolDescription.NumberFormat, _ value: PlainValue?
   ) {
     if format.encoding == .float {
-      let number = (value?.asNumber ?? 0) * Double(field.scale.denominator) / Double(field.scale.numerator)
+      let number = field.formula.linear?.inverse(value?.asNumber ?? 0) ?? 0
       let bits = format.byteCount == 4 ? UInt64(Float(number).bitPattern) : number.bitPattern
       return body.append(bits: bits, format)
     }
-    var format = format
-    var rule: ProtocolDescription.Variants.Rule?
-    if let variants = field.variants {
-      rule = values[variants.by]?.asNumber.flatMap { Int(exactly: $0) }.flatMap { variants.rules[$0] }
-      if let rule { format.encoding = rule.encoding }
-    }
-    let raw = field.raw(for: value, rule: rule) ?? 0
+    let raw = field.raw(for: value) { values[$0]?.asNumber.flatMap { Int(exactly: $0) } } ?? 0
     written[field.name] = raw
     guard let part = field.bits else {
       // A number that doesn't fit is sent as the nearest number that does.

@@ -100,8 +100,9 @@ public struct MessageEncoder: Sendable {
 }
 
 extension ProtocolDescription.Field {
-  /// The raw number for a value; nil if there is none: the value is no number, or the field has no number for it.
-  func raw(for value: PlainValue?, rule: ProtocolDescription.Variants.Rule? = nil) -> Int? {
+  /// The raw number for a value; nil if there is none: the value is no number, or the field has no number for it. `sent` are the numbers
+  /// of other fields.
+  func raw(for value: PlainValue?, sent: (String) -> Int? = { _ in nil }) -> Int? {
     switch value {
     case nil, .nothing?: return unknownNumbers.first
     case .flag(let flag)?: return flag ? 1 : 0
@@ -119,22 +120,14 @@ extension ProtocolDescription.Field {
         raw |= 1 << bit
       }
       return raw
-    case .whole(let number)?: return raw(for: Double(number), rule)
-    case .number(let number)?: return raw(for: number, rule)
+    case .whole(let number)?: return raw(for: Double(number), sent)
+    case .number(let number)?: return raw(for: number, sent)
     case .bytes?: return nil
     }
   }
 
-  private func raw(for number: Double, _ rule: ProtocolDescription.Variants.Rule?) -> Int? {
-    guard let above else { return unscaled(number, rule) }
-    // If the field's own rule can't express the number, the rule for numbers above the limit does.
-    if let raw = unscaled(number, rule), raw <= above.limit, raw >= 0 { return raw }
-    return unscaled(number, above.rule)
-  }
-
-  private func unscaled(_ number: Double, _ rule: ProtocolDescription.Variants.Rule?) -> Int? {
-    let scale = rule?.scale ?? scale
-    let raw = (number * Double(scale.denominator) / Double(scale.numerator)).rounded() - Double(rule?.offset ?? offset)
-    return Int(exactly: raw)
+  private func raw(for number: Double, _ sent: (String) -> Int?) -> Int? {
+    if let linear = formula.linear { return Int(exactly: linear.inverse(number).rounded()) }
+    return formula.inverse(number, of: self, sent: sent)
   }
 }

@@ -58,12 +58,10 @@ enum TextWriting {
     guard let form = field.form else {
       if let raw = field.raw(for: value), isWhole(field, value, raw) { return String(raw) }
       guard let number = value?.asNumber else { return "0" }
-      let unscaled = number * Double(field.scale.denominator) / Double(field.scale.numerator) - Double(field.offset)
-      return "\(unscaled)"
+      return "\(field.formula.linear?.inverse(number) ?? 0)"
     }
     let factor = (0..<min(form.decimals, 9)).reduce(1.0) { power, _ in power * 10 }
-    let number = (value?.asNumber ?? 0) * Double(field.scale.denominator) / Double(field.scale.numerator)
-    let scaled = ((number - Double(field.offset)) * factor).rounded()
+    let scaled = ((field.formula.linear?.inverse(value?.asNumber ?? 0) ?? 0) * factor).rounded()
     guard let whole = Int(exactly: scaled) else { return "0" }
     let digits = String(whole.magnitude)
     let padded = String(repeating: "0", count: max(0, form.digits + form.decimals - digits.count)) + digits

@@ -109,7 +109,7 @@ import Testing
     arguments: [
       ("length", DescriptionKeys.length), ("window", DescriptionKeys.window), ("pairs", DescriptionKeys.pairs),
       ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces), ("column", DescriptionKeys.column),
-      ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
+      ("steps", DescriptionKeys.steps), ("derivation", DescriptionKeys.derivation),
       ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
       ("wake", DescriptionKeys.wake), ("registers", DescriptionKeys.registers),
       ("parameter", DescriptionKeys.parameter), ("start", DescriptionKeys.startStep),

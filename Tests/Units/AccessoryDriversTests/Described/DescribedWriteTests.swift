@@ -61,7 +61,9 @@ import Testing
   }
 
   /// An argument is typed as it is sent. Its unit stands beside it only where that is the number in this unit.
-  @Test(arguments: ["", ", scale: 0.1", ", offset: 2"]) func anArgumentIsTypedAsItIsSent(scaling: String) throws {
+  @Test(arguments: ["", ", value: raw / 10", ", value: raw + 2"]) func anArgumentIsTypedAsItIsSent(scaling: String)
+    throws
+  {
     let text = Self.text.replacing("default: 1}", with: "default: 1, unit: s\(scaling)}")
     let driver = Driver(try Self.description(text))
     #expect(

@@ -182,7 +182,7 @@ import Testing
       ("999999999.999999999", 999_999_999_999_999_999, 1_000_000_000),
     ] as [(String, Int, Int)])
   func scalesAreReadAsFractions(text: String, numerator: Int, denominator: Int) {
-    #expect(DescriptionReader.fraction(text) == Description.Scale(numerator, over: denominator))
+    #expect(DescriptionReader.fraction(text) == Description.Fraction(numerator, over: denominator))
   }
 
   @Test(arguments: [
@@ -237,11 +237,13 @@ import Testing
     let steps = try steps(
       """
       [{name: a, type: u8, bits: 0..3, stay: true, hidden: true}, {name: b, type: u8, stay: true, truth: true},
-       {name: c, type: u8, offset: -40, scale: 1/3, unit: °C, quantity: temperature, unknown: [0, 0xFF]},
+       {name: c, type: u8, value: (raw - 40) / 3, unit: °C, quantity: temperature, unknown: [0, 0xFF]},
        {name: d, type: u8, words: {0: idle, 0x10: "on"}}, {name: battery.faults, type: u16, flags: {15: hot}, list: true},
-       {name: e, type: u16, offset: -10000, scale: -0.01, variants: {by: f, 1: {encoding: sign-magnitude, offset: 0}}},
-       {name: f, type: u8, above: {100: {offset: -100, scale: -1}}}]
+       {name: e, type: u16, value: "if(f == 1, -sign_magnitude / 100, (10000 - raw) / 100)"},
+       {name: f, type: u8, value: "if(raw > 100, 100 - raw, raw)"}]
       """)
+    let unequal = try Description.Formula("if(f == 1, -sign_magnitude / 100, (10000 - raw) / 100)")
+    let split = try Description.Formula("if(raw > 100, 100 - raw, raw)")
     let expectation: [Description.Field] = [
       field("a", .number(u8)) {
         $0.bits = .init(lowest: 0, count: 4, staysHere: true); $0.isHidden = true
@@ -250,8 +252,7 @@ import Testing
         $0.bits = .init(lowest: 0, count: 8, staysHere: true); $0.isBoolean = true
       },
       field("c", .number(u8)) {
-        $0.offset = -40
-        $0.scale = .init(1, over: 3)
+        $0.formula = .scaled(over: 3, offset: -40)
         $0.unit = "°C"
         $0.quantity = "temperature"
         $0.unknownNumbers = [0, 255]
@@ -261,14 +262,9 @@ import Testing
         $0.flags = [15: "hot"]; $0.isList = true
       },
       field("e", .number(u16)) {
-        $0.offset = -10_000
-        $0.scale = .init(-1, over: 100)
-        $0.variants = .init(
-          by: "f", rules: [1: .init(encoding: .signMagnitude, offset: 0, scale: .init(-1, over: 100))])
+        $0.formula = unequal
       },
-      field("f", .number(u8)) {
-        $0.above = .init(limit: 100, rule: .init(encoding: .unsigned, offset: -100, scale: .init(-1)))
-      },
+      field("f", .number(u8)) { $0.formula = split },
     ]
     #expect(steps == expectation.map { .field($0) })
   }
@@ -297,7 +293,7 @@ import Testing
       protocol: x
       version: 1
       framings: {f: {layout: [start: DD, length: {type: u8, of: data}, data]}}
-      messages: {m: {tags: {0x79: [{name: n, type: u8}], 128: [{name: k, type: u16, variants: {by: l, 1: {scale: 2}}}],
+      messages: {m: {tags: {0x79: [{name: n, type: u8}], 128: [{name: k, type: u16, value: raw * l}],
         0xC0: [{name: l, type: u8}]}}}
       """
     guard case .tags(let tags) = try #require(try read(text).messages.first).body else {
@@ -360,12 +356,12 @@ import Testing
     let pairs = try lines("pairs: {Volt: {name: a, type: number}}, line_end: \"\\r\\n\", separator: \"=\"")
     #expect(
       pairs == .pairs(.init(lineEnd: [13, 10], separator: [0x3D], fields: ["Volt": field("a", .decimal(suffix: ""))])))
-    let pattern = try lines("pattern: \"41 {{ {a}, {b}V\\r\", types: {a: {type: hexnumber, scale: 0.25}}")
+    let pattern = try lines("pattern: \"41 {{ {a}, {b}V\\r\", types: {a: {type: hexnumber, value: raw / 4}}")
     #expect(
       pattern
         == .pattern(
           .init([
-            .literal(Array("41 { ".utf8)), .field(field("a", .hexadecimal) { $0.scale = .init(1, over: 4) }),
+            .literal(Array("41 { ".utf8)), .field(field("a", .hexadecimal) { $0.formula = .scaled(over: 4) }),
             .literal(Array(", ".utf8)), .field(field("b", .decimal(suffix: ""))), .literal(Array("V".utf8)),
           ])))
   }

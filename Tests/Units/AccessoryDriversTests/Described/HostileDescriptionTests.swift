@@ -53,10 +53,10 @@ import Testing
     let fields = [
       "{skip: N}", "{name: a, type: u8, repeat: N}", "{name: a, type: text, bytes: N}",
       "{name: a, type: hex, bytes: N}",
-      "{name: a, type: u8, bits: N}", "{name: a, type: u8, bits: 0..N}", "{name: a, type: u8, scale: N/0}",
+      "{name: a, type: u8, bits: N}", "{name: a, type: u8, bits: 0..N}", "{name: a, type: u8, value: raw * N x}",
       "{name: a, type: u8, unknown: N}", "{name: a, type: u8, words: {N: b}}", "{name: a, type: u8, flags: {N: b}}",
       "{name: a, type: scattered, places: N.0}", "{name: a, type: scattered, places: 0.N}",
-      "{name: a, type: u8, above: {N: {scale: 2}}}",
+      "{name: a, type: u8, scale: N/0}", "{name: a, type: u8, above: {N x: {scale: 2}}}",
     ].map { Self.head + "messages: {m: {fields: [\($0)]}}" }
     let rest = [
       "messages: {m: {when: {n: N}}}", "messages: {m: {tags: {N: [{name: a, type: u8}]}}}",
@@ -77,7 +77,7 @@ import Testing
 
   /// Widths that add up to more than an Int in the reader's own sums.
   @Test func widthsThatAddUpTooFarAreRefused() {
-    let wide = "{name: a%, type: i64, offset: 1000000000000, scale: 999999999.999999999, repeat: 255}"
+    let wide = "{name: a%, type: i64, value: (raw + 100000000000) * 999999999, repeat: 255}"
     let fields = (0..<255).map { wide.replacing("%", with: "\($0)") }.joined(separator: ",\n")
     let text = Self.head + "messages: {m: {fields: [{group: [\(fields)], repeat: 255}]}}\n"
     #expect(text.utf8.count < DescriptionReader.sizeLimit)

@@ -78,19 +78,23 @@ import Testing
         "4:51: bits must be one of 0 to 7, or a range like 0..3, the lowest first, not \"3..1\""
       ),
       ("{name: a, type: i8, bits: 1}", "4:51: bits are only for whole numbers of 0 or more"),
+      ("{name: a, type: text, value: raw}", "4:54: value is only for numbers"),
       (
-        "{name: a, type: u8, scale: 0}",
-        "4:52: scale must be a number other than 0 with up to 9 digits before its point and up to 9 after it, like "
-          + "0.01, or a fraction like 1/3, not \"0\""
+        "{name: a, type: u8, value: raw * 2, words: {1: b}}",
+        "4:52: value can't be combined with words: words stand for the number as it is sent"
       ),
-      ("{name: a, type: text, scale: 2}", "4:54: scale is only for numbers"),
+      ("{name: a, type: u8, value: 2}", "4:52: value: the formula doesn't name raw, the number that is sent"),
+      ("{name: a, type: u8, value: raw *}", "4:57: value: a number, a name or a ( was expected, not the end"),
+      ("{name: a, type: u8, value: raw = 1}", "4:56: value: \"=\" has no meaning in a formula: == compares"),
+      ("{name: a, type: u8, value: raw > 1}", "4:52: value: a field's formula gives a number, not true or false"),
       (
-        "{name: a, type: u8, offset: 1.5}",
-        "4:53: offset must be a whole number from -1000000000000 to 1000000000000, not \"1.5\""
+        "{name: a, type: u8, value: raw-1}",
+        "4:52: value: \"raw-1\" is one name: a minus needs blanks around it: raw - 1"
       ),
       (
-        "{name: a, type: u8, scale: 2, words: {1: b}}",
-        "4:52: scale can't be combined with words: words stand for the number as it is sent"
+        "{name: a, type: f32, value: signed}",
+        "4:53: value: signed, unsigned, sign_magnitude and bcd are only for whole "
+          + "numbers in bytes, without bits"
       ),
       (
         "{name: a, type: u8, unknown: 256}",
@@ -123,18 +127,8 @@ import Testing
         "{name: a, type: scattered, places: [0.8]}",
         "4:61: bits of a byte must be BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, with bits 0 to 7, not \"0.8\""
       ),
-      (
-        "{name: a, type: u8, variants: {1: {scale: 2}}}",
-        "4:55: variants must be {by: FIELD, 1: {offset: …, scale: …}}, not keys with values"
-      ),
-      (
-        "{name: a, type: u8, variants: {by: b, 1: {scale: 2}}}",
-        "4:60: \"b\" is not a field of this message: did you mean a?"
-      ),
-      (
-        "{name: a, type: u8, above: {256: {scale: 2}}}",
-        "4:53: a number of above must be a whole number from 0 to 255, not \"256\""
-      ),
+      ("{name: a, type: u8, value: raw * b}", "4:52: \"b\" is not a field of this message: did you mean a?"),
+      ("{name: a, type: f32}, {name: b, type: u8, value: raw * a}", "4:74: value: a is not a whole number"),
       ("{name: a, type: u8, repeat: 0}", "4:53: repeat must be a whole number from 1 to 255, not \"0\""),
       ("{name: a, type: u8, repeat: 256}", "4:53: repeat must be a whole number from 1 to 255, not \"256\""),
       ("{name: a, type: u8, repeat: b}", "4:53: \"b\" is not a field in front of this: there is none"),
@@ -181,15 +175,15 @@ import Testing
       ),
       (
         "{name: battery.voltage, type: u8}",
-        "4:32: battery.voltage is in V: say unit: \"V\", and a scale where the accessory counts otherwise"
+        "4:32: battery.voltage is in V: say unit: \"V\", and a value like raw / 10 where the accessory counts otherwise"
       ),
       (
         "{name: battery.voltage, type: u8, unit: mV}",
-        "4:32: battery.voltage is in V: say unit: \"V\", and a scale where the accessory counts otherwise"
+        "4:32: battery.voltage is in V: say unit: \"V\", and a value like raw / 10 where the accessory counts otherwise"
       ),
       (
         "{name: battery.time_to_full, type: u8}",
-        "4:32: battery.time_to_full is in s, min or h: say unit: \"s\", and a scale where the accessory counts otherwise"
+        "4:32: battery.time_to_full is in s, min or h: say unit: \"s\", and a value like raw / 10 where the accessory counts otherwise"
       ),
       (
         "{name: battery.cells, type: u8, unit: V}",

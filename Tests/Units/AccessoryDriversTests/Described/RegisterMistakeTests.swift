@@ -50,7 +50,8 @@ import Testing
       (group("\(good), {at: 2, name: a, type: u16}"), "the field a is already defined in line 3"),
       (group("{at: 1, name: a, type: u8}", function: 1), "type can't be used for a coil or an input, which is one bit"),
       (
-        group("{at: 1, name: a, scale: 2}", function: 2), "scale can't be used for a coil or an input, which is one bit"
+        group("{at: 1, name: a, value: raw / 2}", function: 2),
+        "value can't be used for a coil or an input, which is one bit"
       ),
       (group("{at: 1, name: a, words: {2: two}}", function: 2), "a number of words must be a whole number from 0 to 1"),
       (head + "registers: {g: {fields: [\(good)]}}\n", "function is missing"),

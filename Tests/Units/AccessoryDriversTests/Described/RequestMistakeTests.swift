@@ -9,57 +9,51 @@ import Testing
   /// Derived values in brackets, which begin in line 5, column 11.
   @Test(
     arguments: [
+      ("{name: b, unit: V}", "5:11: a derived value needs a value: {name: n, value: a - b}"),
+      ("{name: b, value: []}", "5:28: value must be a formula, like (raw - 2731) / 10, not a list"),
       (
-        "{name: b, of: a}",
-        "5:11: a derived value needs a name, a rule, and of: {name: n, rule: difference, of: [a, b]}"
+        "{name: b, value: frist(a)}",
+        "5:28: value: \"frist\" is not a function: there are if, first, min, max, sum, percent, charging, number"
       ),
-      ("{name: b, rule: frist, of: [a, a]}", "5:27: \"frist\" is not a rule: did you mean first?"),
-      ("{name: a, rule: negated, of: a}", "5:18: a is already defined in line 4"),
-      ("{name: b, rule: negated, of: x}", "5:40: of: there is no value \"x\": did you mean a?"),
+      ("{name: a, value: -a}", "5:18: a is already defined in line 4"),
+      ("{name: b, value: -x}", "5:28: value: there is no value \"x\": did you mean a?"),
+      ("{name: b, value: a-t}", "5:28: value: \"a-t\" is one name: a minus needs blanks around it: a - t"),
       (
-        "{name: b, rule: negated, of: d}, {name: d, rule: negated, of: a}",
-        "5:40: d is derived later: a value must be defined before the values that are derived from it"
-      ),
-      (
-        "{name: b, rule: negated, of: b}",
-        "5:40: b is derived later: a value must be defined before the values that are derived from it"
-      ),
-      ("{name: b, rule: negated, of: s}", "5:40: of: s is a text, and must be a number"),
-      ("{name: b, rule: negated, of: c}", "5:40: of: c is a list, and must be a number"),
-      ("{name: b, rule: difference, of: a}", "5:43: difference needs 2 values, not 1"),
-      ("{name: b, rule: first, of: a}", "5:38: first needs 2 to 16 values, not 1"),
-      (
-        "{name: b, rule: first, of: [a, s]}",
-        "5:18: b takes the first known value, so all values must be of one kind, and s is of another"
-      ),
-      ("{name: b, rule: sum, of: a}", "5:36: of: a is a number, and must be a list of numbers, or one of several"),
-      ("{name: b, rule: least, of: a}", "5:38: of: a is a number, and must be a list of numbers"),
-      ("{name: b, rule: negated, of: a, dead_band: 1}", "5:54: dead_band is only for the rule charge-by-sign"),
-      (
-        "{name: b, rule: charge-by-sign, of: a, dead_band: -1}",
-        "5:61: dead_band must be a number of 0 or more, like 0.05, not \"-1\""
-      ),
-      ("{name: b, rule: word, of: t}", "5:37: word is missing: the value that the rule gives"),
-      (
-        "{name: b, rule: word, of: l, word: x}",
-        "5:37: of: l is flags, and must be true or false, or flags with contains"
-      ),
-      ("{name: b, rule: word, of: l, contains: hto, word: x}", "5:50: \"hto\" is not a flag of l: did you mean hot?"),
-      ("{name: b, rule: words, of: w}", "5:38: words are missing: the new word for each word, like {bulk: charging}"),
-      ("{name: b, rule: words, of: w, words: {blk: x}}", "5:49: \"blk\" is not a word of w: did you mean bulk?"),
-      ("{name: b, rule: percent-of-range, of: [a, a]}", "5:49: percent-of-range needs 3 values, not 2"),
-      ("{name: b, rule: if, of: [a, a]}", "5:35: of: a is a number, and must be true or false"),
-      ("{name: b, rule: within, of: a}", "5:39: from or to is missing: the limits of the value"),
-      ("{name: b, rule: within, of: a, from: 3, to: 2}", "5:55: to is less than from, which is 3"),
-      ("{name: b, rule: within, of: a, to: x}", "5:46: to must be a number, like 21.5, not \"x\""),
-      ("{name: b, rule: within, of: t, to: 1}", "5:39: of: t is true or false, and must be a number"),
-      ("{name: b, rule: negated, of: a, to: 1}", "5:47: to is only for the rule within"),
-      (
-        "{name: battery.power, rule: negated, of: a}",
-        "5:18: battery.power is in W: say unit: \"W\", and a scale where the accessory counts otherwise"
+        "{name: b, value: -d}, {name: d, value: -a}",
+        "5:28: d is derived later: a value must be defined before the values that are derived from it"
       ),
       (
-        "{name: battery.charging, rule: words, of: w, words: {bulk: chraging}}",
+        "{name: b, value: b}",
+        "5:28: b is derived later: a value must be defined before the values that are derived from it"
+      ),
+      ("{name: b, value: 5}", "5:28: value: a value must be derived from at least one value that is read"),
+      ("{name: b, value: raw}", "5:28: value: raw is the number of a field: name the values here"),
+      ("{name: b, value: -s}", "5:28: value: s is a text, and must be a number"),
+      ("{name: b, value: 2 * c}", "5:28: value: c is a list, and must be a number"),
+      ("{name: b, value: \"first(a)\"}", "5:29: value: first needs 2 to 16 values, not 1"),
+      (
+        "{name: b, value: \"first(a, s)\"}",
+        "5:28: value: the formula gives one of several values, so all must be of one kind: a is a number, and s is a text"
+      ),
+      ("{name: b, value: sum(t)}", "5:28: value: t is true or false, and must be a number, or a list of numbers"),
+      ("{name: b, value: min(a)}", "5:28: value: a is a number, and must be a list of numbers"),
+      ("{name: b, value: \"if(l, 'x')\"}", "5:28: value: l is flags, and must be true or false"),
+      ("{name: b, value: \"if('hto' in l, 'x')\"}", "5:28: \"hto\" is not a flag of this value: did you mean hot?"),
+      ("{name: b, value: \"if(w == 'blk', 'x')\"}", "5:28: \"blk\" is not a word of this value: did you mean bulk?"),
+      ("{name: b, value: \"if(a == s, a)\"}", "5:28: value: a number can't be compared with a text"),
+      (
+        "{name: b, value: \"if(a in l, a)\"}",
+        "5:28: value: in needs a text in front of it, like 'battery-low' in battery.warnings"
+      ),
+      ("{name: b, value: number(a)}", "5:28: value: a is a number, and must be a word that stands for a number"),
+      ("{name: b, value: w, translate: {blk: x}}", "5:43: \"blk\" is not a word of b: did you mean bulk?"),
+      ("{name: b, value: a, translate: {x: x}}", "5:42: translate is for words, and the formula gives a number"),
+      (
+        "{name: battery.power, value: -a}",
+        "5:18: battery.power is in W: say unit: \"W\", and a value like raw / 10 where the accessory counts otherwise"
+      ),
+      (
+        "{name: battery.charging, value: w, translate: {bulk: chraging}}",
         "5:18: battery.charging must be one of charging, discharging, not_charging, full, and can't be \"chraging\""
       ),
     ] as [(String, String)])
@@ -87,9 +81,9 @@ import Testing
 
   @Test func nothingFollowsFromParametersAlone() {
     let mistakes = DescriptionSample.rest(
-      "parameters: {p: {from: 0, to: 9}}\nderived: [{name: b, rule: negated, of: p}]\n")
+      "parameters: {p: {from: 0, to: 9}}\nderived: [{name: b, value: -p}]\n")
     #expect(
-      mistakes == ["6:40: a value must be derived from at least one value that is read, and these are only parameters"])
+      mistakes == ["6:28: value: a value must be derived from at least one value that is read"])
   }
 
   /// Requests in braces, which begin in line 5, column 15.
@@ -295,7 +289,7 @@ import Testing
       messages:
         m: {when: {n: 1}, fields: [{name: a, type: u9}]}
       derived:
-        - {name: b, rule: negated, of: a}
+        - {name: b, value: -a}
       requests:
         q: {send: f, with: {n: 1}, reply: k}
       """)

@@ -69,7 +69,7 @@ import Testing
               - {at: 0, name: ac_load, type: u16, unit: "%", role: ups.load}
               - {at: 1, name: ac_in, type: u16, unit: V}
         derived:
-          - {name: ac, rule: negated, of: ac_in, unit: V, role: input.voltage}
+          - {name: ac, value: -ac_in, unit: V, role: input.voltage}
         """.utf8), file: "f")
     #expect(described.description.messages.flatMap(\.fields).map(\.role) == ["ups.load", nil])
     #expect(described.description.derived.map(\.role) == ["input.voltage"])

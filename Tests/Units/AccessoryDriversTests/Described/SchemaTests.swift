@@ -34,7 +34,7 @@ import Testing
     ("check", DescriptionKeys.check), ("window", DescriptionKeys.window), ("pairs", DescriptionKeys.pairs),
     ("message", DescriptionKeys.message), ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces),
     ("field", DescriptionKeys.field), ("column", DescriptionKeys.field + DescriptionKeys.column),
-    ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
+    ("steps", DescriptionKeys.steps), ("derivation", DescriptionKeys.derivation),
     ("request", DescriptionKeys.request), ("argument", DescriptionKeys.argument), ("plan", DescriptionKeys.plan),
     ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll), ("wake", DescriptionKeys.wake),
     ("example", DescriptionKeys.example), ("modbus", DescriptionKeys.modbus), ("registers", DescriptionKeys.registers),

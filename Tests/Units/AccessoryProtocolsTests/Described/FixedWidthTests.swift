@@ -12,7 +12,7 @@ import Testing
   private static let columns: ProtocolDescription.Columns = {
     func tenths(_ name: String) -> ProtocolDescription.Field {
       var field = ProtocolDescription.Field(name, .decimal(suffix: ""))
-      (field.scale, field.dashesMeanUnknown) = (.init(1, over: 10), true)
+      (field.formula, field.dashesMeanUnknown) = (.scaled(over: 10), true)
       return field
     }
     var hex = ProtocolDescription.Field("code", .hexadecimal)

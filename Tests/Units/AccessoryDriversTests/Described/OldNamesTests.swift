@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryProtocols
+import TestSupport
+import Testing
+
+@testable import AccessoryDrivers
+
+/// Descriptions in the keys of earlier versions are read as before.
+@Suite struct OldNamesTests {
+  private static let folder = ProjectFolder.path + "/Tests/Data/OldDescriptions"
+
+  private static func read(_ path: String) throws -> DescribedProtocol {
+    try DescriptionReader.read(SmallFile.read(path, limit: 1 << 20), file: path)
+  }
+
+  /// Today's spelling of an old file.
+  private static func today(_ file: String) -> String {
+    let shipped = ProjectFolder.path + "/Sources/CDescriptions/Descriptions/" + file
+    let isShipped = BuiltInDescriptions.names.contains(String(file.dropLast(5)))
+    return isShipped ? shipped : ProjectFolder.path + "/Examples/Protocols/" + file
+  }
+
+  @Test func thereIsAnOldFileOfEachDescription() {
+    let files = Directory.names(in: Self.folder).filter { $0.hasSuffix(".yaml") }
+    #expect(Set(files).isSuperset(of: BuiltInDescriptions.names.map { $0 + ".yaml" }) && files.count == 20)
+  }
+
+  @Test(arguments: Directory.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted())
+  func anOldFileMeansWhatTodaysMeans(file: String) throws {
+    let (old, new) = (try Self.read(Self.folder + "/" + file), try Self.read(Self.today(file)))
+    #expect(new.notes.isEmpty, "today's has no old keys")
+    #expect(old.description.framings == new.description.framings && old.line == new.line)
+    #expect(old.description.messages == new.description.messages)
+    #expect(old.description.requests == new.description.requests)
+    #expect(old.description.derived == new.description.derived && old.description.plan == new.description.plan)
+    #expect(old.description.units == new.description.units && old.description.parameters == new.description.parameters)
+    #expect(DescriptionCheck.problems(in: old, file: file).map(\.description) == [])
+  }
+
+  // MARK: - Old keys
+
+  private static let head =
+    "protocol: x\nversion: 1\nframings: {f: {layout: [start: DD, n: u8, length: {type: u8, of: data}, data]}}\n"
+
+  private static func notes(_ text: String) throws -> [String] {
+    try DescriptionReader.read(Array((head + text + "\n").utf8), file: "f").notes.map(\.description)
+  }
+
+  @Test(
+    arguments: [
+      ("offset: -40", "value: raw - 40"), ("scale: 0.01", "value: raw / 100"), ("scale: -0.1", "value: -raw / 10"),
+      ("offset: -2731, scale: 0.1", "value: (raw - 2731) / 10"), ("scale: 1/3", "value: raw / 3"),
+      ("offset: -30000, scale: -0.1", "value: (30000 - raw) / 10"), ("offset: 5, scale: -1", "value: -5 - raw"),
+      ("scale: 100/255", "value: raw * 20 / 51"), ("scale: 2.5", "value: raw * 5 / 2"),
+      ("above: {100: {offset: -100, scale: -1}}", "value: if(raw > 100, 100 - raw, raw)"),
+      (
+        "offset: -5, variants: {by: n, 1: {encoding: sign-magnitude, offset: 0}, 2: {scale: 2}}",
+        "value: if(n == 1, sign_magnitude, if(n == 2, (raw - 5) * 2, raw - 5))"
+      ),
+    ] as [(String, String)])
+  func theArithmeticOfAFieldBecomesAFormula(old: String, today: String) throws {
+    let fields = { (keys: String) in "messages: {m: {fields: [{name: n, type: u8}, {name: a, type: u16, \(keys)}]}}" }
+    let notes = try Self.notes(fields(old))
+    #expect(notes.count == 1 && notes[0].hasSuffix(" is an old spelling: write \(today)"), "\(notes)")
+    #expect(notes[0].hasPrefix("f:4:"))
+    func read(_ text: String) throws -> ProtocolDescription {
+      try DescriptionReader.read(Array((Self.head + fields(text) + "\n").utf8), file: "f").description
+    }
+    #expect(try read(old) == read(today.replacing("value: ", with: "value: \"") + "\""))
+  }
+
+  @Test(
+    arguments: [
+      ("rule: first, of: [a, b]", "first(a, b)"), ("rule: percent, of: [a, b]", "percent(a, b)"),
+      ("rule: percent-of-range, of: [a, b, a]", "percent(a, b, a)"), ("rule: difference, of: [a, b]", "a - b"),
+      ("rule: product, of: [a, b]", "a * b"), ("rule: sum, of: [a, l]", "sum(a, l)"), ("rule: sum, of: l", "sum(l)"),
+      ("rule: least, of: l", "min(l)"), ("rule: greatest, of: [l]", "max(l)"), ("rule: negated, of: a", "-a"),
+      ("rule: if, of: [a, t]", "if(t, a)"), ("rule: unless, of: [a, t]", "if(not t, a)"),
+      ("rule: within, of: a, from: 1, to: 3.5", "if(a >= 1 and a <= 3.5, a)"),
+      ("rule: charge-by-sign, of: a, dead_band: 0.05", "charging(a, 0.05)"),
+      ("rule: charge-by-sign, of: a", "charging(a)"), ("rule: word, of: t, word: on", "if(t, 'on')"),
+      ("rule: word, of: f, contains: hot, word: it's", "if('hot' in f, \"it's\")"),
+      ("rule: number, of: w", "number(w)"),
+    ] as [(String, String)])
+  func aRuleOfADerivedValueBecomesAFormula(old: String, formula: String) throws {
+    let text = """
+      messages: {m: {fields: [{name: a, type: u8}, {name: b, type: u8}, {name: l, type: u8, repeat: 2}, {name: t, type: u8,
+        truth: true}, {name: f, type: u8, flags: {0: hot}}, {name: w, type: u8, words: {1: bulk}}]}}
+      derived:
+        - {name: d, \(old)}
+      """
+    let described = try DescriptionReader.read(Array((Self.head + text + "\n").utf8), file: "f")
+    #expect(described.description.derived.map(\.formula) == [try ProtocolDescription.Formula(formula)])
+    #expect(described.notes.map(\.message) == ["rule and of is an old spelling: write value: \(formula)"])
+  }
+
+  @Test(
+    arguments: [
+      ("scale: 0", "4:52: scale must be a number other than 0 (write a formula in its place: value: raw / 100)"),
+      ("offset: 1.5", "4:53: offset must be a whole number (write a formula in its place: value: (raw - 2731) / 10)"),
+      (
+        "variants: {1: {scale: 2}}",
+        "4:55: variants must be {by: FIELD, 1: {offset: …, scale: …}} (write a formula in their place: if(FIELD == 1, …, …))"
+      ),
+      (
+        "above: {x: {scale: 2}}",
+        "4:52: above must be a number with a rule (write a formula in its place: if(raw > 100, 100 - raw, raw))"
+      ),
+      ("scale: 2, value: raw", "4:52: scale is a part of value today: leave it out"),
+    ] as [(String, String)])
+  func oldKeysThatCannotBeReadSayWhatToWrite(old: String, mistake: String) {
+    #expect(DescriptionSample.message("fields: [{name: a, type: u8, \(old)}]") == [mistake])
+  }
+}
