@@ -134,7 +134,7 @@ import Testing
           framings:
             line: {layout: [data, end: "\\n"]}
           messages:
-            state: {pattern: "S{mode} {heat}", types: {mode: {type: word, words: {N: on, F: off}}, heat: {type: number, value: raw / 10}}}
+            state: {pattern: "S{mode} {heat}", types: {mode: {type: word, translate: {N: on, F: off}}, heat: {type: number, value: raw / 10}}}
           requests:
             state: {send: line, data: "S", reply: state}
             start: {send: line, data: "N", write: true, sets: {mode: on}}

@@ -124,7 +124,7 @@ enum MadeUpDescription {
       case 2 where depth < 4:
         text += margin + "- tail:\n" + list(1, from: number * 10 + 10, depth: depth + 1, &script)
       case 3 where depth < 4:
-        text += margin + "- when: {a: \(script.number(below: 4))}\n" + margin + "  fields:\n"
+        text += margin + "- at_least: {a: \(script.number(below: 4))}\n" + margin + "  fields:\n"
         text += list(1, from: number * 10 + 10, depth: depth + 1, &script)
       default: text += margin + "- \(field(number, &script))\n"
       }
@@ -200,9 +200,10 @@ enum MadeUpDescription {
         "number", "number, suffix: V", "number, form: 000.0, value: raw / 10", "hexnumber, form: 0x0000",
         "hexnumber, as: i16",
         "bitstring, flags: {0: low, 3: high}",
-        "bitstring, first: lowest, flags: {0: low}", "word, words: {ON: 1, OFF: 0}, truth: true",
-        "word, words: {L: line}", "text",
-        "number, optional: true", "number, unknown: \"---\"", "number, unknown: dashes, form: 00.0",
+        "bitstring, lowest_first: true, flags: {0: low}", "word, translate: {ON: 1, OFF: 0}, truth: true",
+        "word, translate: {L: line}", "text",
+        "number, may_be_missing: true", "number, optional: true", "number, unknown: \"---\"",
+        "number, unknown: dashes, form: 00.0",
         "number, at: 2, count: 3",
       ], &script)
     let name = ["a", "b", "c", "d", "e"][number % 5]

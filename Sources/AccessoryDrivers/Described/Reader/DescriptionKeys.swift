@@ -19,7 +19,7 @@ enum DescriptionKeys {
   static let check = ["algorithm", "over", "order", "as", "unless_empty", "bump"]
   static let window = ["pattern", "mask"]
   static let pairs = ["begin", "separator", "close"]
-  static let units = ["element", "from", "to", "default", "sent", "received", "scan"]
+  static let units = ["element", "from", "to", "default", "request_adds", "reply_adds", "scan"]
   static let message = [
     "framing", "when", "unless", "fields", "tags", "pairs", "columns", "table", "pattern", "types", "line_end",
     "separator",
@@ -29,13 +29,13 @@ enum DescriptionKeys {
   static let pieces = ["index", "first", "count", "each", "silence"]
   static let field = [
     "name", "type", "bits", "stay", "value", "unit", "quantity", "role", "unknown", "words", "flags", "truth",
-    "repeat", "list", "hidden", "bytes", "padding", "places", "sign", "suffix", "first",
-    "form", "as",
+    "repeat", "list", "hidden", "bytes", "padding", "places", "sign", "suffix", "lowest_first",
+    "translate", "form", "as",
   ]
   /// The keys of a field in a column, beside those of every field.
-  static let column = ["column", "at", "count", "optional"]
+  static let column = ["column", "at", "count", "may_be_missing"]
   /// The keys of other steps in a sequence of fields.
-  static let steps = ["skip", "group", "repeat", "tail", "when", "fields"]
+  static let steps = ["skip", "group", "repeat", "tail", "at_least", "fields"]
   static let parameter = ["summary", "unit", "from", "to", "default"]
   static let derivation = [
     "name", "value", "translate", "unit", "quantity", "role", "hidden",

@@ -139,13 +139,13 @@ extension DescriptionReader {
     for entry in entries(node, "columns of the table", limit: 64) ?? [] {
       let head = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
       guard label(head, "a head") != nil,
-        let fields = fields(entry.value, "a column", DescriptionKeys.field + ["optional"])
+        let fields = fields(entry.value, "a column", DescriptionKeys.field + ["may_be_missing"])
       else { continue }
       guard let field = field(fields, entry.value.mark, .text, &scope) else { continue }
       if !field.flags.isEmpty, let node = fields["flags"] {
         report(node.mark, "a column of a table has one value in each line, so it can't have flags")
       }
-      let isOptional = fields["optional"].flatMap { flag($0, "optional") } ?? false
+      let isOptional = fields["may_be_missing"].flatMap { flag($0, "may_be_missing") } ?? false
       table.columns.append(.init(entry.key, isOptional: isOptional, field))
     }
     return .table(table)
@@ -176,7 +176,7 @@ extension DescriptionReader {
     guard let fields = fields(node, "a column", DescriptionKeys.field + DescriptionKeys.column) else { return nil }
     guard let field = field(fields, node.mark, .text, &scope) else { return nil }
     var column = ProtocolDescription.Column(last.map { $0.place + 1 } ?? 0, field)
-    set(&column.isOptional, fields["optional"].flatMap { flag($0, "optional") })
+    set(&column.isOptional, fields["may_be_missing"].flatMap { flag($0, "may_be_missing") })
     if how == .places {
       guard let at = fields["at"], let count = fields["count"] else {
         report(

@@ -11,7 +11,7 @@ extension DescriptionReader {
   /// Keys that are valid only with some types.
   private static let options: [(key: String, types: [String])] = [
     ("bytes", ["text", "hex"]), ("padding", ["text"]), ("places", ["scattered"]), ("sign", ["scattered"]),
-    ("suffix", ["number"]), ("first", ["bitstring"]), ("as", ["hexnumber"]),
+    ("suffix", ["number"]), ("lowest_first", ["bitstring"]), ("as", ["hexnumber"]), ("translate", ["word"]),
     ("form", ["number", "hexnumber", "bitstring"]),
   ]
 
@@ -78,12 +78,11 @@ extension DescriptionReader {
       }
       return .hexadecimalBytes(format)
     case "bitstring":
-      let first = keys["first"].flatMap { word($0, "first", among: ["highest", "lowest"]) }
-      return .bitText(firstIsHighest: first != "lowest")
+      return .bitText(firstIsHighest: keys["lowest_first"].flatMap { flag($0, "lowest_first") } != true)
     case "text": return .plainText
     case "word":
-      guard let words = keys["words"] else {
-        report(node.mark, "words are missing for type: word, like {ON: 1, OFF: 0}")
+      guard let words = keys["translate"] else {
+        report(node.mark, "translate is missing for type: word, like {ON: 1, OFF: 0}")
         return nil
       }
       return .word(wordNumbers(words))
@@ -170,7 +169,7 @@ extension DescriptionReader {
   /// Reads the raw number of each word in text: the number that the file gives it or, when the file gives words, the
   /// position of the entry.
   private mutating func wordNumbers(_ node: YAMLNode) -> [String: Int] {
-    let entries = entries(node, "words", limit: 256) ?? []
+    let entries = entries(node, "translate", limit: 256) ?? []
     let numbers = entries.map { whole($0.value) }
     var words: [String: Int] = [:]
     for (place, entry) in entries.enumerated() {
@@ -178,7 +177,8 @@ extension DescriptionReader {
       words[entry.key] = numbers[place] ?? place
     }
     if numbers.contains(nil), numbers.contains(where: { $0 != nil }) {
-      report(node.mark, "words must be all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}")
+      report(
+        node.mark, "translate must give all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}")
     }
     return words
   }

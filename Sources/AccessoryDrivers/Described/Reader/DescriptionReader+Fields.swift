@@ -118,7 +118,7 @@ extension DescriptionReader {
   ) {
     guard let node = keys["value"] else { return }
     guard isNumber(field.type) else { return report(node.mark, "value is only for numbers") }
-    for other in ["words", "flags", "truth"] where keys[other] != nil {
+    for other in ["words", "translate", "flags", "truth"] where keys[other] != nil {
       report(node.mark, "value can't be combined with \(other): \(other) stand for the number as it is sent")
     }
     guard let formula = formula(node),
@@ -190,9 +190,7 @@ extension DescriptionReader {
 
   private mutating func meanings(_ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field) {
     let said = ["words", "flags", "truth"].filter { keys[$0] != nil }
-    // The words of the type `word` name its raw numbers, so `truth` or `flags` may be given as well.
-    let own = if case .word = field.type { "words" } else { "" }
-    if said.count(where: { $0 != own }) > 1 {
+    if said.count > 1 {
       report(keys[said[1]]?.mark ?? YAMLMark(line: 1, column: 1), "a field can have only one of words, flags and truth")
     }
     guard let range = rawRange(field), ValueType.hasRawNumber(field.type) else {
@@ -200,10 +198,10 @@ extension DescriptionReader {
       return
     }
     set(&field.isBoolean, keys["truth"].flatMap { flag($0, "truth") })
-    if let node = keys["words"], own.isEmpty {
+    if let node = keys["translate"] { field.words = wordTexts(node) }
+    if let node = keys["words"] {
+      if case .word = field.type { report(node.mark, "words are by number: the words of a text are in translate") }
       field.words = numbered(node, "words", range) { $0.text($1, "a word", limit: 64) }
-    } else if let node = keys["words"] {
-      field.words = wordTexts(node)
     }
     if let node = keys["flags"] {
       let bits = field.bits?.count ?? bitCount(field.type) ?? 64

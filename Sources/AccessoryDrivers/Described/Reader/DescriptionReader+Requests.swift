@@ -122,9 +122,13 @@ extension DescriptionReader {
     if let node = fields["value"] { set(&argument.formula, settingFormula(node)) }
     argument.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
     if let node = fields["words"] {
-      for entry in entries(node, "words", limit: 64) ?? [] {
-        guard isPlainName(entry, "a word") else { continue }
-        argument.words[entry.key] = integer(entry.value, "the number of \(entry.key)", from...to)
+      let words = numbered(node, "words", from...to, limit: 64) { reader, node in
+        reader.oneOrMore(node, "words", limit: 16).compactMap { reader.plainName($0, "a word") }
+      }
+      for (number, names) in words {
+        for name in names where argument.words.updateValue(number, forKey: name) != nil {
+          report(node.mark, "the word \(name) is given twice")
+        }
       }
     }
     if let node = fields["default"] {

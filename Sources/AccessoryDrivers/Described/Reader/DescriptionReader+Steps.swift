@@ -8,7 +8,7 @@ extension DescriptionReader {
   /// The most steps in one list.
   static let stepLimit = 255
 
-  /// Reads a list of steps: fields, `skip`, `group`, `tail` and `when`. `depth` is the number of enclosing groups.
+  /// Reads a list of steps: fields, `skip`, `group`, `tail` and `at_least`. `depth` is the number of enclosing groups.
   mutating func steps(
     _ node: YAMLNode, _ what: String, _ scope: inout MessageScope, depth: Int
   ) -> [ProtocolDescription.Step] {
@@ -38,9 +38,9 @@ extension DescriptionReader {
       report(node.mark, "a field must be keys with values (name: …, type: …), not \(kind(node))")
       return nil
     }
-    let kinds = ["skip", "group", "tail", "when"].filter { key in entries.contains { $0.key == key } }
+    let kinds = ["skip", "group", "tail", "at_least"].filter { key in entries.contains { $0.key == key } }
     guard let kind = kinds.first else { return fieldStep(node, &scope, depth: depth) }
-    let known = kind == "group" ? ["group", "repeat"] : kind == "when" ? ["when", "fields"] : [kind]
+    let known = kind == "group" ? ["group", "repeat"] : kind == "at_least" ? ["at_least", "fields"] : [kind]
     guard let fields = fields(node, kind, known), let value = fields[kind] else { return nil }
     if kind == "skip" {
       return integer(value, "skip's count of bytes", 1...ProtocolDescription.Limit.frame).map { .skip($0) }
@@ -85,14 +85,14 @@ extension DescriptionReader {
     _ node: YAMLNode, _ fields: YAMLNode?, _ scope: inout MessageScope, depth: Int
   ) -> ProtocolDescription.Step? {
     guard let fields else {
-      report(node.mark, "fields are missing for when")
+      report(node.mark, "fields are missing for at_least")
       return nil
     }
     guard case .mapping(let entries) = node.content, entries.count == 1, let entry = entries.first else {
-      report(node.mark, "when must name one field and its least value: {count: 3}, not \(kind(node))")
+      report(node.mark, "at_least must name one field and its least number: {count: 3}, not \(kind(node))")
       return nil
     }
-    let field = counter(entry.key, entry.mark, "when", scope)
+    let field = counter(entry.key, entry.mark, "at_least", scope)
     let least = integer(entry.value, "the least value of \(entry.key)", Self.widest)
     let steps = steps(fields, "fields", &scope, depth: depth + 1)
     guard let field, let least else { return nil }

@@ -35,17 +35,19 @@ extension DescriptionReader {
     }
     var units = ProtocolDescription.Units(name, from...to)
     set(&units.defaultUnit, fields["default"].flatMap { integer($0, "default", from...to) })
-    set(&units.sentOffset, fields["sent"].flatMap { integer($0, "sent", -Self.largestUnit...Self.largestUnit) })
+    set(
+      &units.sentOffset,
+      fields["request_adds"].flatMap { integer($0, "request_adds", -Self.largestUnit...Self.largestUnit) })
     set(
       &units.receivedOffset,
-      fields["received"].flatMap { integer($0, "received", -Self.largestUnit...Self.largestUnit) })
+      fields["reply_adds"].flatMap { integer($0, "reply_adds", -Self.largestUnit...Self.largestUnit) })
     if let node = fields["scan"] { set(&units.scan, scan(node, from...to)) }
     for (framing, place) in places.enumerated() {
       guard let place else { continue }
       let range = range(ofElement: place, of: framing)
       let sums =
-        [("sent", units.sentOffset)]
-        + (units.receivedOffset == units.sentOffset ? [] : [("received", units.receivedOffset)])
+        [("request_adds", units.sentOffset)]
+        + (units.receivedOffset == units.sentOffset ? [] : [("reply_adds", units.receivedOffset)])
       for (key, added) in sums
       where !range.contains(from + added) || !range.contains(to + added) {
         report(

@@ -33,8 +33,20 @@ struct OldNames {
         for key in ["pairs", "table", "types"] {
           message.change(key) { fields in fields.changeValues { renewField(&$0) } }
         }
-        message.change("columns") { columns in columns.changeElements { renewField(&$0) } }
+        message.change("columns") { columns in
+          columns.changeElements { column in
+            rename("optional", to: "may_be_missing", in: &column)
+            renewField(&column)
+          }
+        }
+        message.change("table") { columns in
+          columns.changeValues { rename("optional", to: "may_be_missing", in: &$0) }
+        }
       }
+    }
+    node.change("units") { units in
+      rename("sent", to: "request_adds", in: &units)
+      rename("received", to: "reply_adds", in: &units)
     }
     node.change("registers") { groups in
       groups.changeValues { group in group.change("fields") { fields in fields.changeElements { renewField(&$0) } } }
@@ -55,6 +67,13 @@ struct OldNames {
     }
   }
 
+  /// Gives a key its new name.
+  private mutating func rename(_ key: String, to name: String, in node: inout YAMLNode) {
+    guard let mark = node.mark(of: key), node[name] == nil else { return }
+    node.rename(key, to: name)
+    note(key, mark, name)
+  }
+
   private mutating func refuse(_ node: YAMLNode, _ message: String) {
     problems.append(Note(mark: node.mark, message: message))
   }
@@ -64,11 +83,21 @@ struct OldNames {
   private mutating func renewSteps(_ steps: inout YAMLNode) {
     steps.changeElements { step in
       for key in ["group", "tail", "fields"] { step.change(key) { renewSteps(&$0) } }
+      rename("when", to: "at_least", in: &step)
       renewField(&step)
     }
   }
 
   private mutating func renewField(_ field: inout YAMLNode) {
+    if field["type"]?.content == .scalar("word") { rename("words", to: "translate", in: &field) }
+    if let node = field["first"], let mark = field.mark(of: "first"), case .scalar(let end) = node.content,
+      ["highest", "lowest"].contains(end)
+    {
+      let isLowest = end == "lowest"
+      field.replace(
+        ["first"], with: "lowest_first", YAMLNode(content: .scalar(isLowest ? "true" : "false"), mark: node.mark))
+      note("first: \(end)", mark, "lowest_first: \(isLowest)")
+    }
     let old = ["offset", "scale", "variants", "above"].filter { field[$0] != nil }
     guard let first = old.first, let mark = field.mark(of: first), let node = field[first] else { return }
     guard field["value"] == nil else { return refuse(node, "\(first) is a part of value today: leave it out") }
@@ -80,11 +109,38 @@ struct OldNames {
   }
 
   private mutating func renewArgument(_ argument: inout YAMLNode) {
+    renewWords(&argument)
     let old = ["offset", "scale"].filter { argument[$0] != nil }
     guard let first = old.first, let mark = argument.mark(of: first), let node = argument[first] else { return }
     let formula = scaled("raw", argument)
     argument.replace(old, with: "value", YAMLNode(content: .scalar(formula), mark: node.mark, style: .literal))
     note(old.joined(separator: " and "), mark, "value: \(formula)")
+  }
+
+  /// `{on: 1, off: 0}` becomes `{1: on, 0: off}`, as in fields.
+  private mutating func renewWords(_ argument: inout YAMLNode) {
+    guard let node = argument["words"], let mark = argument.mark(of: "words"),
+      case .mapping(let entries) = node.content
+    else { return }
+    let numbers = entries.map { entry in Self.text(entry.value).flatMap { WholeNumber.read($0) } }
+    guard !numbers.contains(nil), entries.contains(where: { WholeNumber.read($0.key) == nil }) else { return }
+    var words: [YAMLNode.Entry] = []
+    for (entry, number) in zip(entries, numbers.compactMap { $0 }) {
+      let word = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
+      guard let place = words.firstIndex(where: { $0.key == "\(number)" }) else {
+        words.append(YAMLNode.Entry(key: "\(number)", mark: entry.mark, value: word))
+        continue
+      }
+      // A number may have several words.
+      let earlier = words[place].value
+      if case .sequence(let list) = earlier.content {
+        words[place].value.content = .sequence(list + [word])
+      } else {
+        words[place].value = YAMLNode(content: .sequence([earlier, word]), mark: earlier.mark)
+      }
+    }
+    argument.replace(["words"], with: "words", YAMLNode(content: .mapping(words), mark: node.mark))
+    note("words by word", mark, "words by number, like {1: on, 0: off}")
   }
 
   /// The formula of `offset` and `scale`, which a variant takes from its field where it has none.

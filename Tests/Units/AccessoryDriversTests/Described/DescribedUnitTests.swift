@@ -71,7 +71,7 @@ import Testing
   @Test func unitsOfADescriptionAreReadAndChecked() throws {
     let text =
       Self.head + """
-        units: {element: address, from: 0, to: 15, default: 3, sent: 0x10, received: 0x20, scan: 1..4}
+        units: {element: address, from: 0, to: 15, default: 3, request_adds: 0x10, reply_adds: 0x20, scan: 1..4}
         messages: {m: {when: {n: 1}, fields: [{name: a, type: u8}]}}
         requests: {r: {send: f, with: {n: 1}, data: [AA, {unit: u16}], reply: m}}
         examples:
@@ -109,8 +109,8 @@ import Testing
     ("units: {element: address, to: 300}", "4:31: there are at most 256 units, not 300"),
     ("units: {element: address, to: 256}", "4:31: address can hold 0 to 255, and the units are sent as 1 to 256"),
     (
-      "units: {element: address, to: 9, sent: 250}",
-      "4:40: address can hold 0 to 255, and the units are sent as 251 to 259"
+      "units: {element: address, to: 9, request_adds: 250}",
+      "4:48: address can hold 0 to 255, and the units are sent as 251 to 259"
     ),
     (
       "units: {element: address, to: 9, scan: 1..10}",
@@ -134,7 +134,8 @@ import Testing
       "4:65: unit needs units:, which is missing"
     ),
     (
-      "units: {element: n, to: 9, sent: -1}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: bcd8}]}}", ""
+      "units: {element: n, to: 9, request_adds: -1}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: bcd8}]}}",
+      ""
     ),
     (
       "units: {element: n, to: 200}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: i8}]}}",

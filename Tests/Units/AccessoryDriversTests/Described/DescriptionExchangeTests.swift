@@ -64,7 +64,7 @@ import Testing
           data: [01, {argument: level}]
           arguments:
             register: {type: u8, to: 9}
-            level: {type: u8, from: 1, to: 10, value: (raw + 2) / 10, unit: A, default: low, words: {low: 1, high: 10}}
+            level: {type: u8, from: 1, to: 10, value: (raw + 2) / 10, unit: A, default: low, words: {1: low, 10: [high, most]}}
           refused_by: busy
           write: true
           echoed: true
@@ -86,7 +86,7 @@ import Testing
     level.formula = .scaled(over: 10, offset: 2)
     level.unit = "A"
     level.defaultValue = 1
-    level.words = ["low": 1, "high": 10]
+    level.words = ["low": 1, "high": 10, "most": 10]
     #expect(set.arguments == [.init("register", 0...9, .init(byteCount: 1)), level])
     #expect(set.refusals == [4] && set.isWrite && set.isEchoed && set.reply == nil)
     #expect(text.sends == .bytes([.bytes(Array("ATSP".utf8)), .argument("p"), .bytes([13])]))

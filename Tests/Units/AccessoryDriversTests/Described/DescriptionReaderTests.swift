@@ -273,7 +273,7 @@ import Testing
     let steps = try steps(
       """
       [{name: n, type: u8}, {skip: 4}, {name: a, type: u8, repeat: 3}, {name: b, type: u16, repeat: n},
-       {group: [{name: c, type: u8}], repeat: prefixed}, {when: {n: 2}, fields: [{name: d, type: u8}]},
+       {group: [{name: c, type: u8}], repeat: prefixed}, {at_least: {n: 2}, fields: [{name: d, type: u8}]},
        {tail: [{name: e, type: u8, repeat: end}]}]
       """)
     let listed = { (name: String, format: Description.NumberFormat) in
@@ -309,8 +309,8 @@ import Testing
     let body = try lines(
       """
       columns: [{name: a, type: number, suffix: V, unknown: "---", form: 00.0}, {name: b, type: hexnumber, column: 4},
-        {name: c, type: bitstring, flags: {7: fail}}, {name: d, type: bitstring, first: lowest, column: 5, bits: 2,
-        truth: true}, {name: e, type: text, optional: true}], separation: ","
+        {name: c, type: bitstring, flags: {7: fail}}, {name: d, type: bitstring, lowest_first: true, column: 5, bits: 2,
+        truth: true}, {name: e, type: text, may_be_missing: true}], separation: ","
       """)
     #expect(
       body
@@ -339,7 +339,7 @@ import Testing
 
   @Test func wordsOfAColumnAreNumbered() throws {
     let body = try lines(
-      "columns: [{name: a, type: word, words: {ON: 1, OFF: 0}, truth: true}, {name: b, type: word, words: {L: line, B: battery}}]"
+      "columns: [{name: a, type: word, translate: {ON: 1, OFF: 0}, truth: true}, {name: b, type: word, translate: {L: line, B: battery}}]"
     )
     #expect(
       body

@@ -155,7 +155,10 @@ import Testing
       ),
       ("{skip: 0}", "4:32: skip's count of bytes must be a whole number from 1 to 4096, not \"0\""),
       ("{group: [{name: a, type: u8}]}", "4:33: repeat is missing for group: how often the group is repeated"),
-      ("{when: {a: 1}, fields: [{name: b, type: u8}]}", "4:33: \"a\" is not a field in front of this: there is none"),
+      (
+        "{at_least: {a: 1}, fields: [{name: b, type: u8}]}",
+        "4:37: \"a\" is not a field in front of this: there is none"
+      ),
       (
         "{group: [{group: [{group: [{name: a, type: u8, repeat: 2}], repeat: 2}], repeat: 2}], repeat: 2}",
         "4:80: groups are nested more than 3 deep"
@@ -215,10 +218,10 @@ import Testing
         "columns: [{name: a, type: numbr}]",
         "4:42: \"numbr\" is not a type for columns, pairs and patterns: did you mean number?"
       ),
-      ("columns: [{name: a, type: word}]", "4:42: words are missing for type: word, like {ON: 1, OFF: 0}"),
+      ("columns: [{name: a, type: word}]", "4:42: translate is missing for type: word, like {ON: 1, OFF: 0}"),
       (
-        "columns: [{name: a, type: word, words: {A: 1, B: x}}]",
-        "4:55: words must be all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}"
+        "columns: [{name: a, type: word, translate: {A: 1, B: x}}]",
+        "4:59: translate must give all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}"
       ),
       (
         "columns: [{name: a, type: number, form: 1.0}]",

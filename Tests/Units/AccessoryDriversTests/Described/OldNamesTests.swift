@@ -114,4 +114,55 @@ import Testing
   func oldKeysThatCannotBeReadSayWhatToWrite(old: String, mistake: String) {
     #expect(DescriptionSample.message("fields: [{name: a, type: u8, \(old)}]") == [mistake])
   }
+
+  @Test(
+    arguments: [
+      (
+        "messages: {m: {fields: [{name: n, type: u8}, {when: {n: 2}, fields: [{name: d, type: u8}]}]}}",
+        "messages: {m: {fields: [{name: n, type: u8}, {at_least: {n: 2}, fields: [{name: d, type: u8}]}]}}",
+        "when is an old spelling: write at_least"
+      ),
+      (
+        "messages: {m: {columns: [{name: a, type: text, optional: true}]}}",
+        "messages: {m: {columns: [{name: a, type: text, may_be_missing: true}]}}",
+        "optional is an old spelling: write may_be_missing"
+      ),
+      (
+        "messages: {m: {table: {A: {name: a, type: text, optional: true}}}}",
+        "messages: {m: {table: {A: {name: a, type: text, may_be_missing: true}}}}",
+        "optional is an old spelling: write may_be_missing"
+      ),
+      (
+        "messages: {m: {pattern: \"{a}\", types: {a: {type: bitstring, first: lowest}}}}",
+        "messages: {m: {pattern: \"{a}\", types: {a: {type: bitstring, lowest_first: true}}}}",
+        "first: lowest is an old spelling: write lowest_first: true"
+      ),
+      (
+        "messages: {m: {pairs: {A: {name: a, type: word, words: {L: line}}}, line_end: 0A}}",
+        "messages: {m: {pairs: {A: {name: a, type: word, translate: {L: line}}}, line_end: 0A}}",
+        "words is an old spelling: write translate"
+      ),
+      (
+        "requests: {r: {send: [{argument: x}], arguments: {x: {type: u8, words: {on: 1, yes: 0x1, off: 0}}}}}",
+        "requests: {r: {send: [{argument: x}], arguments: {x: {type: u8, words: {1: [on, yes], 0: off}}}}}",
+        "words by word is an old spelling: write words by number, like {1: on, 0: off}"
+      ),
+      (
+        "units: {element: n, to: 9, sent: 1}", "units: {element: n, to: 9, request_adds: 1}",
+        "sent is an old spelling: write request_adds"
+      ),
+      (
+        "units: {element: n, to: 9, received: 1}", "units: {element: n, to: 9, reply_adds: 1}",
+        "received is an old spelling: write reply_adds"
+      ),
+    ] as [(String, String, String)])
+  func aWordThatMeantTwoThingsHasANewOne(old: String, today: String, note: String) throws {
+    let notes = try Self.notes(old)
+    #expect(notes.count == 1 && notes[0].hasPrefix("f:4:") && notes[0].hasSuffix(": " + note), "\(notes)")
+    #expect(try Self.notes(today) == [])
+    func read(_ text: String) throws -> ProtocolDescription {
+      try DescriptionReader.read(Array((Self.head + text + "\n").utf8), file: "f").description
+    }
+    #expect(try read(old) == read(today))
+  }
 }
