@@ -20,7 +20,7 @@ struct CheckedFile: Sendable {
   /// What is good about a file without problems, where `what` and `name` don't say it.
   var praise: String?
   var problems: [ProfileProblem] = []
-  /// Old keys in a description, each with its new spelling. They aren't wrong.
+  /// What isn't wrong in a description, and worth saying: old keys with their new spelling, values that can't be sent.
   var notes: [ProfileProblem] = []
 
   /// The line for a file without problems.

@@ -204,7 +204,7 @@ enum MadeUpDescription {
         "word, translate: {L: line}", "text",
         "number, may_be_missing: true", "number, optional: true", "number, unknown: \"---\"",
         "number, unknown: dashes, form: 00.0",
-        "number, at: 2, count: 3",
+        "number, at: 2..4",
       ], &script)
     let name = ["a", "b", "c", "d", "e"][number % 5]
     return "{name: \(name), type: \(type)}"

@@ -3,42 +3,51 @@
 import AccessoryConfiguration
 
 /// The keys of each mapping in a description file. Documentation/describing.md explains them, and
-/// Documentation/schema/protocol-1.schema.json lists them for editors.
+/// Documentation/schema/protocol-1.schema.json lists them for editors, but for those of `Seldom`.
 enum DescriptionKeys {
+  /// Keys that no description in this package needs. They are read, and stand in neither the page nor the schema.
+  enum Seldom {
+    static let framing = ["window"]
+    static let window = ["pattern", "mask"]
+    static let check = ["unless_empty"]
+    static let pieces = ["silence"]
+    static let field = ["quantity", "places", "sign"]
+    static let derivation = ["quantity"]
+    static let register = ["quantity"]
+  }
+
   static let description = [
     "protocol", "version", "description", "raw", "byte_order", "line", "modbus", "registers", "framings", "units",
     "messages",
     "parameters", "derived", "requests", "plan", "examples",
   ]
   static let framing = [
-    "layout", "window", "pairs", "direction", "max", "interrupts", "ignore", "digits", "first_digit", "checks",
+    "layout", "pairs", "direction", "max", "interrupts", "ignore", "digits", "first_digit", "checks",
     "length",
   ]
   static let ignore = ["bytes", "texts"]
   static let length = ["type", "of", "adjust", "nibble_check"]
-  static let check = ["algorithm", "over", "order", "as", "unless_empty", "bump"]
-  static let window = ["pattern", "mask"]
+  static let check = ["algorithm", "over", "order", "as", "bump"]
   static let pairs = ["begin", "separator", "close"]
   static let units = ["element", "from", "to", "default", "request_adds", "reply_adds", "scan"]
   static let message = [
     "framing", "when", "unless", "fields", "tags", "pairs", "columns", "table", "pattern", "types", "line_end",
-    "separator",
-    "separation", "pushed", "refusal", "pieces",
+    "separator", "separation", "pushed", "refusal", "pieces",
   ]
   static let refusal = ["reason", "words"]
-  static let pieces = ["index", "first", "count", "each", "silence"]
+  static let pieces = ["index", "first", "count", "each"]
   static let field = [
-    "name", "type", "bits", "stay", "value", "unit", "quantity", "role", "unknown", "words", "flags", "truth",
-    "repeat", "list", "hidden", "bytes", "padding", "places", "sign", "suffix", "lowest_first",
+    "name", "type", "bits", "stay", "value", "unit", "role", "unknown", "words", "flags", "truth",
+    "repeat", "list", "hidden", "bytes", "padding", "suffix", "lowest_first",
     "translate", "form", "as",
   ]
   /// The keys of a field in a column, beside those of every field.
-  static let column = ["column", "at", "count", "may_be_missing"]
+  static let column = ["column", "at", "may_be_missing"]
   /// The keys of other steps in a sequence of fields.
   static let steps = ["skip", "group", "repeat", "tail", "at_least", "fields"]
   static let parameter = ["summary", "unit", "from", "to", "default"]
   static let derivation = [
-    "name", "value", "translate", "unit", "quantity", "role", "hidden",
+    "name", "value", "translate", "unit", "role", "hidden",
   ]
   static let request = [
     "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "sets", "echoed",
@@ -60,7 +69,7 @@ enum DescriptionKeys {
   static let modbus = ["unit", "scan", "longest", "across", "words_first", "tcp"]
   static let registers = ["summary", "function", "fields"]
   static let register = [
-    "at", "half", "words_first", "name", "type", "bits", "value", "unit", "quantity", "role", "unknown",
+    "at", "half", "words_first", "name", "type", "bits", "value", "unit", "role", "unknown",
     "words", "flags", "truth", "repeat", "list", "hidden", "bytes", "padding",
   ]
 

@@ -124,7 +124,7 @@ extension DescriptionReader {
 
   /// Reads a field in text, which has one value.
   private mutating func textField(_ node: YAMLNode, _ scope: inout MessageScope) -> ProtocolDescription.Field? {
-    guard let fields = fields(node, "a field", DescriptionKeys.field) else { return nil }
+    guard let fields = fields(node, "a field", Self.fieldKeys) else { return nil }
     return field(fields, node.mark, .text, &scope)
   }
 
@@ -139,7 +139,7 @@ extension DescriptionReader {
     for entry in entries(node, "columns of the table", limit: 64) ?? [] {
       let head = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
       guard label(head, "a head") != nil,
-        let fields = fields(entry.value, "a column", DescriptionKeys.field + ["may_be_missing"])
+        let fields = fields(entry.value, "a column", Self.fieldKeys + ["may_be_missing"])
       else { continue }
       guard let field = field(fields, entry.value.mark, .text, &scope) else { continue }
       if !field.flags.isEmpty, let node = fields["flags"] {
@@ -155,15 +155,13 @@ extension DescriptionReader {
     _ node: YAMLNode, _ separation: YAMLNode?, _ scope: inout MessageScope
   ) -> ProtocolDescription.Body {
     var how = ProtocolDescription.Columns.Separation.blanks
-    if let separation {
-      switch separation.content {
-      case .scalar("blanks"): break
-      case .scalar("places"): how = .places
-      default: set(&how, byte(separation, "separation (or blanks, places)").map { .byte($0) })
-      }
+    if let separation, separation.content != .scalar("blanks") {
+      set(&how, byte(separation, "separation (or blanks)").map { .byte($0) })
     }
+    let nodes = list(node, "columns", limit: ProtocolDescription.Limit.repetitions) ?? []
+    if separation == nil, nodes.contains(where: { $0.hasKey("at") }) { how = .places }
     var columns: [ProtocolDescription.Column] = []
-    for node in list(node, "columns", limit: ProtocolDescription.Limit.repetitions) ?? [] {
+    for node in nodes {
       if let column = column(node, how, behind: columns.last, &scope) { columns.append(column) }
     }
     return .columns(ProtocolDescription.Columns(how, columns))
@@ -173,27 +171,43 @@ extension DescriptionReader {
     _ node: YAMLNode, _ how: ProtocolDescription.Columns.Separation, behind last: ProtocolDescription.Column?,
     _ scope: inout MessageScope
   ) -> ProtocolDescription.Column? {
-    guard let fields = fields(node, "a column", DescriptionKeys.field + DescriptionKeys.column) else { return nil }
+    guard let fields = fields(node, "a column", Self.fieldKeys + DescriptionKeys.column) else { return nil }
     guard let field = field(fields, node.mark, .text, &scope) else { return nil }
     var column = ProtocolDescription.Column(last.map { $0.place + 1 } ?? 0, field)
     set(&column.isOptional, fields["may_be_missing"].flatMap { flag($0, "may_be_missing") })
     if how == .places {
-      guard let at = fields["at"], let count = fields["count"] else {
+      guard let at = fields["at"] else {
         report(
-          node.mark,
-          "with separation: places a column needs the place of its first character and its width: at: 0, count: 5"
-        )
+          node.mark, "at is missing, which other columns have: the first and the last of its characters, like at: 0..4")
         return nil
       }
-      set(&column.place, integer(at, "at", 0...ProtocolDescription.Limit.frame))
-      set(&column.count, integer(count, "count", 1...ProtocolDescription.Limit.text))
+      guard let characters = characters(at) else { return nil }
+      (column.place, column.count) = (characters.lowerBound, characters.count)
       if let node = fields["column"] { report(node.mark, "column is only for columns that blanks or a byte separate") }
     } else {
       set(&column.place, fields["column"].flatMap { integer($0, "column", 0...ProtocolDescription.Limit.repetitions) })
-      for key in ["at", "count"] {
-        if let node = fields[key] { report(node.mark, "\(key) is only for separation: places") }
-      }
+      if let node = fields["at"] { report(node.mark, "at is only for columns without separation") }
     }
     return column
+  }
+
+  /// Reads the characters of a column, counted from 0: "16..25".
+  private mutating func characters(_ node: YAMLNode) -> ClosedRange<Int>? {
+    if case .scalar(let text) = node.content, let range = Self.range(text),
+      range.upperBound <= ProtocolDescription.Limit.frame, range.count <= ProtocolDescription.Limit.text
+    {
+      return range
+    }
+    report(
+      node.mark,
+      "at must be the first and the last of its characters, counted from 0, like 16..25, and at most "
+        + "\(ProtocolDescription.Limit.text) of them, not \(kind(node))")
+    return nil
+  }
+}
+
+extension YAMLNode {
+  fileprivate func hasKey(_ key: String) -> Bool {
+    if case .mapping(let entries) = content { entries.contains { $0.key == key } } else { false }
   }
 }

@@ -11,7 +11,7 @@ extension DescriptionReader {
   mutating func check(
     _ node: YAMLNode, at place: Int, among all: [DraftElement], isHexadecimal: Bool
   ) -> ProtocolDescription.Check? {
-    guard let fields = fields(node, "check", DescriptionKeys.check) else { return nil }
+    guard let fields = fields(node, "check", DescriptionKeys.check + DescriptionKeys.Seldom.check) else { return nil }
     guard let name = fields["algorithm"], let over = fields["over"] else {
       report(
         node.mark, "check needs an algorithm, and the elements that it covers: {algorithm: sum8, over: start..data}")

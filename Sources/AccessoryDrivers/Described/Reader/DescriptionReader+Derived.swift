@@ -25,7 +25,8 @@ extension DescriptionReader {
   }
 
   private mutating func derivation(_ node: YAMLNode, later: Set<String>) -> ProtocolDescription.Derivation? {
-    guard let fields = fields(node, "a derived value", DescriptionKeys.derivation) else { return nil }
+    guard let fields = fields(node, "a derived value", DescriptionKeys.derivation + DescriptionKeys.Seldom.derivation)
+    else { return nil }
     guard let nameNode = fields["name"], let valueNode = fields["value"] else {
       report(
         node.mark, "a derived value needs a \(fields["name"] == nil ? "name" : "value"): {name: n, value: a - b}")

@@ -10,6 +10,9 @@ extension DescriptionReader {
     case bytes, text
   }
 
+  /// The keys of a field.
+  static let fieldKeys = DescriptionKeys.field + DescriptionKeys.Seldom.field
+
   /// Reads a field, except for its key `repeat`, which the caller reads. Records the field in `scope` and `values`.
   mutating func field(
     _ keys: [String: YAMLNode], _ mark: YAMLMark, _ place: FieldPlace, _ scope: inout MessageScope
@@ -136,6 +139,11 @@ extension DescriptionReader {
       } else {
         scope.wanted.append((name, node.mark, "value"))
       }
+    }
+    if !formula.isInvertible {
+      note(
+        node.mark,
+        "value isn't linear in raw, so no number to send can be calculated from it: a simulated accessory sends 0")
     }
     field.formula = formula
   }

@@ -26,7 +26,9 @@ extension DescriptionReader {
   }
 
   private mutating func framing(_ entry: YAMLNode.Entry) -> ProtocolDescription.Framing? {
-    guard let fields = fields(entry.value, "a framing", DescriptionKeys.framing) else { return nil }
+    guard let fields = fields(entry.value, "a framing", DescriptionKeys.framing + DescriptionKeys.Seldom.framing) else {
+      return nil
+    }
     let forms = ["layout", "window", "pairs"].filter { fields[$0] != nil }
     guard forms.count == 1 else {
       report(
@@ -91,7 +93,7 @@ extension DescriptionReader {
   }
 
   private mutating func window(_ node: YAMLNode, limit: Int) -> ProtocolDescription.Form? {
-    guard let fields = fields(node, "window", DescriptionKeys.window) else { return nil }
+    guard let fields = fields(node, "window", DescriptionKeys.Seldom.window) else { return nil }
     guard let first = fields["pattern"], let second = fields["mask"] else {
       report(node.mark, "window needs a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}")
       return nil

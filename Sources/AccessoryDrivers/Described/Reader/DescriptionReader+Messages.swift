@@ -167,7 +167,9 @@ extension DescriptionReader {
   private mutating func pieces(
     _ node: YAMLNode, _ scope: MessageScope, _ counts: inout [(name: String, mark: YAMLMark)]
   ) -> ProtocolDescription.Pieces? {
-    guard let fields = fields(node, "pieces", DescriptionKeys.pieces) else { return nil }
+    guard let fields = fields(node, "pieces", DescriptionKeys.pieces + DescriptionKeys.Seldom.pieces) else {
+      return nil
+    }
     guard let index = fields["index"] else {
       report(node.mark, "index is missing: the field with the number of the piece")
       return nil

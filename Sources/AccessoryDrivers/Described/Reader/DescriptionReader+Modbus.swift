@@ -117,7 +117,9 @@ extension DescriptionReader {
   private mutating func register(
     _ node: YAMLNode, _ function: Int, _ settings: ModbusSettings, _ scope: inout MessageScope
   ) -> ProtocolDescription.Register? {
-    guard var fields = fields(node, "a register", DescriptionKeys.register) else { return nil }
+    guard var fields = fields(node, "a register", DescriptionKeys.register + DescriptionKeys.Seldom.register) else {
+      return nil
+    }
     guard let at = fields["at"] else {
       report(node.mark, "at is missing: the register's address, as it is sent: at: 0x331A")
       return nil

@@ -49,7 +49,7 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Field? {
     var known: [String: YAMLNode] = [:]
     if let kind {
-      guard let fields = fields(kind.value, "a field", DescriptionKeys.field.filter { $0 != "name" }) else {
+      guard let fields = fields(kind.value, "a field", Self.fieldKeys.filter { $0 != "name" }) else {
         return nil
       }
       known = fields

@@ -31,6 +31,9 @@ public struct DescriptionReader: ValueReader {
   /// The requests of each group of registers, by the first request of the group.
   var groups: [Int: Range<Int>] = [:]
 
+  /// What isn't wrong, and worth saying.
+  var notes: [ProfileProblem] = []
+
   /// The names of drivers in Swift, which no described protocol may have.
   private let takenNames: Set<String>
 
@@ -83,10 +86,15 @@ public struct DescriptionReader: ValueReader {
     if let node = fields["examples"] { examples(node) }
     if let node = fields["raw"] { raw(node) }
     var described = DescribedProtocol(description: description, line: line)
-    described.notes = old.notes.map {
-      ProfileProblem(file: file, line: $0.mark.line, column: $0.mark.column, message: $0.message)
-    }
+    for note in old.notes { self.note(note.mark, note.message) }
+    described.notes = notes.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
     return described
+  }
+
+  /// Adds a note, unless there are too many.
+  mutating func note(_ mark: YAMLMark, _ message: String) {
+    guard notes.count < Self.problemLimit else { return }
+    notes.append(ProfileProblem(file: file, line: mark.line, column: mark.column, message: message))
   }
 
   private mutating func head(_ fields: [String: YAMLNode], _ mark: YAMLMark, _ given: String?) {

@@ -33,6 +33,7 @@ struct OldNames {
         for key in ["pairs", "table", "types"] {
           message.change(key) { fields in fields.changeValues { renewField(&$0) } }
         }
+        renewPlaces(&message)
         message.change("columns") { columns in
           columns.changeElements { column in
             rename("optional", to: "may_be_missing", in: &column)
@@ -76,6 +77,23 @@ struct OldNames {
 
   private mutating func refuse(_ node: YAMLNode, _ message: String) {
     problems.append(Note(mark: node.mark, message: message))
+  }
+
+  /// `separation: places` with `at: 16, count: 10` in each column becomes `at: 16..25`.
+  private mutating func renewPlaces(_ message: inout YAMLNode) {
+    guard message["separation"]?.content == .scalar("places"), let mark = message.mark(of: "separation") else { return }
+    message.change("columns") { columns in
+      columns.changeElements { column in
+        guard let at = column["at"], let first = Self.text(at).flatMap({ WholeNumber.read($0) }),
+          let count = column["count"].flatMap({ Self.text($0) }).flatMap({ WholeNumber.read($0) }),
+          (0...ProtocolDescription.Limit.frame).contains(first), (1...ProtocolDescription.Limit.text).contains(count)
+        else { return refuse(column, "a column needs its first and last character, like at: 0..4") }
+        column.replace(
+          ["at", "count"], with: "at", YAMLNode(content: .scalar("\(first)..\(first + count - 1)"), mark: at.mark))
+      }
+    }
+    message.remove("separation")
+    note("separation: places with at and count", mark, "the characters of each column, like at: 16..25")
   }
 
   // MARK: - Fields
@@ -343,6 +361,10 @@ extension YAMLNode {
     guard case .mapping(var entries) = content, let place = entries.firstIndex(where: { $0.key == key }) else { return }
     entries[place].key = name
     content = .mapping(entries)
+  }
+
+  fileprivate mutating func remove(_ key: String) {
+    if case .mapping(let entries) = content { content = .mapping(entries.filter { $0.key != key }) }
   }
 
   /// Puts one key in place of others, where the first of them is.

@@ -13,6 +13,8 @@ struct FormulaEvaluation {
   var raw: (ProtocolDescription.NumberFormat.Encoding?) -> Amount? = { _ in nil }
   /// The number as which the value with a name was sent.
   var sent: (String) -> Int? = { _ in nil }
+  /// Whether whole numbers with a name are calculated with exactly, as in a field. Derived values that overflow are rounded.
+  var isExact = false
 
   /// A number: exact, or the nearest one.
   enum Amount {
@@ -57,12 +59,12 @@ struct FormulaEvaluation {
   }
 
   /// The number of a part; nil if it is unknown, or no number.
-  func amount(_ node: Node) -> Amount? { Self.amount(outcome(node)) }
+  func amount(_ node: Node) -> Amount? { amount(outcome(node)) }
 
-  private static func amount(_ outcome: Outcome?) -> Amount? {
+  private func amount(_ outcome: Outcome?) -> Amount? {
     switch outcome {
     case .amount(let amount)?: amount
-    case .value(.whole(let number))?: .near(Double(number))
+    case .value(.whole(let number))?: isExact ? .exact(Fraction(number)) : .near(Double(number))
     case .value(.number(let number))?: .near(number)
     default: nil
     }
@@ -110,7 +112,7 @@ struct FormulaEvaluation {
 
   private func isEqual(_ left: Node, _ right: Node) -> Bool? {
     let (left, right) = (outcome(left), outcome(right))
-    if let first = Self.amount(left), let second = Self.amount(right) { return Self.order(first, second) == 0 }
+    if let first = amount(left), let second = amount(right) { return Self.order(first, second) == 0 }
     guard case .value(let first)? = left, case .value(let second)? = right else { return nil }
     return first == second
   }
@@ -200,7 +202,7 @@ struct FormulaEvaluation {
           sum += number
         }
       } else {
-        guard let amount = Self.amount(outcome) else { return nil }
+        guard let amount = self.amount(outcome) else { return nil }
         sum += amount.value
       }
     }
@@ -241,7 +243,7 @@ extension ProtocolDescription.Formula {
           raw: { encoding in
             guard let encoding else { return raw }
             return encoded(encoding).map { .exact(.init($0)) }
-          })
+          }, isExact: true)
         switch evaluation.outcome(root) {
         case .amount(.exact(let number))?: return isWhole ? .whole(number.numerator) : .number(number.value)
         case .amount(.near(let number))?: return .number(Self.rounded(number))

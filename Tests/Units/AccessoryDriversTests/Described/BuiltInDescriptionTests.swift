@@ -107,7 +107,7 @@ import Testing
   /// Keys that stand in braces in the text, with their mapping.
   @Test(
     arguments: [
-      ("length", DescriptionKeys.length), ("window", DescriptionKeys.window), ("pairs", DescriptionKeys.pairs),
+      ("length", DescriptionKeys.length), ("pairs", DescriptionKeys.pairs),
       ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces), ("column", DescriptionKeys.column),
       ("steps", DescriptionKeys.steps), ("derivation", DescriptionKeys.derivation),
       ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),

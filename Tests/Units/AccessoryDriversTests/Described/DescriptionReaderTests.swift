@@ -333,7 +333,7 @@ import Testing
                   $0.isBoolean = true
                 }), .init(6, isOptional: true, field("e", .plainText)),
             ])))
-    let places = try lines("columns: [{name: a, type: text, at: 16, count: 10}], separation: places")
+    let places = try lines("columns: [{name: a, type: text, at: 16..25}]")
     #expect(places == .columns(.init(.places, [.init(16, count: 10, field("a", .plainText))])))
   }
 

@@ -253,7 +253,16 @@ import Testing
       ("columns: [{name: a, type: number, repeat: 2}]", "4:58: repeat is only for fields of bytes"),
       (
         "columns: [{name: a, type: number}], separation: places",
-        "4:26: with separation: places a column needs the place of its first character and its width: at: 0, count: 5"
+        "4:26: a column needs its first and last character, like at: 0..4"
+      ),
+      (
+        "columns: [{name: a, type: number, at: 0..4}, {name: b, type: number}]",
+        "4:61: at is missing, which other columns have: the first and the last of its characters, like at: 0..4"
+      ),
+      (
+        "columns: [{name: a, type: number, at: 5..4}]",
+        "4:54: at must be the first and the last of its characters, counted from 0, like 16..25, and at most 256 of them, not "
+          + "\"5..4\""
       ),
       (
         "columns: [{name: a, type: hexnumber, as: f32}]",
@@ -265,10 +274,13 @@ import Testing
         "4:67: form can't be combined with as, which says how many digits there are"
       ),
       ("columns: [{name: a, type: number, as: u8}]", "4:54: as is only for the type hexnumber, not for \"number\""),
-      ("columns: [{name: a, type: number, at: 3}]", "4:54: at is only for separation: places"),
+      (
+        "columns: [{name: a, type: number, at: 3}], separation: \",\"",
+        "4:54: at is only for columns without separation"
+      ),
       (
         "columns: [{name: a, type: number}], separation: comma",
-        "4:64: separation (or blanks, places) must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a "
+        "4:64: separation (or blanks) must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a "
           + "text in double quotes, not \"comma\""
       ),
       (

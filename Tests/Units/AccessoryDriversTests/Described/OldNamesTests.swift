@@ -115,6 +115,15 @@ import Testing
     #expect(DescriptionSample.message("fields: [{name: a, type: u8, \(old)}]") == [mistake])
   }
 
+  /// What can't be turned back is noted, too, since a simulator can't send it.
+  @Test func aFormulaThatIsNotLinearIsNoted() throws {
+    let notes = try Self.notes("messages: {m: {fields: [{name: a, type: u8, value: 1000 / raw}]}}")
+    #expect(
+      notes == [
+        "f:4:52: value isn't linear in raw, so no number to send can be calculated from it: a simulated accessory sends 0"
+      ])
+  }
+
   @Test(
     arguments: [
       (
@@ -126,6 +135,11 @@ import Testing
         "messages: {m: {columns: [{name: a, type: text, optional: true}]}}",
         "messages: {m: {columns: [{name: a, type: text, may_be_missing: true}]}}",
         "optional is an old spelling: write may_be_missing"
+      ),
+      (
+        "messages: {m: {columns: [{name: a, type: text, at: 16, count: 10}], separation: places}}",
+        "messages: {m: {columns: [{name: a, type: text, at: 16..25}]}}",
+        "separation: places with at and count is an old spelling: write the characters of each column, like at: 16..25"
       ),
       (
         "messages: {m: {table: {A: {name: a, type: text, optional: true}}}}",

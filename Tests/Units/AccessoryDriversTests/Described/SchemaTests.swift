@@ -31,7 +31,7 @@ import Testing
 
   private static let mappings: [(definition: String, keys: [String])] = [
     ("line", KnownKeys.tty), ("framing", DescriptionKeys.framing), ("length", DescriptionKeys.length),
-    ("check", DescriptionKeys.check), ("window", DescriptionKeys.window), ("pairs", DescriptionKeys.pairs),
+    ("check", DescriptionKeys.check), ("pairs", DescriptionKeys.pairs),
     ("message", DescriptionKeys.message), ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces),
     ("field", DescriptionKeys.field), ("column", DescriptionKeys.field + DescriptionKeys.column),
     ("steps", DescriptionKeys.steps), ("derivation", DescriptionKeys.derivation),

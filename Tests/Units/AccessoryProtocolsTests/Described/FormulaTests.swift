@@ -79,6 +79,13 @@ private typealias Field = ProtocolDescription.Field
     #expect(field.raw(for: .number(1), sent: { _ in 0 }) == 9_900)
   }
 
+  @Test func numbersOfOtherFieldsAreExact() throws {
+    let field = try field("raw * k / 3")
+    #expect(field.meaning(of: 1, sent: { _ in 2 }) == .number(2.0 / 3))
+    #expect(field.meaning(of: 3, sent: { _ in 2 }) == .number(2) && field.meaning(of: 3) == .nothing)
+    #expect(field.raw(for: .number(2), sent: { _ in 2 }) == 3)
+  }
+
   @Test(arguments: ["raw * raw", "1000 / raw", "if(raw > 3, raw * raw, raw)"])
   func aFormulaThatIsNotLinearCannotBeTurnedBack(text: String) throws {
     #expect(try !Formula(text).isInvertible)
