@@ -132,6 +132,12 @@ extension DescriptionReader {
     }
     if formula.names.contains(where: { $0.hasPrefix("raw-") && hasBareMinus($0, node.mark, "value") }) { return }
     if !formula.hasRaw { report(node.mark, "value: the formula doesn't name raw, the number that is sent") }
+    if !formula.hasSomeValue {
+      report(node.mark, "value: the formula has no value: its numbers are too large, or it divides by 0")
+    }
+    if formula.names.contains(field.name) {
+      return report(node.mark, "value: \(field.name) is the field itself: its number is raw")
+    }
     for name in formula.names {
       if place == .text || !ValueType.hasRawNumber(field.type) {
         report(

@@ -226,6 +226,16 @@ extension ProtocolDescription.Formula {
     }
   }
 
+  /// Whether some number has a value. Of formulas with functions this isn't known, and assumed.
+  package var hasSomeValue: Bool {
+    var hasFunction = false
+    root.visit { if case .call = $0 { hasFunction = true } }
+    return hasFunction || linear != nil
+      || [1, 2, 3].contains { raw in
+        value(.exact(.init(raw)), encoded: { _ in raw }, sent: { _ in raw + 5 }) != nil
+      }
+  }
+
   private static func rounded(_ number: Double) -> Double {
     abs(number) < 1e6 ? (number * 1e9).rounded() / 1e9 : number
   }

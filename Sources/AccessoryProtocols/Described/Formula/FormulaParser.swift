@@ -173,7 +173,12 @@ private struct FormulaParser {
       if isComparison { throw error("only two values can be compared: join comparisons by and") }
       isComparison = level == 2
       place += 1
-      left = try counted(.operation(sign, left, try binary(level + 1)))
+      let column = tokens[place].column
+      let right = try binary(level + 1)
+      if sign == .dividedBy, case .number(let number) = right, number.numerator == 0 {
+        throw FormulaError(column: column, message: "nothing can be divided by 0")
+      }
+      left = try counted(.operation(sign, left, right))
     }
     return left
   }

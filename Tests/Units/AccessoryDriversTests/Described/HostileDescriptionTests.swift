@@ -77,7 +77,7 @@ import Testing
 
   /// Widths that add up to more than an Int in the reader's own sums.
   @Test func widthsThatAddUpTooFarAreRefused() {
-    let wide = "{name: a%, type: i64, value: (raw + 100000000000) * 999999999, repeat: 255}"
+    let wide = "{name: a%, type: i64, value: (raw + 1000000) * 999999999, repeat: 255}"
     let fields = (0..<255).map { wide.replacing("%", with: "\($0)") }.joined(separator: ",\n")
     let text = Self.head + "messages: {m: {fields: [{group: [\(fields)], repeat: 255}]}}\n"
     #expect(text.utf8.count < DescriptionReader.sizeLimit)

@@ -79,6 +79,16 @@ import Testing
       ),
       ("{name: a, type: i8, bits: 1}", "4:51: bits are only for whole numbers of 0 or more"),
       ("{name: a, type: text, value: raw}", "4:54: value is only for numbers"),
+      ("{name: a, type: u8, value: raw + a}", "4:52: value: a is the field itself: its number is raw"),
+      ("{name: a, type: u8, value: raw / 0}", "4:58: value: nothing can be divided by 0"),
+      (
+        "{name: a, type: u8, value: raw / (1 - 1)}",
+        "4:52: value: the formula has no value: its numbers are too large, or it divides by 0"
+      ),
+      (
+        "{name: a, type: u8, value: raw * 999999999999 * 999999999999}",
+        "4:52: value: the formula has no value: its numbers are too large, or it divides by 0"
+      ),
       (
         "{name: a, type: u8, value: raw * 2, words: {1: b}}",
         "4:52: value can't be combined with words: words stand for the number as it is sent"

@@ -36,7 +36,7 @@ private typealias Field = ProtocolDescription.Field
   }
 
   @Test(arguments: [
-    "raw / 0", "1 / (raw - 5)", "raw * 1000000000 * 1000000000", "raw + 0.000000001 * 0.000000001 * 0.1",
+    "raw / (1 - 1)", "1 / (raw - 5)", "raw * 1000000000 * 1000000000", "raw + 0.000000001 * 0.000000001 * 0.1",
     "if(raw > 9, raw)",
   ])
   func whatCannotBeCalculatedIsUnknown(text: String) throws {
@@ -126,7 +126,8 @@ private typealias Field = ProtocolDescription.Field
       ("raw < 1 < 2", 9, "join comparisons by and"), ("'text", 1, "has no end"),
       ("raw * 1.2.3", 7, "nine on each side"),
       ("raw * 1000000000000000000000", 7, "at most 12 digits"), ("raw * 0.0000000001", 7, "nine on each side"),
-      ("and", 1, "a value was expected"), ("number(1)", 1, "needs the name of a value"),
+      ("1 + raw / 0.0 * 2", 11, "divided by 0"), ("and", 1, "a value was expected"),
+      ("number(1)", 1, "needs the name of a value"),
       ("\u{1F600}", 1, "has no meaning"),
     ] as [(String, Int, String)])
   func aMistakeIsReportedWithItsPlace(text: String, column: Int, message: String) {
