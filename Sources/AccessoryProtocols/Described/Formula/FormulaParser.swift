@@ -12,7 +12,7 @@ public struct FormulaError: Error, Sendable, Hashable {
 
 extension ProtocolDescription.Formula {
   /// The longest text, in bytes.
-  public static let textLimit = 1_024
+  public static let textLimit = 4_096
   /// The deepest nesting of parentheses and functions.
   public static let depthLimit = 24
   /// The most parts.

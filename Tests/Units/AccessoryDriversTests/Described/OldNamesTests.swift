@@ -115,6 +115,22 @@ import Testing
     #expect(DescriptionSample.message("fields: [{name: a, type: u8, \(old)}]") == [mistake])
   }
 
+  /// As many variants, and names as long, as a description could have.
+  @Test func theLongestOldRulesAreFormulasToo() throws {
+    let name = String(repeating: "n", count: 64)
+    let rules = (1...16).map {
+      "\(0xFF00 + $0): {encoding: sign-magnitude, offset: -999999999, scale: -999999/7}"
+    }
+    let variants = "offset: 5, variants: {by: \(name), \(rules.joined(separator: ", "))}, above: {100: {scale: 1/3}}"
+    let text = "messages: {m: {fields: [{name: \(name), type: u16}, {name: a, type: u16, \(variants)}]}}"
+    #expect(try Self.notes(text).count == 1)
+    let names = (0..<16).map { String(repeating: "n", count: 62) + "\(10 + $0)" }
+    let fields = names.map { "{name: \($0), type: u8}" }.joined(separator: ", ")
+    let of = names.joined(separator: ", ")
+    let derived = "messages: {m: {fields: [\(fields)]}}\nderived: [{name: d, rule: first, of: [\(of)]}]"
+    #expect(try Self.notes(derived).count == 1)
+  }
+
   /// What can't be turned back is noted, too, since a simulator can't send it.
   @Test func aFormulaThatIsNotLinearIsNoted() throws {
     let notes = try Self.notes("messages: {m: {fields: [{name: a, type: u8, value: 1000 / raw}]}}")
