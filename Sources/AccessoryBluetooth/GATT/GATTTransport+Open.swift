@@ -66,7 +66,7 @@ extension GATTTransport {
   }
 
   /// A socket that bluetoothd has handed out, and the largest packet with its head of three bytes.
-  private struct Acquired {
+  struct Acquired {
     let descriptor: BusDescriptor
     let size: Int
 

@@ -33,6 +33,10 @@ package struct BluetoothDevice: Sendable, Equatable, MaybeStranger {
   package var services: Set<BluetoothUUID> = []
   /// The data of manufacturers that it sends, by the number of the company.
   package var manufacturerData: [UInt16: [UInt8]] = [:]
+  /// The data of services that it sends.
+  package var serviceData: [BluetoothUUID: [UInt8]] = [:]
+  /// The power with which it sends, in dBm; nil when it doesn't tell.
+  package var sendingPower: Int?
   /// The strength of the last signal in dBm; nil outside of searches.
   package var signalStrength: Int?
   /// Whether it is connected, by this program or another.
@@ -66,7 +70,7 @@ extension BluetoothAdapter {
 }
 
 extension BluetoothDevice {
-  /// The most services and the most manufacturers that are kept, and the most bytes of a manufacturer.
+  /// The most services and the most manufacturers that are kept, and the most bytes of their data.
   private static let limits = (services: 64, manufacturers: 8, data: 255)
 
   mutating func take(_ properties: [String: BusValue], without invalid: [String]) {
@@ -96,6 +100,16 @@ extension BluetoothDevice {
         manufacturerData[company] = Array(data.prefix(Self.limits.data))
       }
     }
+    if let entries = properties["ServiceData"]?.entries {
+      serviceData = [:]
+      for entry in entries.prefix(Self.limits.services) {
+        guard let service = entry.key.text.flatMap({ BluetoothUUID($0) }), let data = entry.value.bytes else {
+          continue
+        }
+        serviceData[service] = Array(data.prefix(Self.limits.data))
+      }
+    }
+    if let power = properties["TxPower"]?.integer.flatMap(Int16.init(exactly:)) { sendingPower = Int(power) }
     if invalid.contains("RSSI") { signalStrength = nil }
     if invalid.contains("Name") { name = nil }
   }

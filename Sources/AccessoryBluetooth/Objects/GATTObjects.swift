@@ -10,6 +10,10 @@ package struct GATTService: Sendable, Equatable {
   package var uuid: BluetoothUUID?
   /// The path of its device.
   package var device: String
+  /// Whether it stands for itself. The others are only included in services.
+  package var isPrimary = true
+  /// The paths of the services in it.
+  package var included: [String] = []
 }
 
 /// A characteristic of GATT: a value that is read, written, or sent by the device.
@@ -50,10 +54,19 @@ package struct GATTDescriptor: Sendable, Equatable {
 // MARK: - Properties
 
 extension GATTService {
+  /// The most services in a service that are kept.
+  private static let includedLimit = 64
+
   mutating func take(_ properties: [String: BusValue]) {
     if let uuid = properties["UUID"]?.text { self.uuid = BluetoothUUID(uuid) }
     if let device = properties["Device"]?.path, device.utf8.count <= BluetoothObjects.textLimit.path {
       self.device = device
+    }
+    if let isPrimary = properties["Primary"]?.boolean { self.isPrimary = isPrimary }
+    if let included = properties["Includes"]?.list {
+      self.included = included.prefix(Self.includedLimit).compactMap(\.path).filter {
+        $0.utf8.count <= BluetoothObjects.textLimit.path
+      }
     }
   }
 }

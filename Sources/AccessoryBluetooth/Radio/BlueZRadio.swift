@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// The radio that BlueZ has.
+package struct BlueZRadio: Radio {
+  private let bus: String?
+  private let io: IOThread
+
+  /// Over the bus at `bus`, by default the system bus.
+  package init(_ bus: String? = nil, io: IOThread = .shared) { (self.bus, self.io) = (bus, io) }
+
+  package func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession {
+    let central = BlueZCentral(io, tell)
+    io.post { [bus] in Task { await central.begin(bus) } }
+    return Session(central: central)
+  }
+
+  private struct Session: RadioSession {
+    let central: BlueZCentral
+
+    var known: [RadioKnown] { central.known }
+    func send(_ command: RadioCommand) { central.io.post { central.enter(command) { $0.take($1) } } }
+    func close() { central.io.post { central.enter { $0.close() } } }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// The radio of a computer, as the central role of Bluetooth Low Energy uses it: BlueZ, or a script in tests.
+package protocol Radio: Sendable {
+  /// Begins a conversation. `tell` is called with what happens, one call at a time, in order, on any thread, and never
+  /// blocks; the first one is a `state`, which soon comes. It isn't called any more soon after the session is closed.
+  func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession
+}
+
+/// A conversation with a radio. Its connections and its search end with it.
+package protocol RadioSession: Sendable {
+  /// Has something done. Commands are done in order, and this returns at once.
+  func send(_ command: RadioCommand)
+
+  /// The devices that are known now: found since the beginning, connected, or known to the system.
+  var known: [RadioKnown] { get }
+
+  /// Ends the search and the connections that this conversation has made. Returns at once.
+  func close()
+}
+
+/// A connection, or the attempt to make one. Each has a number of its own.
+package struct RadioLink: Sendable, Hashable {
+  package let peer: RadioPeer
+  package let number: Int
+  package init(_ peer: RadioPeer, _ number: Int) { (self.peer, self.number) = (peer, number) }
+}
+
+/// A device that is known.
+package struct RadioKnown: Sendable, Equatable {
+  package var peer: RadioPeer
+  package var name: String?
+  /// Whether this program or another one has connected it.
+  package var isConnected: Bool
+  /// The services that it tells or has.
+  package var services: [BluetoothUUID]
+
+  package init(_ peer: RadioPeer, name: String?, isConnected: Bool = false, services: [BluetoothUUID] = []) {
+    (self.peer, self.name, self.isConnected, self.services) = (peer, name, isConnected, services)
+  }
+}
+
+/// What is asked of a radio.
+package enum RadioCommand: Sendable, Equatable {
+  /// Searches, from now on for this; nil ends the search.
+  case search(RadioSearch?)
+  /// Connects, however long that takes. The answer is `connected` or `ended`.
+  case connect(RadioLink)
+  /// Ends a connection or the attempt; the answer is `ended`, without an error. Nothing when it has ended before.
+  case disconnect(RadioLink)
+  /// Asks for the services; the answer is `table`.
+  case discover(RadioLink)
+  /// Reads a characteristic or a descriptor; the answer is `read`.
+  case read(RadioLink, handle: Int)
+  /// Writes a characteristic or a descriptor; the answer is `written`.
+  case write(RadioLink, handle: Int, [UInt8])
+  /// Writes a characteristic, which the device doesn't answer; `sent` tells that it is on the way.
+  case writeCommand(RadioLink, handle: Int, [UInt8])
+  /// Has the device send a characteristic's value, or no longer; the answer is `notifying`.
+  case notify(RadioLink, handle: Int, Bool)
+  /// Asks for the strength of the signal; the answer is `strength`.
+  case measure(RadioLink)
+  /// Holds back values that devices send, or no longer.
+  case hold(Bool)
+}
+
+/// What is searched for.
+package struct RadioSearch: Sendable, Equatable {
+  /// Only devices that tell one of these services; nil for all.
+  package var services: [BluetoothUUID]?
+  /// Whether each advertisement is wanted.
+  package var wantsAll: Bool
+
+  package init(_ services: [BluetoothUUID]?, wantsAll: Bool = false) {
+    (self.services, self.wantsAll) = (services, wantsAll)
+  }
+
+  /// Whether a device that tells these services is searched for.
+  package func fits(_ told: some Collection<BluetoothUUID>) -> Bool {
+    services.map { wanted in told.contains(where: wanted.contains) } ?? true
+  }
+}
+
+/// Whether a radio can be used.
+package enum RadioState: Sendable, Equatable {
+  case resetting, unsupported, unauthorized, off, on
+}
+
+/// What has happened. The answers about a connection have its number; after `ended` nothing of it is told.
+package enum RadioEvent: Sendable, Equatable {
+  /// Whether the radio can be used. With every state but `on` all connections and the search have ended, without a word of
+  /// their own.
+  case state(RadioState)
+  /// A device was heard.
+  case found(RadioAdvertisement)
+  /// A device has another name.
+  case named(RadioPeer, String?)
+  /// A connection is made. The largest packet has so many bytes, 23…517.
+  case connected(RadioLink, packetSize: Int)
+  /// The largest packet has another size.
+  case packetSize(RadioLink, Int)
+  /// The connection is over, or can't be made. The error is nil when it was asked for.
+  case ended(RadioLink, RadioFailure?)
+  /// The services of the device, in the order of their handles.
+  case table(RadioLink, Result<[RadioService], RadioFailure>)
+  /// The device has other services now.
+  case tableChanged(RadioLink, [RadioService])
+  /// What was read.
+  case read(RadioLink, handle: Int, Result<[UInt8], RadioFailure>)
+  /// What has become of a write.
+  case written(RadioLink, handle: Int, RadioFailure?)
+  /// A write without an answer is on the way.
+  case sent(RadioLink)
+  /// Whether the device sends a value now.
+  case notifying(RadioLink, handle: Int, Result<Bool, RadioFailure>)
+  /// The device has sent a value.
+  case value(RadioLink, handle: Int, [UInt8])
+  /// The strength of the signal, in dBm.
+  case strength(RadioLink, Result<Int, RadioFailure>)
+}
+
+/// What a device tells everybody.
+package struct RadioAdvertisement: Sendable, Equatable {
+  package var peer: RadioPeer
+  package var name: String?
+  /// The strength of the signal, in dBm.
+  package var strength: Int
+  package var services: [BluetoothUUID]
+  /// By the number of the company.
+  package var manufacturerData: [UInt16: [UInt8]]
+  package var serviceData: [BluetoothUUID: [UInt8]]
+  /// The power with which it was sent, in dBm.
+  package var power: Int?
+  package var isConnectable: Bool
+
+  package init(
+    _ peer: RadioPeer, name: String? = nil, strength: Int, services: [BluetoothUUID] = [],
+    manufacturerData: [UInt16: [UInt8]] = [:], serviceData: [BluetoothUUID: [UInt8]] = [:], power: Int? = nil,
+    isConnectable: Bool = true
+  ) {
+    (self.peer, self.name, self.strength, self.services) = (peer, name, strength, services)
+    (self.manufacturerData, self.serviceData, self.power) = (manufacturerData, serviceData, power)
+    self.isConnectable = isConnectable
+  }
+}

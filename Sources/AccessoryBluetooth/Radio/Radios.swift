@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Which radio is used by who begins now.
+package enum Radios {
+  /// The radio of a task's tests.
+  @TaskLocal package static var ofTask: (any Radio)?
+  private static let installed = Locked<(any Radio)?>(nil)
+
+  /// Uses a radio everywhere in this program; nil means the computer's own.
+  package static func install(_ radio: (any Radio)?) { installed.withLock { $0 = radio } }
+
+  /// The radio of this task, or else the program's, or else the computer's.
+  package static var current: any Radio { ofTask ?? installed.withLock { $0 } ?? BlueZRadio() }
+}
