@@ -205,7 +205,8 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "AccessoryTesting", dependencies: ["AccessoryCore", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
+      name: "AccessoryTesting",
+      dependencies: ["AccessoryCore", "AccessoryBluetooth", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
     .target(name: "Console", dependencies: ["AccessoryCore", "AccessoryIO"]),
     .target(
       name: "CommandOutput",
