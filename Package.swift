@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
+    .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
     .library(name: "AccessorySharing", targets: ["AccessorySharing"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
@@ -197,6 +198,8 @@ let package = Package(
         "AccessoryBluetooth", "AccessoryCore", "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery",
         "AccessoryLink", "AccessoryIO",
       ]),
+    .target(
+      name: "CoreBluetooth", dependencies: ["AccessoryBluetooth", "AccessoryCore", "AccessoryIO"]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -407,6 +410,19 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/ExternalAccessoryTests"),
+    .testTarget(
+      name: "CoreBluetoothTests",
+      dependencies: [
+        "AccessoryBluetooth", "AccessoryCore", "AccessoryIO", "AccessoryTesting", "BluetoothClientOfSwift5",
+        "BluetoothClientOfSwift6", "BluetoothTerminal", "CoreBluetooth", "TestSupport",
+      ], path: "Tests/Units/CoreBluetoothTests"),
+    // Clients as they are written for iOS.
+    .target(
+      name: "BluetoothClientOfSwift5", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(name: "BluetoothClientOfSwift6", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth6"),
+    .executableTarget(
+      name: "BluetoothTerminal", dependencies: ["CoreBluetooth"], path: "Examples/BluetoothTerminal"),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols", "FamilyAF1"],
       path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Foundation
+
+/// A characteristic of a service: a value that is read, written, or sent by the device.
+///
+/// `@unchecked Sendable`: what changes is behind a lock, which is never held while another one is taken. The weak reference is
+/// set before others have the object, and reading one is safe on any thread.
+open class CBCharacteristic: CBAttribute, @unchecked Sendable {
+  struct State {
+    var properties: CBCharacteristicProperties
+    var permissions: CBAttributePermissions = []
+    var value: Data?
+    var descriptors: [CBDescriptor]?
+    var isNotifying = false
+  }
+
+  fileprivate let contents: Locked<State>
+  private nonisolated(unsafe) weak var owner: CBService?
+
+  init(
+    _ uuid: CBUUID, _ place: AttributePlace?, _ properties: CBCharacteristicProperties, value: Data? = nil,
+    permissions: CBAttributePermissions = [], of service: CBService?
+  ) {
+    contents = Locked(State(properties: properties, permissions: permissions, value: value))
+    owner = service
+    super.init(uuid, place)
+  }
+
+  /// The service that has it; nil when nobody has that object any more, and for characteristics of ours.
+  open var service: CBService? { owner }
+
+  /// What can be done with it.
+  open var properties: CBCharacteristicProperties { contents.withLock { $0.properties } }
+
+  /// The value that was read or sent last; nil before. During a call of `didUpdateValueFor` it is the one that is told.
+  open var value: Data? { contents.withLock { $0.value } }
+
+  /// The descriptors that were discovered; nil before `discoverDescriptors`.
+  open var descriptors: [CBDescriptor]? { contents.withLock { $0.descriptors } }
+
+  /// Whether the device sends its value to this program.
+  open var isNotifying: Bool { contents.withLock { $0.isNotifying } }
+
+  func set(_ value: Data?) { contents.withLock { $0.value = value } }
+
+  func set(_ descriptors: [CBDescriptor]?) { contents.withLock { $0.descriptors = descriptors } }
+
+  func set(isNotifying: Bool) { contents.withLock { $0.isNotifying = isNotifying } }
+}
+
+/// A characteristic of ours, for `CBPeripheralManager`.
+///
+/// `@unchecked Sendable`: it stores nothing that its superclass doesn't.
+open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
+  /// A characteristic. One with a value is constant, and can only be read; without one, each read is told to the delegate.
+  public init(
+    type UUID: CBUUID, properties: CBCharacteristicProperties, value: Data?, permissions: CBAttributePermissions
+  ) {
+    super.init(UUID, nil, properties, value: value, permissions: permissions, of: nil)
+  }
+
+  /// What others may do with it.
+  open var permissions: CBAttributePermissions {
+    get { contents.withLock { $0.permissions } }
+    set { contents.withLock { $0.permissions = newValue } }
+  }
+
+  /// The devices that it is sent to. Nobody, as long as `CBPeripheralManager` is unsupported.
+  open var subscribedCentrals: [CBCentral]? { nil }
+
+  /// What can be done with it.
+  open override var properties: CBCharacteristicProperties {
+    get { super.properties }
+    set { contents.withLock { $0.properties = newValue } }
+  }
+
+  /// Its value.
+  open override var value: Data? {
+    get { super.value }
+    set { set(newValue) }
+  }
+
+  /// Its descriptors.
+  open override var descriptors: [CBDescriptor]? {
+    get { super.descriptors }
+    set { set(newValue) }
+  }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+/// The name, a `String`.
+public let CBAdvertisementDataLocalNameKey = "kCBAdvDataLocalName"
+/// Data of the manufacturer, a `Data`: the number of the company first, its low byte before its high one.
+public let CBAdvertisementDataManufacturerDataKey = "kCBAdvDataManufacturerData"
+/// Data of services, a `[CBUUID: Data]`.
+public let CBAdvertisementDataServiceDataKey = "kCBAdvDataServiceData"
+/// The services, a `[CBUUID]`.
+public let CBAdvertisementDataServiceUUIDsKey = "kCBAdvDataServiceUUIDs"
+/// Services for which an advertisement of iOS had no room. Never there on Linux.
+public let CBAdvertisementDataOverflowServiceUUIDsKey = "kCBAdvDataHashedServiceUUIDs"
+/// The power of the signal when it was sent, in dBm, an `NSNumber`.
+public let CBAdvertisementDataTxPowerLevelKey = "kCBAdvDataTxPowerLevel"
+/// Whether it can be connected, an `NSNumber`. BlueZ doesn't say: it is always 1.
+public let CBAdvertisementDataIsConnectable = "kCBAdvDataIsConnectable"
+/// Services that it looks for. Never there on Linux: BlueZ doesn't tell.
+public let CBAdvertisementDataSolicitedServiceUUIDsKey = "kCBAdvDataSolicitedServiceUUIDs"

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Seconds since the beginning of 2001, which Foundation doesn't define on Linux.
+@_exported import typealias CoreFoundation.CFAbsoluteTime

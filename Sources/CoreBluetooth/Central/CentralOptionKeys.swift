@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+/// Whether each advertisement is told, an `NSNumber` or a `Bool`; otherwise each device is told once.
+public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
+/// Also devices that look for these services. Without effect on Linux.
+public let CBCentralManagerScanOptionSolicitedServiceUUIDsKey = "kCBScanOptionSolicitedServiceUUIDs"
+/// Whether the user is told that Bluetooth is off. Without effect on Linux.
+public let CBCentralManagerOptionShowPowerAlertKey = "kCBInitOptionShowPowerAlert"
+/// The name under which a manager is restored. Without effect on Linux: nothing is restored.
+public let CBCentralManagerOptionRestoreIdentifierKey = "kCBInitOptionRestoreIdentifier"
+/// Whether media devices are meant. Without effect on Linux.
+public let CBCentralManagerOptionDeviceAccessForMedia = "kCBInitOptionDeviceAccessForMedia"
+/// The peripherals of a restored manager. Nothing is restored on Linux.
+public let CBCentralManagerRestoredStatePeripheralsKey = "kCBRestoredPeripherals"
+/// The services of a restored search. Nothing is restored on Linux.
+public let CBCentralManagerRestoredStateScanServicesKey = "kCBRestoredScanServices"
+/// The options of a restored search. Nothing is restored on Linux.
+public let CBCentralManagerRestoredStateScanOptionsKey = "kCBRestoredScanOptions"
+/// Whether the user of a suspended program is told. Without effect on Linux.
+public let CBConnectPeripheralOptionNotifyOnConnectionKey = "kCBConnectOptionNotifyOnConnection"
+/// Whether the user of a suspended program is told. Without effect on Linux.
+public let CBConnectPeripheralOptionNotifyOnDisconnectionKey = "kCBConnectOptionNotifyOnDisconnection"
+/// Whether the user of a suspended program is told. Without effect on Linux.
+public let CBConnectPeripheralOptionNotifyOnNotificationKey = "kCBConnectOptionNotifyOnNotification"
+/// How long to wait before connecting, in seconds. Without effect on Linux.
+public let CBConnectPeripheralOptionStartDelayKey = "kCBConnectOptionStartDelay"
+/// Whether Bluetooth Classic is connected, too. Without effect on Linux.
+public let CBConnectPeripheralOptionEnableTransportBridgingKey = "kCBConnectOptionEnableTransportBridging"
+/// Whether the device shows notifications of iOS. Without effect on Linux.
+public let CBConnectPeripheralOptionRequiresANCS = "kCBConnectOptionRequiresANCS"
+/// Whether a connection that is lost is made again, an `NSNumber` or a `Bool`.
+public let CBConnectPeripheralOptionEnableAutoReconnect = "kCBConnectOptionEnableAutoReconnect"

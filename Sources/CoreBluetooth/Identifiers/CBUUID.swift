@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CoreFoundation
+import Foundation
+
+/// The UUID of a service, a characteristic or a descriptor, of 16, 32 or 128 bits.
+///
+/// The forms are one value: `FFE1`, `0000FFE1` and `0000FFE1-0000-1000-8000-00805F9B34FB` are equal. The shortest one is told.
+///
+/// `@unchecked Sendable`: its only stored property never changes. A class that others may inherit from can't be checked.
+open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
+  /// In the shortest form: 2, 4 or 16 bytes, the highest first.
+  private let bytes: [UInt8]
+
+  /// What follows the 32 bits of a short number.
+  private static let base: [UInt8] = [0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 0x5F, 0x9B, 0x34, 0xFB]
+
+  /// The UUID that this text says: 4, 8 or 32 hexadecimal digits, the last with hyphens (8-4-4-4-12).
+  ///
+  /// Any other text ends the program, as the exception does on Apple's systems: for text of a user's, see `init(validating:)`.
+  public convenience init(string theString: String) {
+    guard let bytes = Self.bytes(of: theString) else {
+      preconditionFailure("CBUUID(string:): this is no UUID of 4, 8 or 32 digits: \(SafeText.escape(theString))")
+    }
+    self.init(bytes)
+  }
+
+  /// The UUID that this text says; nil for any other text. Apple's framework doesn't have this.
+  public convenience init?(validating text: String) {
+    guard let bytes = Self.bytes(of: text) else { return nil }
+    self.init(bytes)
+  }
+
+  /// The UUID with these 2, 4 or 16 bytes, the highest first. Any other number of bytes ends the program.
+  public convenience init(data theData: Data) {
+    precondition([2, 4, 16].contains(theData.count), "CBUUID(data:): a UUID has 2, 4 or 16 bytes")
+    self.init(Array(theData))
+  }
+
+  /// The UUID with the 128 bits of `theUUID`.
+  public convenience init(nsuuid theUUID: UUID) {
+    self.init(withUnsafeBytes(of: theUUID.uuid) { Array($0) })
+  }
+
+  /// The UUID with the 128 bits of `theUUID`.
+  public convenience init(cfuuid theUUID: CFUUID) {
+    self.init(withUnsafeBytes(of: CFUUIDGetUUIDBytes(theUUID)) { Array($0) })
+  }
+
+  /// The UUID that BlueZ writes so.
+  convenience init(_ uuid: BluetoothUUID) { self.init(Self.bytes(of: uuid.text) ?? [0, 0]) }
+
+  /// From 2, 4 or 16 bytes.
+  private init(_ bytes: [UInt8]) {
+    var short = bytes[...]
+    if short.count == 16, short.suffix(12).elementsEqual(Self.base) { short = short.prefix(4) }
+    if short.count == 4, short.prefix(2).elementsEqual([0, 0]) { short = short.suffix(2) }
+    self.bytes = Array(short)
+  }
+
+  private static func bytes(of text: String) -> [UInt8]? {
+    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    switch groups.map(\.utf8.count) {
+    case [4], [8], [8, 4, 4, 4, 12]: return Hexadecimal.bytes(groups.joined())
+    default: return nil
+    }
+  }
+
+  /// The bytes in the shortest form, the highest first: 2, 4 or 16.
+  open var data: Data { Data(bytes) }
+
+  /// The digits in the shortest form, in upper case: `FFE1`, or all 32 with hyphens.
+  open var uuidString: String {
+    var text = bytes.map { Hexadecimal.string($0) }.joined().uppercased()
+    guard bytes.count == 16 else { return text }
+    for place in [20, 16, 12, 8] { text.insert("-", at: text.index(text.startIndex, offsetBy: place)) }
+    return text
+  }
+
+  /// The digits.
+  open override var description: String { uuidString }
+
+  /// As BlueZ writes it.
+  var bluetooth: BluetoothUUID {
+    let short = bytes.map { Hexadecimal.string($0) }.joined()
+    // Each form is one that is read.
+    return BluetoothUUID(bytes.count == 16 ? uuidString : short) ?? BluetoothUUID(short: 0)
+  }
+
+  /// Whether both are the same UUID, whatever the form.
+  open override func isEqual(_ object: Any?) -> Bool { (object as? CBUUID)?.bytes == bytes }
+
+  /// Equal UUIDs have equal numbers.
+  open override var hash: Int { bytes.hashValue }
+
+  /// Itself: a UUID never changes.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor with more properties of its characteristic.
+public let CBUUIDCharacteristicExtendedPropertiesString = "2900"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor with words about its characteristic.
+public let CBUUIDCharacteristicUserDescriptionString = "2901"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor that says whether this central is sent the value.
+public let CBUUIDClientCharacteristicConfigurationString = "2902"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor that says whether all centrals are sent the value.
+public let CBUUIDServerCharacteristicConfigurationString = "2903"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor that says what the value's bytes mean.
+public let CBUUIDCharacteristicFormatString = "2904"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor that names several formats.
+public let CBUUIDCharacteristicAggregateFormatString = "2905"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor with the smallest and the largest value.
+public let CBUUIDCharacteristicValidRangeString = "2906"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The characteristic with the number of an L2CAP channel.
+public let CBUUIDL2CAPPSMCharacteristicString = "ABDD3056-28FA-441D-A470-55A75A52553A"

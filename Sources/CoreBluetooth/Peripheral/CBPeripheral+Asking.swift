@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBluetooth
+import AccessoryCore
+import Foundation
+
+// What a client asks of a device, on any thread. Commands are sent while the lock is held, so that those of several threads are in
+// the order in which the state has changed.
+
+extension CBPeripheral {
+  func connect(_ options: [String: Any]?) {
+    let reconnects = options.isTrue(CBConnectPeripheralOptionEnableAutoReconnect)
+    let wasConnected = contents.withLock { state in
+      state.reconnects = reconnects
+      switch state.state {
+      case .connecting: return false
+      case .connected: return true
+      case .disconnected, .disconnecting: begin(&state)
+      }
+      return false
+    }
+    if wasConnected { core.tellConnected(self) }
+  }
+
+  /// Begins an attempt.
+  func begin(_ state: inout State) {
+    Self.forget(&state)
+    (state.state, state.link) = (.connecting, core.nextLink(to: peer))
+    core.send(.connect(state.link))
+  }
+
+  func cancelConnection() {
+    contents.withLock { state in
+      state.reconnects = false
+      guard state.state == .connecting || state.state == .connected else { return }
+      state.state = .disconnecting
+      core.send(.disconnect(state.link))
+    }
+  }
+
+  /// Sends a request that the device answers.
+  func ask(_ call: String, _ command: (inout State) -> RadioCommand) {
+    let misuse = contents.withLock { state -> String? in
+      guard state.state == .connected else { return "\(call) of a device that isn't connected" }
+      guard state.waiting.requests < Self.requestLimit else { return "\(call): too many wait for their answers" }
+      state.waiting.requests += 1
+      core.send(command(&state))
+      return nil
+    }
+    if let misuse { Misuse.log(misuse) }
+  }
+
+  /// Sends a request about an attribute.
+  func ask(_ call: String, of attribute: CBAttribute, _ command: (RadioLink, Int) -> RadioCommand) {
+    guard let place = place(of: attribute, call) else { return }
+    ask(call) { _ in command(place.link, place.handle) }
+  }
+
+  /// The place of an attribute of the connection that there is now.
+  private func place(of attribute: CBAttribute, _ call: String) -> AttributePlace? {
+    let (link, isConnected) = contents.withLock { ($0.link, $0.state == .connected) }
+    guard isConnected else {
+      Misuse.log("\(call) of a device that isn't connected")
+      return nil
+    }
+    guard let place = attribute.place, place.link == link else {
+      Misuse.log("\(call): the attribute is another device's, or of an earlier connection: discover again")
+      return nil
+    }
+    return place
+  }
+
+  func sendCommand(_ bytes: [UInt8], _ characteristic: CBCharacteristic) {
+    let call = "writeValue(_:for:type:)"
+    guard let place = place(of: characteristic, call) else { return }
+    let misuse = contents.withLock { state -> String? in
+      guard state.state == .connected, state.link == place.link else { return nil }
+      let most = state.packetSize - Self.head
+      guard bytes.count <= most else {
+        return "\(call) without a response: \(bytes.count) bytes are dropped, because a packet has \(most) at most"
+      }
+      state.waiting.commands += 1
+      if state.waiting.commands >= Self.commands.full { state.wantsReady = true }
+      guard state.waiting.commands <= Self.commands.most else {
+        state.waiting.commands -= 1
+        return "\(call) without a response: writes are dropped, because \(Self.commands.most) others are on the way: "
+          + "wait while canSendWriteWithoutResponse is false"
+      }
+      core.send(.writeCommand(state.link, handle: place.handle, bytes))
+      return nil
+    }
+    if let misuse { Misuse.log(misuse) }
+  }
+
+  /// Tells the delegate an error, without asking the device.
+  func refuse(
+    _ call: String, _ attribute: CBAttribute,
+    _ tell: @escaping @Sendable (any CBPeripheralDelegate, CBPeripheral) -> Void
+  ) {
+    guard place(of: attribute, call) != nil else { return }
+    core.deliver { [weak self] in self?.tell(tell) }
+  }
+
+  /// Looks into the table of a device, on the client's queue.
+  func look(
+    _ call: String, in attribute: CBAttribute, _ find: @escaping @Sendable (inout State, AttributePlace) -> Void,
+    tell: @escaping @Sendable (RadioFailure?) -> Void
+  ) {
+    guard let place = place(of: attribute, call) else { return }
+    core.deliver { [weak self] in
+      guard let self else { return }
+      let (isConnected, isThere) = contents.withLock { state -> (Bool, Bool) in
+        guard state.state == .connected, state.link == place.link else { return (false, false) }
+        // Another attribute may have come to this place.
+        guard state.attributes[place.handle] === attribute else { return (true, false) }
+        find(&state, place)
+        return (true, true)
+      }
+      if isConnected { tell(isThere ? nil : .noAttribute) }
+    }
+  }
+
+  static func isWanted(_ uuid: BluetoothUUID, _ wanted: [CBUUID]?) -> Bool {
+    guard let wanted, !wanted.isEmpty else { return true }
+    return wanted.contains { $0.bluetooth == uuid }
+  }
+
+  // MARK: - Objects, each made once in a connection
+
+  func service(_ found: RadioService, _ state: inout State) -> CBService {
+    if let known = state.attributes[found.handle] as? CBService, known.uuid.bluetooth == found.uuid { return known }
+    let service = CBService(
+      CBUUID(found.uuid), AttributePlace(link: state.link, handle: found.handle), isPrimary: found.isPrimary, of: self)
+    state.attributes[found.handle] = service
+    return service
+  }
+
+  func characteristic(
+    _ found: RadioCharacteristic, of service: CBService, _ state: inout State
+  ) -> CBCharacteristic {
+    if let known = state.attributes[found.handle] as? CBCharacteristic, known.uuid.bluetooth == found.uuid {
+      return known
+    }
+    let characteristic = CBCharacteristic(
+      CBUUID(found.uuid), AttributePlace(link: state.link, handle: found.handle),
+      CBCharacteristicProperties(rawValue: UInt(found.properties)), of: service)
+    state.attributes[found.handle] = characteristic
+    return characteristic
+  }
+
+  func descriptor(
+    _ found: RadioDescriptor, of characteristic: CBCharacteristic, _ state: inout State
+  ) -> CBDescriptor {
+    if let known = state.attributes[found.handle] as? CBDescriptor, known.uuid.bluetooth == found.uuid { return known }
+    let descriptor = CBDescriptor(
+      CBUUID(found.uuid), AttributePlace(link: state.link, handle: found.handle), of: characteristic)
+    state.attributes[found.handle] = descriptor
+    return descriptor
+  }
+}

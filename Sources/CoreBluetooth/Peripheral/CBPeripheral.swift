@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBluetooth
+import AccessoryCore
+import Foundation
+
+/// Whether a device is connected.
+public enum CBPeripheralState: Int, Sendable {
+  /// It isn't, and nobody tries.
+  case disconnected = 0
+  /// It is waited for.
+  case connecting
+  /// It is.
+  case connected
+  /// It won't be soon.
+  case disconnecting
+}
+
+/// A device that a `CBCentralManager` has found. There is one object for a device and a manager.
+///
+/// All members may be used from any thread. The delegate is called on the manager's queue. What is asked of a device that isn't
+/// connected, and of attributes of an earlier connection, is logged and not done.
+///
+/// `@unchecked Sendable`: what changes is behind a lock. While it is held, those of the attributes and of the manager may be taken,
+/// and never the other way round; delegates are called without it. A class that others may inherit from can't be checked.
+open class CBPeripheral: CBPeer, @unchecked Sendable {
+  struct State {
+    var name: String?
+    var state = CBPeripheralState.disconnected
+    var link: RadioLink
+    var reconnects = false
+    var packetSize = CBPeripheral.smallestPacket
+    var table: [RadioService] = []
+    var services: [CBService]?
+    /// What was discovered, by handle.
+    var attributes: [Int: CBAttribute] = [:]
+    /// What is looked for by each call of `discoverServices` that isn't answered.
+    var searches: [[CBUUID]?] = []
+    /// How many requests, and how many writes without a response, are on the way.
+    var waiting = (requests: 0, commands: 0)
+    var wantsReady = false
+    weak var delegate: (any CBPeripheralDelegate)?
+  }
+
+  let core: CentralCore
+  let peer: RadioPeer
+  let contents: Locked<State>
+
+  /// The smallest packet of GATT.
+  static let smallestPacket = 23
+  /// What a packet has before the value.
+  static let head = 3
+  /// The longest value of GATT.
+  static let longestValue = 512
+  /// The most requests that wait for their answer.
+  static let requestLimit = 4_096
+  /// How many writes without a response are on the way until `canSendWriteWithoutResponse` is false, how few until it is true
+  /// again, and the most that are taken from programs that don't ask.
+  static let commands = (full: 64, ready: 32, most: 2_048)
+
+  init(_ peer: RadioPeer, _ core: CentralCore) {
+    (self.peer, self.core) = (peer, core)
+    contents = Locked(State(link: RadioLink(peer, 0)))
+    super.init(identifier: peer.identifier)
+  }
+
+  deinit {
+    let (state, link) = contents.withLock { ($0.state, $0.link) }
+    guard state == .connecting else { return }
+    Misuse.log("a peripheral was let go while it was connecting, which ends the attempt: keep it")
+    core.send(.disconnect(link))
+  }
+
+  /// Whom to tell; it isn't kept.
+  open weak var delegate: (any CBPeripheralDelegate)? {
+    get { contents.withLock { PeripheralClient(delegate: $0.delegate) }.delegate }
+    set {
+      let client = PeripheralClient(delegate: newValue)
+      contents.withLock { $0.delegate = client.delegate }
+    }
+  }
+
+  /// The name that it tells, or that BlueZ remembers. Not to be trusted: anybody can tell any name.
+  open var name: String? { contents.withLock { $0.name } }
+
+  /// Whether it is connected.
+  open var state: CBPeripheralState { contents.withLock { $0.state } }
+
+  /// The services that the last `discoverServices` has found, in the order of the device; nil before, and after a disconnection.
+  open var services: [CBService]? { contents.withLock { $0.services } }
+
+  /// Whether there is room for another write without a response.
+  open var canSendWriteWithoutResponse: Bool {
+    contents.withLock { $0.state == .connected && $0.waiting.commands < Self.commands.full }
+  }
+
+  /// Always false: notifications of iOS aren't there.
+  open var ancsAuthorized: Bool { false }
+
+  /// Asks for the strength of the signal. BlueZ knows it only of advertisements, so the last one is told.
+  open func readRSSI() {
+    ask("readRSSI()") { .measure($0.link) }
+  }
+
+  /// Looks for services with these UUIDs, or for all. No UUIDs are the same as nil.
+  open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
+    ask("discoverServices(_:)") { state in
+      state.searches.append(serviceUUIDs)
+      return .discover(state.link)
+    }
+  }
+
+  /// Looks for the services in a service.
+  open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
+    look("discoverIncludedServices(_:for:)", in: service) { state, place in
+      let handles = state.table.first { $0.handle == place.handle }?.included ?? []
+      let found = handles.compactMap { handle in state.table.first { $0.handle == handle } }
+        .filter { Self.isWanted($0.uuid, includedServiceUUIDs) }
+      service.set(included: found.map { self.service($0, &state) })
+    } tell: { [weak self] error in
+      self?.tell { $0.peripheral($1, didDiscoverIncludedServicesFor: service, error: error?.error) }
+    }
+  }
+
+  /// Looks for the characteristics of a service with these UUIDs, or for all.
+  open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
+    look("discoverCharacteristics(_:for:)", in: service) { state, place in
+      let found = (state.table.first { $0.handle == place.handle }?.characteristics ?? [])
+        .filter { Self.isWanted($0.uuid, characteristicUUIDs) }
+      service.set(found.map { self.characteristic($0, of: service, &state) })
+    } tell: { [weak self] error in
+      self?.tell { $0.peripheral($1, didDiscoverCharacteristicsFor: service, error: error?.error) }
+    }
+  }
+
+  /// Looks for the descriptors of a characteristic.
+  open func discoverDescriptors(for characteristic: CBCharacteristic) {
+    look("discoverDescriptors(for:)", in: characteristic) { state, place in
+      let found = state.table.lazy.flatMap(\.characteristics).first { $0.handle == place.handle }?.descriptors ?? []
+      characteristic.set(found.map { self.descriptor($0, of: characteristic, &state) })
+    } tell: { [weak self] error in
+      self?.tell { $0.peripheral($1, didDiscoverDescriptorsFor: characteristic, error: error?.error) }
+    }
+  }
+
+  /// Reads a value.
+  open func readValue(for characteristic: CBCharacteristic) {
+    ask("readValue(for:)", of: characteristic) { .read($0, handle: $1) }
+  }
+
+  /// Reads a value.
+  open func readValue(for descriptor: CBDescriptor) {
+    ask("readValue(for:)", of: descriptor) { .read($0, handle: $1) }
+  }
+
+  /// Writes a value: with a response, of up to 512 bytes; without, of up to `maximumWriteValueLength(for:)` bytes, of which
+  /// longer ones are logged and dropped.
+  open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
+    switch type {
+    case .withResponse:
+      guard data.count <= Self.longestValue else {
+        return refuse("writeValue(_:for:type:)", characteristic) {
+          $0.peripheral($1, didWriteValueFor: characteristic, error: CBATTError(.invalidAttributeValueLength))
+        }
+      }
+      ask("writeValue(_:for:type:)", of: characteristic) { .write($0, handle: $1, Array(data)) }
+    case .withoutResponse: sendCommand(Array(data), characteristic)
+    }
+  }
+
+  /// Writes a value. The descriptor 2902 is written by `setNotifyValue`, and an error here.
+  open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
+    let isOurs = descriptor.uuid.uuidString == CBUUIDClientCharacteristicConfigurationString
+    if isOurs { Misuse.log("writeValue(_:for:): the descriptor 2902 is written by setNotifyValue(_:for:)") }
+    guard !isOurs, data.count <= Self.longestValue else {
+      let error: any Error = isOurs ? CBError(.uuidNotAllowed) : CBATTError(.invalidAttributeValueLength)
+      return refuse("writeValue(_:for:)", descriptor) { $0.peripheral($1, didWriteValueFor: descriptor, error: error) }
+    }
+    ask("writeValue(_:for:)", of: descriptor) { .write($0, handle: $1, Array(data)) }
+  }
+
+  /// Has the device send a value from now on, or no longer. An error for a characteristic that does neither notify nor indicate.
+  open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
+    guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
+      return refuse("setNotifyValue(_:for:)", characteristic) {
+        $0.peripheral($1, didUpdateNotificationStateFor: characteristic, error: CBATTError(.requestNotSupported))
+      }
+    }
+    ask("setNotifyValue(_:for:)", of: characteristic) { .notify($0, handle: $1, enabled) }
+  }
+
+  /// How many bytes a write may have: 512 with a response; what fits into a packet, at least 20, without.
+  open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
+    type == .withResponse ? Self.longestValue : contents.withLock { $0.packetSize } - Self.head
+  }
+
+  /// Always tells the delegate `CBError.operationNotSupported`: an ordinary user's program gets no such channels from BlueZ.
+  open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
+    core.deliver { [weak self] in self?.tell { $0.peripheral($1, didOpen: nil, error: CBError(.operationNotSupported)) }
+    }
+  }
+}

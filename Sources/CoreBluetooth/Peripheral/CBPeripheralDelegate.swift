@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What uses a device: it is told what becomes of the calls of a `CBPeripheral`. All calls are made on the queue of the manager,
+/// one at a time, in order. All may be left out; as there is no Objective-C, they aren't called as `method?(…)`.
+public protocol CBPeripheralDelegate: NSObjectProtocol {
+  /// The device has another name.
+  func peripheralDidUpdateName(_ peripheral: CBPeripheral)
+  /// The device has other services: these are no longer there. Discover again.
+  func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
+  /// The strength of the signal, in dBm.
+  func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
+  /// `services` are there, or the error says why not.
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
+  /// `includedServices` of the service are there.
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?)
+  /// `characteristics` of the service are there.
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?)
+  /// `descriptors` of the characteristic are there.
+  func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?)
+  /// `value` was read, or was sent by the device.
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
+  /// `value` was read.
+  func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?)
+  /// A write with a response is done, or the error says why not.
+  func peripheral(_ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?)
+  /// A write is done, or the error says why not.
+  func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?)
+  /// `isNotifying` is as it was asked for, or the error says why not.
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?)
+  /// `canSendWriteWithoutResponse` was false and is true.
+  func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral)
+  /// A channel is open, or the error says why not: on Linux always the latter.
+  func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
+}
+
+extension CBPeripheralDelegate {
+  /// Does nothing.
+  public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {}
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
+  /// Does nothing.
+  public func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
+  ) {}
+  /// Does nothing.
+  public func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+  ) {}
+  /// Does nothing.
+  public func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {}
+  /// Does nothing.
+  public func peripheral(
+    _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {}
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {}
+  /// Does nothing.
+  public func peripheral(
+    _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {}
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {}
+  /// Does nothing.
+  public func peripheral(
+    _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {}
+  /// Does nothing.
+  public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
+}
