@@ -46,7 +46,6 @@ extension BlueZCentral {
         guard !Task.isCancelled else { return }
         link.isOurs = false
         switch error.name {
-        case "org.bluez.Error.AlreadyConnected": continue
         case "org.bluez.Error.AuthenticationFailed", "org.bluez.Error.AuthenticationRejected",
           "org.bluez.Error.AuthenticationCanceled", "org.bluez.Error.NotAuthorized":
           return end(link, .pairingNeeded)

@@ -315,7 +315,9 @@ import Testing
         tries += 1
         return tries
       }
-      if count < 3 { return .error("org.bluez.Error.Failed", "le-connection-abort-by-local") }
+      if count == 1 { return .error("org.bluez.Error.Failed", "le-connection-abort-by-local") }
+      // A bluetoothd that says so, and doesn't tell that the device is connected, is asked again after a pause.
+      if count == 2 { return .error("org.bluez.Error.AlreadyConnected", "connected") }
       if count == 3 {
         box.current?.changed(
           Self.device, "org.bluez.Device1", [("Connected", .boolean(true)), ("ServicesResolved", .boolean(true))])
