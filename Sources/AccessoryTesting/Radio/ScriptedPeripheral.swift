@@ -118,13 +118,7 @@ public final class ScriptedPeripheral: Sendable {
   public func pause() { state.withLock { $0.isPaused = true } }
 
   /// Answers what has come meanwhile, in order.
-  public func resume() {
-    let waiting = state.withLock { state in
-      defer { (state.isPaused, state.waiting) = (false, []) }
-      return state.waiting
-    }
-    for work in waiting { work() }
-  }
+  public func resume() { radio?.resume(self) }
 
   /// The strength of its signal from now on, in dBm.
   public func setStrength(_ strength: Int) { state.withLock { $0.strength = strength } }

@@ -180,6 +180,18 @@ public final class ScriptedRadio: Sendable {
     }
   }
 
+  /// Does what waits for a peripheral, before what is asked later.
+  func resume(_ peripheral: ScriptedPeripheral) {
+    queue.async { [self] in
+      let waiting = peripheral.state.withLock { state in
+        defer { (state.isPaused, state.waiting) = (false, []) }
+        return state.waiting
+      }
+      for work in waiting { work() }
+      report()
+    }
+  }
+
   private func connections(of peripheral: ScriptedPeripheral) -> [(Session, Connection)] {
     contents.withLock { contents in
       contents.sessions.values.compactMap { session in
@@ -271,7 +283,7 @@ public final class ScriptedRadio: Sendable {
       guard let peripheral = contents.withLock({ $0.peripherals.first { $0.peer == link.peer } }) else { return }
       let waits = peripheral.state.withLock { state in
         if state.isPaused {
-          state.waiting.append { [weak self] in self?.take(command, id) }
+          state.waiting.append { [weak self] in self?.obey(command, id) }
         }
         return state.isPaused
       }
