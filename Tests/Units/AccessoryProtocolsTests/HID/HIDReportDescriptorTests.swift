@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+import Testing
+
+@Suite struct HIDReportDescriptorTests {
+  /// A usage of the page of power devices, and one of that of batteries.
+  private static func power(_ id: UInt16) -> HIDUsage { HIDUsage(page: 0x84, id: id) }
+  private static func battery(_ id: UInt16) -> HIDUsage { HIDUsage(page: 0x85, id: id) }
+
+  /// The bytes of a text in hexadecimal with spaces.
+  private static func bytes(_ text: String) -> [UInt8] {
+    Hexadecimal.bytes(text.filter { !$0.isWhitespace }) ?? []
+  }
+
+  /// A descriptor of one input report with one value of `width` bits behind `offset` bits that nothing uses.
+  private func value(_ report: String, offset: UInt8, width: UInt8, _ logical: ClosedRange<Int32>) -> Int64? {
+    func item(_ prefix: UInt8, _ value: Int32) -> [UInt8] {
+      [prefix | 3] + (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    var text: [UInt8] = [0x05, 0x84, 0x09, 0x04, 0xA1, 0x01]
+    if offset > 0 { text += [0x75, 1, 0x95, offset, 0x81, 0x03] }
+    text += item(0x14, logical.lowerBound) + item(0x24, logical.upperBound)
+    text += [0x75, width, 0x95, 1, 0x09, 0x30, 0x81, 0x02, 0xC0]
+    let descriptor = HIDReportDescriptor(text)
+    #expect(descriptor.damage == nil)
+    #expect(descriptor.fields.count == 1)
+    return descriptor.fields.first?.value(in: Self.bytes(report))
+  }
+
+  // The vectors of NUT's getvaluetest.
+  @Test func valuesAreThoseOfNUTsVectors() {
+    #expect(value("00 ff ff ff ff", offset: 0, width: 32, -1...2_147_483_647) == -1)
+    #expect(value("00 ff", offset: 0, width: 8, -1...127) == -1)
+    #expect(value("00 ff", offset: 0, width: 8, 0...127) == 127)
+    #expect(value("00 ff", offset: 0, width: 8, 0...255) == 255)
+    #expect(value("33 00 0a 08 80", offset: 0, width: 32, 0...65_535) == 2_560)
+    #expect(value("00 00 08 00 00", offset: 0, width: 32, 0...65_535) == 2_048)
+    #expect(value("06 00 00 08", offset: 16, width: 8, 0...255) == 8)
+    #expect(value("16 0c 00 00 00", offset: 2, width: 1, 0...1) == 1)
+    #expect(value("16 0c 00 00 00", offset: 4, width: 1, 0...1) == 0)
+    #expect(value("0c 64 11 0d", offset: 8, width: 16, 0...65_535) == 3_345)
+  }
+
+  @Test func aReportThatIsTooShortHasNoValue() {
+    #expect(value("0c 64 11", offset: 8, width: 16, 0...65_535) == nil)
+    #expect(value("", offset: 0, width: 8, 0...255) == nil)
+  }
+
+  /// What CyberPower's UPSs send, as their owners have published it: the beginning from NUT's issue 1512, the rest from 2997.
+  private static let cyberPower = HIDReportDescriptor(
+    bytes(
+      """
+      05 84 09 04 a1 01 09 24 a1 00 85 01 09 fe 75 08 95 01 15 00 26 ff 00 b1 22 85 02 09 ff b1 22 85 03 05 85 09 8f b1 22
+      85 04 09 89 b1 22 85 05 09 8b b1 22 85 06 09 2c b1 22 85 07 75 08 95 06 25 64 09 83 09 8d 09 8e 09 8c 09 29 09 67 b1
+      22 85 08 75 08 95 01 65 00 09 66 81 a2 09 66 b1 a2 09 68 75 10 27 ff ff 00 00 66 01 10 81 a2 09 68 b1 a2 09 2a 26 58
+      02 81 a2 09 2a b1 a2 85 09 75 08 26 ff 00 05 84 09 40 67 21 d1 f0 00 55 06 b1 22 85 0a 09 30 b1 a2 65 00 55 00 09 02
+      a1 02 85 0b 75 01 95 06 25 01 05 85 09 d0 09 44 09 45 09 42 09 46 09 43 81 a2 09 d0 09 44 09 45 09 42 09 46 09 43 b1
+      a2 75 02 95 01 81 01 b1 01 c0 85 0c 05 84 09 5a 75 08 15 01 25 03 b1 a2 85 0d 09 fd 15 00 26 ff 00 b1 22 c0 05 84 09
+      1a a1 00 85 0e 05 84 09 40 75 08 67 21 d1 f0 00 55 07 b1 22 85 0f 09 30 b1 a2 85 10 09 53 15 5a 25 5a b1 22 09 54 16
+      8c 00 26 8c 00 b1 22 c0 09 1c a1 00 85 12 09 30 15 00 26 ff 00 b1 a2 65 00 55 00 85 13 09 35 b1 a2 85 14 09 58 25 06
+      b1 a2 85 15 09 57 75 10 15 ff 26 ff 7f 35 c4 47 c4 ff 1d 00 66 01 10 b1 a2 85 16 09 56 b1 a2 85 17 09 6e 75 01 15 00
+      25 01 35 00 45 00 65 00 b1 a2 09 65 b1 a2 75 06 b1 01 85 18 75 10 09 44 26 c2 01 66 21 d1 55 07 b1 a2 c0 c0
+      """))
+
+  @Test func cyberPowersDescriptorIsReadWhole() throws {
+    let descriptor = Self.cyberPower
+    #expect(descriptor.damage == nil)
+    #expect(descriptor.hasNumberedReports)
+    #expect(descriptor.applications == [Self.power(0x04)])
+    #expect(descriptor.byteCount(of: .init(kind: .feature, number: 8)) == 6)
+    #expect(descriptor.byteCount(of: .init(kind: .input, number: 11)) == 2)
+    #expect(descriptor.byteCount(of: .init(kind: .output, number: 8)) == nil)
+
+    // The values that NUT prints of this report, in its issue 439.
+    let report = Self.bytes("08 64 27 09 2c 01")
+    let summary = [Self.power(0x04), Self.power(0x24)]
+    let charge = try #require(descriptor.field(.feature, summary + [Self.battery(0x66)]))
+    #expect(charge.value(in: report) == 100)
+    let runtime = try #require(descriptor.field(.input, summary + [Self.battery(0x68)]))
+    #expect((runtime.report, runtime.offset, runtime.width, runtime.unit) == (8, 8, 16, .second))
+    #expect(runtime.value(in: report) == 2_343)
+    let limit = try #require(descriptor.field(.feature, summary + [Self.battery(0x2A)]))
+    #expect(limit.value(in: report) == 300)
+
+    // Bits of one byte, in the order of their usages.
+    let status = summary + [Self.power(0x02)]
+    let flags: [(UInt16, Int64)] = [(0xD0, 1), (0x44, 0), (0x45, 0), (0x42, 0), (0x46, 1), (0x43, 0)]
+    for (id, expected) in flags {
+      let field = try #require(descriptor.field(.input, status + [Self.battery(id)]))
+      #expect(field.value(in: [0x0B, 0x11]) == expected)
+    }
+  }
+
+  @Test func amountsAreInTheirUnits() throws {
+    let summary = [Self.power(0x04), Self.power(0x24)]
+    let voltage = try #require(Self.cyberPower.field(.feature, summary + [Self.power(0x30)]))
+    #expect(voltage.unit == .volt)
+    #expect(voltage.amount(273) == 27.3)
+    let input = try #require(Self.cyberPower.field(.feature, [Self.power(0x04), Self.power(0x1A), Self.power(0x30)]))
+    #expect(input.amount(230) == 230)
+    // A physical range: the device counts minutes, and says seconds.
+    let delay = try #require(Self.cyberPower.field(.feature, [Self.power(0x04), Self.power(0x1C), Self.power(0x57)]))
+    #expect(delay.logical == -1...32_767)
+    #expect(delay.amount(-1) == -60)
+    #expect(delay.amount(2) == 120)
+    let power = try #require(Self.cyberPower.field(.feature, [Self.power(0x04), Self.power(0x1C), Self.power(0x44)]))
+    #expect(power.unit == .watt)
+    #expect(power.amount(450) == 450)
+  }
+
+  @Test func writingChangesOneFieldOnly() throws {
+    let field = try #require(
+      Self.cyberPower.field(.feature, [Self.power(0x04), Self.power(0x24), Self.battery(0x68)]))
+    var report: [UInt8] = [8, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+    let isPut = field.put(0x0102, into: &report)
+    #expect(isPut)
+    #expect(report == [8, 0xFF, 0x02, 0x01, 0xFF, 0xFF])
+    #expect(field.value(in: report) == 0x0102)
+    let isTooMuchPut = field.put(65_536, into: &report)
+    #expect(!isTooMuchPut)
+    var short: [UInt8] = [8, 0]
+    let isShortPut = field.put(1, into: &short)
+    #expect(!isShortPut)
+    #expect(short == [8, 0])
+  }
+
+  /// What makers write for 255 and 65535 in items that are too short.
+  @Test func aMaximumBelowTheMinimumHasNoSign() {
+    for (text, expected) in [("25 ff", 255), ("26 ff ff", 65_535), ("27 ff ff ff ff", 4_294_967_295)]
+      as [(String, Int64)]
+    {
+      let descriptor = HIDReportDescriptor(Self.bytes("05 84 09 04 a1 01 15 00 \(text) 75 20 95 01 09 30 81 02 c0"))
+      #expect(descriptor.fields.first?.logical == 0...expected)
+    }
+  }
+
+  @Test func exponentsAreFourBitsWithASignOrAByte() {
+    for (byte, expected) in [("05", 5), ("0e", -2), ("0f", -1), ("08", -8), ("fe", -2)] {
+      let descriptor = HIDReportDescriptor(Self.bytes("05 84 a1 01 55 \(byte) 75 08 95 01 09 30 81 02 c0"))
+      #expect(descriptor.fields.first?.exponent == expected)
+    }
+  }
+
+  @Test func oneUsageServesAllValuesAndRangesServeOneEach() {
+    let one = HIDReportDescriptor(Self.bytes("05 84 a1 01 75 08 95 03 09 30 81 02 c0"))
+    #expect(one.fields.map(\.usage.id) == [0x30, 0x30, 0x30])
+    #expect(one.fields.map(\.offset) == [0, 8, 16])
+    let range = HIDReportDescriptor(Self.bytes("05 84 a1 01 75 01 95 03 19 60 29 62 81 02 c0"))
+    #expect(range.fields.map(\.usage.id) == [0x60, 0x61, 0x62])
+    // Of alternatives the first counts, and a usage of four bytes has its page.
+    let other = HIDReportDescriptor(Self.bytes("05 84 a1 01 75 08 95 01 a9 01 0b 66 00 85 00 09 30 a9 00 81 02 c0"))
+    #expect(other.fields.map(\.usage) == [Self.battery(0x66)])
+  }
+
+  @Test func pushAndPopKeepTheGlobalItems() {
+    let descriptor = HIDReportDescriptor(
+      Self.bytes("05 84 a1 01 75 08 95 01 a4 05 85 75 10 09 66 81 02 b4 09 30 81 02 c0"))
+    #expect(descriptor.fields.map(\.usage) == [Self.battery(0x66), Self.power(0x30)])
+    #expect(descriptor.fields.map(\.width) == [16, 8])
+  }
+
+  @Test func aDescriptorThatIsCutAnywhereKeepsWhatIsWhole() {
+    let text = Self.bytes(
+      "05 84 09 04 a1 01 09 24 a1 00 85 01 75 08 95 01 25 64 05 85 09 66 81 a2 09 68 75 10 81 a2 c0 c0")
+    let whole = HIDReportDescriptor(text)
+    #expect(whole.damage == nil)
+    #expect(whole.fields.count == 2)
+    for count in 0..<text.count {
+      let cut = HIDReportDescriptor(text.prefix(count))
+      #expect(cut.damage != nil, "cut at \(count)")
+      #expect(Array(whole.fields.prefix(cut.fields.count)) == cut.fields)
+    }
+    #expect(HIDReportDescriptor(text.dropLast(2)).damage == "it ends inside a collection")
+    #expect(HIDReportDescriptor(text.prefix(5)).damage == "it ends in the item at byte 4")
+  }
+
+  @Test(arguments: [
+    // Four billion values of four billion bits, in one report and in many steps.
+    ("75 ff 97 ff ff ff ff 81 02", "byte 7: report 0 has more than 16384 bytes: 4294967295 values of 255 bits"),
+    (
+      "77 ff ff ff ff 97 ff ff ff ff 81 03",
+      "byte 10: report 0 has more than 16384 bytes: 4294967295 values of 4294967295 bits"
+    ),
+    ("75 01 96 ff ff 09 30 81 02", "byte 7: more than 4096 values"),
+    ("b4", "byte 0: a Pop without a Push"), ("c0", "byte 0: the end of a collection that wasn't begun"),
+    ("85 00", "byte 0: a report of the number 0"), ("86 00 01", "byte 0: a report of the number 256"),
+    ("0c", "byte 0: an item of the reserved kind"), ("fe 05 00", "it ends in the item at byte 0"),
+  ])
+  func nonsenseIsAnErrorWithItsPlace(_ text: String, damage: String) {
+    let descriptor = HIDReportDescriptor(Self.bytes(text))
+    #expect(descriptor.damage == damage)
+    #expect(descriptor.fields.count <= HIDReportDescriptor.fieldLimit)
+  }
+
+  @Test func depthIsLimited() {
+    #expect(HIDReportDescriptor([UInt8](repeating: 0xA0, count: 70)).damage?.contains("64 collections") == true)
+    #expect(HIDReportDescriptor([UInt8](repeating: 0xA4, count: 70)).damage?.contains("64 items Push") == true)
+  }
+
+  @Test func keyboardsHaveNoValues() {
+    // The keys of the boot keyboard are an array of usages (HID 1.11, appendix E.6); its modifiers are values.
+    let descriptor = HIDReportDescriptor(
+      Self.bytes(
+        "05 01 09 06 a1 01 05 07 19 e0 29 e7 15 00 25 01 75 01 95 08 81 02 95 01 75 08 81 01 95 06 75 08 15 00 25 65"
+          + "05 07 19 00 29 65 81 00 c0"))
+    #expect(descriptor.damage == nil)
+    #expect(descriptor.fields.count == 8)
+    #expect(descriptor.byteCount(of: .init(kind: .input, number: 0)) == 9)
+  }
+}
