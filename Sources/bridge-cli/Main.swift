@@ -26,12 +26,12 @@ struct BridgeCLI: CommandProgram {
         bridge-cli help simulators                  options of simulators
 
       DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT[:SERIAL], ble:ADDRESS, \
-      ble:NAME, or the beginning of a name. Leave it out when there is only one accessory. --help-hidden after a command shows rare options, too.
+      ble:NAME, or the beginning of a name. Leave it out when there is only one accessory. --help-hidden after a command also shows its rare options.
 
       ENVIRONMENT
-        ACCESSORY_BRIDGE_SOURCES    where to look: none, or some of simulator,udev,bluetooth (all is the default)
-        ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: use no service
-        ACCESSORY_BRIDGE_READINGS_SOCKET  the same for the socket that only reads
+        ACCESSORY_BRIDGE_SOURCES    where to look for devices: none, or a list of simulator,udev,bluetooth; default: all
+        ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: don't use a service
+        ACCESSORY_BRIDGE_READINGS_SOCKET  the same for the read-only socket
         ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons
         ACCESSORY_BRIDGE_PROTOCOLS  the same for protocol descriptions
 

@@ -69,7 +69,7 @@ struct RecordingFile: Sendable {
 
   private func failure(_ error: Errno) -> AccessoryError {
     AccessoryError(
-      .ioFailure, code: .errno(error.rawValue), "writing to \(path): \(error): the recording ends here")
+      .ioFailure, code: .errno(error.rawValue), "can't write to \(path): \(error); the recording ends here")
   }
 
   /// Closes the file. Throws `ioFailure` when a write error is reported only now.

@@ -52,7 +52,7 @@ struct OpenModule {
 struct RetryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How often to try again after the connection was lost: a number, forever or off.", valueName: "tries",
+      "How often to reconnect after the connection is lost: a number, forever or off.", valueName: "tries",
       visibility: HelpTopic.visibility),
     transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
@@ -62,7 +62,7 @@ struct RetryOptions: ParsableArguments {
   var reconnectInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "How often to try again after connecting failed: a number, forever or off.", valueName: "tries",
+      "How often to try again if connecting fails: a number, forever or off.", valueName: "tries",
       visibility: HelpTopic.visibility),
     transform: TriesArgument.read)
   var retryTries: TriesArgument?

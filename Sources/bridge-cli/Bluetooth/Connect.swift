@@ -19,8 +19,8 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
       """,
     discussion: """
       ADDRESS is like 00:17:EA:09:09:09; NUMBER is that of the device in the last bridge-cli bluetooth scan. What you type goes to the \
-      device, and what it sends is printed, until Ctrl-] or the end of the input. A connection that is lost, or can't be made, is \
-      tried again three times.
+      device, and what it sends is printed, until Ctrl-] or the end of the input. If the connection is lost or can't be made, the \
+      command tries again three times.
 
       EXIT STATUS
         66  no such device was found
@@ -37,7 +37,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The module (where there are several), and the device to connect to.", valueName: "word"),
+      "The module (if there are several), and the device to connect to.", valueName: "word"),
     completion: CompletionWords.devices)
   var words: [String]
   @Option(
@@ -46,7 +46,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   var timeout: SecondsArgument?
   @Option(
     help: ArgumentHelp(
-      "Silence at the end of the input; default: 1s.", valueName: "time"),
+      "At the end of the input, wait until the device is silent this long; default: 1s.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
   @Flag(help: "Print received bytes unchanged, also on a terminal.")
@@ -99,8 +99,8 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
         throw AccessoryError(
           .notFound,
           known.isEmpty
-            ? "there was no scan with this module: bridge-cli bluetooth scan shows the devices"
-            : "the last scan showed \(known.count) devices: there is no number \(number)")
+            ? "this module hasn't scanned yet: run bridge-cli bluetooth scan first"
+            : "there is no number \(number): the last scan showed \(known.count) devices")
       }
       return known[number - 1].address
     }

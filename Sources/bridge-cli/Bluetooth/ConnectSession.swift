@@ -145,7 +145,7 @@ final class ConnectSession: Sendable {
         note("attempt_failed", error.message + next)
       case .lost: note("lost", "the connection was lost")
       case .gaveUp:
-        note("gave_up", "the connection is given up")
+        note("gave_up", "gave up: the connection can't be restored")
         return true
       default: break
       }

@@ -52,9 +52,9 @@ struct PairCommand: AsyncParsableCommand {
     commandName: "pair",
     abstract: "Pairs a Bluetooth device with this computer.",
     discussion: """
-      The device must be ready to be paired: most have a menu or a button for that. What it asks for is asked for at the \
-      terminal: its PIN, a number that it shows, or whether both show the same number. Without a terminal only --pin and \
-      --passkey answer, and everything else is refused.
+      The device must be ready to be paired: most have a menu or a button for that. If it asks for a PIN, a number or a \
+      confirmation, you are asked at the terminal. Without a terminal, only --pin and --passkey answer, and everything \
+      else is refused.
 
       EXAMPLES
         bridge-cli bluetooth pair rfcomm:00:16:53:12:34:56 --pin 1234
@@ -62,9 +62,9 @@ struct PairCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var device: AirDeviceArgument
-  @Option(help: "The device's PIN, for older devices: an EV3 has 1234 unless it was changed.")
+  @Option(help: "The PIN of an older device: an EV3's is 1234 unless it was changed.")
   var pin: String?
-  @Option(help: ArgumentHelp("The number of six digits that the device shows.", valueName: "number"))
+  @Option(help: ArgumentHelp("The six-digit number that the device shows.", valueName: "number"))
   var passkey: UInt32?
 
   func validate() throws {
@@ -99,7 +99,7 @@ struct PairCommand: AsyncParsableCommand {
       return .yes
     default:
       guard Consent.canBeAsked else {
-        Output.note("\(label) asks for \(what(question)), and there is no terminal to ask at")
+        Output.note("\(label) asks for \(what(question)), but there is no terminal to ask you at")
         return .no
       }
       return (try? await ask(question, label)) ?? .no
@@ -126,8 +126,8 @@ struct PairCommand: AsyncParsableCommand {
     case .pin: "a PIN (--pin)"
     case .passkey: "a number that it shows (--passkey)"
     case .isSame(let number):
-      "agreement that it shows \(PairingQuestion.digits(number)) (--passkey \(PairingQuestion.digits(number)))"
-    case .isAllowed, .typePIN, .typePasskey: "agreement"
+      "confirmation that it shows \(PairingQuestion.digits(number)) (--passkey \(PairingQuestion.digits(number)))"
+    case .isAllowed, .typePIN, .typePasskey: "confirmation"
     }
   }
 }
@@ -135,7 +135,7 @@ struct PairCommand: AsyncParsableCommand {
 struct UnpairCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unpair",
-    abstract: "Ends the pairing with a Bluetooth device, and forgets the device.",
+    abstract: "Ends the pairing with a Bluetooth device and forgets the device.",
     discussion: """
       EXAMPLES
         bridge-cli bluetooth unpair ble:C4:BE:84:12:34:56
@@ -154,7 +154,7 @@ struct UnpairCommand: AsyncParsableCommand {
 struct TrustCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trust",
-    abstract: "Lets a Bluetooth device connect to this computer without a question.",
+    abstract: "Lets a Bluetooth device connect to this computer without asking you.",
     discussion: """
       EXAMPLES
         bridge-cli bluetooth trust rfcomm:00:16:53:12:34:56
@@ -162,13 +162,13 @@ struct TrustCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var device: AirDeviceArgument
-  @Flag(help: "Let it ask again.")
+  @Flag(help: "Stop trusting the device.")
   var off = false
 
   func run() async throws {
     try await device.with { bluez, device, label throws(AccessoryError) in
       try await bluez.trust(device, !off, label: label)
-      Output.line(off ? "\(label) isn't trusted any more." : "\(label) is trusted.")
+      Output.line(off ? "\(label) is no longer trusted." : "\(label) is trusted.")
     }
   }
 }

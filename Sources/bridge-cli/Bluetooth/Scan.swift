@@ -12,11 +12,12 @@ import FamilyHM10
 struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "Shows the Bluetooth devices around, the strongest signal first.",
+    abstract: "Lists nearby Bluetooth devices, the strongest signal first.",
     discussion: """
       With --ble or --classic this computer's own Bluetooth adapter looks for them; ble: and an address from the list is then a \
-      DEVICE for other commands. Without these an HM-10 looks for them: connect takes the list's numbers, and a module that is a \
-      peripheral becomes a central, and stays one. On a terminal the list is updated while devices are found.
+      DEVICE for other commands. Without these options an HM-10 module looks for them: bluetooth connect takes a number of its \
+      list. A module in the peripheral role changes to the central role, and keeps it. On a terminal the list is updated while \
+      devices are found.
 
       EXAMPLES
         bridge-cli bluetooth scan

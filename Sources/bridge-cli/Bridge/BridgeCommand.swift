@@ -17,8 +17,8 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       after another, and each reply goes to the program that asked; otherwise, or with --by bytes, all bytes pass unchanged to all.
 
       PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1. Connections are neither encrypted nor authenticated. Commands \
-      that change something in the accessory, and raw bytes that may, reach it only with --write and a profile with \
-      `writes: allowed`; without these, clients by bytes only read, as with --writers none.
+      that change the accessory, and raw bytes that might, need --write and a profile with `writes: allowed`. Without these, \
+      clients that share bytes can only read, as with --writers none.
 
       EXAMPLES
         bridge-cli bridge /dev/ttyUSB0 --tcp 7000
@@ -61,7 +61,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   var allow: [NetworkArgument] = []
   @Option(
     help:
-      "Whose bytes reach the accessory: none, one (the first that writes), or many.")
+      "Which clients' bytes reach the accessory: none, one (the first that writes), or many.")
   var writers = SharingRules.Writers.many
   @Option(
     help: "Share frames or bytes; default: frames if the protocol is known.")
@@ -80,7 +80,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   var onUnplug = UnplugArgument.hangUp
   @Option(
     help: ArgumentHelp(
-      "The greatest number of clients at each endpoint.", valueName: "number", visibility: HelpTopic.visibility))
+      "The maximum number of clients of each endpoint.", valueName: "number", visibility: HelpTopic.visibility))
   var maxClients = 512
   @Flag(
     help: ArgumentHelp(
@@ -100,10 +100,10 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   var linger: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "Reset the board with exact times when a client begins to: esp, arduino, a file, or none; default: the profile's.",
+      "The reset sequence to run when a client starts one: esp, arduino, a file, or none; default: the profile's.",
       valueName: "board"), completion: CompletionWords.resets)
   var reset: ResetArgument?
-  @Flag(help: "Let clients send what may change the accessory, if its profile allows it too.")
+  @Flag(help: "Let clients change the accessory, if its profile allows it too.")
   var write = false
   @Option(
     help: ArgumentHelp("Take the device and all options from this file.", valueName: "file"),
@@ -125,18 +125,20 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       throw ValidationError(
         "name at least one endpoint: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock or --stdio")
     }
-    for path in unix + pty where path.isEmpty { throw ValidationError("--unix and --pty want a path, like ./line") }
+    for path in unix + pty where path.isEmpty { throw ValidationError("--unix and --pty need a path, like ./line") }
     for place in tcp + rfc2217 { try place.check(allow) }
-    guard maxClients >= 1 else { throw ValidationError("--max-clients is at least 1") }
-    guard (4_096...(64 << 20)).contains(buffer.bytes) else { throw ValidationError("--buffer is 4K to 64M") }
+    guard maxClients >= 1 else { throw ValidationError("--max-clients must be at least 1") }
+    guard (4_096...(64 << 20)).contains(buffer.bytes) else { throw ValidationError("--buffer must be 4K to 64M") }
     if by == .frames, writers == .none {
       throw ValidationError(
-        "--by frames needs clients that send requests, and --writers none forbids that: leave one of them out")
+        "--by frames and --writers none can't be used together: a client that shares frames sends requests")
     }
     if reset != nil, rfc2217.isEmpty {
       throw ValidationError("--reset needs clients that can set DTR and RTS: add --rfc2217")
     }
-    if stdio, output.json { throw ValidationError("--stdio and --json exclude each other: both use standard output") }
+    if stdio, output.json {
+      throw ValidationError("--stdio and --json can't be used together: both write to standard output")
+    }
   }
 
   func run() async throws {
@@ -200,8 +202,8 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     let networks = allow.map(\.network)
     for place in tcp + rfc2217 where !place.isLoopback {
       Output.note(
-        "whoever has an address in \(networks.map(\.description).joined(separator: " or ")) can use the accessory at "
-          + "\(place.text): what passes is not encrypted, and nobody is asked who they are")
+        "any machine in \(networks.map(\.description).joined(separator: " or ")) can use the accessory at "
+          + "\(place.text): the connections are neither encrypted nor authenticated")
     }
     for place in rfc2217 {
       let limit = EndpointLimit(maximum: maxClients, newestWins: newestWins)

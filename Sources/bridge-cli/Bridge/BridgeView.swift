@@ -51,30 +51,32 @@ final class BridgeView: Sendable {
       guard let (name, advice) = arrived.withLock({ $0 }) else { return }
       note("opened", advice == nil ? "\(name) is open" : "\(name) is open for reading")
       guard let advice else { return }
-      let reason = "raw bytes may change something in it, so what clients send is thrown away"
+      let reason = "raw bytes may change something in it, so what clients send is discarded"
       note(
         "read_only",
-        "\(reason). To let clients write, \(advice). If they are only to read, --writers none leaves this note out",
+        "\(reason). To let clients write, \(advice). If they should only read, --writers none hides this note",
         reason: "\(reason); to let clients write, \(advice)")
     case .deviceWent(let reason): note("closed", "the accessory is gone: \(reason)", reason: reason)
     case .joined(let name): note("joined", "\(name) is connected", client: name)
     case .left(let name, let reason):
       note("left", "\(name) is gone" + (reason.map { ": \($0)" } ?? ""), client: name, reason: reason)
     case .refused(let name, let reason):
-      note("refused", "\(name) was turned away: \(reason)", client: name, reason: reason)
+      note("refused", "\(name) was refused: \(reason)", client: name, reason: reason)
     case .unheard(let name):
-      note("unheard", "\(name) may not write: what it sends is thrown away", client: name)
+      note("unheard", "\(name) may not write: what it sends is discarded", client: name)
     case .skipping(let name):
-      note("skipping", "\(name) is too slow, and misses some of what the accessory sends", client: name)
+      note("skipping", "\(name) reads too slowly, and misses some bytes from the accessory", client: name)
     case .notAFrame(let name):
-      note("not_a_frame", "\(name) sends what is no frame of the accessory's protocol: it is thrown away", client: name)
+      note(
+        "not_a_frame", "\(name) sent bytes that are not a frame of the accessory's protocol: they are discarded",
+        client: name)
     case .frameRefused(let name, let reason):
-      note("frame_refused", "\(name) sent a frame that is thrown away: \(reason)", client: name, reason: reason)
+      note("frame_refused", "a frame from \(name) was discarded: \(reason)", client: name, reason: reason)
     case .noContact(let reason): note("no_contact", reason, reason: reason)
     case .reset(let name, let sequence):
-      note("reset", "\(name) begins a reset, which is run on the line: \(sequence)", client: name, reason: sequence)
+      note("reset", "\(name) started a reset: the line runs \(sequence)", client: name, reason: sequence)
     case .lineRefused(let name, let reason):
-      note("line_refused", "\(name) asked for what the line can't do: \(reason)", client: name, reason: reason)
+      note("line_refused", "the line can't do what \(name) asked for: \(reason)", client: name, reason: reason)
     }
   }
 

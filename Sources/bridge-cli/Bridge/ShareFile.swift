@@ -49,7 +49,7 @@ enum ShareFile {
   }
 
   private static let count: @Sendable (String) -> String? = { text in
-    Int(text).map { $0 >= 1 } == true ? nil : "a number from 1 on"
+    Int(text).map { $0 >= 1 } == true ? nil : "a number, at least 1"
   }
 
   /// Reads a file and returns the command that it describes. Throws all mistakes in it, with line and column.

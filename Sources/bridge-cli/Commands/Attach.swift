@@ -15,8 +15,9 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     commandName: "attach",
     abstract: "Keeps one accessory open, and shares it with other commands.",
     discussion: """
-      If a service runs, it opens the accessory, and the command ends. Otherwise the command acts as its service until Ctrl-C. Where \
-      no profile fits, name one with --profile; without one the device is opened as bytes, and nothing is sent to it.
+      If a service is running, the service opens the accessory, and the command ends. Otherwise the command itself is the \
+      accessory's service until Ctrl-C. If no profile fits, name one with --profile; without a profile the device is opened for \
+      raw bytes, and nothing is sent to it.
 
       EXAMPLES
         bridge-cli attach
@@ -26,12 +27,12 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Make the service close it, until it is attached or plugged in again.")
+  @Flag(help: "Make the service close the accessory until it is attached or plugged in again.")
   var end = false
   @Flag(help: "Attach the device that udev names in the environment, for a rule's RUN.")
   var udev = false
   @Option(
-    help: ArgumentHelp("Use this profile, whichever profile fits.", valueName: "name"),
+    help: ArgumentHelp("Use this profile, even if another one fits.", valueName: "name"),
     completion: CompletionWords.profiles)
   var profile: String?
   @OptionGroup var waiting: WaitOptions
@@ -40,7 +41,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     if end, udev || profile != nil || waiting.wait != nil || !options.alarms.rules.isEmpty {
-      throw ValidationError("--end only makes the service close an accessory: leave out everything but its name")
+      throw ValidationError("--end only closes an accessory: leave out everything but its name")
     }
     if udev, waiting.wait != nil {
       throw ValidationError("--udev is for a device that is plugged in: leave out --wait")
@@ -67,8 +68,8 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     guard options.alarms.rules.isEmpty else {
       throw AccessoryError(
         .unsupported,
-        "--alarm has no effect here, because a service runs already (\(place)) and only watches by its own rules: write the "
-          + "rule into service.yaml, or watch by it with bridge-cli watch --alarm; nothing was attached")
+        "nothing was attached: a service is running (\(place)), and it ignores --alarm. Add the rule to "
+          + "service.yaml, or use bridge-cli watch --alarm")
     }
     let reply = try await BridgeClient.connect(to: place).attach(device.place, profile: profile)
     if let accessories = reply.accessories { return show(accessories) }

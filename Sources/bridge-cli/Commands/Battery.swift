@@ -45,10 +45,10 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     try past.check(json: output.json, [("--watch", watch), ("--all", all), ("--wait", waiting.wait != nil)])
     guard all else { return }
     if device.text != nil { throw ValidationError("--all is for all accessories: leave the name out") }
-    if watch { throw ValidationError("--all and --watch exclude each other") }
-    if waiting.wait != nil { throw ValidationError("--all and --wait exclude each other") }
+    if watch { throw ValidationError("--all and --watch can't be used together") }
+    if waiting.wait != nil { throw ValidationError("--all and --wait can't be used together") }
     if line.saysSomething {
-      throw ValidationError("--all opens each accessory as its profile says: leave the settings out")
+      throw ValidationError("--all opens each accessory with the settings of its profile: leave out the settings")
     }
   }
 

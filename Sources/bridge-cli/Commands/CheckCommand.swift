@@ -10,7 +10,7 @@ import Glibc
 struct CheckCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says what is wrong in profiles, protocol descriptions, service files and share files, and where.",
+    abstract: "Checks profiles, protocol descriptions, service files and share files, and shows where they are wrong.",
     discussion: """
       The kind of a file is recognized by its keys. Without a file the service's own service.yaml is checked. The exit status is 78 if \
       something is wrong.
@@ -27,7 +27,7 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("Compare a description with this recording of trace --record.", valueName: "file"),
     completion: .file())
   var recording: String?
-  @Option(help: ArgumentHelp("Check the files as this kind, whatever their keys are.", valueName: "kind"))
+  @Option(help: ArgumentHelp("Check the files as files of this kind, whatever their keys are.", valueName: "kind"))
   var `as`: CheckedKind?
   @OptionGroup var output: OutputOptions
 

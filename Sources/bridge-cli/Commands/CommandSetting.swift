@@ -28,7 +28,7 @@ struct CommandSetting: Sendable, Hashable {
     if whole.count == 1 { return [whole[0].name] + settings.map { "\($0.name)=\($0.value)" } }
     guard whole.isEmpty else {
       throw UsageError(
-        "several commands take \(names.joined(separator: " and ")), use request with one of them: "
+        "several commands take \(names.joined(separator: " and ")): use request with one of them: "
           + whole.map(\.form).joined(separator: ", "))
     }
     if let partial = setters.first {
@@ -41,7 +41,7 @@ struct CommandSetting: Sendable, Hashable {
     guard !names.allSatisfy(known.contains) else {
       throw UsageError("\(names.joined(separator: " and ")) can't be set together: set them one after another")
     }
-    let list = known.isEmpty ? "nothing can be set" : "what can be set is \(known.joined(separator: ", "))"
+    let list = known.isEmpty ? "nothing can be set" : "these can be set: \(known.joined(separator: ", "))"
     throw UsageError("\(names.joined(separator: " and ")) can't be set: \(list)")
   }
 
@@ -62,7 +62,7 @@ struct CommandSetting: Sendable, Hashable {
     let values = setters.flatMap(\.settings).compactMap { if case .value(let value) = $0.source { value } else { nil } }
     let list =
       values.isEmpty
-      ? "no number that is sent gives this value" : "it can be \(values.sorted().joined(separator: ", "))"
+      ? "the protocol has no number for this value" : "it can be \(values.sorted().joined(separator: ", "))"
     throw UsageError(
       "\(settings.map { "\($0.name) can't be set to \($0.value)" }.joined(separator: ", or ")): \(list)")
   }

@@ -14,7 +14,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     abstract: "Sends what you type to an accessory, and shows what it sends.",
     discussion: """
       Ctrl-] ends the console; Ctrl-T ? lists its keys. You type a line, and Enter sends it. After an unplug the console waits for \
-      the accessory. A service that has it lends it meanwhile.
+      the accessory. If a service has the accessory open, it lends it to the console.
 
       If raw bytes may change something in the accessory, the console sends only with --write and a profile with \
       `writes: allowed`; otherwise it shows what the accessory sends. From a pipe, each line is sent as it is read, and the console \
@@ -45,7 +45,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     completion: .file())
   var log: String?
   @Option(
-    help: ArgumentHelp("From a pipe: silence at the end; default: 500ms.", valueName: "time"),
+    help: ArgumentHelp(
+      "From a pipe: at the end, wait until the accessory is silent this long; default: 500ms.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
   @Option(
@@ -65,7 +66,9 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     guard [input != nil, raw, keys].count(where: { $0 }) <= 1 else {
       throw ValidationError("--input, --raw and --keys can't be used together")
     }
-    if lineDelay != nil, mode == .raw { throw ValidationError("--line-delay is for lines: it can't go with --raw") }
+    if lineDelay != nil, mode == .raw {
+      throw ValidationError("--line-delay is for lines: it can't be used with --raw")
+    }
     if show == .asIs, mode != .raw {
       throw ValidationError("--show as-is needs --raw: it leaves no room for an input line")
     }

@@ -14,7 +14,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     commandName: "doctor",
     abstract: "Explains why a port can't be opened, and how to fix it.",
     discussion: """
-      Looks, and changes nothing. Without a device it looks at everything. A port with which nothing is wrong is one line.
+      Changes nothing. Without a device it checks every port. Ports without problems are counted in one line.
 
       EXAMPLES
         bridge-cli doctor
@@ -22,7 +22,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Show all that was looked at, also for ports with which nothing is wrong.")
+  @Flag(help: "Show every check, also for ports without problems.")
   var details = false
   @OptionGroup var transport: TransportOptions
   @OptionGroup var output: OutputOptions

@@ -8,7 +8,7 @@ import CommandOutput
 struct DriversCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "drivers",
-    abstract: "Lists what --driver takes: the protocols that are known, and the accessories that speak them.",
+    abstract: "Lists the protocols that --driver accepts, and the accessories that speak them.",
     discussion: """
       EXAMPLES
         bridge-cli drivers

@@ -95,7 +95,8 @@ struct GetFile: FileCommand {
 
   @OptionGroup var target: FileTarget
   @Argument(help: "The path of the file on the accessory.", completion: CompletionWords.nothing) var path: String
-  @Argument(help: "Where to save it; default: here, under its own name.", completion: .file()) var file: String?
+  @Argument(help: "Where to save it; default: in the current folder, under the same name.", completion: .file())
+  var file: String?
   @Flag(help: "Replace an existing file.") var force = false
   @OptionGroup var transfer: TransferOptions
 

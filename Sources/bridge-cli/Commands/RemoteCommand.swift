@@ -109,7 +109,7 @@ struct AddTask: RemoteChange {
       """)
   @Argument(help: "The name of the task.") var name: String
   @Option(
-    help: ArgumentHelp("The number that it sends; default: the lowest free one.", valueName: "number"))
+    help: ArgumentHelp("The number that the task sends; default: the lowest free one.", valueName: "number"))
   var number: Int?
   @OptionGroup var output: OutputOptions
 
@@ -132,7 +132,7 @@ struct RenameTask: RemoteChange {
       EXAMPLES
         bridge-cli bluetooth remote rename-task 5 Dance
       """)
-  @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
+  @Argument(help: "The number that the task sends.") var number: Int
   @Argument(help: "The new name of the task.") var name: String
   @OptionGroup var output: OutputOptions
 
@@ -151,7 +151,7 @@ struct RemoveTask: RemoteChange {
       EXAMPLES
         bridge-cli bluetooth remote remove-task 5
       """)
-  @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
+  @Argument(help: "The number that the task sends.") var number: Int
   @OptionGroup var output: OutputOptions
   func change(_ remote: inout BlunoRemote) throws { try Self.check(remote.tasks.remove(number), number) }
 }
@@ -164,7 +164,7 @@ struct MoveTask: RemoteChange {
       EXAMPLES
         bridge-cli bluetooth remote move-task 4 1
       """)
-  @Argument(help: "The number that it sends; default: the lowest free one.") var number: Int
+  @Argument(help: "The number that the task sends.") var number: Int
   @Argument(help: "The new place in the list, counted from 1.") var place: Int
   @OptionGroup var output: OutputOptions
 

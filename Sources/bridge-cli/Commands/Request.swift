@@ -17,8 +17,8 @@ struct Request: SendingCommand {
              bridge-cli request [<device>] --list
       """,
     discussion: """
-      --list shows the accessory's commands. Several commands are separated by +. To AF1 accessories a command is identify, status, \
-      battery, echo or a number like 0x7E, with a payload in hexadecimal, or text with --text.
+      --list shows the accessory's commands. Several commands are separated by +. For AF1 accessories a command is identify, status, \
+      battery, echo or a number like 0x7E; its payload is hexadecimal, or text with --text.
 
       EXAMPLES
         bridge-cli request EV3 --list
@@ -61,7 +61,8 @@ struct Request: SendingCommand {
     } else if let named = NamedRequest(words, driver: line.driver) {
       try named.check(driver: line.driver)
       if text, named.isKnown {
-        throw ValidationError("--text is for an \(Self.form.protocolName) payload, not for a named command")
+        throw ValidationError(
+          "--text is for the payload of an \(Self.form.protocolName) command, not for a named command")
       }
     } else {
       _ = try parts()
@@ -91,7 +92,7 @@ struct Request: SendingCommand {
     let payload = rest.dropFirst().first ?? ""
     if text { return Parts(device: device, number: number, payload: Array(payload.utf8)) }
     guard let bytes = Hex.bytes(payload) else {
-      throw ValidationError("\(payload) is not hexadecimal, two digits a byte, like 68656c6c6f; for text use --text")
+      throw ValidationError("\(payload) is not hexadecimal (two digits a byte, like 68656c6c6f): for text use --text")
     }
     return Parts(device: device, number: number, payload: bytes)
   }
@@ -138,7 +139,8 @@ struct Request: SendingCommand {
   private func named(_ parts: Parts, _ driver: Driver?, _ label: String) throws -> NamedRequest {
     guard let requests = driver?.requests else {
       throw UsageError(
-        "\(label) takes no \(Self.form.protocolName) commands, so there is nothing to send: request --list shows the commands of each driver"
+        "\(label) doesn't accept \(Self.form.protocolName) commands, so nothing was sent: "
+          + "request --list shows the commands of each driver"
       )
     }
     return NamedRequest(requests.words(parts.number, parts.payload), of: parts.device)

@@ -11,9 +11,9 @@ import CommandOutput
 struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset",
-    abstract: "Resets a board by DTR and RTS, as its profile or --reset says. Nothing is sent.",
+    abstract: "Resets a board with DTR and RTS, by the sequence of its profile or of --reset. Sends no bytes.",
     discussion: """
-      SEQUENCE is restart, boot-loader or another one that the profile or the file describes; without it the board is restarted.
+      SEQUENCE is restart (the default), boot-loader, or another sequence that the profile or the file describes.
 
       EXAMPLES
         bridge-cli reset /dev/ttyUSB0 --reset esp
@@ -21,7 +21,7 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Argument(help: "What to do; needs the device, too.", completion: CompletionWords.nothing)
+  @Argument(help: "The sequence to run; needs the device, too.", completion: CompletionWords.nothing)
   var sequence: String?
   @Option(
     help: ArgumentHelp(
@@ -55,7 +55,7 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     guard !resets.isEmpty else {
       throw AccessoryError(
         .misconfigured,
-        "how \(label) is reset isn't known: say --reset esp or --reset arduino, or write reset: into its profile")
+        "no reset sequence is known for \(label): use --reset esp or --reset arduino, or add reset: to its profile")
     }
     let names = resets.map { $0.name.replacing(" ", with: "-") }
     if let sequence {
@@ -74,7 +74,7 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   private func run(_ reset: LineReset, on session: AccessorySession, of label: String) async throws {
     try await attempt {
       guard let line = session.line else {
-        throw AccessoryError(.unsupported, "\(label) has no serial line, so it has no DTR and RTS")
+        throw AccessoryError(.unsupported, "\(label) has no serial line, and so no DTR and RTS")
       }
       try await reset.script.run(on: line)
     } finally: {

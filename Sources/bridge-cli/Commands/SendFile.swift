@@ -11,9 +11,9 @@ struct SendFile: FileCommand {
     commandName: "send",
     abstract: "Sends a file to an accessory.",
     discussion: """
-      To an AF1 accessory, PATH is the name that the file gets; default: its own. To an EV3 brick it is below ../apps, ../prjs or \
-      ../tools. After an unplug the command waits for the accessory, and sends the rest. Ctrl-C makes the accessory discard what it \
-      got.
+      On an AF1 accessory, PATH is the name of the file; default: its name here. On an EV3 brick, PATH is below ../apps, ../prjs \
+      or ../tools. After an unplug the command waits for the accessory, and sends the rest. After Ctrl-C the accessory discards \
+      the part that it has received.
 
       EXAMPLES
         bridge-cli file send ACC0042 firmware.bin --kind firmware
@@ -24,7 +24,7 @@ struct SendFile: FileCommand {
   @Argument(help: "The file on this machine.", completion: .file()) var file: String
   @Argument(help: "The path or name of the file on the accessory.", completion: CompletionWords.nothing) var path:
     String?
-  @Option(help: "To an AF1 accessory: the kind of the file.") var kind: FileKind?
+  @Option(help: "For an AF1 accessory: the kind of the file.") var kind: FileKind?
   @OptionGroup var transfer: TransferOptions
 
   func validate() throws {

@@ -12,11 +12,11 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     commandName: "serve",
     abstract: "Opens every accessory that a profile fits, and shares it with other commands.",
     discussion: """
-      battery, status, info, request and trace then go through the service by themselves. SIGHUP makes it read the profiles and its \
-      configuration again. If a service runs already, the command says so and ends.
+      Other commands then use the accessories through the service. SIGHUP makes it read the profiles and its configuration \
+      again. If a service is running already, the command reports that, and ends.
 
-      With --device or --devices it holds these, and tries for ever: devices on the network, which no system reports. That is another \
-      service, with a socket of its own.
+      With --device or --devices the service holds only these devices, usually on the network, and never stops trying to reach \
+      them. This is a second service, with its own socket.
 
       EXAMPLES
         bridge-cli serve
@@ -33,7 +33,8 @@ struct Serve: AsyncParsableCommand, JSONCommand {
   var exitIdle: SecondsArgument?
   @Option(
     help: ArgumentHelp(
-      "Log what was found after this time; the service continues.", valueName: "time", visibility: HelpTopic.visibility),
+      "After this time, log which accessories were found; the service continues.", valueName: "time",
+      visibility: HelpTopic.visibility),
     transform: SecondsArgument.read)
   var scanTimeout: SecondsArgument?
   @Option(
@@ -71,7 +72,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
         ServiceLog.tell(ServingDocument(event: .runningAlready, SocketPlaces(bridge: path), process: process))
       }
       let process = process.map { ", process \($0)," } ?? ""
-      log.notice("a service runs already: it\(process) answers on \(path)")
+      log.notice("a service is running already: it\(process) answers on \(path)")
       if !expect.isEmpty { try await UdevCall.tell(path, expect) }
     case .free(let sockets):
       let service = RunningService(

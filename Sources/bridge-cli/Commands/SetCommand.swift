@@ -9,8 +9,9 @@ struct SetCommand: SendingCommand {
     commandName: "set",
     abstract: "Sets values in an accessory.",
     discussion: """
-      NAME is a value of the accessory that a command changes (values), a command that writes, one of its arguments, or what follows \
-      set- in a command's name (request --list). Whatever can do harm needs --write, and 'writes: allowed' in the profile.
+      NAME is a value that the accessory lets you change (see values), or the name of a command that writes (see request --list), \
+      with or without its set-, or the name of its argument. A change that can do harm needs --write, and 'writes: allowed' in \
+      the profile.
 
       EXAMPLES
         bridge-cli set EV3 volume=50
@@ -62,7 +63,7 @@ protocol SendingCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
 /// What the commands that send commands take: the permission to write, and how the accessory is opened.
 struct SendingOptions: ParsableArguments {
-  @Flag(help: "Allow what changes the accessory, if its profile allows it too.")
+  @Flag(help: "Allow changes of the accessory, if its profile allows them too.")
   var write = false
   @Flag(help: "Show the bytes that would be sent; send nothing.")
   var dryRun = false

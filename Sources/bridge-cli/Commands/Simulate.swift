@@ -13,7 +13,7 @@ struct Simulate: AsyncParsableCommand {
     commandName: "simulate",
     abstract: "Simulates an accessory.",
     discussion: """
-      Commands in any terminal of the same user find it by themselves. Ctrl-C ends it. --list shows the kinds.
+      Other commands of the same user find it by themselves. Ctrl-C ends it. --list shows the kinds.
 
       EXAMPLES
         bridge-cli simulate --list
@@ -48,13 +48,13 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
 
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
   var percent: UInt8 = 100
-  @Option(help: ArgumentHelp("Battery level; default: by the percent.", visibility: HelpTopic.visibility))
+  @Option(help: ArgumentHelp("Battery level; default: derived from the percent.", visibility: HelpTopic.visibility))
   var level: LevelArgument?
   @Option(
     help: ArgumentHelp("Battery voltage in millivolts, 0 to 65535.", valueName: "mV")
   )
   var voltage: UInt16?
-  @Option(help: "The state of charging.")
+  @Option(help: "The charging state.")
   var charge = ChargeArgument.discharging
   @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0

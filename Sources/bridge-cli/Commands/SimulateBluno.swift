@@ -49,7 +49,9 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
     }
     guard say?.utf8.count ?? 1 <= 1_024 else { throw ValidationError("--say must be at most 1024 bytes") }
     if let every, every.duration < .milliseconds(10) { throw ValidationError("--every must be at least 10ms") }
-    if let address, BluetoothAddress(address) == nil { throw ValidationError("--address is like 00:17:EA:93:97:E1") }
+    if let address, BluetoothAddress(address) == nil {
+      throw ValidationError("--address must be like 00:17:EA:93:97:E1")
+    }
   }
 
   func run() async throws {

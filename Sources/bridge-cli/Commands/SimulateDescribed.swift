@@ -13,8 +13,8 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     commandName: "described",
     abstract: "Simulates an accessory whose protocol a file describes.",
     discussion: """
-      The word described may be left out. --profile NAME --help shows the fields, messages and requests of that kind, and help \
-      simulators the faults and quirks. With --units, or with a profile that lists units, several accessories share the line.
+      The word described may be left out. --profile NAME --help shows the fields, messages and requests of that kind; help \
+      simulators shows the faults and quirks. With --units, or with a profile that lists units, several accessories share the line.
 
       EXAMPLES
         bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
@@ -34,18 +34,19 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   var percent: Int?
   @Option(
     help: ArgumentHelp(
-      "Set a field, in its unit; of one of several units: 2:battery.voltage=12.6.",
+      "Set a field, in its unit of measurement; for accessory 2 of several on the line: 2:battery.voltage=12.6.",
       valueName: "field=value"), transform: FieldArgument.read)
   var set: [FieldArgument] = []
   @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0
   @Option(
     help: ArgumentHelp(
-      "Time between two messages that it sends by itself.", valueName: "time", visibility: HelpTopic.visibility),
+      "Time between two messages that it sends unasked.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
-    help: ArgumentHelp("Units of several accessories on the line: 1,2,5 or 1..16.", valueName: "units"),
+    help: ArgumentHelp(
+      "Simulate several accessories on the line, with these unit numbers: 1,2,5 or 1..16.", valueName: "units"),
     transform: UnitsArgument.read)
   var units: UnitsArgument?
   @Option(
@@ -59,7 +60,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   var late: [LateArgument] = []
   @Option(
     help: ArgumentHelp(
-      "Units that SIGUSR1 takes off the line, and puts back at the next one.", valueName: "units",
+      "Units that SIGUSR1 removes from the line; the next SIGUSR1 puts them back.", valueName: "units",
       visibility: HelpTopic.visibility),
     transform: UnitsArgument.read)
   var pull: UnitsArgument?
@@ -87,7 +88,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       (silent?.units ?? []) + late.map(\.unit) + (pull?.units ?? []) + set.compactMap(\.unit)
     guard let units else {
       guard named.isEmpty else {
-        throw UsageError("--units is missing: this option is for several accessories on a line")
+        throw UsageError("--units is missing: this option needs several accessories on the line")
       }
       return
     }

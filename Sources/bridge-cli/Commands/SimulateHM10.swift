@@ -40,7 +40,7 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
   var neighbours = 3
   @Option(
     help: ArgumentHelp(
-      "How long a scan takes; default: as the module is set, 3s.", valueName: "time", visibility: HelpTopic.visibility),
+      "How long a scan takes; default: the module's setting, 3s.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var scanTime: TimeArgument?
   @Option(
@@ -48,12 +48,12 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
   )
   var refuse = 0
   @Option(
-    help: ArgumentHelp("Lose each connection after this time.", valueName: "time", visibility: HelpTopic.visibility),
+    help: ArgumentHelp("Drop each connection after this time.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var loseAfter: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "Allow no connection for this time after one was lost.", valueName: "time", visibility: HelpTopic.visibility),
+      "Refuse connections for this time after one was lost.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var away: TimeArgument?
   @OptionGroup var options: SimulatorOptions

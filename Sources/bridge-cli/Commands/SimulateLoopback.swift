@@ -10,9 +10,9 @@ import CommandOutput
 struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "loopback",
-    abstract: "Pretends to be a plug that sends everything back.",
+    abstract: "Simulates a loopback plug, which sends everything back.",
     discussion: """
-      With --tcp or --rfc2217 the plug is at a port of this machine. By RFC 2217 it has a line, too, and tells each change of it. \
+      With --tcp or --rfc2217 the plug listens at a port of this machine. With --rfc2217 it also prints each change of DTR, RTS and break. \
       PLACE is HOST:PORT, or a port alone.
 
       EXAMPLES
@@ -29,7 +29,7 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
   var rfc2217: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Reset it with exact times when a client begins to: esp, arduino, none, or a file that says how.",
+      "The reset sequence to run when a client starts one: esp, arduino, none, or a file.",
       valueName: "board", visibility: HelpTopic.visibility),
     completion: CompletionWords.resets)
   var reset: ResetArgument?
@@ -40,15 +40,15 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     if !tcp.isEmpty || !rfc2217.isEmpty, options.link != nil {
-      throw ValidationError("--link is for the pseudo-terminal, which is not there with --tcp or --rfc2217")
+      throw ValidationError("--link is for the pseudo-terminal: it can't be used with --tcp or --rfc2217")
     }
     if reset != nil, rfc2217.isEmpty {
-      throw ValidationError("--reset is for clients of RFC 2217, which set DTR and RTS: say --rfc2217, too")
+      throw ValidationError("--reset needs clients that can set DTR and RTS: add --rfc2217")
     }
     for place in tcp + rfc2217 where !place.isLoopback {
-      throw ValidationError("\(place.text) is not at this machine: a plug listens at 127.0.0.1 or ::1")
+      throw ValidationError("\(place.text) is not a loopback address: use 127.0.0.1 or ::1")
     }
-    if let serial, !(1...64).contains(serial.utf8.count) { throw ValidationError("--serial has 1 to 64 bytes") }
+    if let serial, !(1...64).contains(serial.utf8.count) { throw ValidationError("--serial must have 1 to 64 bytes") }
   }
 
   func run() async throws {

@@ -15,7 +15,7 @@ struct QuirkOptions: ParsableArguments {
   var sleep: Int?
   @Option(
     help: ArgumentHelp(
-      "Sleep again when no request came for this time.", valueName: "time", visibility: HelpTopic.visibility),
+      "Sleep again after this time without a request.", valueName: "time", visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var sleepAfter: TimeArgument?
   @Flag(help: ArgumentHelp("While it sleeps, send each request back unchanged.", visibility: HelpTopic.visibility))
@@ -59,17 +59,18 @@ struct QuirkOptions: ParsableArguments {
   var refuseFirst = 0
   @Flag(
     help: ArgumentHelp(
-      "Send what older accessories send: leave out what the description calls optional, or has in a tail.",
+      "Send like an older accessory: leave out the fields that the description has as optional or in a tail.",
       visibility: HelpTopic.visibility))
   var old = false
   @Option(
     help: ArgumentHelp(
-      "Send what newer accessories may send: these bytes after a message as the description has it.",
+      "Send like a newer accessory: add these bytes to the end of a message.",
       valueName: "message=hex", visibility: HelpTopic.visibility))
   var surplus: [String] = []
   @Option(
     help: ArgumentHelp(
-      "Lose requests that come sooner than this after a message.", valueName: "time", visibility: HelpTopic.visibility),
+      "Lose requests that come less than this time after a message.", valueName: "time",
+      visibility: HelpTopic.visibility),
     transform: TimeArgument.read)
   var deaf: TimeArgument?
   @Option(
@@ -83,10 +84,10 @@ struct QuirkOptions: ParsableArguments {
     guard (0...1_000).contains(refuseFirst) else { throw ValidationError("--refuse-first must be 0 to 1000 requests") }
     guard (1...64).contains(pieces) else { throw ValidationError("--pieces must be 1 to 64") }
     if sleep == nil, sleepEcho || sleepAfter != nil {
-      throw ValidationError("--sleep is missing: how many requests are lost, like --sleep 2")
+      throw ValidationError("--sleep is missing: the number of requests that are lost, like --sleep 2")
     }
-    if pushAmid, push.isEmpty { throw ValidationError("--push is missing: what to send; --push-amid says only where") }
-    if pieceGap != nil, pieces == 1 { throw ValidationError("--pieces is missing: how many pieces, like --pieces 3") }
+    if pushAmid, push.isEmpty { throw ValidationError("--push-amid needs --push, which names the bytes to send") }
+    if pieceGap != nil, pieces == 1 { throw ValidationError("--piece-gap needs --pieces, like --pieces 3") }
   }
 
   /// The quirks that these options set, for an accessory of this description.

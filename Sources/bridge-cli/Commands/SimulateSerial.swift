@@ -28,7 +28,7 @@ struct SimulatorOptions: ParsableArguments {
   var corrupt = 0.0
   @Option(
     help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this piece.", valueName: "when",
+      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when",
       visibility: HelpTopic.visibility),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?

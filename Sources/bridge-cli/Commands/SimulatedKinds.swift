@@ -29,7 +29,7 @@ enum SimulatedKinds {
 
   /// "an accessory that speaks AF1": a command's abstract without its verb and what can be chosen.
   private static func about(_ abstract: String) -> String {
-    let verb = ["Simulates ", "Pretends to be "].first { abstract.hasPrefix($0) } ?? ""
+    let verb = abstract.hasPrefix("Simulates ") ? "Simulates " : ""
     let text = abstract.dropFirst(verb.count)
     let first = text.split(separator: ",", maxSplits: 1).first ?? ""
     return String(first.last == "." ? first.dropLast() : first)

@@ -50,10 +50,10 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   private static func instead(_ driver: Driver?, _ name: String?) -> String {
     let kind = driver.map { "An accessory with the driver \($0.name)" } ?? "This accessory"
     let none =
-      driver?.lacks.contains(.status) == false ? "\(kind) didn't say what it is doing" : "\(kind) reports no status"
+      driver?.lacks.contains(.status) == false ? "\(kind) didn't report its state" : "\(kind) reports no status"
     let device = name.map { " " + SafeText.escape($0) } ?? ""
     let commands: [(DriverAbility, String)] = [(.battery, "battery"), (.values, "values")]
     let known = commands.filter { driver?.lacks.contains($0.0) == false }.map { "bridge-cli \($0.1)\(device)" }
-    return known.isEmpty ? none + "." : "\(none). It has instead: \(known.joined(separator: ", "))"
+    return known.isEmpty ? none + "." : "\(none). Other commands for it: \(known.joined(separator: ", "))"
   }
 }

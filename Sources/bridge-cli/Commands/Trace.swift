@@ -11,8 +11,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "trace",
     abstract: "Shows the frames that pass in both directions, decoded.",
     discussion: """
-      Shows what passes, and sends nothing: with a service, between it and the accessory; otherwise what the accessory sends by \
-      itself. --ask asks for its identity, status and battery. With a recording: decodes it.
+      Sends nothing. If a service has the accessory open, shows what the two send to each other; otherwise, what the accessory \
+      sends unasked. --ask asks for its identity, status and battery. If a recording is named, decodes the recording.
 
       EXAMPLES
         bridge-cli trace
@@ -57,7 +57,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if listen, asks {
-      throw ValidationError("--listen sends nothing, so it can't go with \(poll == nil ? "--ask" : "--poll")")
+      throw ValidationError("--listen sends nothing: it can't be used with \(poll == nil ? "--ask" : "--poll")")
     }
     if let poll, poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
     if pcapng == "-", output.json {

@@ -86,7 +86,7 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
         throw AccessoryError(.notFound, "there is no profile \(name); bridge-cli profile list shows the profiles")
       }
       guard UdevRules.know(found) else {
-        throw AccessoryError(.unsupported, "udev can't know what profile \(name) fits: only simulators announce that")
+        throw AccessoryError(.unsupported, "the profile \(name) fits only simulators, and udev doesn't know those")
       }
       if !chosen.contains(found) { chosen.append(found) }
     }

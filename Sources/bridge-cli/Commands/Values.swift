@@ -13,7 +13,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "values",
     abstract: "Shows what an accessory measures besides its battery, with units.",
     discussion: """
-      An unknown value is shown as -. An age is shown if a value was not read just now.
+      An unknown value is shown as -. A value that was read earlier is shown with its age.
 
       EXAMPLES
         bridge-cli values
@@ -23,7 +23,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Argument(help: "Only these values; needs the device, too.")
+  @Argument(help: "Show only these values; needs the device, too.")
   var names: [String] = []
   @Flag(help: "Print only the values, without names and units.")
   var plain = false
@@ -44,7 +44,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   func validate() throws {
     if once, !watch { throw ValidationError("--once needs --watch") }
     if plain, names.isEmpty { throw ValidationError("--plain needs the names of the values, after the device") }
-    if plain, output.json { throw ValidationError("--plain and --json exclude each other") }
+    if plain, output.json { throw ValidationError("--plain and --json can't be used together") }
     try past.check(json: output.json, [("--watch", watch), ("--wait", waiting.wait != nil), ("--plain", plain)])
     guard let poll else { return }
     if !watch { throw ValidationError("--poll needs --watch") }

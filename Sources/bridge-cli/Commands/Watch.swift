@@ -14,8 +14,8 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     commandName: "watch",
     abstract: "Shows accessories as they come and go.",
     discussion: """
-      Alarms are those that a service (bridge-cli serve) raises; --alarm adds rules. If no service runs, watch --alarm opens the \
-      accessories itself. The program of --exec gets the facts in ACCESSORY_EVENT, ACCESSORY_ID and other variables \
+      Also shows the alarms of the service (bridge-cli serve); --alarm adds rules. If no service is running, watch --alarm opens the \
+      accessories itself. The program of --exec gets the event in ACCESSORY_EVENT, ACCESSORY_ID and other variables \
       (Documentation/service.md).
 
       EXAMPLES

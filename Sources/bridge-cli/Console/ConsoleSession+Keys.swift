@@ -107,7 +107,7 @@ extension ConsoleSession {
     case "z": kill(getpid(), SIGTSTP)
     case "q": happened.yield(.typed([Self.exitKey]))
     case Unicode.Scalar(Self.prefixKey): try take(input == .raw ? [byte] : [])
-    default: note("Ctrl-T and this key is not a command: Ctrl-T ? lists the commands")
+    default: note("Ctrl-T with this key is not a command: Ctrl-T ? lists the commands")
     }
     showInput()
   }

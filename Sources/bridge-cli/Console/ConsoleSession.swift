@@ -110,7 +110,7 @@ final class ConsoleSession {
       TerminalGuard.restore()
     }
     if let connection { try connected(connection) }
-    note("Ctrl-] ends, Ctrl-T ? shows what else there is")
+    note("Ctrl-] ends the console, Ctrl-T ? lists its keys")
     showInput()
     keyboard.resume()
     let failure: (any Error)?

@@ -210,7 +210,7 @@ final class PlainConsole {
     guard input == .hex else { return try await send(line + eol.bytes) }
     let text = String(decoding: line, as: UTF8.self)
     guard let bytes = Hex.bytes(text.filter { !$0.isWhitespace }) else {
-      throw UsageError("\(text) is not hexadecimal, two digits a byte, like 68656c6c6f")
+      throw UsageError("\(text) is not hexadecimal (two digits a byte, like 68656c6c6f)")
     }
     try await send(bytes)
   }

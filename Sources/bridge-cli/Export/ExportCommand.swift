@@ -5,7 +5,7 @@ import ArgumentParser
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Gives the readings of all accessories to other programs, in their own protocols.",
+    abstract: "Exports the readings of all accessories to other programs, in protocols that these know.",
     discussion: """
       The readings come from the service (bridge-cli serve). Other programs can only read.
 

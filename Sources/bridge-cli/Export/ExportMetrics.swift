@@ -49,14 +49,14 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     guard once || textfile != nil || !listen.isEmpty else {
-      throw ValidationError("say where the metrics are to go: --textfile FILE, --listen 9879 or --once")
+      throw ValidationError("choose where the metrics go: --textfile FILE, --listen 9879 or --once")
     }
     if once, !listen.isEmpty || interval != nil {
-      throw ValidationError("--once ends at once: leave --listen and --interval out")
+      throw ValidationError("--once ends after one writing: leave out --listen and --interval")
     }
     if interval != nil, textfile == nil { throw ValidationError("--interval is for --textfile") }
-    if let interval, interval.duration < .seconds(1) { throw ValidationError("--interval is at least 1s") }
-    if textfile == "" { throw ValidationError("--textfile wants a path") }
+    if let interval, interval.duration < .seconds(1) { throw ValidationError("--interval must be at least 1s") }
+    if textfile == "" { throw ValidationError("--textfile needs a path") }
     for place in listen { try place.check(allow) }
   }
 
@@ -122,7 +122,7 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
       output.json ? Output.json(MetricsDocument(families)) : Output.text(text)
     }
     if count > 0, failure.map({ $0.kind == .notFound || $0.kind == .permissionDenied }) ?? true { return }
-    throw failure ?? AccessoryError(.notFound, "no service runs: bridge-cli serve starts one")
+    throw failure ?? AccessoryError(.notFound, "no service is running: bridge-cli serve starts one")
   }
 
   private static func write(_ text: String, to file: String) async throws(AccessoryError) {

@@ -9,10 +9,10 @@ import CommandOutput
 struct ExportNUT: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "nut",
-    abstract: "Serves accessories as UPSs by the protocol of NUT, for upsc, upsmon and Home Assistant.",
+    abstract: "Serves accessories as UPSs with NUT's protocol, for upsc, upsmon and Home Assistant.",
     discussion: """
-      Each accessory appears as a UPS with the accessory's id. Only accessories that --ups names can be on battery or low, and make \
-      upsmon shut machines down: name only a UPS that powers them. Clients can't change anything.
+      Each accessory appears as a UPS with the accessory's id. Only accessories named by --ups are ever reported as on battery or \
+      low, which makes upsmon shut machines down: name only a UPS that powers them. Clients can't change anything.
 
       EXAMPLES
         bridge-cli export nut
@@ -47,7 +47,7 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     for place in listen { try place.check(allow) }
-    for name in ups where name.isEmpty { throw ValidationError("--ups wants an accessory's id") }
+    for name in ups where name.isEmpty { throw ValidationError("--ups needs an accessory's id") }
   }
 
   func run() async throws {

@@ -50,7 +50,7 @@ struct ExportView: Sendable {
     let reason = "its address is not allowed"
     json
       ? ServiceLog.tell(document("refused", client: address.description, reason: reason))
-      : Output.note("\(address) was turned away: \(reason)")
+      : Output.note("\(address) was refused: \(reason)")
   }
 
   func trouble(_ error: AccessoryError) {

@@ -6,9 +6,9 @@ import CommandOutput
 struct HistoryCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Draws what the service has read of an accessory in the last hours.",
+    abstract: "Draws a graph of an accessory's readings in the last hours.",
     discussion: """
-      The readings are those that the service (bridge-cli serve) has made; the accessory isn't asked.
+      The readings come from the service (bridge-cli serve); the accessory isn't asked.
 
       EXAMPLES
         bridge-cli history
@@ -17,7 +17,7 @@ struct HistoryCommand: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Argument(help: "Only these readings; needs the device, too.")
+  @Argument(help: "Show only these readings; needs the device, too.")
   var names: [String] = []
   @Option(
     help: ArgumentHelp("How far back, up to 24h.", valueName: "time"), transform: HistoryArgument.read)
@@ -31,7 +31,7 @@ struct HistoryCommand: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if csv, output.json { throw ValidationError("--csv and --json exclude each other") }
+    if csv, output.json { throw ValidationError("--csv and --json can't be used together") }
   }
 
   func run() async throws {

@@ -48,7 +48,7 @@ struct ShownHistory {
       })
     {
       let known = all.map { SafeText.escape($0.name) }.joined(separator: ", ")
-      throw UsageError("there is no history of \(missing): there is one of \(known.isEmpty ? "nothing" : known)")
+      throw UsageError("there is no history of \(missing); there is history of \(known.isEmpty ? "nothing" : known)")
     }
     let now = WallClock.seconds
     let time = (now - seconds)...now
@@ -96,7 +96,7 @@ struct ShownHistory {
     throw missing ?? refusal
       ?? AccessoryError(
         .notFound,
-        "no service runs, and only a service keeps what was read: start it with bridge-cli serve, or for the system with "
+        "no service is running, and only a service keeps a history: start it with bridge-cli serve, or for the system with "
           + "systemctl start accessory-bridge")
   }
 }

@@ -13,8 +13,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     commandName: "identify",
     abstract: "Finds out which accessory is at a port, and writes its profile.",
     discussion: """
-      It listens, then asks for one kind of accessory after another, until one answers as expected. Another accessory may take such a \
-      request for something else, so it shows what it will send, and asks first.
+      First it listens. Then it tries one kind of accessory after another, until one answers as expected. An accessory of another \
+      kind may misunderstand such a request, so the command shows what it will send, and asks first.
 
       EXAMPLES
         bridge-cli profile identify /dev/ttyUSB0
@@ -36,11 +36,11 @@ struct Identify: AsyncParsableCommand, JSONCommand {
       valueName: "time"),
     transform: TimeArgument.read)
   var timeout: TimeArgument?
-  @Flag(name: [.short, .long], help: "Don't ask whether to go on.")
+  @Flag(name: [.short, .long], help: "Don't ask before sending.")
   var yes = false
   @Flag(help: "Show what would be sent, and open nothing.")
   var dryRun = false
-  @Flag(help: "Write the profile to the user's folder, if that has none of its name.")
+  @Flag(help: "Save the profile in the user's folder, unless that has a profile of the same name.")
   var write = false
   @Option(help: ArgumentHelp("The name of the profile; default: my-KIND.", valueName: "name"))
   var name: String?
@@ -48,7 +48,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if dryRun, waiting.wait != nil { throw ValidationError("--dry-run opens nothing, so it can't --wait") }
+    if dryRun, waiting.wait != nil { throw ValidationError("--dry-run opens nothing: it can't be used with --wait") }
     if port == nil, !dryRun { throw ValidationError("expected a port, like /dev/ttyUSB0") }
     if let name, !SkeletonQuestions.isName(name) {
       throw ValidationError("--name takes lower-case letters, digits, -, _ and ., and begins with a letter or a digit")
@@ -56,7 +56,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     if let timeout, !(Duration.milliseconds(10)...Duration.seconds(60)).contains(timeout.duration) {
       throw ValidationError("--timeout must be 10ms to 60s")
     }
-    if dryRun, write { throw ValidationError("--dry-run opens nothing, so there is no profile to --write") }
+    if dryRun, write { throw ValidationError("--dry-run finds no profile: it can't be used with --write") }
   }
 
   func run() async throws {
@@ -171,7 +171,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
       else { continue }
       throw AccessoryError(
         .permissionDenied,
-        "the profile \(profile.name) says that \(device.address) speaks \(kind), and a request for another kind may change "
+        "the profile \(profile.name) names \(kind) for \(device.address), and a request for another kind may change "
           + "something in it, so nothing was sent. Use --only \(kind), or remove the profile if it is wrong"
       )
     }

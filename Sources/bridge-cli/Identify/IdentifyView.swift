@@ -187,6 +187,6 @@ struct IdentifyView: Sendable {
       ? "What was sent comes back: RX and TX are connected, or the adapter receives what it sends."
       : noise.looksLikeText ? "It looks like text: \(text)" : "It is not text."
     let bytes = Amount.of(noise.byteCount, "byte", is: ("was", "were"))
-    return "\(rate) \(bytes) received that mean nothing: \(hex)\(more). \(looks)"
+    return "\(rate) \(bytes) received that no known protocol explains: \(hex)\(more). \(looks)"
   }
 }

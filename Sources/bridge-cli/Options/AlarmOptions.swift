@@ -19,7 +19,7 @@ struct AlarmOptions: ParsableArguments {
     let names = rules.map(\.name)
     if let twice = names.indices.first(where: { names[..<$0].contains(names[$0]) }) {
       throw ValidationError(
-        "there are two alarms \(SafeText.escape(names[twice])): give one a name of its own, like --alarm 'low: battery < 20 %'"
+        "two alarms are named \(SafeText.escape(names[twice])): name one of them, like --alarm 'low: battery < 20 %'"
       )
     }
   }

@@ -6,7 +6,7 @@ import ArgumentParser
 struct HistoryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Show what the service has read in this last time, at most 24h, as a graph; without a time: 24h.",
+      "Show a graph of what the service has read in the last TIME, up to 24h; without a time: 24h.",
       valueName: "time", visibility: HelpTopic.visibility),
     transform: HistoryArgument.read)
   var history: HistoryArgument?
@@ -37,8 +37,10 @@ struct HistoryOptions: ParsableArguments {
   /// Throws for options that don't go together with --history. `others` says for each whether it was given.
   func check(json: Bool, _ others: [(name: String, isGiven: Bool)]) throws {
     guard history != nil else { return }
-    if let other = others.first(where: \.isGiven) { throw ValidationError("\(other.name) doesn't go with --history") }
-    if csv, json { throw ValidationError("--csv and --json exclude each other") }
+    if let other = others.first(where: \.isGiven) {
+      throw ValidationError("\(other.name) can't be used with --history")
+    }
+    if csv, json { throw ValidationError("--csv and --json can't be used together") }
   }
 
   /// The arguments with the usual time behind each `--history` that has none: ArgumentParser knows no options with an

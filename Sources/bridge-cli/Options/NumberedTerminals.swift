@@ -57,7 +57,7 @@ enum NumberedTerminals {
     guard !isSame else { return }
     throw AccessoryError(
       .notFound,
-      "\(path) is gone, and its number belongs to another program's terminal now: name the accessory by a link, which stays "
+      "\(path) now belongs to another program: name the accessory by a link (simulate --link), which stays "
         + "the same, or start again with its new path")
   }
 }

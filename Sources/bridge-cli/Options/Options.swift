@@ -12,7 +12,7 @@ import CommandOutput
 struct DeviceArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "The accessory, where there are several.",
+      "The accessory, if there are several.",
       valueName: "device"), completion: CompletionWords.devices)
   var text: String?
 }

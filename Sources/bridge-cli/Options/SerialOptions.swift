@@ -12,7 +12,7 @@ struct SerialOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Its protocol (see drivers), or a file that describes it; more on the line: see help line.",
+      "The protocol (see drivers), or a file that describes it; for options of the line see help line.",
       valueName: "name"), completion: CompletionWords.drivers)
   var driver: String?
   @Option(
@@ -77,13 +77,14 @@ struct SerialOptions: ParsableArguments {
 
   func validate() throws {
     if let driver, !KnownDrivers.isFile(driver), KnownDrivers.library.driver(named: driver) == nil {
-      throw ValidationError("no driver \(driver): use \(KnownDrivers.library.names), or a protocol description's file")
+      throw ValidationError(
+        "there is no driver \(driver): use \(KnownDrivers.library.names), or the file of a protocol description")
     }
     guard baud != 0 else { throw ValidationError("the baud rate must be at least 1, for example 9600 or 115200") }
     guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits must be 5, 6, 7 or 8") }
     guard (1...2).contains(stopBits ?? 1) else { throw ValidationError("--stop-bits must be 1 or 2") }
     guard (rts ?? .keep) == .keep || flow != .hardware else {
-      throw ValidationError("--rts can't go with --flow hardware, which controls RTS itself")
+      throw ValidationError("--rts can't be used with --flow hardware, which controls RTS itself")
     }
   }
 

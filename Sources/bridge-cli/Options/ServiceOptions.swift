@@ -18,7 +18,7 @@ struct ServiceOptions: ParsableArguments {
   var socket: String?
   @Option(
     help: ArgumentHelp(
-      "The path of the socket for those who may only read; none: no such socket; default: readings.socket beside bridge.socket.",
+      "The path of the read-only socket, or none; default: readings.socket beside bridge.socket.",
       valueName: "path", visibility: HelpTopic.visibility), completion: .file())
   var readingsSocket: String?
   @Option(
@@ -43,13 +43,13 @@ struct ServiceOptions: ParsableArguments {
   var reconnectInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number",
+      "The factor from each pause to the next, 1 to 10; default: the profile's, or 1.", valueName: "number",
       visibility: HelpTopic.visibility),
     transform: BackoffArgument.read)
   var reconnectBackoff: BackoffArgument?
   @Option(
     help: ArgumentHelp(
-      "How often to try again after opening failed: a number, forever or off; default: the profile's, or 3.",
+      "How often to try again if opening fails: a number, forever or off; default: the profile's, or 3.",
       valueName: "tries", visibility: HelpTopic.visibility), transform: TriesArgument.read)
   var retryTries: TriesArgument?
   @Option(
@@ -59,7 +59,7 @@ struct ServiceOptions: ParsableArguments {
   var retryInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number",
+      "The factor from each pause to the next, 1 to 10; default: the profile's, or 1.", valueName: "number",
       visibility: HelpTopic.visibility),
     transform: BackoffArgument.read)
   var retryBackoff: BackoffArgument?

@@ -39,7 +39,7 @@ struct TransportOptions: ParsableArguments {
   var shape: USBTransportConfiguration.Shape?
   @Option(
     help: ArgumentHelp(
-      "Bluetooth: the UUIDs of its service and of what to write and to listen to, SERVICE,WRITE,NOTIFY.",
+      "Bluetooth: the UUIDs of the service and of the characteristics to write and to listen to, SERVICE,WRITE,NOTIFY.",
       valueName: "uuids", visibility: HelpTopic.visibility),
     transform: GATTArgument.read)
   var gatt: GATTArgument?

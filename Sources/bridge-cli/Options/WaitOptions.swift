@@ -6,7 +6,7 @@ import ArgumentParser
 struct WaitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Wait up to this long for an absent accessory.",
+      "If the accessory is absent, wait up to this long for it.",
       valueName: "time"),
     transform: SecondsArgument.read)
   var wait: SecondsArgument?

@@ -35,7 +35,7 @@ final class CaptureFile: Sendable {
     guard pread(descriptor, &start, 4, 0) == 4, start == [0x0A, 0x0D, 0x0D, 0x0A], ftruncate(descriptor, 0) == 0 else {
       Glibc.close(descriptor)
       throw AccessoryError(
-        .misconfigured, code: .errno(EEXIST), "\(path) exists and is no capture: choose another file")
+        .misconfigured, code: .errno(EEXIST), "\(path) exists and is not a capture: choose another file")
     }
   }
 
@@ -77,7 +77,7 @@ final class CaptureFile: Sendable {
   }
 
   private func failure(_ error: Errno) -> AccessoryError {
-    AccessoryError(.ioFailure, code: .errno(error.rawValue), "writing to \(path): \(error): the capture ends here")
+    AccessoryError(.ioFailure, code: .errno(error.rawValue), "can't write to \(path): \(error); the capture ends here")
   }
 
   /// Closes the file. Throws `ioFailure` when the system reports only now that earlier bytes weren't written.

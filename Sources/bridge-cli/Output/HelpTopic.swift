@@ -62,7 +62,7 @@ private struct LineTopic: ParsableCommand {
     abstract: "Options of commands that open an accessory: its transport, and its serial line.",
     usage: "bridge-cli COMMAND [<device>] [<options>]",
     discussion: """
-      What isn't given is as the accessory's profile says.
+      The accessory's profile sets what you leave out.
 
       EXAMPLES
         bridge-cli info /dev/ttyUSB0 --baud 9600 --parity even
@@ -79,7 +79,7 @@ private struct ServingTopic: ParsableCommand {
     abstract: "Options of serve and attach: sockets, polls, tries, alarms and the log.",
     usage: "bridge-cli serve [<options>]",
     discussion: """
-      Tries and polls that aren't given are as each accessory's profile says.
+      Each accessory's profile sets the tries and polls that you leave out.
 
       EXAMPLES
         bridge-cli serve --reconnect-tries forever --reconnect-backoff 2

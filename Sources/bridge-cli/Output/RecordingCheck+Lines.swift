@@ -32,7 +32,7 @@ extension RecordingCheck {
     for direction in [ByteDirection.toDevice, .fromDevice] {
       guard let bytes = byteCounts[direction] else { continue }
       let names = (counts[direction] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-      let frames = names.isEmpty ? "no frame that it describes" : names.joined(separator: ", ")
+      let frames = names.isEmpty ? "no frame of the description" : names.joined(separator: ", ")
       lines.append("\(file): \(direction.words), \(Amount.of(bytes, "byte")): \(frames)")
     }
     for run in unframedRuns {

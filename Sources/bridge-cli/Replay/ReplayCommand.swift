@@ -11,9 +11,9 @@ import CommandOutput
 struct ReplayCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Plays the accessory of a recording, and checks what the host sends.",
+    abstract: "Plays the accessory's side of a recording, and checks what the host sends.",
     discussion: """
-      The accessory's bytes are sent once the host has sent what it had sent before them in the recording. At the first difference the \
+      The accessory's bytes are sent as soon as the host has sent the same bytes as in the recording. At the first difference the \
       command shows the recorded byte and the received one, and ends with exit status 65.
 
       EXAMPLES
@@ -55,10 +55,10 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     guard [link != nil, tcp != nil, usb.usb].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--link, --tcp and --usb exclude each other")
+      throw ValidationError("--link, --tcp and --usb can't be used together")
     }
-    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
-    guard (1...64).contains(serial?.utf8.count ?? 1) else { throw ValidationError("--serial has 1 to 64 bytes") }
+    if let link, link.isEmpty { throw ValidationError("--link needs a path, for example ./acc") }
+    guard (1...64).contains(serial?.utf8.count ?? 1) else { throw ValidationError("--serial must have 1 to 64 bytes") }
   }
 
   func run() async throws {

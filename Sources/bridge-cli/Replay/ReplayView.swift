@@ -50,7 +50,7 @@ struct ReplayView: Sendable {
     case .tooMuch: AccessoryError(.badData, "the host sent more than \(path) has, from \(place) on")
     case .silence:
       AccessoryError(
-        .timedOut, "the host sent nothing more: \(path) has \(difference.expected.count) bytes of it from \(place) on")
+        .timedOut, "the host stopped sending: \(path) has \(difference.expected.count) more bytes from it, at \(place)")
     }
   }
 
@@ -84,7 +84,7 @@ struct ReplayView: Sendable {
       case .frame(let words):
         let summary = words.summary.isEmpty ? "" : "  " + SafeText.escape(words.summary, limit: 200)
         return SafeText.escape(words.title, limit: 120) + summary
-      case .noise(let count): return "\(count) bytes that are no frame"
+      case .noise(let count): return "\(count) bytes that are not a frame"
       case .lost, .bytes, .note: return nil
       }
     }

@@ -15,7 +15,7 @@ struct Detaching {
   func run() async throws {
     guard let held = try await find() else {
       let name = name.map { SafeText.escape($0) } ?? "any accessory"
-      throw AccessoryError(.notFound, "no service holds \(name)")
+      throw AccessoryError(.notFound, "no service has \(name) open")
     }
     let device = try await held.detach()
     if json { return Output.json(DetachDocument(device: DeviceDocument(device))) }

@@ -42,7 +42,7 @@ actor EventCommand {
         waiting.removeFirst()
         droppedCount += 1
         if droppedCount == 1 {
-          Output.note("\(words[0]): \(Self.runningLimit) runs of it have not ended; older events are skipped")
+          Output.note("\(words[0]): \(Self.runningLimit) runs of it have not ended yet: older events are skipped")
         }
       }
       return waiting.append(Self.variables(event))

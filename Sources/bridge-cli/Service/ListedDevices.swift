@@ -43,7 +43,7 @@ struct ListedDevices: ParsableArguments {
     for one in addresses where !entries.contains(where: { $0.address == one.entry.address }) {
       if let name = one.entry.profile, store.profile(named: name) == nil {
         throw AccessoryError(
-          .misconfigured, "there is no profile \(SafeText.escape(name)): bridge-cli profile list shows those there are")
+          .misconfigured, "there is no profile \(SafeText.escape(name)): bridge-cli profile list shows the profiles")
       }
       entries.append(one.entry)
     }
@@ -70,7 +70,7 @@ struct ListedDevices: ParsableArguments {
 /// A device on the network or on the air on the command line: "tcp:10.0.0.7:5000", "tcp:10.0.0.7:5000=jbd".
 struct ListedAddress: FormArgument {
   static let form =
-    "tcp:HOST:PORT, rfc2217:HOST:PORT, unix:PATH or ble:ADDRESS, and =PROFILE behind it where that is to be said,"
+    "tcp:HOST:PORT, rfc2217:HOST:PORT, unix:PATH or ble:ADDRESS, optionally followed by =PROFILE,"
   let entry: DeviceList.Entry
 
   init?(argument: String) {

@@ -118,7 +118,7 @@ struct RunningService: Sendable {
       })
     log.info("answering on \(server.path ?? "the socket that was passed")")
     if sockets.readings != nil {
-      log.info("answering those who may only read on \(server.places.readings ?? "the socket that was passed for it")")
+      log.info("answering read-only clients on \(server.places.readings ?? "the socket that was passed for it")")
     }
     note(configuration.commandRules)
     if json { ServiceLog.tell(ServingDocument(event: .serving, server.places, process: getpid())) }
@@ -147,7 +147,7 @@ struct RunningService: Sendable {
     log.info("everything is closed")
     try result.get()
     if isNeeded {
-      log.notice("an accessory came while the service was ending: systemd is to start it again")
+      log.notice("an accessory came while the service was ending: systemd starts the service again")
       throw ExitCode(Self.startAgain)
     }
   }
@@ -165,7 +165,7 @@ struct RunningService: Sendable {
   /// Logs how many commands the configuration permits to clients that may only read.
   private func note(_ rules: CommandRules) {
     guard let file = rules.file else { return }
-    log.info("\(file) permits \(ServiceFile.count(rules)) to those who may only read")
+    log.info("\(file) permits \(ServiceFile.count(rules)) to read-only clients")
   }
 
   private func profiles() async -> ProfileStore {
@@ -186,7 +186,9 @@ struct RunningService: Sendable {
       note(contents.rules)
       for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
-      for problem in error.problems { log.error("configuration not used, the earlier one stays: \(problem)") }
+      for problem in error.problems {
+        log.error("the changed configuration is not used, and the old one stays in effect: \(problem)")
+      }
     }
     hooks.onReady()
   }

@@ -28,7 +28,7 @@ struct ShownService {
     }
     guard shownCount == 0 || failure.map({ $0.kind != .notFound }) == true else { return }
     guard let failure, failure.kind != .notFound || socket != nil else {
-      throw AccessoryError(.notFound, "no service runs: bridge-cli serve starts one")
+      throw AccessoryError(.notFound, "no service is running: bridge-cli serve starts one")
     }
     throw failure
   }

@@ -85,7 +85,7 @@ struct Following {
       // A service may have the accessory and wait for it, too. Unless it has given up, it tells when the accessory is there.
       guard found.isThere(isNamed: true) else {
         let hasGivenUp = found.service?.accessory.state == .failed
-        throw AccessoryError(hasGivenUp ? .disconnected : .notFound, "the service doesn't reach \(found.device.place)")
+        throw AccessoryError(hasGivenUp ? .disconnected : .notFound, "the service can't reach \(found.device.place)")
       }
       return try await open(found)
     }

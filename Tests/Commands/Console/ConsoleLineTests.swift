@@ -13,7 +13,7 @@ import Testing
     try await Sandbox.with { box in
       let accessory = try openPseudoTerminal(raw: true)
       let console = try box.sit(["console", accessory.path] + arguments)
-      try await console.wait(for: "Ctrl-T ? shows what else there is")
+      try await console.wait(for: "Ctrl-T ? lists its keys")
       try await body(console, accessory)
       console.type(Self.exit)
       #expect(try await console.end() == 0)
@@ -88,7 +88,7 @@ import Testing
     try await Sandbox.with { box in
       let accessory = try await box.simulate()
       let console = try box.sit("console", "SIM0001", "--input", "hex")
-      try await console.wait(for: "Ctrl-T ? shows what else there is")
+      try await console.wait(for: "Ctrl-T ? lists its keys")
       console.type("\(Self.prefix)n4800\r")
       let start = try await console.wait(for: "--- 4800 baud")
       try await accessory.stop()

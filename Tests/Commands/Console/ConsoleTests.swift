@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct ConsoleTests {
   private static let (up, left, f1) = ("\u{1B}[A", "\u{1B}[D", "\u{1B}OP")
   private static let (exit, prefix) = ("\u{1D}", "\u{14}")
-  private static let ready = "Ctrl-T ? shows what else there is"
+  private static let ready = "Ctrl-T ? lists its keys"
 
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -179,7 +179,7 @@ import Testing
       console.type("q")
       #expect(try await text(accessory, 1) == "q")
       console.type("\(Self.prefix)j")
-      try await console.wait(for: "Ctrl-T and this key is not a command")
+      try await console.wait(for: "Ctrl-T with this key is not a command")
       console.type("\(Self.prefix)r")
       try await console.wait(for: "Enter sends the line")
     }

@@ -32,7 +32,7 @@ import Testing
         if others.count < 256 { others.append(try openPseudoTerminal(raw: true)) }
         return false
       }
-      try await bridge.errors(containing: "belongs to another program's terminal now")
+      try await bridge.errors(containing: "now belongs to another program")
       for stranger in others where stranger.path == path { #expect(try !stranger.isExclusive()) }
       withExtendedLifetime(others) {}
       bridge.signal(SIGINT)

@@ -261,8 +261,8 @@ import Testing
 
   @Test(arguments: [
     (["nut", "--listen", "0.0.0.0:3493"], "name their network, like --allow"),
-    (["nut", "--listen", "no"], "a port, or a host and a port"), (["metrics"], "say where the metrics are to go"),
-    (["metrics", "--once", "--listen", "0"], "leave --listen and --interval out"),
+    (["nut", "--listen", "no"], "a port, or a host and a port"), (["metrics"], "choose where the metrics go"),
+    (["metrics", "--once", "--listen", "0"], "leave out --listen and --interval"),
     (["metrics", "--listen", "0", "--interval", "5"], "--interval is for --textfile"),
     (["metrics", "--textfile", "a", "--interval", "10ms"], "at least 1s"),
   ])

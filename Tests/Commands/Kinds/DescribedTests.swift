@@ -52,7 +52,7 @@ import Testing
       #expect(!status.lines.contains { $0.hasPrefix("State") || $0.hasPrefix("Fault") || $0.hasPrefix("Progress") })
       #expect(
         status.errorText.contains(
-          "jbd reports no status. It has instead: bridge-cli battery BMS1, bridge-cli values BMS1"),
+          "jbd reports no status. Other commands for it: bridge-cli battery BMS1, bridge-cli values BMS1"),
         "\(status.errorText)")
       let document = try await box.run("status", "BMS1", "--json").json()
       #expect(document["status"]?["state"] == .null && document["status"]?["reports_faults"] == false)

@@ -42,7 +42,7 @@ import Testing
   /// Long errors are broken between words, and not where the window ends.
   @Test(arguments: [40, 80, 120]) func errorsAreBrokenBetweenWords(columns: Int) async throws {
     let words =
-      "bridge-cli: no service runs, and only a service keeps what was read: start it with bridge-cli serve, or for "
+      "bridge-cli: no service is running, and only a service keeps a history: start it with bridge-cli serve, or for "
       + "the system with systemctl start accessory-bridge"
     let lines = try await screen("battery --history", columns: columns, status: 66) { _ = try await $0.simulate() }
     #expect(lines.count == [40: 5, 80: 2, 120: 2][columns])

@@ -42,7 +42,7 @@ extension Sandbox {
       let simulator = try await box.simulate("--percent", "57")
       let service = try await box.serve()
       try await service.errors(containing: "SIM0001 is attached at")
-      #expect(service.transcript.value.errorText.contains("answering those who may only read on \(box.readingsSocket)"))
+      #expect(service.transcript.value.errorText.contains("answering read-only clients on \(box.readingsSocket)"))
       var file = stat()
       #expect(lstat(box.readingsSocket, &file) == 0 && file.st_mode == S_IFSOCK | 0o660)
       #expect(try await box.call(Bridge.GetBattery()).battery.percent == 57)
@@ -152,7 +152,7 @@ extension Sandbox {
       let simulator = try await box.simulate()
       let service = try await box.serve()
       try await service.errors(containing: "SIM0001 is attached at")
-      #expect(service.transcript.value.errorText.contains("service.yaml permits 2 commands to those who may only read"))
+      #expect(service.transcript.value.errorText.contains("service.yaml permits 2 commands to read-only clients"))
       let commands = try await box.call(Bridge.GetCommands()).commands
       #expect(commands.map(\.name) == ["echo", "command"])
       #expect(commands.first?.arguments.first?.kind == .choice(["0102", "aabb"]))
@@ -178,7 +178,7 @@ extension Sandbox {
       #expect(await box.performing("echo", ["payload": "0102"])?.kind == .permissionDenied)
       try box.configure("commands: [{driver: framed, command: batery}]")
       service.signal(SIGHUP)
-      try await service.errors(containing: "configuration not used, the earlier one stays: ")
+      try await service.errors(containing: "the changed configuration is not used, and the old one stays in effect: ")
       #expect(await box.performing("battery") == nil)
       try await simulator.stop()
     }

@@ -57,7 +57,7 @@ import Testing
       #expect(try blocks(bytes(box, "it.pcapng")) == [header])
       // What is no capture is left alone.
       let refused = try await box.run("trace", "it.trace", "--pcapng", "empty.trace")
-      #expect(refused.status == EX_CANTCREAT && refused.errorText.contains("exists and is no capture"))
+      #expect(refused.status == EX_CANTCREAT && refused.errorText.contains("exists and is not a capture"))
       #expect(try await box.run("trace", "it.trace", "--pcapng", "-", "--json").status == EX_USAGE)
     }
   }

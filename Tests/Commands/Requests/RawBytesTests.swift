@@ -97,7 +97,7 @@ import Testing
     let tty = open(box.directory.path + "/tty", O_RDWR | O_NOCTTY)
     defer { close(tty) }
     #expect(tty >= 0 && write(tty, mark + "\r\n", mark.utf8.count + 2) > 0)
-    try await bridge.errors(containing: "may not write: what it sends is thrown away")
+    try await bridge.errors(containing: "may not write: what it sends is discarded")
     bridge.signal(SIGINT)
     let ended = try await bridge.end()
     #expect(ended.status == 0 && ended.errorText.contains("--writers none"), "\(ended.errorText)")

@@ -170,7 +170,8 @@ extension Sandbox {
       let service = try await box.serve()
       let second = try await box.run("serve")
       #expect(second.status == 0)
-      #expect(second.errorText.contains("a service runs already: it, process \(service.pid), answers on \(box.socket)"))
+      #expect(
+        second.errorText.contains("a service is running already: it, process \(service.pid), answers on \(box.socket)"))
       #expect(service.transcript.value.status == nil)
     }
   }

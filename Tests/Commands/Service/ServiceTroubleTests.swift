@@ -65,7 +65,7 @@ import Testing
       _ = try await before.call(Bridge.List())
       let second = try await box.run("serve")
       #expect(second.status == 0)
-      #expect(second.errorText.contains("a service runs already"))
+      #expect(second.errorText.contains("a service is running already"))
       service.signal(SIGTERM)
       #expect(try await service.end().status == 0)
       #expect(!exists(box.socket))

@@ -20,7 +20,7 @@ import Testing
       let line = try await SharedLine(box, "./acc", [.tcp, .unix], ["--driver", "framed"])
       let stranger = try await line.connect(.unix)
       _ = stranger.output.offer(Array("AT\r\n".utf8))
-      try await line.said("is no frame of the accessory's protocol", times: 1)
+      try await line.said("are not a frame of the accessory's protocol", times: 1)
       let battery = try await box.run("battery", "tcp:127.0.0.1:\(line.port)", "--driver", "framed", "--json")
       #expect(battery.status == 0)
       await stranger.close()

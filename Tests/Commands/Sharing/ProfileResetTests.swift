@@ -30,12 +30,12 @@ import Testing
       let client = try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: port))
       #expect(client.output.offer(Self.sequence) == .accepted)
       switch options.last {
-      case nil: try await bridge.errors(containing: "begins a reset, which is run on the line: boot loader")
-      case "arduino": try await bridge.errors(containing: "begins a reset, which is run on the line: reset")
+      case nil: try await bridge.errors(containing: "started a reset: the line runs boot loader")
+      case "arduino": try await bridge.errors(containing: "started a reset: the line runs reset")
       default:
         // Each change is made: no script raises both.
         try await plug.line(containing: "DTR RTS after")
-        #expect(!bridge.transcript.value.errorText.contains("begins a reset"))
+        #expect(!bridge.transcript.value.errorText.contains("started a reset"))
       }
       await client.close()
       bridge.signal(SIGINT)

@@ -109,7 +109,7 @@ import Testing
     ("device: A1\ntcp: 7000\nwriters: some\n", "3:10: writers must be none or one or many, not \"some\""),
     ("device: A1\ntcp: 7000\non_unplug: stay\n", "3:12: on_unplug must be hang-up or keep or end"),
     ("device: A1\ntcp: 7000\nwrite: yes\n", "3:8: write must be true or false"),
-    ("device: A1\ntcp: 7000\nmax_clients: 0\n", "3:14: max_clients must be a number from 1 on"),
+    ("device: A1\ntcp: 7000\nmax_clients: 0\n", "3:14: max_clients must be a number, at least 1"),
     ("device: A1\ntcp: 0.0.0.0:7000\n", "1:1: other machines can connect to 0.0.0.0:7000: name their network"),
     ("device: A1\n", "1:1: name at least one endpoint"), ("device: [A1]\n", "1:9: "),
     ("device: A1\ntcp:\n\t7000", "3:"),

@@ -78,7 +78,7 @@ import Testing
       #expect(volume.outputText == "30\n", "\(volume.errorText)")
       for (words, expected) in [
         (["EV3", "volume=101"], "volume must be a whole number from 0 to 100"),
-        (["EV3", "colour=red"], "what can be set is"),
+        (["EV3", "colour=red"], "these can be set:"),
         (["EV3"], "NAME=VALUE"), ([], "NAME=VALUE"), (["EV3", "volume=1", "sleep-time=2"], "can't be set together"),
       ] {
         let ended = try await box.run(["set"] + words)
@@ -154,7 +154,7 @@ import Testing
       }
       for (settings, problem) in [
         (["mode=auto"], "mode can't be set to auto: it can be off, on"),
-        (["heat=21.55"], "heat can't be set to 21.55: no number that is sent gives this value"),
+        (["heat=21.55"], "heat can't be set to 21.55: the protocol has no number for this value"),
         (["mode=on", "heat=1"], "mode and heat can't be set"),
       ] {
         let refused = try await box.run(words + settings)
