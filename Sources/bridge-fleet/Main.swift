@@ -13,7 +13,7 @@ enum Main {
 struct BridgeFleet: CommandProgram {
   static let configuration = CommandConfiguration(
     commandName: name,
-    abstract: "Accessories of many machines, through an MQTT broker.",
+    abstract: "Publishes and shows the accessories of many machines, through an MQTT broker.",
     discussion: """
       A gateway, a machine with accessories, publishes them. The other commands show what all gateways publish, from any \
       machine that can reach the broker; what they print has the form that bridge-cli prints.
@@ -25,8 +25,8 @@ struct BridgeFleet: CommandProgram {
         bridge-fleet top                                      all of them on one screen
         bridge-fleet watch --json                             which accessories come and go
 
-      ACCESSORY is an accessory's id or serial number, or the beginning of its id, with the gateway before it where several \
-      have one of that name: GATEWAY:ID. The beginning of a gateway's name is enough.
+      ACCESSORY is an accessory's id or serial number, or the beginning of its id. If several gateways have one of that \
+      name, write GATEWAY:ID. The beginning of a gateway's name is enough.
 
       ENVIRONMENT
         ACCESSORY_BRIDGE_BROKER  the broker, where neither --broker nor a file with --config names it

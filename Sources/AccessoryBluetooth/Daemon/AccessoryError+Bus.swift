@@ -16,15 +16,16 @@ extension AccessoryError {
         "Bluetooth isn't running on this computer: install the package bluez, and start it: sudo systemctl start bluetooth"
       )
     case "System.Error.2", "System.Error.111":
-      self.init(.notFound, "there is no system bus (D-Bus) here, by which Bluetooth is used: does dbus run?")
+      self.init(
+        .notFound, "Bluetooth needs the system bus (D-Bus), which isn't running here: is dbus installed and started?")
     case "System.Error.65":
       self.init(.notFound, "Bluetooth needs libsystemd, which isn't installed: the package libsystemd0 has it")
     case "org.freedesktop.DBus.Error.AccessDenied", "System.Error.13":
-      self.init(.permissionDenied, "the system bus doesn't let this user speak with bluetoothd" + Self.words(failure))
+      self.init(.permissionDenied, "the system bus doesn't let this user talk to bluetoothd" + Self.words(failure))
     case _ where failure.isTimeout:
       self.init(.timedOut, "the system bus or bluetoothd doesn't answer: systemctl status dbus bluetooth says more")
     default:
-      self.init(.ioFailure, "speaking with bluetoothd failed" + Self.words(failure))
+      self.init(.ioFailure, "talking to bluetoothd failed" + Self.words(failure))
     }
   }
 

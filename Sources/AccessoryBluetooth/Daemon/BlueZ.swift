@@ -244,7 +244,7 @@ package actor BlueZ: IOActor {
     owner = ""
     objects = BluetoothObjects()
     bus = nil
-    tell(.gone(AccessoryError(.disconnected, "the connection to the system bus has ended: does dbus run?")))
+    tell(.gone(AccessoryError(.disconnected, "the connection to the system bus has ended: is dbus running?")))
   }
 
   private func tell(_ event: BlueZEvent) {

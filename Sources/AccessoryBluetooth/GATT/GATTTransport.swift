@@ -175,7 +175,9 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     guard !input.append(bytes.span.bytes) else { return }
     unreadCount += bytes.count
     guard unreadCount > Self.unreadLimit else { return }
-    end(AccessoryError(.ioFailure, "\(label) sends more than is read, and this connection can't hold it back"))
+    end(
+      AccessoryError(
+        .ioFailure, "\(label) sends faster than its bytes are read, and this connection has no flow control"))
   }
 
   private func resume() {

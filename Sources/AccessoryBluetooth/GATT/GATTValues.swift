@@ -134,7 +134,7 @@ public actor GATTValues: Transport, IOActor {
     if let percent = await bluez.objects.devices[device]?.batteryPercent { return percent }
     if let bytes = try await read(Self.batteryLevel) {
       guard let percent = Self.percent(bytes) else {
-        throw AccessoryError(.badData, "\(label) tells a battery level that is no percentage")
+        throw AccessoryError(.badData, "\(label) sent a battery level that is not a percentage")
       }
       return percent
     }

@@ -85,7 +85,7 @@ actor SerialPortProfile: IOActor {
       if error.isTimeout || error == .cancelled { await bluez.post(path, BlueZ.deviceInterface, "Disconnect") }
       throw Self.failure(error, label)
     }
-    let late = AccessoryError(.busy, "the connection to \(label) was given to another program, which waits for it, too")
+    let late = AccessoryError(.busy, "another program was also waiting for the connection to \(label), and got it")
     let timer = io.schedule(at: io.now + Self.handoverLimit) { result.finish(.failure(late)) }
     defer { io.cancel(timer) }
     let cancelled = AccessoryError(.cancelled, "connecting to \(label) was cancelled")
@@ -100,7 +100,8 @@ actor SerialPortProfile: IOActor {
     switch failure.name {
     case "org.bluez.Error.NotAvailable", "org.bluez.Error.InvalidArguments":
       return AccessoryError(
-        .unsupported, "\(label) tells no serial port (SPP); if it has one, name its channel: rfcomm:ADDRESS/CHANNEL")
+        .unsupported,
+        "\(label) doesn't announce a serial port (SPP): if it has one, name its channel: rfcomm:ADDRESS/CHANNEL")
     case "org.bluez.Error.InProgress", "org.bluez.Error.AlreadyConnected":
       return AccessoryError(.busy, "another program uses the serial port of \(label): end that one")
     case "org.bluez.Error.Failed" where failure.text.contains("Host is down") || failure.text.contains("page-timeout"):

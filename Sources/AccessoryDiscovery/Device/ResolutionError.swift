@@ -24,7 +24,7 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
       "no accessory found: plug one in, name its port (/dev/ttyUSB0), or start a simulator: bridge-cli simulate framed"
     case .noMatch(let text) where BluetoothName(text) != nil:
       "no Bluetooth device with the name of \(text) is known here, or was found: is it on, and near enough? "
-        + "bridge-cli bluetooth scan shows those there are"
+        + "bridge-cli bluetooth scan shows the devices"
     case .noMatch(let text) where text.contains("/"):
       "there is no accessory \(text), and no such file: bridge-cli list shows all accessories"
     case .noMatch(let text):

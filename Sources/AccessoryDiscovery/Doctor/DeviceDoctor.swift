@@ -59,7 +59,7 @@ public enum DeviceDoctor {
         "udev", .warning,
         "udev isn't running: there are no names in /dev/serial/by-id, and udev rules have no effect")
     } else if !device.isInitialized {
-      report.add("udev", .warning, "udev is still setting up this device: udevadm settle waits until that is done")
+      report.add("udev", .warning, "udev is still setting up this device: udevadm settle waits until it has finished")
     } else {
       report.add("udev", .ok, "the udev rules have been applied")
     }

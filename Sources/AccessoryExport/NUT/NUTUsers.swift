@@ -63,7 +63,7 @@ package struct NUTUsers: Sendable {
       case ("upsmon", ["primary"]), ("upsmon", ["master"]): users[user]?.isPrimary = true
       case ("upsmon", ["secondary"]), ("upsmon", ["slave"]): break
       case ("actions", _), ("instcmds", _): break
-      default: throw mistake("known are password = TEXT and upsmon primary|secondary, and nothing else")
+      default: throw mistake("expected password = TEXT, or upsmon primary|secondary")
       }
     }
     if let without = users.first(where: { $0.value.password == nil }) {

@@ -48,7 +48,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
             + "a file, and name that with --password-file")
       }
       guard let plain = Self.withoutEscapes(name), !plain.isEmpty, plain.utf8.count <= Self.longestUser else {
-        throw wrong("the user's name is empty, too long, or has a wrong % in it")
+        throw wrong("the user's name is empty, too long, or has an invalid % escape")
       }
       user = plain
       rest = rest[rest.index(after: at)...]
@@ -58,17 +58,19 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
       guard let end = rest.firstIndex(of: "]") else { throw wrong("a ] is missing") }
       host = String(rest[rest.index(after: rest.startIndex)..<end])
       let after = rest[rest.index(after: end)...]
-      guard after.isEmpty || after.hasPrefix(":") else { throw wrong("there is something else behind the ]") }
+      guard after.isEmpty || after.hasPrefix(":") else {
+        throw wrong("there is something after the ] that is not a port")
+      }
       portText = after.isEmpty ? nil : after.dropFirst()
     } else {
       let parts = rest.split(separator: ":", omittingEmptySubsequences: false)
-      guard parts.count <= 2 else { throw wrong("an IPv6 address stands in brackets") }
+      guard parts.count <= 2 else { throw wrong("an IPv6 address needs brackets, like [::1]") }
       host = String(parts.first ?? "")
       portText = parts.count == 2 ? parts[1] : nil
     }
     guard !host.isEmpty, host.utf8.count <= Self.longestHost,
       host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") })
-    else { throw wrong("the host is missing, or isn't one") }
+    else { throw wrong("the host is missing or invalid") }
     guard let portText else {
       port = usesTLS ? Self.standardPorts.encrypted : Self.standardPorts.plain
       return

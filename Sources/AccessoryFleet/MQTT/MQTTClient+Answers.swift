@@ -41,7 +41,7 @@ extension MQTTClient {
       if message.qos == .atLeastOnce { open.lastOutput = io.now }
       report(.message(message))
     case .droppedMessage: open.useless = 0
-    case .unwantedMessage: lost(open, wrong("sends a message with QoS 2, which nobody has asked for"))
+    case .unwantedMessage: lost(open, wrong("sent a message with QoS 2, which was not requested"))
     case .sentPing:
       open.lastOutput = io.now
       pingTimer =
@@ -56,7 +56,7 @@ extension MQTTClient {
 
   private func answered(_ open: OpenConnection, _ code: CInt) {
     // The broker sends CONNACK only once (MQTT 3.1.1, 3.2).
-    guard !open.isAccepted else { return lost(open, wrong("answers the connection a second time")) }
+    guard !open.isAccepted else { return lost(open, wrong("accepted the connection a second time")) }
     if let deadlineTimer { io.cancel(deadlineTimer) }
     deadlineTimer = nil
     guard code == 0 else { return failed(MQTTLibrary.refusal(ofConnection: code, settings.broker)) }

@@ -30,7 +30,9 @@ extension MQTTClient {
         guard take(open), result == 0 else { break }
         noteReceived(open)
         if isTooLong(open) { return lost(open, wrong("sends a packet of more than \(settings.longestPacket) bytes")) }
-        if open.useless > Self.uselessLimit { return lost(open, wrong("sends answers to what it wasn't asked")) }
+        if open.useless > Self.uselessLimit {
+          return lost(open, wrong("sent replies to requests that were never made"))
+        }
         if !mayHaveMore || isFull || open.isClogged { break }
       }
       guard isCurrent(open) else { return }

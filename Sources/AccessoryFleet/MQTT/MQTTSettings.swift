@@ -38,7 +38,7 @@ package struct MQTTSettings: Sendable, Hashable {
       throw wrong("certificates need TLS: write mqtts:// in the broker's address")
     }
     guard (certificateFile == nil) == (keyFile == nil) else {
-      throw wrong("a client's certificate needs its key, and the key it")
+      throw wrong("--certificate and --key must be used together")
     }
     guard passwordFile == nil || broker.user != nil else {
       throw wrong("a password needs a user: write mqtt\(broker.usesTLS ? "s" : "")://USER@… as the broker's address")

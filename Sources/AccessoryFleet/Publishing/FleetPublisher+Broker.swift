@@ -205,7 +205,7 @@ extension FleetPublisher {
       work.forgetting = nil
       guard records.isSynchronized else { return }
       for level in records.forget(after: limit, at: Self.now) {
-        log.notice("\(level) has been gone for long: it is removed from the broker")
+        log.notice("\(level) has been disconnected for too long: it is removed from the broker")
         await remove(
           level, Set(AccessoryRecord.keptTopics(level, topics, discoveryPrefix: settings.discoveryPrefix)))
       }

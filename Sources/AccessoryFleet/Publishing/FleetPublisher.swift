@@ -75,7 +75,7 @@ package actor FleetPublisher {
   private func take(_ event: MQTTEvent) async {
     switch event {
     case .connected:
-      log.notice("connected with the broker")
+      log.notice("connected to the broker")
       broker.connected()
       await connected()
     case .disconnected(let error, let retry):
@@ -85,7 +85,9 @@ package actor FleetPublisher {
       if broker.disconnected(error) { log.warning("\(error.message); the next try is in \(seconds) s") }
       // Other clients may have published retained messages that can't be read. Reading them again would end each new connection.
       guard error.kind == .badData, !broker.hasLooked else { return }
-      log.warning("what the broker has kept for this gateway isn't looked at: accessories of earlier may stay there")
+      log.warning(
+        "the broker's retained messages of this gateway were not read: accessories that are gone may stay on the broker"
+      )
       broker.looked()
       await lookIsDone()
     case .message(let message): await received(message)

@@ -17,7 +17,7 @@ package enum GatewayName {
     guard let identity = MachineIdentity.read(identityPath) else {
       throw AccessoryError(
         .misconfigured,
-        "\(identityPath) has no machine id, so this gateway has no name of its own: give it one with --gateway NAME")
+        "\(identityPath) has no machine id, so this gateway has no default name: give it one with --gateway NAME")
     }
     return standard(hostName: hostName, identity: identity)
   }

@@ -126,7 +126,7 @@ public struct PortReport: Sendable, Hashable {
       guard let bytes = try? SmallFile.read(lock, limit: 64) else { continue }
       let text = String(decoding: bytes.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       if let pid = CInt(text), pid > 0, kill(pid, 0) == 0 || errno == EPERM {
-        add("lock file", .warning, "\(lock) says that process \(pid) uses it; this program ignores lock files")
+        add("lock file", .warning, "by the lock file \(lock), process \(pid) uses it; this program ignores lock files")
       } else {
         add("lock file", .warning, "\(lock) was left by a process that has ended: rm \(lock)")
       }

@@ -147,7 +147,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     switch phase {
     case .ended(let error): return effects.completions.append((id, .failure(error)))
     case .closed:
-      let error = AccessoryError(.ioFailure, "\(label) can't take requests before its link is opened")
+      let error = AccessoryError(.ioFailure, "\(label) can't accept requests before its link is opened")
       return effects.completions.append((id, .failure(error)))
     case .ready: break
     }

@@ -51,7 +51,7 @@ final class ClientRequests: HubPart {
       client.intake.guardian = nil
       interpret(all, of: client)
     case .refuse:
-      report(.refused(client.name, reason: "it began as a web browser does"))
+      report(.refused(client.name, reason: "it sent what a web browser sends"))
       client.isLeaving = true
       clients.remove(client)
     case .hold:

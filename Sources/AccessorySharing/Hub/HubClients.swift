@@ -59,7 +59,7 @@ final class HubClients: HubPart {
       for other in others { dismiss(other, "\(name) took its place") }
     } else if others.count >= endpoint.maximum, !makeRoom(for: transport, among: others) {
       transport.beginClose()
-      report(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
+      report(.refused(name, reason: "\(others.count) clients are connected, which is the limit"))
       return nil
     }
     return join(transport, name: name, kind: kind, endpoint: endpoint.id)

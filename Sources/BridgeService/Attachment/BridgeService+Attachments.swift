@@ -81,14 +81,14 @@ extension BridgeService {
     let holding = attachments.holdingCount
     if holding >= configuration.maximumAttached {
       return AccessoryError(
-        .busy, "\(holding) accessories are attached already, and no more are allowed (--max-accessories)")
+        .busy, "\(holding) accessories are attached, which is the limit (--max-accessories)")
     }
     guard let profile, let limit = profile.policies.maximumAttached else { return nil }
     let count = attachments.holdingCount(profile.name)
     guard count >= limit else { return nil }
     return AccessoryError(
       .busy,
-      "\(count) accessories of the profile \(profile.name) are attached already, and it allows no more (max_attached)"
+      "\(count) accessories of the profile \(profile.name) are attached, which is its limit (max_attached)"
     )
   }
 

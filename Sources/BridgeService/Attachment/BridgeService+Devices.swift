@@ -23,7 +23,7 @@ extension BridgeService {
             self.lost(source)
           })
       } catch {
-        log.warning("a source of devices can't be used: \(error.message)")
+        log.warning("some devices can't be noticed: \(error.message)")
       }
     }
     if let timeout = configuration.scanTimeout {
@@ -36,7 +36,7 @@ extension BridgeService {
 
   private func lost(_ source: any DeviceSource) {
     if !isClosing {
-      log.error("\(type(of: source)) has ended: devices that are plugged in or removed are no longer noticed")
+      log.error("\(type(of: source)) has ended: the service no longer notices devices that are plugged in or removed")
     }
   }
 
@@ -52,7 +52,7 @@ extension BridgeService {
     guard !isClosing else { return }
     switch event {
     case .added(let device):
-      guard found.count < Self.deviceLimit else { return log.warning("too many devices: one is ignored") }
+      guard found.count < Self.deviceLimit else { return log.warning("too many devices: the service ignores one") }
       found.add(device)
       appeared(device)
     case .removed(let device):
@@ -216,7 +216,8 @@ extension BridgeService {
       guard profile != attachment.profile || isUnclaimed else { continue }
       if isUnclaimed || profile == nil && !attachment.claim.isByHand {
         log.notice(
-          "\(attachment.name): no profile \(profile == nil ? "matches it" : "lets it be connected") any longer")
+          "\(attachment.name): \(profile == nil ? "no profile matches it" : "its profile doesn't let it be connected") any longer"
+        )
         release(attachment)
       } else {
         log.notice("\(attachment.name): its profile has changed")

@@ -124,7 +124,7 @@ extension BridgeService {
       guard failure.kind == .disconnected, patience > .zero, !Task.isCancelled, !isClosing else {
         throw CallError(failure, device: attachment.device.id)
       }
-      log.info("\(attachment.name) was disconnected during a file transfer; the transfer waits for it")
+      log.info("\(attachment.name) was disconnected during a file transfer; the transfer waits until it is back")
       try await interrupted()
       (attachment, open) = try await contactAgain(
         attachment.device.id, after: (attachment.key, generation), until: clock.now + patience, failure)

@@ -84,7 +84,7 @@ final class SuppliedFile: FileSource {
   func supply(_ bytes: [UInt8], at offset: Int) throws(CallError) {
     let continuation = try state.withLock { state throws(CallError) in
       guard let wanted = state.wanted else {
-        throw CallError(AccessoryError(.misconfigured, "no piece of this file is requested at present"))
+        throw CallError(AccessoryError(.misconfigured, "the service has not requested a piece of this file"))
       }
       guard wanted.offset == offset else { throw .invalidParameter("offset") }
       guard wanted.count == bytes.count else { throw .invalidParameter("bytes_hex") }

@@ -87,17 +87,17 @@ final class HistoryRecorder {
     self.file = (file, queue)
     switch result {
     case nil:
-      service.log.warning("the disk doesn't answer for \(file.path): the history begins anew")
+      service.log.warning("the disk doesn't answer, so \(file.path) was not read: a new history begins")
     case .failure(let error):
       service.log.warning(
-        "history not read: \(error.message); it is kept in memory, and another try is made to write it")
+        "the history can't be read: \(error.message); a new one is kept in memory, and writing it is tried again")
       isFailing = true
       // Another service uses the file, so don't write to it.
       if error.kind == .busy { self.file = nil }
     case .success(let contents?):
       if contents.dropped > 0 {
         service.log.warning(
-          "\(file.path): \(contents.dropped) bytes were damaged and are dropped, the rest of the history is kept")
+          "\(file.path): \(contents.dropped) bytes were damaged and are dropped; the rest of the history is kept")
       }
       keeper = Self.keeper(after: contents, on: service)
       service.log.info("the history of \(keeper.store.accessories.count) accessories was read from \(file.path)")
@@ -146,13 +146,14 @@ final class HistoryRecorder {
     case .success(let count):
       let isWhole = if case .whole = write.content { true } else { false }
       keeper.wrote(count, asWhole: isWhole)
-      if isFailing { service.log.notice("the history is written again") }
+      if isFailing { service.log.notice("the history can be written again") }
       isFailing = false
     case .failure(let error):
       keeper.failedToWrite()
       if !isFailing {
         service.log.warning(
-          "the history can't be written: \(error.message); it is kept in memory, and tried again each minute")
+          "the history can't be written: \(error.message); it is kept in memory, and writing is tried again each minute"
+        )
       }
       isFailing = true
     }

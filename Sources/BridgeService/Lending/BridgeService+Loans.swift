@@ -121,6 +121,7 @@ extension BridgeService {
         throw CallError(error, device: device)
       }
     }
-    throw CallError(AccessoryError(.notFound, "this loan of the line has ended, or belongs to another client"))
+    throw CallError(
+      AccessoryError(.notFound, "this client doesn't have the line: its loan has ended, or another client has it"))
   }
 }

@@ -37,7 +37,7 @@ final class Loan {
   ) async throws(AccessoryError) -> Value {
     guard let line else { throw AccessoryError(.unsupported, "\(path) has no serial line") }
     guard requestCount < Self.requestLimit else {
-      throw AccessoryError(.busy, "\(requestCount) requests wait for the line of \(path) already")
+      throw AccessoryError(.busy, "\(requestCount) requests are waiting for the line of \(path): try again later")
     }
     requestCount += 1
     defer { requestCount -= 1 }

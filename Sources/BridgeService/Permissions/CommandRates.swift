@@ -54,7 +54,7 @@ struct CommandRates {
     if let longest { return longest }
     if past.count + wanted.count > Self.limit { forget(now) }
     guard past.count + wanted.count <= Self.limit else {
-      throw AccessoryError(.busy, "the commands of too many accessories are being counted: try again later")
+      throw AccessoryError(.busy, "the service limits the commands of too many accessories already: try again later")
     }
     for (key, (count, permission)) in wanted {
       past[key, default: Past(times: [], interval: permission.rate.interval)].times += Array(

@@ -96,7 +96,7 @@ extension BridgeService {
         guard let attachment = service.attachments[key], attachment.generation == generation else { return }
         guard attachment.use.callCount == 0, !service.isHeard(attachment) else { return service.noteWork(attachment) }
         service.log.info(
-          "\(attachment.name) was not used for \(Self.text(limit)) and is closed until it is needed (idle_close)")
+          "\(attachment.name) was not used for \(Self.text(limit)): it is closed until it is needed again (idle_close)")
         service.perform(attachment.machine.rest(), on: attachment)
       }
     }
@@ -195,7 +195,7 @@ extension BridgeService {
         "\(attachment.name) doesn't answer the poll \(poll.name): \(SafeText.escape(error.message, limit: 300))")
       attachment.readings.polls.ended(error, now: clock.now)
       if attachment.readings.polls.isAsleep {
-        log.info("\(attachment.name) seems to sleep: it is polled again when it has sent something")
+        log.info("\(attachment.name) seems to be asleep: polling resumes when it sends something")
       } else if attachment.device.unit != nil, attachment.readings.polls.silences >= Self.silencesOfUnit {
         // The line and its other units are still there. Only this unit counts as gone; it is tried with growing pauses.
         return perform(attachment.machine.ended(error, now: clock.now), on: attachment)

@@ -147,7 +147,7 @@ extension BridgeService: BridgeHandler {
   private func nothingRemembered(_ attachment: Attachment) -> CallError {
     if attachment.machine.state == .lent { return attachment.lending.refusal(attachment) }
     let message =
-      "\(attachment.target.address) sends its readings by itself, and can't be asked: it has sent none of these for too long. "
+      "\(attachment.target.address) can't be asked for readings: it sends them by itself, and has sent none of these for too long. "
       + "Is it switched on?"
     return CallError(AccessoryError(.timedOut, message), device: attachment.device.id)
   }
@@ -275,7 +275,7 @@ extension BridgeService: BridgeHandler {
     for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
     if Task.isCancelled || isClosing { return }
     throw CallError(
-      AccessoryError(.busy, "this client did not read its events in time, and too many are waiting"),
+      AccessoryError(.busy, "this client doesn't read its events fast enough, and too many are waiting"),
       device: call.device)
   }
 

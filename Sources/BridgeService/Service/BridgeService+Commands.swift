@@ -63,7 +63,7 @@ extension BridgeService {
   static func calls(
     _ wanted: [Bridge.CommandCall], of driver: Driver?, _ label: String
   ) throws(AccessoryError) -> [CommandCall] {
-    guard !wanted.isEmpty else { throw AccessoryError(.misconfigured, "\(label): no command is given") }
+    guard !wanted.isEmpty else { throw AccessoryError(.misconfigured, "\(label): the call names no command") }
     var calls: [CommandCall] = []
     for one in wanted {
       do throws(CommandSyntaxError) {

@@ -21,7 +21,7 @@ extension BridgeService {
       throw CallError(
         AccessoryError(
           .misconfigured,
-          "frames are shared among clients that send requests, with the access write: to read, share bytes"),
+          "sharing frames needs the access write, since clients send requests: to read only, share bytes"),
         device: call.device)
     }
   }

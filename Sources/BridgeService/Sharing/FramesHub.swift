@@ -42,8 +42,8 @@ struct FramesHub: Sendable {
 
   private static func text(_ news: SharingNews) -> String? {
     switch news {
-    case .notAFrame(let name): "\(name) sends what is no frame of the accessory's protocol: it is thrown away"
-    case .frameRefused(let name, let reason): "\(name) sent a frame that is thrown away: \(reason)"
+    case .notAFrame(let name): "\(name) sent bytes that are not a frame of the accessory's protocol: they are discarded"
+    case .frameRefused(let name, let reason): "a frame from \(name) was discarded: \(reason)"
     case .noContact(let reason): reason
     case .left(let name, let reason?): "\(name) is gone: \(reason)"
     case .deviceCame, .deviceWent, .joined, .left, .refused, .unheard, .skipping, .reset, .lineRefused: nil

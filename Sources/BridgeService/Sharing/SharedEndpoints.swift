@@ -71,7 +71,7 @@ final class SharedEndpoints {
         let endpoint = try await TerminalEndpoint.open(
           at: "\(folder)/\(name)", mode: ProfileEndpoints.mode, for: made.hub
         ) { [log = service.log, profile = made.profile] error in
-          log.error("\(profile) is shared at no terminal: \(error.message)")
+          log.error("\(profile) can't be shared at a terminal: \(error.message)")
         }
         made.endpoints.append(endpoint)
       }
@@ -119,7 +119,7 @@ final class SharedEndpoints {
     if !places.isReadOnly,
       let refusal = service.opener(for: attachment).writeRules.refusalOfBytes(
         isAsked: places.sharing.asksToWrite,
-        asking: "its share must say write: true, or writers: none if programs are only to read")
+        asking: "its share must have write: true, or writers: none if programs should only read")
     {
       places.isReadOnly = true
       service.log.warning("\(attachment.name) is shared for reading only: \(refusal.message)")
@@ -160,8 +160,8 @@ final class SharedEndpoints {
   private func heard(_ news: SharingNews, at profile: String, on service: isolated BridgeService) {
     switch news {
     case .left(let name, let reason?): service.log.notice("\(profile): \(name) is gone: \(reason)")
-    case .refused(let name, let reason): service.log.notice("\(profile): \(name) was turned away: \(reason)")
-    case .unheard(let name): service.log.notice("\(profile): \(name) may not write: what it sends is thrown away")
+    case .refused(let name, let reason): service.log.notice("\(profile): \(name) was refused: \(reason)")
+    case .unheard(let name): service.log.notice("\(profile): \(name) may not write: what it sends is discarded")
     case .joined, .left, .deviceCame, .deviceWent, .skipping, .notAFrame, .frameRefused, .noContact, .reset,
       .lineRefused:
       break

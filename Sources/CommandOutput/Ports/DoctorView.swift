@@ -66,7 +66,7 @@ package enum DoctorView {
     if !free.isEmpty { parts.append("nothing stands in the way of \(name(free))") }
     if !held.isEmpty { parts.append("the service has \(name(held)) open, and commands go through it") }
     let text = parts.joined(separator: "; ")
-    return text.prefix(1).uppercased() + text.dropFirst() + ". --details shows what was looked at."
+    return text.prefix(1).uppercased() + text.dropFirst() + ". --details shows all checks."
   }
 
   private static func wrapped(_ text: String, _ columns: Int?, indent: Int = 2) -> [String] {

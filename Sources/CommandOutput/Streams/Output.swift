@@ -19,7 +19,7 @@ package enum Output {
 
   /// Notes that had to wait because standard error was full.
   private static let lateNotes = LogWriter(STDERR_FILENO) { count in
-    "\(Amount.of(count, "line")) not shown: standard error was not read"
+    "\(Amount.of(count, "line")) not shown: nobody read standard error"
   }
   /// Whether there were such notes.
   private static let hasLateNotes = Atomic<Bool>(false)

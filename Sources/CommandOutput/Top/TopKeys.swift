@@ -17,13 +17,13 @@ extension TopModel {
   package static let keys: [(keys: String, meaning: String)] = [
     ("Up Down k j", "select the accessory above or below; scroll a view"),
     ("PgUp PgDn", "a page up or down"), ("Home End", "the first, the last"),
-    ("Enter", "everything about the selected accessory, and back"),
-    ("/ F4 \\", "filter: show only what has the words that you type"),
-    ("F3 Ctrl-F", "search: go to what you type; n or F3: the next"),
+    ("Enter", "show everything about the selected accessory; again: back"),
+    ("/ F4 \\", "filter: show only accessories with the words that you type"),
+    ("F3 Ctrl-F", "search: go to the next accessory with what you type; n or F3: the one after it"),
     ("Esc", "end a view, a filter"),
     ("< > F6", "sort by name, charge, age or alarm"),
     ("N C T A", "sort by name, charge, age, alarm; again: invert"), ("I", "invert the order"),
-    ("Space", "pause: keep the screen as it is; again: go on"),
+    ("Space", "pause: keep the screen as it is; again: continue"),
     ("Ctrl-L", "draw the screen again"), ("F1 ? h", "this help"), ("Ctrl-Z", "stop; fg goes on"),
     ("q F10 Ctrl-C", "quit; q ends a view first"),
   ]

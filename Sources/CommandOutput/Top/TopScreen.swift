@@ -128,10 +128,13 @@ package struct TopScreen: Sendable {
     }
     lines.append([])
     let marks: [(StyledText, String)] = [
-      (StyledText("!!", CellStyle(.red, bold: true)), "an alarm: a limit, a fault, a battery that is critical"),
-      (StyledText("! ", CellStyle(.yellow, bold: true)), "a warning: a battery that is low, or a warning of its own"),
-      ("? ", "the reading is older than it should be"), ("+ ", "is being opened or tried again"),
-      (StyledText("- ", .dim), "away: unplugged, given up, or its service can't be reached"),
+      (StyledText("!!", CellStyle(.red, bold: true)), "an alarm: a limit, a fault, or a critical battery"),
+      (
+        StyledText("! ", CellStyle(.yellow, bold: true)),
+        "a warning: a low battery, or a warning that the accessory reports"
+      ),
+      ("? ", "the reading is older than it should be"), ("+ ", "is being opened, or will be tried again"),
+      (StyledText("- ", .dim), "away: unplugged, no longer tried, or its service can't be reached"),
     ]
     for (mark, meaning) in marks { lines += text(meaning, after: mark, grid.columns) }
     let arrows: [(BatteryReading.Charge, String)] = [

@@ -28,7 +28,8 @@ struct BrokerOptions: ParsableArguments {
   var passwordFile: String?
   @Option(
     help: ArgumentHelp(
-      "The certificates, in one file, by which the broker's may be signed; default: the system's.", valueName: "file"),
+      "A file with the certificate authorities that may sign the broker's certificate; default: the system's.",
+      valueName: "file"),
     completion: .file())
   var ca: String?
   @Option(
@@ -43,7 +44,7 @@ struct BrokerOptions: ParsableArguments {
   var mqttVersion: MQTTVersion?
   @Option(
     help: ArgumentHelp(
-      "After how many seconds without a message to ask whether the broker is there, 5 to 3600.", valueName: "seconds"))
+      "After this many seconds without a message, check that the broker is there, 5 to 3600.", valueName: "seconds"))
   var keepalive: Int = 60
 
   func validate() throws {
@@ -59,7 +60,7 @@ struct BrokerOptions: ParsableArguments {
   /// The settings for a client with this identifier, checked. Throws `UsageError` without a broker.
   func settings(clientID: String) async throws -> MQTTSettings {
     guard let broker = broker ?? Self.named else {
-      throw UsageError("which broker? --broker mqtt://HOST or the variable \(Self.variable) names it")
+      throw UsageError("no broker is named: use --broker mqtt://HOST, or set the variable \(Self.variable)")
     }
     if mqttVersion == .v5 {
       Output.note(

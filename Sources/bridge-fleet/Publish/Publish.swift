@@ -17,10 +17,10 @@ struct Publish: AsyncParsableCommand, JSONCommand {
     discussion: """
       It follows the service of this machine (bridge-cli serve) and publishes below accessory-bridge/GATEWAY: which \
       accessories are attached, their status, battery and values, and what happens to them; and for Home Assistant, which \
-      entities they have. The broker keeps what is the case at the time, and says that this gateway is offline when it is \
-      gone. An accessory that is unplugged is offline; after --forget-after it is removed from the broker.
+      entities they have. The broker retains the current state, and marks this gateway as offline when its connection \
+      ends. An accessory that is unplugged is offline; after --forget-after it is removed from the broker.
 
-      The password isn't a part of the broker's address, since other users see the arguments of a program.
+      The password can't be part of the broker's address, because other users can see a program's arguments.
 
       EXAMPLES
         bridge-fleet publish --broker mqtt://localhost
@@ -32,7 +32,7 @@ struct Publish: AsyncParsableCommand, JSONCommand {
   @OptionGroup var connection: BrokerOptions
   @Option(
     help: ArgumentHelp(
-      "A file with these options: broker, password_file, ca, certificate, key, gateway and so on; they are then not given here.",
+      "Take these options from a file instead: broker, password_file, ca, certificate, key, gateway and so on.",
       valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
   @Option(
@@ -42,7 +42,7 @@ struct Publish: AsyncParsableCommand, JSONCommand {
   var gateway: String?
   @Option(help: ArgumentHelp("The prefix of Home Assistant's discovery, or none.", valueName: "prefix"))
   var discoveryPrefix: String = DiscoveryMessage.standardPrefix
-  @Flag(help: "Don't let the broker keep states and values, only availability and discovery.")
+  @Flag(help: "Let the broker retain only availability and discovery, not states and values.")
   var noRetain = false
   @Option(
     help: ArgumentHelp(

@@ -41,6 +41,6 @@ extension FleetAccessory {
     guard state.isConnected else {
       return AccessoryError(.disconnected, "\(key) is not connected, and the broker has no \(what) of it")
     }
-    return AccessoryError(.unsupported, "\(key) has reported no \(what)")
+    return AccessoryError(.unsupported, "\(key) hasn't reported its \(what)")
   }
 }

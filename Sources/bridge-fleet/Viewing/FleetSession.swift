@@ -38,7 +38,7 @@ struct FleetSession: Sendable {
     }
     if follows { await reader.follow() }
     if !isComplete {
-      Output.note("\(broker) still sends: what is shown isn't everything. --timeout gives it more time.")
+      Output.note("\(broker) is still sending, so this list is incomplete: --timeout gives it more time.")
     }
     return isComplete
   }
@@ -56,8 +56,8 @@ struct FleetSession: Sendable {
   var emptiness: String {
     let whose = options.gateway.map { " of a gateway \(SafeText.escape($0))" } ?? ""
     return
-      "\(broker) tells of no accessory\(whose). Either none is published (bridge-fleet publish does that), or the broker gives "
-      + "subscriptions with wildcards nothing that it has kept, as RabbitMQ: then name an accessory with its gateway, as in "
+      "\(broker) has no accessory\(whose). Either none is published (bridge-fleet publish does that), or the broker sends "
+      + "no retained messages to wildcard subscriptions, as RabbitMQ: then name an accessory with its gateway, like "
       + "bridge-fleet battery GATEWAY:ID"
   }
 

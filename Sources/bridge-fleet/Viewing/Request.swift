@@ -80,7 +80,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
         case .change(.gateway(one.key.gateway, isOnline: false)):
           throw AccessoryError(
             .disconnected,
-            "the gateway of \(one.key) went offline; whether it has performed \(SafeText.escape(command)) is not known"
+            "the gateway of \(one.key) went offline; it isn't known whether \(SafeText.escape(command)) was performed"
           )
         case .refused(let error), .disconnected(let error, _): throw error
         default: continue

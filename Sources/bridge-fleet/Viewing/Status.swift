@@ -37,7 +37,8 @@ struct Status: AsyncParsableCommand, JSONCommand {
       let known = [("battery", one.state.battery != nil), ("values", one.values != nil)].filter(\.1)
         .map { "bridge-fleet \($0.0) \(device)" }
       Output.note(
-        "\(one.key) reports no status" + (known.isEmpty ? "." : ". It has instead: \(known.joined(separator: ", "))"))
+        "\(one.key) reports no status"
+          + (known.isEmpty ? "." : ". Other commands for it: \(known.joined(separator: ", "))"))
     }
   }
 }

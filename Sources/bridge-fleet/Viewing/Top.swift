@@ -13,7 +13,7 @@ struct Top: AsyncParsableCommand {
     abstract: "Shows all accessories of all gateways on one screen that follows them.",
     discussion: """
       The screen is that of bridge-cli top: F1 shows the keys and marks, / filters, Enter shows everything about one \
-      accessory. It is for fleets of thousands, too.
+      accessory. It also works for thousands of accessories.
 
       EXAMPLES
         bridge-fleet top --broker mqtt://broker.example

@@ -60,7 +60,7 @@ import Testing
     /// Waits until the history is on the disk, which may take a minute.
     func wrote() async throws {
       let transcript = try await service.transcript.wait { transcript in
-        transcript.status != nil || transcript.errorText.contains("the history is written again")
+        transcript.status != nil || transcript.errorText.contains("the history can be written again")
       }
       #expect(transcript.status == nil && (size ?? 0) > 0, "\(transcript.errorText)")
     }

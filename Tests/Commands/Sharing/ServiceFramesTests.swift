@@ -26,7 +26,7 @@ import Testing
       let hostile = try await Self.share(box)
       let half = try AskingClient(kind: .af1, number: 9).request(1).dropLast(3)
       #expect(hostile.output.offer(Array("AT\r\n".utf8) + half) == .accepted)
-      try await service.errors(containing: "is no frame of the accessory's protocol")
+      try await service.errors(containing: "are not a frame of the accessory's protocol")
       for name in ["one", "two"] {
         let bridge = try box.start(
           ["bridge", "A1", "--by", "frames", "--unix", "./\(name).sock"], limit: Sandbox.longLife)

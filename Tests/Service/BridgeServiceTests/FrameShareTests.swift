@@ -68,7 +68,7 @@ import Testing
       let (hostile, client) = (try await Self.share(harness), try await Self.share(harness))
       let header = AF1Header.request(.echo, number: 7)
       _ = hostile.transport.output.offer(Array("noise".utf8) + (try Self.frame(header, "never whole")).dropLast(3))
-      try await harness.said("sends what is no frame of the accessory's protocol")
+      try await harness.said("are not a frame of the accessory's protocol")
       for _ in 0..<3 { _ = client.transport.output.offer(try Self.frame(header, "mine")) }
       let reply = try Self.frame(.reply(to: header), "mine")
       _ = try await client.arrived.wait { $0.starts(with: reply) }

@@ -22,11 +22,11 @@ import Testing
   @Test func aHealthyPortIsOneLine() {
     #expect(
       DoctorView.lines([port("/dev/pts/1")], Samples.pipe) == [
-        "Nothing stands in the way of /dev/pts/1. --details shows what was looked at."
+        "Nothing stands in the way of /dev/pts/1. --details shows all checks."
       ])
     #expect(
       DoctorView.lines([port("/dev/pts/1"), port("/dev/pts/2")], Samples.pipe) == [
-        "Nothing stands in the way of 2 ports. --details shows what was looked at."
+        "Nothing stands in the way of 2 ports. --details shows all checks."
       ])
     #expect(
       DoctorView.lines([port("/dev/pts/1"), port("/dev/pts/2", nil, .attached)], Samples.pipe, columns: 40) == [
@@ -54,7 +54,7 @@ import Testing
     let patients = [
       port("/dev/pts/1"), port("/dev/ttyUSB9", "there is no /dev/ttyUSB9: is the accessory plugged in?"),
     ]
-    let rest = "Nothing stands in the way of /dev/pts/1. --details shows what was looked at."
+    let rest = "Nothing stands in the way of /dev/pts/1. --details shows all checks."
     #expect(
       DoctorView.lines(patients, Samples.pipe, columns: 80) == [
         "/dev/ttyUSB9", "  problem  device        there is no /dev/ttyUSB9: is the accessory plugged in?", rest,

@@ -111,7 +111,7 @@ public struct AF1Exchange: Exchange {
     func refuse(_ error: AccessoryError) { effects.completions.append((id, .failure(error))) }
     switch phase {
     case .ended(let error): return refuse(error)
-    case .closed: return refuse(AccessoryError(.ioFailure, "\(label) can't take requests before its link is opened"))
+    case .closed: return refuse(AccessoryError(.ioFailure, "\(label) can't accept requests before its link is opened"))
     case .ready: break
     }
     if request.payload.count > largestPayload {

@@ -42,7 +42,7 @@ extension WithBroker {
         _ = try await publisher.transcript.wait { $0.status != nil || $0.errorText.contains("no longer answers") }
         scene.broker.freeze(false)
         _ = try await publisher.transcript.wait { text in
-          text.status != nil || text.errorText.ranges(of: "connected with the broker").count >= 2
+          text.status != nil || text.errorText.ranges(of: "connected to the broker").count >= 2
         }
         try await scene.isUp(scene.gateway)
         try await scene.isQuiet()

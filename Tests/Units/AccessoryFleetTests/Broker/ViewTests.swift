@@ -121,7 +121,7 @@ extension WithBroker {
         try await scene.broker.start()
         _ = try await watch.transcript.wait { $0.status != nil || $0.errorText.contains("is back") }
         _ = try await publisher.transcript.wait { transcript in
-          transcript.status != nil || transcript.errorText.ranges(of: "connected with the broker").count >= 2
+          transcript.status != nil || transcript.errorText.ranges(of: "connected to the broker").count >= 2
         }
         try await scene.isUp(scene.gateway, percent: 58)
         publisher.signal(SIGKILL)
