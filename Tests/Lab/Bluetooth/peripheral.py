@@ -1,21 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""peripheral.py HCI CONTROL [MTU]: an HM-10 and a battery manager by JBD without a radio, made with bumble, and the adapter
-that the guest's kernel gets.
+"""peripheral.py FOLDER [MTU]: an HM-10 and a battery manager by JBD without a radio, made with bumble, and the adapters that the
+guest's kernel gets.
 
-It runs outside of the guest: emulated, Python is twenty times as slow. HCI and CONTROL are QEMU's sockets of two virtio ports.
-The HM-10 has the service FFE0 with the characteristic FFE1 (write without response, notify), and sends back what is written; the
-battery manager has FF00 with FF01 and FF02, and answers with a recording. Commands come by CONTROL, a line each, and each is answered by a line:
+It runs outside of the guest: emulated, Python is twenty times as slow. FOLDER has QEMU's sockets of the virtio ports: `hci` and
+`hci2` are the adapters', and commands come by `control`. The HM-10 has the service FFE0 with the characteristic FFE1 (write
+without response, notify), and sends back what is written, but for `bye` and `last N`; the battery manager has FF00 with FF01 and FF02, and answers with a
+recording. Each command is a line, and so is its answer:
 
-  disconnect   the HM-10 ends the connection, and advertises again
-  vanish       both are silent at once, and the adapter reports the loss after the supervision timeout
-  return       they are heard again
-  piece N      the most bytes of a notification, 20 at first
-  stats        the number of bytes and of writes that the HM-10 got, and of bytes and notifications that it sent
+  mtu N          the largest packet of GATT for connections from now on
+  disconnect     the HM-10 ends the connection, and advertises again
+  vanish         all are silent at once, and the adapter reports the loss after the supervision timeout; answers this time in ms
+  return         they are heard again
+  piece N        the most bytes of a notification; 0, at first: as many as a packet takes
+  sink, echo     what is written is only counted, from 0; is sent back
+  stats          the number of bytes and of writes that the HM-10 got, and of bytes and notifications that it sent
+  digest         the number of bytes and the SHA-256 of what was written since `sink`
+  stream N RATE  the HM-10 sends what `seq N` prints, RATE bytes a second
+  listeners      1 while somebody listens to the HM-10, or 0
+  early N        from now on, the HM-10 sends N notifications as soon as somebody listens, and thinks of nothing else
+  crowd N        N further HM-10, whose names are Crowd1, Crowd2 …
 """
 import asyncio
+import hashlib
 import os
 import sys
+import time
 
 from bumble import data_types, hci
 from bumble.controller import Controller
@@ -32,6 +42,8 @@ class Adapter(Controller):
     """What the kernel needs of a controller and bumble 0.0.236 hasn't."""
 
     timeout = 0.42
+    # With data length extension. It is told when the adapter is plugged in.
+    le_acl_data_packet_length = 251
 
     def __init__(self, *words, **named):
         super().__init__(*words, **named)
@@ -52,6 +64,22 @@ class Adapter(Controller):
                 peripheral_latency=0, supervision_timeout=0, central_clock_accuracy=0)
             asyncio.get_running_loop().call_soon(self.send_hci_packet, event)
         return super().on_hci_le_create_connection_cancel_command(command)
+
+    def on_hci_reset_command(self, command):
+        # A new adapter: what there was is over. bumble keeps it, and no connection would succeed again.
+        self.le_scan_enable, self.pending_le_connection = False, None
+        self.le_legacy_advertiser.stop()
+        for connection in list(self.le_connections.values()):
+            asyncio.get_running_loop().call_later(self.timeout, self.leave, connection)
+        self.le_connections.clear()
+        return super().on_hci_reset_command(command)
+
+    def leave(self, connection):
+        """The other side learns that this one is gone."""
+        for controller in self.link.controllers:
+            theirs = controller.le_connections.get(connection.self_address)
+            if controller is not self and theirs and theirs.self_address == connection.peer_address:
+                controller.on_le_disconnected(theirs, hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
 
 
 class Air(LocalLink):
@@ -78,10 +106,12 @@ class Air(LocalLink):
 class Peripheral:
     """A device with a service, a characteristic that is written, and one that sends. Both may be the same."""
 
-    def __init__(self, air, name, service, write, notify, answer):
-        self.name, self.answer, self.connection, self.piece = name, answer, None, 20
-        self.bytes = self.writes = self.sent = self.notifications = 0
+    def __init__(self, air, name, service, write, notify, answer=None):
+        self.name, self.answer, self.connection, self.piece, self.early = name, answer or self.echo, None, 0, 0
+        self.bytes = self.writes = self.sent = self.notifications = self.listeners = self.left = 0
+        self.digest = hashlib.sha256()
         self.controller = Controller(name, link=air)
+        self.controller.le_acl_data_packet_length = 251
         # A new address each time: bluetoothd remembers tables by address.
         self.device = Device.from_config_with_hci(
             DeviceConfiguration(
@@ -101,24 +131,52 @@ class Peripheral:
         self.device.advertising_data = bytes(AdvertisingData([
             data_types.Flags(flags.LE_GENERAL_DISCOVERABLE_MODE | flags.BR_EDR_NOT_SUPPORTED),
             data_types.IncompleteListOf16BitServiceUUIDs([UUID(service)]), data_types.CompleteLocalName(name)]))
-        self.device.on('connection', lambda connection: setattr(self, 'connection', connection))
+        self.device.on('connection', self.connected)
+        self.port.on('subscription', self.listened)
 
     async def start(self, mtu):
         self.device.gatt_server.max_mtu = mtu
         await self.device.power_on()
         await self.device.start_advertising(auto_restart=True)
 
+    def connected(self, connection):
+        self.connection, self.listeners, self.left = connection, 0, 0
+
+    def echo(self, value):
+        """The HM-10's answer. `last N` has it answer once, after N more bytes; at `bye` it ends the connection."""
+        if self.left:
+            self.left = max(0, self.left - len(value))
+            return b'' if self.left else b'all'
+        if value.startswith(b'last '):
+            self.left = int(value.split()[1])
+            return b'ok'
+        if value == b'bye\n':
+            asyncio.ensure_future(self.connection.disconnect())
+            return b''
+        return value
+
     def written(self, bearer, value):
         self.bytes += len(value)
         self.writes += 1
-        asyncio.ensure_future(self.send(bearer, self.answer(value)))
+        self.digest.update(value)
+        if self.answer:
+            asyncio.ensure_future(self.send(bearer, self.answer(value)))
 
-    async def send(self, bearer, value):
-        for start in range(0, len(value), self.piece):
-            piece = value[start:start + self.piece]
+    def listened(self, bearer, notify, indicate):
+        self.listeners = int(notify)
+        if notify:
+            for number in range(self.early):
+                asyncio.ensure_future(self.send(bearer, b'early %d\n' % number))
+
+    async def send(self, bearer, value, rate=0):
+        size, begin = self.piece or bearer.att_mtu - 3, time.monotonic()
+        for start in range(0, len(value), size):
+            piece = value[start:start + size]
             self.sent += len(piece)
             self.notifications += 1
             await self.device.notify_subscriber(bearer, self.port, piece)
+            if rate:
+                await asyncio.sleep(max(0, begin + start / rate - time.monotonic()))
 
 
 # What a real battery manager by JBD has said (Tests/Recordings/jbd-battery.trace).
@@ -129,63 +187,91 @@ JBD = {
 
 
 class Neighbourhood:
-    async def start(self, path, mtu):
-        self.air = Air()
-        self.guest = await open_transport('unix:' + path)
-        self.adapter = Adapter(
-            'adapter', host_source=self.guest.source, host_sink=self.guest.sink, link=self.air,
-            public_address=hci.Address('00:AA:01:00:00:42', hci.Address.PUBLIC_DEVICE_ADDRESS))
-        self.module = Peripheral(self.air, 'HMSoft', 'FFE0', 'FFE1', 'FFE1', lambda value: value)
+    async def plug(self, path, address):
+        """An adapter for the guest."""
+        guest = await open_transport('unix:' + path)
+        return Adapter(
+            'adapter', host_source=guest.source, host_sink=guest.sink, link=self.air,
+            public_address=hci.Address(address, hci.Address.PUBLIC_DEVICE_ADDRESS))
+
+    async def start(self, folder, mtu):
+        self.air, self.mtu = Air(), mtu
+        self.adapters = [await self.plug(folder + '/hci', '00:AA:01:00:00:42'), await self.plug(folder + '/hci2', '00:AA:01:00:00:43')]
+        self.module = Peripheral(self.air, 'HMSoft', 'FFE0', 'FFE1', 'FFE1')
         self.battery = Peripheral(
             self.air, 'JBD-SP15', 'FF00', 'FF02', 'FF01', lambda value: bytes.fromhex(JBD.get(value.hex(), '')))
-        for peripheral in self.module, self.battery:
+        self.peripherals = [self.module, self.battery]
+        for peripheral in self.peripherals:
             await peripheral.start(mtu)
 
     def lose(self):
         """Both sides notice that the other one is gone."""
-        for controller in self.adapter, self.module.controller, self.battery.controller:
+        for controller in self.adapters + [peripheral.controller for peripheral in self.peripherals]:
             for connection in list(controller.le_connections.values()):
                 controller.on_le_disconnected(connection, hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
 
-    async def do(self, command):
-        if command == 'disconnect':
-            await self.module.connection.disconnect()
+    async def do(self, command, *words):
+        module = self.module
+        if command == 'mtu':
+            self.mtu = int(words[0])
+            for peripheral in self.peripherals:
+                peripheral.device.gatt_server.max_mtu = self.mtu
+        elif command == 'disconnect':
+            await module.connection.disconnect()
         elif command == 'vanish':
             self.air.silent = True
-            asyncio.get_running_loop().call_later(self.adapter.timeout, self.lose)
+            timeout = self.adapters[0].timeout
+            asyncio.get_running_loop().call_later(timeout, self.lose)
+            return f'{timeout * 1000:.0f}'
         elif command == 'return':
             self.air.silent = False
-        elif command.startswith('piece '):
-            self.module.piece = int(command.split()[1])
+        elif command == 'piece':
+            module.piece = int(words[0])
+        elif command == 'sink':
+            module.answer, module.bytes, module.writes, module.digest = None, 0, 0, hashlib.sha256()
+        elif command == 'echo':
+            module.answer = module.echo
         elif command == 'stats':
-            module = self.module
             return (f'{module.bytes} bytes in {module.writes} writes, and sent {module.sent} in {module.notifications} '
                     'notifications')
+        elif command == 'digest':
+            return f'{module.bytes} {module.digest.hexdigest()}'
+        elif command == 'stream':
+            text = ''.join(f'{number}\n' for number in range(1, int(words[0]) + 1))
+            asyncio.ensure_future(module.send(module.connection, text.encode(), int(words[1])))
+        elif command == 'listeners':
+            return str(module.listeners)
+        elif command == 'early':
+            module.early = int(words[0])
+        elif command == 'crowd':
+            for number in range(1, int(words[0]) + 1):
+                self.peripherals.append(Peripheral(self.air, f'Crowd{number}', 'FFE0', 'FFE1', 'FFE1'))
+                await self.peripherals[-1].start(self.mtu)
         else:
             return 'unknown command'
         return 'ok'
 
 
-async def meet(port, control, mtu):
+async def meet(folder, mtu):
     """Until the guest is gone."""
     neighbourhood = Neighbourhood()
-    await neighbourhood.start(port, int(mtu))
-    reader, writer = await asyncio.open_unix_connection(control)
+    await neighbourhood.start(folder, int(mtu))
+    reader, writer = await asyncio.open_unix_connection(folder + '/control')
     while line := await reader.readline():
         try:
-            answer = await neighbourhood.do(line.decode().strip())
+            answer = await neighbourhood.do(*line.decode().split())
         except Exception as error:
             answer = f'error {error!r}'
         writer.write((answer + '\n').encode())
         await writer.drain()
 
 
-async def main(port, control, mtu='23'):
+async def main(folder, mtu='23'):
     # A guest whose clock is wrong is booted again, with new sockets.
     while True:
         try:
-            if os.path.exists(port) and os.path.exists(control):
-                await meet(port, control, mtu)
+            if all(os.path.exists(f'{folder}/{name}') for name in ('hci', 'hci2', 'control')):
+                await meet(folder, mtu)
         except OSError:
             pass
         await asyncio.sleep(0.05)
