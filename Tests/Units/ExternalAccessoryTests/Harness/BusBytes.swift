@@ -1,1 +1,0 @@
-../../AccessoryBluetoothTests/BusBytes.swift
