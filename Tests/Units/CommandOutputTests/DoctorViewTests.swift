@@ -31,7 +31,7 @@ import Testing
     #expect(
       DoctorView.lines([port("/dev/pts/1"), port("/dev/pts/2", nil, .attached)], Samples.pipe, columns: 40) == [
         "Nothing stands in the way of /dev/pts/1;", "  the service has /dev/pts/2 open, and",
-        "  commands go through it. --details", "  shows what was looked at.",
+        "  commands go through it. --details", "  shows all checks.",
       ])
     #expect(DoctorView.lines([], Samples.pipe).count == 1)
   }
