@@ -25,7 +25,7 @@ f.header_checksum = ProtoField.uint16("af1.header_checksum", "Header checksum", 
 f.payload = ProtoField.bytes("af1.payload", "Payload")
 f.payload_checksum = ProtoField.uint32("af1.payload_checksum", "Payload checksum", base.HEX)
 f.damaged = ProtoField.bool("af1.damaged", "Damaged")
-f.noise = ProtoField.bytes("af1.noise", "Bytes that are no frame")
+f.noise = ProtoField.bytes("af1.noise", "Bytes that are not a frame")
 
 local event_type = Field.new("rtacser.eventtype")
 local interface = Field.new("frame.interface_id")
@@ -108,7 +108,7 @@ function af1.dissector(tvb, pinfo, tree)
   local function end_noise(at)
     if noise then
       tree:add(f.noise, range(noise, at - noise))
-      infos[#infos + 1] = string.format("%d bytes that are no frame", at - noise)
+      infos[#infos + 1] = string.format("%d bytes that are not a frame", at - noise)
       noise = nil
     end
   end

@@ -109,7 +109,7 @@ import Testing
       try await harness.attached("A1")
       try await harness.attached("A2")
       try await harness.simulate("A3")
-      try await harness.said("A3 is not attached: 2 accessories are attached already")
+      try await harness.said("A3 is not attached: 2 accessories are attached, which is the limit")
       #expect(try await harness.state("A3") == .failed)
       let client = try await harness.client()
       var name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetBattery(device: "A3"))
@@ -133,7 +133,7 @@ import Testing
       try await harness.simulate("A1")
       try await harness.attached("A1")
       try await harness.simulate("A2")
-      try await harness.said("A2 is not attached: 1 accessories of the profile framed are attached already")
+      try await harness.said("A2 is not attached: 1 accessories of the profile framed are attached, which is its limit")
       let client = try await harness.client()
       do {
         _ = try await client.call(Bridge.Attach(device: "A2"))

@@ -157,7 +157,16 @@ final class ServiceHarness: Sendable {
 
   /// Waits until the service has said something.
   func said(_ text: String, times: Int = 1) async throws {
-    try await log.wait { lines in lines.count { $0.contains(text) } >= times }
+    let log = log
+    try await withThrowingTaskGroup { group in
+      group.addTask { _ = try await log.wait { lines in lines.count { $0.contains(text) } >= times } }
+      group.addTask {
+        try await Task.sleep(for: Duration.seconds(60).patient)
+        throw Hang("\(text); the last lines were:\n\(log.value.suffix(10).joined(separator: "\n"))")
+      }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
   }
 
   /// The state of an accessory; nil when there is none of this identity.
