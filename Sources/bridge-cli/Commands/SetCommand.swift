@@ -10,7 +10,7 @@ struct SetCommand: SendingCommand {
     abstract: "Sets values in an accessory.",
     discussion: """
       NAME is a value that the accessory lets you change (see values), or the name of a command that writes (see request --list), \
-      with or without its set-, or the name of its argument. A change that can do harm needs --write, and 'writes: allowed' in \
+      with or without its prefix set-, or the name of its argument. A change that can do harm needs --write, and 'writes: allowed' in \
       the profile.
 
       EXAMPLES

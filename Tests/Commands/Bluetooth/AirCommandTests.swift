@@ -180,7 +180,7 @@ import Testing
       #expect(off.status != 0 && off.outputText.contains("hci0 is off: bluetoothctl power on"), "\(off.outputText)")
       for (error, member, text) in [
         ("org.freedesktop.DBus.Error.NameHasNoOwner", "GetNameOwner", "sudo systemctl start bluetooth"),
-        ("org.freedesktop.DBus.Error.AccessDenied", "GetManagedObjects", "doesn't let this user speak with bluetoothd"),
+        ("org.freedesktop.DBus.Error.AccessDenied", "GetManagedObjects", "doesn't let this user talk to bluetoothd"),
       ] {
         let bus = try FakeBus(clients: .max) { $0.member == member ? .error(error, "no") : nil }
         defer { bus.close() }

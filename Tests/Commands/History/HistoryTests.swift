@@ -110,7 +110,8 @@ import Testing
       let ended = try await service.end()
       #expect(ended.status == 0)
       #expect(
-        ended.errorText.contains("history not read") && ended.errorText.contains("/dev/null"), "\(ended.errorText)")
+        ended.errorText.contains("the history can't be read") && ended.errorText.contains("/dev/null"),
+        "\(ended.errorText)")
       let full = try box.start(
         ["serve"], prefix: ["/bin/sh", "-c", #"ulimit -f 0; exec "$0" "$@""#], limit: Sandbox.longLife)
       try await full.errors(containing: "SIM0001 is attached at")
