@@ -41,8 +41,10 @@ build: ## A debug build
 	swift build
 
 # With Swift's libraries in them; none is looked for beside the program. Without the marks of the C modules' cached files, which
-# have the times of the clone in them: two builds at the same path are the same bytes.
-RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
+# have the times of the clone in them: two builds at the same path are the same bytes. Optimized across modules: a family's exchange and
+# the general link that runs it are compiled for each other, which makes a request a tenth to a third faster.
+OPTIMIZED = -c release -Xswiftc -cross-module-optimization
+RELEASE = $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 
 static: ## bridge-cli and bridge-fleet, each as one file that needs no Swift: .build/release
 	$(call install,$(BUILD_PACKAGES))
@@ -187,7 +189,7 @@ api: ## Renews the lists of what the libraries declare public, after a change of
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))
 	swift build $(RELEASE) --product bridge-cli
-	cd Benchmarks && swift run -c release bridge-bench
+	cd Benchmarks && swift run $(OPTIMIZED) bridge-bench
 
 completions: ## Completions for bash, zsh and fish: .build/completions
 	$(call install,$(BUILD_PACKAGES))
