@@ -295,33 +295,6 @@ final class CentralCore: Sendable {
   }
 }
 
-/// A weak reference to a peripheral.
-private struct WeakPeripheral: Sendable {
-  weak var object: CBPeripheral?
-}
-
-/// Weak references to the client's objects.
-///
-/// `@unchecked Sendable`: a value is behind its manager's lock. The delegate is called on the client's queue alone.
-private struct WeakClient: @unchecked Sendable {
-  weak var manager: CBCentralManager?
-  weak var delegate: (any CBCentralManagerDelegate)?
-
-  var strong: StrongClient { StrongClient(manager: manager, delegate: delegate) }
-}
-
-/// Strong references to the client's objects, for the time of a call.
-///
-/// `@unchecked Sendable`: created behind the lock, and used only by the thread that held it.
-private struct StrongClient: @unchecked Sendable {
-  let manager: CBCentralManager?
-  let delegate: (any CBCentralManagerDelegate)?
-
-  func tell(_ body: (CBCentralManager, any CBCentralManagerDelegate) -> Void) {
-    if let manager, let delegate { body(manager, delegate) }
-  }
-}
-
 extension CBManagerState {
   fileprivate init(_ radio: RadioState) {
     self =
@@ -332,37 +305,5 @@ extension CBManagerState {
       case .off: .poweredOff
       case .on: .poweredOn
       }
-  }
-}
-
-extension RadioPeer {
-  /// The number that is this UUID.
-  init(_ identifier: UUID) {
-    let bytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
-    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-    self.init(high: number(bytes[0..<8]), low: number(bytes[8..<16]))
-  }
-
-  /// The UUID that is this number.
-  var identifier: UUID {
-    var value = UUID().uuid
-    withUnsafeMutableBytes(of: &value) { bytes in
-      for place in 0..<8 {
-        bytes[place] = UInt8(truncatingIfNeeded: high >> UInt64(56 - 8 * place))
-        bytes[8 + place] = UInt8(truncatingIfNeeded: low >> UInt64(56 - 8 * place))
-      }
-    }
-    return UUID(uuid: value)
-  }
-}
-
-extension [String: Any]? {
-  /// Whether an option is set, as a `Bool` or an `NSNumber`.
-  func isTrue(_ key: String) -> Bool {
-    switch self?[key] {
-    case let value as Bool: value
-    case let value as NSNumber: value.boolValue
-    default: false
-    }
   }
 }

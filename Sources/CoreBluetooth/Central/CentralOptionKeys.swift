@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 /// Whether each advertisement is told, an `NSNumber` or a `Bool`; otherwise each device is told once.
@@ -32,3 +34,14 @@ public let CBConnectPeripheralOptionEnableTransportBridgingKey = "kCBConnectOpti
 public let CBConnectPeripheralOptionRequiresANCS = "kCBConnectOptionRequiresANCS"
 /// Whether a connection that is lost is made again, an `NSNumber` or a `Bool`.
 public let CBConnectPeripheralOptionEnableAutoReconnect = "kCBConnectOptionEnableAutoReconnect"
+
+extension [String: Any]? {
+  /// Whether an option is set, as a `Bool` or an `NSNumber`.
+  func isTrue(_ key: String) -> Bool {
+    switch self?[key] {
+    case let value as Bool: value
+    case let value as NSNumber: value.boolValue
+    default: false
+    }
+  }
+}

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryTesting
 import CoreBluetooth
 import TestSupport
+import Testing
 
 /// A client that writes down each call of a delegate, on a queue of its own.
 final class Diary: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sendable {
@@ -48,6 +49,15 @@ final class Diary: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sen
     let count = peripheral.services?.count ?? 0
     try await lines.wait { $0.count { $0.hasPrefix("characteristics") } == count }
     return (manager, peripheral)
+  }
+
+  /// The same, with its battery level (2A19), whose changes are told.
+  func subscribed(_ radio: ScriptedRadio) async throws -> (CBCentralManager, CBPeripheral, CBCharacteristic) {
+    let (manager, peripheral) = try await discovered(radio)
+    let level = try #require(peripheral.characteristic("2A19"))
+    peripheral.setNotifyValue(true, for: level)
+    try await wait("notifies 2A19 true")
+    return (manager, peripheral, level)
   }
 
   /// Waits until this line is there.
