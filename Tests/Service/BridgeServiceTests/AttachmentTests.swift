@@ -243,8 +243,9 @@ import Testing
       let client = try await harness.client()
       async let reply = client.call(Bridge.Attach(device: terminal.path, profile: "framed"))
       try await asked.wait { $0 }
-      isSilent.update { $0 = false }
       let file = try harness.announce(terminal.path, serial: "S1")
+      try await eventually("the announced device") { try await harness.state("S1") != nil }
+      isSilent.update { $0 = false }
       let attached = try await reply.accessory
       #expect(attached.state == .attached && attached.device.serialNumber == "S1")
       #expect(!harness.log.value.contains { $0.contains("\(terminal.path) is attached") })
