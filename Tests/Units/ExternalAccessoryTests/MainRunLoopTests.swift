@@ -13,7 +13,7 @@ import Testing
   ]
 
   /// However a client is done with its streams, its main thread rests afterwards: 0 or 1 ticks of the processor, of
-  /// which there are 100 a second, in two seconds. The programs run side by side, as they do nothing.
+  /// which there are 100 a second, in two seconds, once it has finished. The programs run side by side, as they do nothing.
   @Test func theMainThreadRests() async throws {
     let place = try Place()
     let programs = try Self.ways.map { ($0, try place.start("MainRunLoopClient", $0)) }
