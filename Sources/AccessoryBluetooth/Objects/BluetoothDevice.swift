@@ -18,7 +18,7 @@ package struct BluetoothAdapter: Sendable, Equatable {
 }
 
 /// A device that BlueZ knows: found by a search, connected, or paired.
-package struct BluetoothDevice: Sendable, Equatable, MaybeStranger {
+package struct BluetoothDevice: Sendable, Equatable {
   /// The path of its object, such as `/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF`.
   package let path: String
   /// Its address.
@@ -53,6 +53,9 @@ package struct BluetoothDevice: Sendable, Equatable, MaybeStranger {
   package var batteryPercent: Int?
   /// The path of its adapter.
   package var adapter: String
+
+  /// Whether nobody has connected, paired or trusted it.
+  var isStranger: Bool { !BluetoothIdentity.isKnown(connected: isConnected, paired: isPaired, trusted: isTrusted) }
 
   /// Whether it changes its address from time to time: a random address that isn't static (the first two bits are set in those),
   /// of a device that isn't paired. BlueZ finds a paired one by the address that stays.

@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a device on the air that says whether somebody has made it known to this computer.
-package protocol MaybeStranger {
-  /// Whether it is connected, by this program or another.
-  var isConnected: Bool { get }
-  /// Whether it is paired with this computer.
-  var isPaired: Bool { get }
-  /// Whether the user has told the system to trust it.
-  var isTrusted: Bool { get }
-}
-
-extension MaybeStranger {
-  /// Whether nobody has connected, paired or trusted it.
-  package var isStranger: Bool { !isConnected && !isPaired && !isTrusted }
-}
-
 /// What the system's Bluetooth knows of a device. Everything here comes from the device itself, which may be a stranger's.
-public struct BluetoothIdentity: Sendable, Hashable, MaybeStranger {
+public struct BluetoothIdentity: Sendable, Hashable {
   /// The device's address. A random one changes from time to time.
   public var address: BluetoothAddress
   /// The kernel's name of the adapter that knows the device, such as `hci0`.
@@ -48,7 +33,9 @@ public struct BluetoothIdentity: Sendable, Hashable, MaybeStranger {
 
   /// Whether somebody has made the device known to this computer: it is connected, paired or trusted. Anybody can advertise; these
   /// are no strangers.
-  public var isKnown: Bool { !isStranger }
+  public var isKnown: Bool { Self.isKnown(connected: isConnected, paired: isPaired, trusted: isTrusted) }
+  /// The same, of what has no identity yet.
+  package static func isKnown(connected: Bool, paired: Bool, trusted: Bool) -> Bool { connected || paired || trusted }
   /// Whether the device can be heard now.
   public var isInReach: Bool { isConnected || signalStrength != nil }
 
