@@ -71,10 +71,7 @@ extension BlueZ {
       return known
     }
     try await startSearching(kind, on: adapter)
-    let late = AccessoryError(
-      .notFound,
-      "the Bluetooth device \(address) isn't there\(hint(adapter)): is it on, near enough, and not connected to another "
-        + "device?")
+    let late = AccessoryError.notOnTheAir(address, hint(adapter))
     let device = try await attempt { () throws(AccessoryError) in
       try await first(within: limit, otherwise: late) { objects in
         objects.device(at: address, on: path).map { .success($0) }

@@ -12,13 +12,15 @@ import AccessoryIO
 extension AccessoryFinder {
   /// How long a service may take to list a device that it has heard of, and how old it must be to have listed all that
   /// BlueZ knows.
-  private static let listing = (limit: Duration.seconds(3), age: Duration.seconds(8), pause: Duration.milliseconds(100))
+  private static let listing = (limit: Duration.seconds(3), age: Duration.seconds(8))
 
   /// The accessory in the service that is about to open it; nil where this program may open it.
   ///
   /// A service connects by itself what a profile with `connect: allowed` claims. It knows soon after its start all such devices
   /// that BlueZ knows; others it hears when somebody searches. A device that it doesn't list then is one that it isn't going
   /// to connect: somebody has detached it, say.
+  ///
+  /// Throws `notFound` when a device that BlueZ doesn't know was searched for and isn't there: opening it would search again.
   func soonHeld(_ own: OwnAccessory, _ name: DeviceName) async throws -> (any FoundAccessory)? {
     let device = own.device
     guard device.address.transport.isBluetooth, own.opener.profile?.allowsConnecting == true else { return nil }
@@ -28,19 +30,27 @@ extension AccessoryFinder {
       let wish = DeviceWish(device.address.transport, adapter: device.address.adapter) {
         $0.bluetooth?.address == address
       }
-      // The service hears it, too. Where the search fails, opening it says why.
-      let found =
-        (try? await host.during("looking for \(own.label)", limit: DeviceName.searchLimit) {
-          () async throws(AccessoryError) in try await search(wish, DeviceName.searchLimit)
-        }) ?? []
-      if found.isEmpty { return nil }
+      // The service hears it, too. Where the search fails or ends early, opening the device says why.
+      let end = clock.now + DeviceName.searchLimit
+      let found = try? await host.during("looking for \(own.label)", limit: DeviceName.searchLimit) {
+        () async throws(AccessoryError) in try await search(wish, DeviceName.searchLimit)
+      }
+      guard let found else { return nil }
+      if found.isEmpty {
+        guard clock.now >= end else { return nil }
+        throw AccessoryError.notOnTheAir(address, device.address.adapter.map { " for the adapter \($0)" } ?? "")
+      }
     } else if device.bluetooth?.isKnown == true, age > Self.listing.age {
       return nil
     }
-    let end = MonotonicTime.now + Self.listing.limit
-    while MonotonicTime.now < end, !Task.isCancelled {
+    let arrivals = ServiceArrivals(of: services, clock: clock)
+    let timer = clock.schedule(at: clock.now + Self.listing.limit) { arrivals.stop() }
+    defer {
+      clock.cancel(timer)
+      arrivals.stop()
+    }
+    for await _ in arrivals.signals {
       if let held = try await held(name) { return held }
-      await IOThread.shared.sleep(for: Self.listing.pause)
     }
     return nil
   }

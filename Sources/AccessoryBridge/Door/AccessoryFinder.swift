@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryIO
 
 /// Finds the accessory that a name means, among those that services have open and those that this program may open.
 /// `Accessories` and the commands all find accessories with it.
@@ -32,6 +33,8 @@ package struct AccessoryFinder: Sendable {
   package var heldLabel: @Sendable (DeviceName, ServiceEntry) -> String = { $0.label(of: $1.accessory.device.place) }
   /// The program.
   package var host: any OpeningHost
+  /// For time limits.
+  package var clock: any TimerClock = IOThread.shared
 
   /// A finder.
   package init(

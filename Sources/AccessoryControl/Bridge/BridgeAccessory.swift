@@ -100,7 +100,7 @@ extension Bridge {
   package enum EventName: String, Codable, Sendable, Hashable, CaseIterable {
     case present, ready, connected, disconnected, battery, status
     case requestFailed = "request_failed"
-    case values, alarm
+    case values, alarm, found
 
     /// Whether it tells a reading.
     package var isReading: Bool { self == .battery || self == .status || self == .values }

@@ -206,11 +206,14 @@ extension Bridge {
     package var values: Bool?
     /// Whether alarms are subscribed to. Left out when false, for the same reason.
     package var alarms: Bool?
+    /// Whether devices that the service begins to open are subscribed to. Left out when false, for the same reason.
+    package var found: Bool?
 
-    package init(device: String? = nil, values: Bool = false, alarms: Bool = false) {
+    package init(device: String? = nil, values: Bool = false, alarms: Bool = false, found: Bool = false) {
       self.device = device
       self.values = values ? true : nil
       self.alarms = alarms ? true : nil
+      self.found = found ? true : nil
     }
   }
 

@@ -68,11 +68,12 @@ package struct BridgeClient: Sendable {
   package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
 
   /// The events of all accessories, on a connection of its own: first one event for each attached accessory, then the
-  /// changes. With `values` these include values, and with `alarms` alarms, where the service isn't too old for them.
+  /// changes. With `values` these include values, with `alarms` alarms, and with `found` the devices that the service
+  /// begins to open, where the service isn't too old for them.
   package static func events(
-    at place: String, values: Bool = false, alarms: Bool = false, replyTimeout: Duration? = nil
+    at place: String, values: Bool = false, alarms: Bool = false, found: Bool = false, replyTimeout: Duration? = nil
   ) async throws(AccessoryError) -> BridgeEvents {
-    let method = Bridge.Subscribe(values: values, alarms: alarms)
+    let method = Bridge.Subscribe(values: values, alarms: alarms, found: found)
     return try await events(method, at: place, replyTimeout: replyTimeout) { $0.accessoryError }
   }
 
@@ -131,15 +132,19 @@ extension BridgeClient {
       guard case .answer(let answer) = error else { return failure(error) }
       // A service that shuts down reports the call as cancelled, although this program hasn't cancelled it.
       if answer.accessoryError.kind == .cancelled { return .subscriptionEnded(by: place) }
-      for parameter in ["values", "alarms"] where answer.isOfUnknownParameter(parameter) {
+      for parameter in ["values", "alarms", "found"] where answer.isOfUnknownParameter(parameter) {
         return AccessoryError(.unsupported, "the service at \(place) reports no \(parameter)")
       }
       return failure(error)
     }
     var events = BridgeEvents(
       answers: try await stream(method, at: place, replyTimeout: replyTimeout, failure), place: place)
-    if method.alarms == true, method.values == true { events.older.append(.init(device: method.device, values: true)) }
-    if method.alarms == true || method.values == true { events.older.append(.init(device: method.device)) }
+    // The newest parameter is left out first.
+    var less = method
+    for parameter in [\Bridge.Subscribe.found, \.alarms, \.values] where less[keyPath: parameter] != nil {
+      less[keyPath: parameter] = nil
+      events.older.append(less)
+    }
     events.again = { (older: Bridge.Subscribe) async throws(AccessoryError) in
       try await stream(older, at: place, replyTimeout: replyTimeout, failure)
     }

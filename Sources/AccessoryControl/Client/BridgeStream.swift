@@ -135,6 +135,8 @@ package enum BridgeEvent: Sendable, Hashable {
   case values(Device, [AccessoryValue], Bridge.ReadingsAge? = nil)
   /// An alarm was raised or cleared, or is raised already (before `ready`); only in a subscription with alarms.
   case alarm(Device, AccessoryAlarm, AlarmChange)
+  /// The service has begun to open the device, or waits for it (before `ready`); only in a subscription with `found`.
+  case found(Device)
 
   /// Converts an event of the interface; nil when a required field is missing.
   init?(_ event: Bridge.Event) {
@@ -163,6 +165,7 @@ package enum BridgeEvent: Sendable, Hashable {
     case .alarm:
       guard let alarm = event.alarm, let state = event.state else { return nil }
       self = .alarm(device, alarm, state)
+    case .found: self = .found(device)
     case .ready: return nil
     }
   }

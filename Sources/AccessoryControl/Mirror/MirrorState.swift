@@ -178,6 +178,7 @@ package struct MirrorState: Sendable {
       let id =
         places[Name(service: service, text: device.place)] ?? away[Name(service: service, text: device.id)]?.last
       if let id { change(id) { $0.take(alarm, state) } }
+    case .found: break
     }
     return nil
   }

@@ -11,8 +11,8 @@ import AccessoryCore
 struct ServiceFollower: Sendable {
   /// The sockets at which the service may be: the first that answers is followed.
   let sockets: [String]
-  /// Whether values and alarms are subscribed to, where the service isn't too old for them.
-  let hasValues, hasAlarms: Bool
+  /// What is subscribed to beside which accessories are there, where the service isn't too old for it.
+  let interests: ServiceMirror.Interests
   /// The time limit for the service's replies to calls; nil for none.
   let replyTimeout: Duration?
   let clock: any TimerClock
@@ -21,13 +21,8 @@ struct ServiceFollower: Sendable {
   static let pauses = (shortest: Duration.milliseconds(500), longest: Duration.seconds(30))
 
   /// A follower of the service at one of these sockets.
-  init(
-    _ sockets: [String], values hasValues: Bool, alarms hasAlarms: Bool, replyTimeout: Duration?,
-    clock: any TimerClock
-  ) {
-    self.sockets = sockets
-    (self.hasValues, self.hasAlarms) = (hasValues, hasAlarms)
-    (self.replyTimeout, self.clock) = (replyTimeout, clock)
+  init(_ sockets: [String], _ interests: ServiceMirror.Interests, replyTimeout: Duration?, clock: any TimerClock) {
+    (self.sockets, self.interests, self.replyTimeout, self.clock) = (sockets, interests, replyTimeout, clock)
   }
 
   /// Calls `body` with what happens, until the task is cancelled. While `body` runs, no events are taken, and the
@@ -61,7 +56,8 @@ struct ServiceFollower: Sendable {
       var hasBegun = false
       do throws(AccessoryError) {
         let events = try await BridgeClient.events(
-          at: socket, values: hasValues, alarms: hasAlarms, replyTimeout: replyTimeout)
+          at: socket, values: interests.contains(.values), alarms: interests.contains(.alarms),
+          found: interests.contains(.found), replyTimeout: replyTimeout)
         var iterator = events.makeAsyncIterator()
         // Only now it is known that the service answers.
         var next = try await iterator.next()

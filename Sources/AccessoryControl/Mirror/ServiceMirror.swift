@@ -13,8 +13,8 @@ import AccessoryIO
 package actor ServiceMirror {
   /// What a mirror asks for beside which accessories are there, their batteries and their status.
   package struct Interests: OptionSet, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Values as they are reported.
     package static let values = Interests(rawValue: 1)
@@ -32,6 +32,8 @@ package actor ServiceMirror {
     package static let identities = Interests(rawValue: 64)
     /// The batteries of accessories that are connected. A part of the readings.
     package static let batteries = Interests(rawValue: 128)
+    /// Devices that the service begins to open. Only a view's hooks get them.
+    package static let found = Interests(rawValue: 256)
   }
 
   /// A service to follow.
@@ -185,9 +187,7 @@ package actor ServiceMirror {
   }
 
   private func follow(_ service: Service, _ hooks: Hooks) async {
-    let follower = ServiceFollower(
-      service.sockets, values: interests.contains(.values), alarms: interests.contains(.alarms),
-      replyTimeout: Self.readingPatience, clock: clock)
+    let follower = ServiceFollower(service.sockets, interests, replyTimeout: Self.readingPatience, clock: clock)
     var told: AccessoryError?
     await follower.run { event in
       await self.take(event, of: service.path, hooks)

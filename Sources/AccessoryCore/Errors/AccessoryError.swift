@@ -64,4 +64,12 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
   public static func closed(_ label: String) -> AccessoryError {
     AccessoryError(.cancelled, "\(label) was closed")
   }
+
+  /// A device on the air that was searched for in vain. `hint` is the part of the sentence about the adapter; empty where
+  /// there is only one.
+  package static func notOnTheAir(_ address: BluetoothAddress, _ hint: String = "") -> AccessoryError {
+    AccessoryError(
+      .notFound,
+      "the Bluetooth device \(address) isn't there\(hint): is it on, near enough, and not connected to another device?")
+  }
 }

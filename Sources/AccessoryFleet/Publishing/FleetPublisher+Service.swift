@@ -82,10 +82,10 @@ extension FleetPublisher {
 }
 
 extension Bridge.Event {
-  /// Converts an event for the fleet's documents; nil for a reading that existed before.
+  /// Converts an event for the fleet's documents; nil for what existed before, and for what is not attached yet.
   fileprivate init?(_ event: BridgeEvent, at time: Double) {
     switch event {
-    case .ready, .present: return nil
+    case .ready, .present, .found: return nil
     case .connected(let device): self.init(.connected, time: time, device: device)
     case .disconnected(let device, let error):
       self.init(.disconnected, time: time, device: device, problem: Bridge.Problem(error))

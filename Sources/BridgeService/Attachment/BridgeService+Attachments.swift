@@ -38,6 +38,7 @@ extension BridgeService {
       log.info(
         "\(attachment.name) is at \(SafeText.escape(attachment.target.place)), profile \(profile?.name ?? "none")"
       )
+      tell(.found, attachment)
       perform([.open], on: attachment)
     }
     return attachment

@@ -260,14 +260,16 @@ extension BridgeService: BridgeHandler {
   ) async throws(CallError) {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let id = wanted?.device.id
-    let (key, stream) = clients.events.subscribe(values: call.values == true, alarms: call.alarms == true)
+    let (key, stream) = clients.events.subscribe(
+      values: call.values == true, alarms: call.alarms == true, found: call.found == true)
     // Take these before anything is sent: every later change is an event.
     let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
     defer { clients.events.unsubscribe(key) }
-    for attachment in attachments.ordered where attachment.contact.isTold {
-      guard wanted == nil || wanted === attachment else { continue }
+    for attachment in attachments.ordered where wanted == nil || wanted === attachment {
+      let isTold = attachment.contact.isTold
+      guard isTold || call.found == true && attachment.machine.state != .failed else { continue }
       try await answers.send(
-        Bridge.Event(.present, time: Self.wallClock, device: attachment.target))
+        Bridge.Event(isTold ? .present : .found, time: Self.wallClock, device: attachment.target))
     }
     for event in raised { try await answers.send(event) }
     try await answers.send(Bridge.Event(.ready, time: Self.wallClock))

@@ -24,11 +24,13 @@ struct EventHub {
     let continuation: AsyncStream<Entry>.Continuation
     let wantsValues: Bool
     let wantsAlarms: Bool
+    let wantsFound: Bool
 
     func wants(_ event: Bridge.EventName) -> Bool {
       switch event {
       case .values: wantsValues
       case .alarm: wantsAlarms
+      case .found: wantsFound
       default: true
       }
     }
@@ -50,21 +52,23 @@ struct EventHub {
   /// Whether there is a subscriber.
   var hasSubscribers: Bool { !subscribers.isEmpty }
 
-  /// Adds a subscriber. Values and alarms are sent only to subscribers that ask for them, since older clients don't know
-  /// these events.
-  mutating func subscribe(values wantsValues: Bool = false, alarms wantsAlarms: Bool = false) -> (
-    key: Int, events: AsyncStream<Entry>
-  ) {
+  /// Adds a subscriber. Values, alarms and found devices are sent only to subscribers that ask for them, since older
+  /// clients don't know these events.
+  mutating func subscribe(
+    values wantsValues: Bool = false, alarms wantsAlarms: Bool = false, found wantsFound: Bool = false
+  ) -> (key: Int, events: AsyncStream<Entry>) {
     let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
     next += 1
-    subscribers[next] = Subscriber(continuation: continuation, wantsValues: wantsValues, wantsAlarms: wantsAlarms)
+    subscribers[next] = Subscriber(
+      continuation: continuation, wantsValues: wantsValues, wantsAlarms: wantsAlarms, wantsFound: wantsFound)
     return (next, stream)
   }
 
   mutating func unsubscribe(_ key: Int) { subscribers.removeValue(forKey: key)?.continuation.finish() }
 
   mutating func tell(_ event: Bridge.Event) {
-    onEvent?(event)
+    // Of what is only begun, those are told who have asked for it.
+    if event.event != .found { onEvent?(event) }
     let entry = Entry(event)
     for (key, subscriber) in subscribers where subscriber.wants(event.event) {
       if case .enqueued = subscriber.continuation.yield(entry) { continue }

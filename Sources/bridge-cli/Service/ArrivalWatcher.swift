@@ -20,6 +20,7 @@ struct ArrivalWatcher: Sendable {
     (self.signals, self.continuation, self.clock) = (signals, continuation, clock)
     let events = try? await KnownDevices.source().events()
     let files = paths.map { FileArrivals(at: $0) }
+    let arrivals = services.isEmpty ? nil : ServiceArrivals(of: services, clock: clock)
     let blindness = OneShot<Void>()
     if events == nil { blindness.finish() }
     self.blindness = blindness
@@ -40,20 +41,12 @@ struct ArrivalWatcher: Sendable {
             continuation.yield(false)
           }
         }
-        if !services.isEmpty {
-          group.addTask {
-            var hooks = ServiceMirror.Hooks()
-            hooks.happened = { event, _, _ in
-              switch event {
-              case .begun, .event(.ready), .event(.connected), .ended: continuation.yield(true)
-              case .event, .read: break
-              }
-            }
-            await ServiceMirror([], clock: clock).run(services.map { ServiceMirror.Service($0) }, hooks)
-          }
+        if let arrivals {
+          group.addTask { for await _ in arrivals.signals { continuation.yield(true) } }
         }
       }
       for file in files { file.stop() }
+      arrivals?.stop()
     }
   }
 

@@ -203,6 +203,23 @@ import Testing
     }
   }
 
+  /// Who asks for it learns of a device before it is open, also of one that was found before; others don't.
+  @Test func foundDevicesAreToldBeforeTheyAreOpen() async throws {
+    try await ServiceHarness.with { harness in
+      var events = try await harness.client().stream(Bridge.Subscribe(found: true)).makeAsyncIterator()
+      #expect(try await events.next()?.event == .ready)
+      // It answers nothing, so it isn't attached.
+      try await harness.simulate("A1") { $0.faults.drop = 1 }
+      let event = try #require(try await events.next())
+      #expect(event.event == .found && event.device?.id == "A1")
+      var later = try await harness.client().stream(Bridge.Subscribe(found: true)).makeAsyncIterator()
+      #expect(try await later.next()?.event == .found)
+      #expect(try await later.next()?.event == .ready)
+      var others = try await harness.client().stream(Bridge.Subscribe()).makeAsyncIterator()
+      #expect(try await others.next()?.event == .ready)
+    }
+  }
+
   @Test func whatPassesIsShown() async throws {
     try await ServiceHarness.with { harness in
       try await harness.simulate("A1")

@@ -137,6 +137,19 @@ import Testing
     service.close()
   }
 
+  /// The same of devices that it begins to open.
+  @Test func anOlderServiceWithoutFoundDevicesTellsTheRest() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/socket"
+    let unknown = #"!{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"found"}}"#
+    let service = try CannedService(
+      at: path, ["Subscribe found": [unknown], "Subscribe values": [#"{"event":"ready","time":1}"#, "{}"]])
+    var events = try await BridgeClient.events(at: path, values: true, found: true).makeAsyncIterator()
+    #expect(try await events.next() == .ready)
+    #expect(service.calls.value == ["Subscribe", "Subscribe"])
+    service.close()
+  }
+
   @Test func filesPassBothWays() async throws {
     let sample = try await SampleServer()
     let device = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60)).device("X1")
@@ -176,6 +189,7 @@ import Testing
         .battery(x1, SampleBridge.battery, SampleBridge.age),
         .status(x1, SampleBridge.status, SampleBridge.age), .requestFailed(x1, gone),
         .values(x1, SampleBridge.values.map(\.value), SampleBridge.age), .alarm(x1, SampleBridge.alarm, .raised),
+        .found(x1),
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }
