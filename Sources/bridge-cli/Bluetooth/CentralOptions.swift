@@ -51,24 +51,16 @@ struct OpenModule {
 /// How often connecting is tried again, after a connection was lost and after connecting has failed.
 struct RetryOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "How often to reconnect after the connection is lost: a number, forever or off.", valueName: "tries",
-      visibility: HelpTopic.visibility),
+    help: .rare("tries", "How often to reconnect after the connection is lost: a number, forever or off."),
     transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
-  @Option(
-    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "The pause before each try; default: 1s."), transform: TimeArgument.read)
   var reconnectInterval: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "How often to try again if connecting fails: a number, forever or off.", valueName: "tries",
-      visibility: HelpTopic.visibility),
+    help: .rare("tries", "How often to try again if connecting fails: a number, forever or off."),
     transform: TriesArgument.read)
   var retryTries: TriesArgument?
-  @Option(
-    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "The pause before each try; default: 1s."), transform: TimeArgument.read)
   var retryInterval: TimeArgument?
 
   var policy: HM10CentralPolicy {

@@ -36,17 +36,13 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp(
-      "The module (if there are several), and the device to connect to.", valueName: "word"),
+    help: .value("word", "The module (if there are several), and the device to connect to."),
     completion: CompletionWords.devices)
   var words: [String]
-  @Option(
-    help: ArgumentHelp("How long to search for an address.", valueName: "time"),
-    transform: SecondsArgument.read)
+  @Option(help: .value("time", "How long to search for an address."), transform: SecondsArgument.read)
   var timeout: SecondsArgument?
   @Option(
-    help: ArgumentHelp(
-      "At the end of the input, wait until the device is silent this long; default: 1s.", valueName: "time"),
+    help: .value("time", "At the end of the input, wait until the device is silent this long; default: 1s."),
     transform: TimeArgument.read)
   var linger: TimeArgument?
   @Flag(help: "Print received bytes unchanged, also on a terminal.")

@@ -8,9 +8,7 @@ import CommandOutput
 
 /// A device on the air, as it is typed.
 struct AirDeviceArgument: ParsableArguments {
-  @Argument(
-    help: ArgumentHelp("The device: ble: or rfcomm:, and its address.", valueName: "device"),
-    completion: CompletionWords.air)
+  @Argument(help: .value("device", "The device: ble: or rfcomm:, and its address."), completion: CompletionWords.air)
   var text: String
 
   /// The address, with which kind of search the device is found, and by which adapter.
@@ -64,8 +62,7 @@ struct PairCommand: AsyncParsableCommand {
   @OptionGroup var device: AirDeviceArgument
   @Option(help: "The PIN of an older device: an EV3's is 1234 unless it was changed.")
   var pin: String?
-  @Option(help: ArgumentHelp("The six-digit number that the device shows.", valueName: "number"))
-  var passkey: UInt32?
+  @Option(help: .value("number", "The six-digit number that the device shows.")) var passkey: UInt32?
 
   func validate() throws {
     if let pin, !(1...16 ~= pin.utf8.count) { throw ValidationError("--pin must have 1 to 16 characters") }

@@ -31,13 +31,10 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   @Flag(help: "Look for Bluetooth Classic devices with this computer's own adapter.")
   var classic = false
   @Option(
-    help: ArgumentHelp("The adapter for --ble and --classic: its name, like hci1, or its address.", valueName: "name"),
+    help: .value("name", "The adapter for --ble and --classic: its name, like hci1, or its address."),
     completion: CompletionWords.adapters, transform: AdapterArgument.read)
   var adapter: AdapterArgument?
-  @Option(
-    help: ArgumentHelp("How long to scan.", valueName: "time"),
-    transform: SecondsArgument.read)
-  var timeout: SecondsArgument?
+  @Option(help: .value("time", "How long to scan."), transform: SecondsArgument.read) var timeout: SecondsArgument?
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions

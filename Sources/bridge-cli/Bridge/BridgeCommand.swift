@@ -30,34 +30,23 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
 
   @OptionGroup var device: DeviceArgument
   @Option(
-    help: ArgumentHelp("Listen at this address; may be repeated, like all of these.", valueName: "place"),
-    transform: ListeningPlace.read)
+    help: .value("place", "Listen at this address; may be repeated, like all of these."), transform: ListeningPlace.read
+  )
   var tcp: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp(
-      "Listen for clients of RFC 2217, which also control the line.",
-      valueName: "place"), transform: ListeningPlace.read)
+    help: .value("place", "Listen for clients of RFC 2217, which also control the line."),
+    transform: ListeningPlace.read)
   var rfc2217: [ListeningPlace] = []
-  @Option(
-    help: ArgumentHelp("Listen at a Unix socket.", valueName: "path"),
-    completion: .file())
-  var unix: [String] = []
-  @Option(
-    help: ArgumentHelp("Make a pseudo-terminal with a link at this path.", valueName: "path"),
-    completion: .file())
+  @Option(help: .value("path", "Listen at a Unix socket."), completion: .file()) var unix: [String] = []
+  @Option(help: .value("path", "Make a pseudo-terminal with a link at this path."), completion: .file())
   var pty: [String] = []
   @Flag(help: "Share the line with standard input and output.")
   var stdio = false
 
-  @Option(
-    help: ArgumentHelp(
-      "Record the traffic in this file, for trace and replay.", valueName: "file"),
-    completion: .file())
+  @Option(help: .value("file", "Record the traffic in this file, for trace and replay."), completion: .file())
   var record: String?
   @Option(
-    help: ArgumentHelp(
-      "Let machines of this network connect, like 192.168.1.0/24.", valueName: "net"),
-    transform: NetworkArgument.read)
+    help: .value("net", "Let machines of this network connect, like 192.168.1.0/24."), transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
     help:
@@ -69,44 +58,34 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   @Option(
     help: "A client that reads too slowly: close it, skip bytes, or wait for it.")
   var slowReader = SharingRules.SlowReader.close
-  @Option(
-    help: ArgumentHelp(
-      "How many bytes are kept for a slow client, 4K to 64M.", valueName: "size", visibility: HelpTopic.visibility),
-    transform: SizeArgument.read
-  )
+  @Option(help: .rare("size", "How many bytes are kept for a slow client, 4K to 64M."), transform: SizeArgument.read)
   var buffer = SizeArgument(bytes: 1 << 20)
   @Option(
     help: "After an unplug: hang-up (clients are disconnected), keep (they wait), or end.")
   var onUnplug = UnplugArgument.hangUp
-  @Option(
-    help: ArgumentHelp(
-      "The maximum number of clients of each endpoint.", valueName: "number", visibility: HelpTopic.visibility))
-  var maxClients = 512
-  @Flag(
-    help: ArgumentHelp(
-      "Allow one client at each endpoint: a new client replaces the one that is connected.",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("number", "The maximum number of clients of each endpoint.")) var maxClients = 512
+  @Flag(help: .rare("Allow one client at each endpoint: a new client replaces the one that is connected."))
   var newestWins = false
   @Option(
-    help: ArgumentHelp(
-      "The file mode of sockets (default: 0600) and pseudo-terminals (default: the system's).", valueName: "mode",
-      visibility: HelpTopic.visibility),
+    help: .rare("mode", "The file mode of sockets (default: 0600) and pseudo-terminals (default: the system's)."),
     transform: ModeArgument.read)
   var mode: ModeArgument?
   @Option(
-    help: ArgumentHelp(
-      "Keep a client that has closed its sending side until the accessory has been silent for this long; default: 500ms.",
-      valueName: "time", visibility: HelpTopic.visibility), transform: TimeArgument.read)
+    help: .rare(
+      "time",
+      "Keep a client that has closed its sending side until the accessory has been silent for this long; default: 500ms."
+    ), transform: TimeArgument.read)
   var linger: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "The reset sequence to run when a client starts one: esp, arduino, a file, or none; default: the profile's.",
-      valueName: "board"), completion: CompletionWords.resets)
+    help: .value(
+      "board",
+      "The reset sequence to run when a client starts one: esp, arduino, a file, or none; default: the profile's."),
+    completion: CompletionWords.resets)
   var reset: ResetArgument?
   @Flag(help: "Let clients change the accessory, if its profile allows it too.")
   var write = false
   @Option(
-    help: ArgumentHelp("Take the device and all options from this file.", valueName: "file"),
+    help: .value("file", "Take the device and all options from this file."),
     completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
   @OptionGroup var transport: TransportOptions

@@ -31,9 +31,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   var end = false
   @Flag(help: "Attach the device that udev names in the environment, for a rule's RUN.")
   var udev = false
-  @Option(
-    help: ArgumentHelp("Use this profile, even if another one fits.", valueName: "name"),
-    completion: CompletionWords.profiles)
+  @Option(help: .value("name", "Use this profile, even if another one fits."), completion: CompletionWords.profiles)
   var profile: String?
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var options: ServiceOptions

@@ -21,13 +21,10 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
         bridge-cli check *.yaml --json | jq '.files[].problems'
       """)
 
-  @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
-  var files: [String] = []
-  @Option(
-    help: ArgumentHelp("Compare a description with this recording of trace --record.", valueName: "file"),
-    completion: .file())
+  @Argument(help: .value("file", "The files."), completion: .file(extensions: ["yaml", "yml"])) var files: [String] = []
+  @Option(help: .value("file", "Compare a description with this recording of trace --record."), completion: .file())
   var recording: String?
-  @Option(help: ArgumentHelp("Check the files as files of this kind, whatever their keys are.", valueName: "kind"))
+  @Option(help: .value("kind", "Check the files as files of this kind, whatever their keys are."))
   var `as`: CheckedKind?
   @OptionGroup var output: OutputOptions
 

@@ -40,18 +40,12 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   )
   var show: ConsoleView?
   @Flag(help: "Show the time at which bytes arrived.") var timestamps = false
+  @Option(help: .value("file", "Log what happens to the end of this file."), completion: .file()) var log: String?
   @Option(
-    help: ArgumentHelp("Log what happens to the end of this file.", valueName: "file"),
-    completion: .file())
-  var log: String?
-  @Option(
-    help: ArgumentHelp(
-      "From a pipe: at the end, wait until the accessory is silent this long; default: 500ms.", valueName: "time"),
+    help: .value("time", "From a pipe: at the end, wait until the accessory is silent this long; default: 500ms."),
     transform: TimeArgument.read)
   var linger: TimeArgument?
-  @Option(
-    help: ArgumentHelp("From a pipe: pause after each line.", valueName: "time"),
-    transform: TimeArgument.read)
+  @Option(help: .value("time", "From a pipe: pause after each line."), transform: TimeArgument.read)
   var lineDelay: TimeArgument?
   @Flag(help: "From a pipe: wait after an unplug, and continue.")
   var reconnect = false

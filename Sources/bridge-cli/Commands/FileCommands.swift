@@ -25,8 +25,7 @@ protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
 /// What all commands on files take: the accessory, and how it is opened.
 struct FileTarget: ParsableArguments {
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
-  var device: String
+  @Argument(help: .value("device", "The accessory."), completion: CompletionWords.devices) var device: String
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions

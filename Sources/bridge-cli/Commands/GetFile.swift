@@ -12,10 +12,7 @@ import Glibc
 /// Options of commands that transfer files.
 struct TransferOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "How long to wait after an unplug; default: the profile's.",
-      valueName: "time"),
-    transform: TimeArgument.read)
+    help: .value("time", "How long to wait after an unplug; default: the profile's."), transform: TimeArgument.read)
   var patience: TimeArgument?
 
   /// Transfers a file with the transfer that `make` creates, and shows the progress. When the accessory is unplugged

@@ -32,9 +32,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   var passive = false
   @Flag(help: "Show the service instead: its version, socket, clients and accessories.")
   var service = false
-  @Option(
-    help: ArgumentHelp("With --service: the path of its socket.", valueName: "path", visibility: HelpTopic.visibility))
-  var socket: String?
+  @Option(help: .rare("path", "With --service: the path of its socket.")) var socket: String?
 
   func validate() throws {
     if socket != nil, !service { throw ValidationError("--socket needs --service") }

@@ -26,10 +26,7 @@ struct List: AsyncParsableCommand, JSONCommand {
   @Flag(
     help: "Search units on lines whose profile says units: scan.")
   var scan = false
-  @Option(
-    help: ArgumentHelp(
-      "If there is none, wait this long for the first one.", valueName: "time"),
-    transform: SecondsArgument.read)
+  @Option(help: .value("time", "If there is none, wait this long for the first one."), transform: SecondsArgument.read)
   var wait: SecondsArgument?
   @OptionGroup var output: OutputOptions
 

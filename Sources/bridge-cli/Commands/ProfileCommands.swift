@@ -65,8 +65,7 @@ struct ProfileShow: AsyncParsableCommand, JSONCommand {
         bridge-cli profile show framed
       """)
 
-  @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"), completion: CompletionWords.profiles)
-  var name: String
+  @Argument(help: .value("name", "The profile's name."), completion: CompletionWords.profiles) var name: String
   @OptionGroup var output: OutputOptions
 
   func run() async throws {

@@ -21,10 +21,8 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
         bridge-cli check mine.yaml --recording session.trace
       """)
 
-  @Option(help: ArgumentHelp("A recording, made with trace --record.", valueName: "file"), completion: .file())
-  var from: String?
-  @Option(help: ArgumentHelp("The name of the protocol.", valueName: "name"))
-  var name: String?
+  @Option(help: .value("file", "A recording, made with trace --record."), completion: .file()) var from: String?
+  @Option(help: .value("name", "The name of the protocol.")) var name: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -108,9 +108,7 @@ struct AddTask: RemoteChange {
         bridge-cli bluetooth remote add-task Dance --number 9
       """)
   @Argument(help: "The name of the task.") var name: String
-  @Option(
-    help: ArgumentHelp("The number that the task sends; default: the lowest free one.", valueName: "number"))
-  var number: Int?
+  @Option(help: .value("number", "The number that the task sends; default: the lowest free one.")) var number: Int?
   @OptionGroup var output: OutputOptions
 
   func validate() throws { try Self.check(name) }

@@ -28,7 +28,7 @@ struct Request: SendingCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The device (where there are several), a command, and its payload.", valueName: "word"),
+    help: .value("word", "The device (where there are several), a command, and its payload."),
     completion: CompletionWords.requests)
   var words: [String] = []
   @Flag(help: "The payload is text, not hexadecimal.")

@@ -24,8 +24,7 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   @Argument(help: "The sequence to run; needs the device, too.", completion: CompletionWords.nothing)
   var sequence: String?
   @Option(
-    help: ArgumentHelp(
-      "esp, arduino, or a file that describes it; default: the profile's.", valueName: "board"),
+    help: .value("board", "esp, arduino, or a file that describes it; default: the profile's."),
     completion: CompletionWords.resets)
   var reset: ResetArgument?
   @OptionGroup var transport: TransportOptions

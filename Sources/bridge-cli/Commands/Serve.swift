@@ -26,21 +26,15 @@ struct Serve: AsyncParsableCommand, JSONCommand {
 
   @OptionGroup var options: ServiceOptions
   @OptionGroup var listed: ListedDevices
-  @Option(
-    help: ArgumentHelp(
-      "End after this long without accessories and clients.", valueName: "time"),
-    transform: SecondsArgument.read)
+  @Option(help: .value("time", "End after this long without accessories and clients."), transform: SecondsArgument.read)
   var exitIdle: SecondsArgument?
   @Option(
-    help: ArgumentHelp(
-      "After this time, log which accessories were found; the service continues.", valueName: "time",
-      visibility: HelpTopic.visibility),
+    help: .rare("time", "After this time, log which accessories were found; the service continues."),
     transform: SecondsArgument.read)
   var scanTimeout: SecondsArgument?
   @Option(
-    help: ArgumentHelp(
-      "The maximum number of attached accessories; default: max_accessories in service.yaml, or 256.",
-      valueName: "number"))
+    help: .value(
+      "number", "The maximum number of attached accessories; default: max_accessories in service.yaml, or 256."))
   var maxAccessories: Int?
 
   @OptionGroup var output: OutputOptions

@@ -20,7 +20,7 @@ struct SetCommand: SendingCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The accessory (where there are several), and NAME=VALUE.", valueName: "word"),
+    help: .value("word", "The accessory (where there are several), and NAME=VALUE."),
     completion: CompletionWords.devices)
   var words: [String]
   @OptionGroup var options: SendingOptions

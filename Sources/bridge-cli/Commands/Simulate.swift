@@ -42,103 +42,53 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate framed --unplug-after 5 --replug-after 2s
       """)
 
-  @Option(
-    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
-  var link: String?
+  @Option(help: .value("path", "Keep a link to the terminal at this path."), completion: .file()) var link: String?
 
-  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
-  var percent: UInt8 = 100
-  @Option(help: ArgumentHelp("Battery level; default: derived from the percent.", visibility: HelpTopic.visibility))
-  var level: LevelArgument?
-  @Option(
-    help: ArgumentHelp("Battery voltage in millivolts, 0 to 65535.", valueName: "mV")
-  )
-  var voltage: UInt16?
+  @Option(help: .value("percent", "Battery in percent, 0 to 100.")) var percent: UInt8 = 100
+  @Option(help: .rare("Battery level; default: derived from the percent.")) var level: LevelArgument?
+  @Option(help: .value("mV", "Battery voltage in millivolts, 0 to 65535.")) var voltage: UInt16?
   @Option(help: "The charging state.")
   var charge = ChargeArgument.discharging
-  @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
-  var drain = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Reply to battery with exactly these bytes.", valueName: "hex", visibility: HelpTopic.visibility),
-    transform: HexArgument.read)
+  @Option(help: .value("percent", "Percent that the battery loses per second.")) var drain = 0.0
+  @Option(help: .rare("hex", "Reply to battery with exactly these bytes."), transform: HexArgument.read)
   var batteryPayload: HexArgument?
 
   @Option(help: "The state that it reports.")
   var state = StateArgument.idle
-  @Option(help: ArgumentHelp("Fault code, 0 for none.", valueName: "number", visibility: HelpTopic.visibility))
-  var faultCode: UInt16 = 0
-  @Option(
-    help: ArgumentHelp(
-      "Progress that it reports in percent, 0 to 100.", valueName: "percent", visibility: HelpTopic.visibility))
-  var progress: UInt8?
+  @Option(help: .rare("number", "Fault code, 0 for none.")) var faultCode: UInt16 = 0
+  @Option(help: .rare("percent", "Progress that it reports in percent, 0 to 100.")) var progress: UInt8?
 
-  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
-  var serial: String?
-  @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "Simulated accessory"
-  @Option(help: ArgumentHelp("Manufacturer.", valueName: "text", visibility: HelpTopic.visibility)) var manufacturer =
+  @Option(help: .value("text", "Serial number.")) var serial: String?
+  @Option(help: .value("text", "Name.")) var name = "Simulated accessory"
+  @Option(help: .rare("text", "Manufacturer."))
+  var manufacturer =
     "Accessory Bridge"
-  @Option(help: ArgumentHelp("Model.", valueName: "text", visibility: HelpTopic.visibility)) var model = "AF1-SIM"
-  @Option(help: ArgumentHelp("Version of its software.", valueName: "text", visibility: HelpTopic.visibility))
-  var firmware = "1.0.0"
-  @Option(help: ArgumentHelp("Version of its hardware.", valueName: "text", visibility: HelpTopic.visibility))
-  var hardware = "A"
+  @Option(help: .rare("text", "Model.")) var model = "AF1-SIM"
+  @Option(help: .rare("text", "Version of its software.")) var firmware = "1.0.0"
+  @Option(help: .rare("text", "Version of its hardware.")) var hardware = "A"
 
-  @Option(
-    help: ArgumentHelp(
-      "Requests that may wait for a reply at the same time, 1 to 255.", valueName: "number",
-      visibility: HelpTopic.visibility))
-  var window: UInt8 = 1
-  @Option(
-    help: ArgumentHelp(
-      "The largest payload that it accepts, in bytes, 16 to 65535.", valueName: "bytes",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("number", "Requests that may wait for a reply at the same time, 1 to 255.")) var window: UInt8 = 1
+  @Option(help: .rare("bytes", "The largest payload that it accepts, in bytes, 16 to 65535."))
   var largestPayload: UInt16 = 4_096
-  @Flag(help: ArgumentHelp("After a restart, forget the received part of a file.", visibility: HelpTopic.visibility))
-  var forgetFiles = false
+  @Flag(help: .rare("After a restart, forget the received part of a file.")) var forgetFiles = false
 
-  @Option(
-    help: ArgumentHelp(
-      "Share of its frames that are lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
-  var drop = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Share of its frames in which a bit is changed, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
-  var corrupt = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Share of the host's frames that are lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
-  var dropRequests = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Share of the host's frames in which a bit is changed, 0 to 1.", valueName: "share",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("share", "Share of its frames that are lost, 0 to 1.")) var drop = 0.0
+  @Option(help: .rare("share", "Share of its frames in which a bit is changed, 0 to 1.")) var corrupt = 0.0
+  @Option(help: .rare("share", "Share of the host's frames that are lost, 0 to 1.")) var dropRequests = 0.0
+  @Option(help: .rare("share", "Share of the host's frames in which a bit is changed, 0 to 1."))
   var corruptRequests = 0.0
+  @Option(help: .rare("time", "Delay every reply by this time."), transform: TimeArgument.read) var delay: TimeArgument?
   @Option(
-    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
-  var delay: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when",
-      visibility: HelpTopic.visibility),
+    help: .rare("when", "When to unplug: after this time, or in the middle of the reply to this request."),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
-  @Option(
-    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "Plug in again this long after an unplug."), transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "When to restart: after this time, or after running this request and before the reply.", valueName: "when",
-      visibility: HelpTopic.visibility),
+    help: .rare("when", "When to restart: after this time, or after running this request and before the reply."),
     transform: MomentArgument.read)
   var rebootAfter: MomentArgument?
-  @Option(
-    help: ArgumentHelp(
-      "The seed of an earlier run, to repeat its random faults.", valueName: "number", visibility: HelpTopic.visibility)
-  )
-  var seed: UInt64?
+  @Option(help: .rare("number", "The seed of an earlier run, to repeat its random faults.")) var seed: UInt64?
   @OptionGroup var usb: USBOptions
   @OptionGroup var usbFaults: USBFaultOptions
   @OptionGroup var output: OutputOptions

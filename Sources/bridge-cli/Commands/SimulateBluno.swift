@@ -20,25 +20,14 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate bluno --say "all is well" --every 5s
       """)
 
-  @Flag(help: ArgumentHelp("Read lines; default: single characters.", visibility: HelpTopic.visibility))
-  var lines = false
-  @Option(help: ArgumentHelp("Send this text again and again.", valueName: "text")) var say: String?
-  @Option(
-    help: ArgumentHelp(
-      "The time between two texts of --say; default: 1s.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Flag(help: .rare("Read lines; default: single characters.")) var lines = false
+  @Option(help: .value("text", "Send this text again and again.")) var say: String?
+  @Option(help: .rare("time", "The time between two texts of --say; default: 1s."), transform: TimeArgument.read)
   var every: TimeArgument?
-  @Flag(
-    help: ArgumentHelp(
-      "Its radio is older than 1.8: no reply to +++, and no AT+EXIT.", visibility: HelpTopic.visibility))
-  var old = false
-  @Flag(help: ArgumentHelp("Its radio doesn't answer.", visibility: HelpTopic.visibility))
-  var mute = false
-  @Option(help: ArgumentHelp("Its radio's name, 1 to 13 bytes.", valueName: "text")) var name = "Bluno"
-  @Option(
-    help: ArgumentHelp(
-      "Its radio's address; default: the first free one from 0017EA930001 on.", valueName: "address",
-      visibility: HelpTopic.visibility))
+  @Flag(help: .rare("Its radio is older than 1.8: no reply to +++, and no AT+EXIT.")) var old = false
+  @Flag(help: .rare("Its radio doesn't answer.")) var mute = false
+  @Option(help: .value("text", "Its radio's name, 1 to 13 bytes.")) var name = "Bluno"
+  @Option(help: .rare("address", "Its radio's address; default: the first free one from 0017EA930001 on."))
   var address: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
@@ -96,13 +85,9 @@ struct SimulateHM1X: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate hm1x
       """)
 
-  @Flag(
-    help: ArgumentHelp(
-      "Split frames at colons, as simple firmware does; default: read four bytes at a time.",
-      visibility: HelpTopic.visibility))
+  @Flag(help: .rare("Split frames at colons, as simple firmware does; default: read four bytes at a time."))
   var naive = false
-  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
-  var serial: String?
+  @Option(help: .value("text", "Serial number.")) var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
 

@@ -23,49 +23,31 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       """)
 
   @Option(
-    help: ArgumentHelp(
-      "The protocol: a name of drivers or profile list, or a file.",
-      valueName: "name|file"), completion: CompletionWords.protocols
-  )
+    help: .value("name|file", "The protocol: a name of drivers or profile list, or a file."),
+    completion: CompletionWords.protocols)
   var profile: String?
+  @Option(help: .value("percent", "Battery in percent.")) var percent: Int?
   @Option(
-    help: ArgumentHelp("Battery in percent.", valueName: "percent")
-  )
-  var percent: Int?
-  @Option(
-    help: ArgumentHelp(
-      "Set a field, in its unit of measurement; for accessory 2 of several on the line: 2:battery.voltage=12.6.",
-      valueName: "field=value"), transform: FieldArgument.read)
+    help: .value(
+      "field=value",
+      "Set a field, in its unit of measurement; for accessory 2 of several on the line: 2:battery.voltage=12.6."),
+    transform: FieldArgument.read)
   var set: [FieldArgument] = []
-  @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
-  var drain = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Time between two messages that it sends unasked.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .value("percent", "Percent that the battery loses per second.")) var drain = 0.0
+  @Option(help: .rare("time", "Time between two messages that it sends unasked."), transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "Simulate several accessories on the line, with these unit numbers: 1,2,5 or 1..16.", valueName: "units"),
+    help: .value("units", "Simulate several accessories on the line, with these unit numbers: 1,2,5 or 1..16."),
     transform: UnitsArgument.read)
   var units: UnitsArgument?
-  @Option(
-    help: ArgumentHelp("Units that don't reply.", valueName: "units", visibility: HelpTopic.visibility),
-    transform: UnitsArgument.read)
-  var silent: UnitsArgument?
-  @Option(
-    help: ArgumentHelp(
-      "A unit whose replies are delayed: 5=300ms.", valueName: "unit=time", visibility: HelpTopic.visibility),
-    transform: LateArgument.read)
+  @Option(help: .rare("units", "Units that don't reply."), transform: UnitsArgument.read) var silent: UnitsArgument?
+  @Option(help: .rare("unit=time", "A unit whose replies are delayed: 5=300ms."), transform: LateArgument.read)
   var late: [LateArgument] = []
   @Option(
-    help: ArgumentHelp(
-      "Units that SIGUSR1 removes from the line; the next SIGUSR1 puts them back.", valueName: "units",
-      visibility: HelpTopic.visibility),
+    help: .rare("units", "Units that SIGUSR1 removes from the line; the next SIGUSR1 puts them back."),
     transform: UnitsArgument.read)
   var pull: UnitsArgument?
-  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
-  var serial: String?
+  @Option(help: .value("text", "Serial number.")) var serial: String?
   @Flag(help: "List the kinds of accessories that can be simulated.")
   var list = false
   @OptionGroup var quirks: QuirkOptions

@@ -21,49 +21,31 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
         sudo bridge-cli simulate ev3 --usb
       """)
 
-  @Option(
-    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
-  var link: String?
-  @Option(
-    help: ArgumentHelp("Listen on this network address.", valueName: "host:port"),
-    transform: PlaceArgument.read)
+  @Option(help: .value("path", "Keep a link to the terminal at this path."), completion: .file()) var link: String?
+  @Option(help: .value("host:port", "Listen on this network address."), transform: PlaceArgument.read)
   var tcp: PlaceArgument?
   @Flag(help: "Simulate a real USB device. Needs root and 'modprobe vhci-hcd'.")
   var usb = false
 
-  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
-  var percent = 100.0
-  @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
-  var drain = 0.0
-  @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "EV3"
-  @Option(
-    help: ArgumentHelp(
-      "Serial number.", valueName: "text"))
-  var serial: String?
-  @Option(help: ArgumentHelp("Version of its firmware.", valueName: "text", visibility: HelpTopic.visibility))
+  @Option(help: .value("percent", "Battery in percent, 0 to 100.")) var percent = 100.0
+  @Option(help: .value("percent", "Percent that the battery loses per second.")) var drain = 0.0
+  @Option(help: .value("text", "Name.")) var name = "EV3"
+  @Option(help: .value("text", "Serial number.")) var serial: String?
+  @Option(help: .rare("text", "Version of its firmware."))
   var firmware =
     "V1.09H"
 
   @Flag(
-    help: ArgumentHelp(
-      "Drop the link when more is sent than a brick can buffer: eight messages or 4096 bytes, at 2 ms per message.",
-      visibility: HelpTopic.visibility))
+    help: .rare(
+      "Drop the link when more is sent than a brick can buffer: eight messages or 4096 bytes, at 2 ms per message."))
   var overrun = false
-  @Flag(help: ArgumentHelp("Close the host's files when it disconnects.", visibility: HelpTopic.visibility))
-  var forgetFiles = false
+  @Flag(help: .rare("Close the host's files when it disconnects.")) var forgetFiles = false
+  @Option(help: .rare("time", "Delay every reply by this time."), transform: TimeArgument.read) var delay: TimeArgument?
   @Option(
-    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
-  var delay: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this message.", valueName: "when",
-      visibility: HelpTopic.visibility),
+    help: .rare("when", "When to unplug: after this time, or in the middle of the reply to this message."),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
-  @Option(
-    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "Plug in again this long after an unplug."), transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @OptionGroup var output: OutputOptions
 

@@ -20,41 +20,23 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
 
   @Flag(help: "Simulate a clone, which knows fewer commands.")
   var clone = false
-  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
-  var percent = 100
-  @Option(
-    help: ArgumentHelp(
-      "The form of its battery reply: old is OK+BATT:057, new is OK+Get:057.", visibility: HelpTopic.visibility))
+  @Option(help: .value("percent", "Battery in percent, 0 to 100.")) var percent = 100
+  @Option(help: .rare("The form of its battery reply: old is OK+BATT:057, new is OK+Get:057."))
   var batteryForm = BatteryForm.old
-  @Option(help: ArgumentHelp("Name, 1 to 12 bytes.", valueName: "text")) var name = "HMSoft"
-  @Option(
-    help: ArgumentHelp(
-      "Address; default: the first free one from 0017EA090001 on.", valueName: "address",
-      visibility: HelpTopic.visibility))
-  var address: String?
-  @Option(help: ArgumentHelp("Version.", valueName: "text", visibility: HelpTopic.visibility)) var version =
+  @Option(help: .value("text", "Name, 1 to 12 bytes.")) var name = "HMSoft"
+  @Option(help: .rare("address", "Address; default: the first free one from 0017EA090001 on.")) var address: String?
+  @Option(help: .rare("text", "Version."))
+  var version =
     "HMSoft V540"
-  @Flag(help: ArgumentHelp("Start in the central role, which scans and connects.", visibility: HelpTopic.visibility))
-  var central = false
-  @Option(help: ArgumentHelp("Devices around it, 0 to 1000.", valueName: "number"))
-  var neighbours = 3
+  @Flag(help: .rare("Start in the central role, which scans and connects.")) var central = false
+  @Option(help: .value("number", "Devices around it, 0 to 1000.")) var neighbours = 3
   @Option(
-    help: ArgumentHelp(
-      "How long a scan takes; default: the module's setting, 3s.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+    help: .rare("time", "How long a scan takes; default: the module's setting, 3s."), transform: TimeArgument.read)
   var scanTime: TimeArgument?
-  @Option(
-    help: ArgumentHelp("Let this many attempts to connect fail.", valueName: "number", visibility: HelpTopic.visibility)
-  )
-  var refuse = 0
-  @Option(
-    help: ArgumentHelp("Drop each connection after this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("number", "Let this many attempts to connect fail.")) var refuse = 0
+  @Option(help: .rare("time", "Drop each connection after this time."), transform: TimeArgument.read)
   var loseAfter: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "Refuse connections for this time after one was lost.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "Refuse connections for this time after one was lost."), transform: TimeArgument.read)
   var away: TimeArgument?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }

@@ -20,21 +20,16 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate loopback --rfc2217 7001
       """)
 
-  @Option(
-    help: ArgumentHelp("Listen here; may be repeated.", valueName: "place"), transform: ListeningPlace.read)
+  @Option(help: .value("place", "Listen here; may be repeated."), transform: ListeningPlace.read)
   var tcp: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp("Listen here for clients of RFC 2217; may be repeated.", valueName: "place"),
-    transform: ListeningPlace.read)
+    help: .value("place", "Listen here for clients of RFC 2217; may be repeated."), transform: ListeningPlace.read)
   var rfc2217: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp(
-      "The reset sequence to run when a client starts one: esp, arduino, none, or a file.",
-      valueName: "board", visibility: HelpTopic.visibility),
+    help: .rare("board", "The reset sequence to run when a client starts one: esp, arduino, none, or a file."),
     completion: CompletionWords.resets)
   var reset: ResetArgument?
-  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
-  var serial: String?
+  @Option(help: .value("text", "Serial number.")) var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
 

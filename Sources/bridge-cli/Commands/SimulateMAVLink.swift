@@ -18,58 +18,34 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate mavlink --batteries 2 --cells 6
       """)
 
-  @Option(
-    help: ArgumentHelp(
-      "The protocol version that it sends, 1 or 2; it understands both.", valueName: "number",
-      visibility: HelpTopic.visibility))
-  var version = 2
-  @Option(help: ArgumentHelp("Batteries in percent, 0 to 100.", valueName: "percent"))
-  var percent = 87
-  @Option(help: ArgumentHelp("Percent that the batteries lose per second.", valueName: "percent"))
-  var drain = 0.0
+  @Option(help: .rare("number", "The protocol version that it sends, 1 or 2; it understands both.")) var version = 2
+  @Option(help: .value("percent", "Batteries in percent, 0 to 100.")) var percent = 87
+  @Option(help: .value("percent", "Percent that the batteries lose per second.")) var drain = 0.0
   @Flag(help: "The batteries are being charged.")
   var charging = false
-  @Option(
-    help: ArgumentHelp("How many batteries it has, 0 to 16.", valueName: "number", visibility: HelpTopic.visibility))
-  var batteries = 1
-  @Option(
-    help: ArgumentHelp(
-      "How many cells each battery has, 0 to 14; 0: only the total voltage is known.", valueName: "number",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("number", "How many batteries it has, 0 to 16.")) var batteries = 1
+  @Option(help: .rare("number", "How many cells each battery has, 0 to 14; 0: only the total voltage is known."))
   var cells = 4
-  @Flag(help: ArgumentHelp("The autopilot is armed: its motors may run.", visibility: HelpTopic.visibility))
-  var armed = false
+  @Flag(help: .rare("The autopilot is armed: its motors may run.")) var armed = false
   @Option(help: "The state that it reports.")
   var state = StateArgument.standby
   @Option(
-    help: ArgumentHelp(
-      "Time between two messages of the same kind, at least 10ms.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+    help: .rare("time", "Time between two messages of the same kind, at least 10ms."), transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
-    help: ArgumentHelp(
+    help: .rare(
       """
       A habit of some autopilots; can be repeated. quiet: it sends only heartbeats by itself; shy: it sends nothing \
       until it hears a heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
       signs its frames; crowded: others send on its line, too; mixed: every other frame is of the other version.
-      """, visibility: HelpTopic.visibility))
+      """))
   var habit: [MAVLinkDevice.Quirk] = []
-  @Option(
-    help: ArgumentHelp(
-      "Share of its frames that have noise in front of them, 0 to 1.", valueName: "share",
-      visibility: HelpTopic.visibility))
-  var garbage = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Share of its frames that come in two pieces with a pause between, 0 to 1.", valueName: "share",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("share", "Share of its frames that have noise in front of them, 0 to 1.")) var garbage = 0.0
+  @Option(help: .rare("share", "Share of its frames that come in two pieces with a pause between, 0 to 1."))
   var split = 0.0
-  @Option(
-    help: ArgumentHelp("Send nothing more after this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "Send nothing more after this time."), transform: TimeArgument.read)
   var stallAfter: TimeArgument?
-  @Option(help: ArgumentHelp("Serial number.", valueName: "text"))
-  var serial: String?
+  @Option(help: .value("text", "Serial number.")) var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
 

@@ -8,75 +8,40 @@ import CommandOutput
 
 /// Options that simulate the quirks of real accessories: sleep, echoes, late answers.
 struct QuirkOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The accessory sleeps: this many requests are lost before it is awake.", valueName: "number",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("number", "The accessory sleeps: this many requests are lost before it is awake."))
   var sleep: Int?
-  @Option(
-    help: ArgumentHelp(
-      "Sleep again after this time without a request.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "Sleep again after this time without a request."), transform: TimeArgument.read)
   var sleepAfter: TimeArgument?
-  @Flag(help: ArgumentHelp("While it sleeps, send each request back unchanged.", visibility: HelpTopic.visibility))
-  var sleepEcho = false
-  @Flag(
-    help: ArgumentHelp(
-      "Everything sent to it comes back first, as with some RS-485 adapters.", visibility: HelpTopic.visibility))
-  var echo = false
-  @Option(
-    help: ArgumentHelp(
-      "Send each message in this many pieces, 1 to 64.", valueName: "number", visibility: HelpTopic.visibility))
-  var pieces = 1
-  @Option(
-    help: ArgumentHelp("Time between two pieces; default: 30ms.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Flag(help: .rare("While it sleeps, send each request back unchanged.")) var sleepEcho = false
+  @Flag(help: .rare("Everything sent to it comes back first, as with some RS-485 adapters.")) var echo = false
+  @Option(help: .rare("number", "Send each message in this many pieces, 1 to 64.")) var pieces = 1
+  @Option(help: .rare("time", "Time between two pieces; default: 30ms."), transform: TimeArgument.read)
   var pieceGap: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "Send this unrequested before each message: a message of the description by its name, or hexadecimal bytes.",
-      valueName: "message|hex", visibility: HelpTopic.visibility))
+    help: .rare(
+      "message|hex",
+      "Send this unrequested before each message: a message of the description by its name, or hexadecimal bytes."))
   var push: [String] = []
-  @Flag(
-    help: ArgumentHelp(
-      "Send the bytes of --push in the middle of each message instead.", visibility: HelpTopic.visibility))
-  var pushAmid = false
-  @Flag(help: ArgumentHelp("Leave out the first half of the first message.", visibility: HelpTopic.visibility))
-  var cutFirst = false
+  @Flag(help: .rare("Send the bytes of --push in the middle of each message instead.")) var pushAmid = false
+  @Flag(help: .rare("Leave out the first half of the first message.")) var cutFirst = false
   @Option(
-    help: ArgumentHelp(
-      "Refuse this request, with this message if the protocol has several refusals; can be repeated.",
-      valueName: "request[=message]", visibility: HelpTopic.visibility))
+    help: .rare(
+      "request[=message]",
+      "Refuse this request, with this message if the protocol has several refusals; can be repeated."))
   var refuse: [String] = []
-  @Option(
-    help: ArgumentHelp(
-      "Don't reply to this request; can be repeated.", valueName: "request", visibility: HelpTopic.visibility))
-  var unanswered: [String] = []
-  @Option(
-    help: ArgumentHelp(
-      "Refuse this many requests at first, as if half a command were in its buffer.", valueName: "number",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("request", "Don't reply to this request; can be repeated.")) var unanswered: [String] = []
+  @Option(help: .rare("number", "Refuse this many requests at first, as if half a command were in its buffer."))
   var refuseFirst = 0
   @Flag(
-    help: ArgumentHelp(
-      "Send like an older accessory: leave out the fields that the description has as optional or in a tail.",
-      visibility: HelpTopic.visibility))
+    help: .rare("Send like an older accessory: leave out the fields that the description has as optional or in a tail.")
+  )
   var old = false
-  @Option(
-    help: ArgumentHelp(
-      "Send like a newer accessory: add these bytes to the end of a message.",
-      valueName: "message=hex", visibility: HelpTopic.visibility))
+  @Option(help: .rare("message=hex", "Send like a newer accessory: add these bytes to the end of a message."))
   var surplus: [String] = []
   @Option(
-    help: ArgumentHelp(
-      "Lose requests that come less than this time after a message.", valueName: "time",
-      visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+    help: .rare("time", "Lose requests that come less than this time after a message."), transform: TimeArgument.read)
   var deaf: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "After a request send nothing unrequested for this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "After a request send nothing unrequested for this time."), transform: TimeArgument.read)
   var quiet: TimeArgument?
 
   func validate() throws {

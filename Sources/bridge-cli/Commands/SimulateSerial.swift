@@ -10,37 +10,17 @@ import Glibc
 
 /// Options of all simulators on a pseudo-terminal.
 struct SimulatorOptions: ParsableArguments {
+  @Option(help: .value("path", "Keep a link to the terminal at this path."), completion: .file()) var link: String?
+  @Option(help: .rare("time", "Delay every reply by this time."), transform: TimeArgument.read) var delay: TimeArgument?
+  @Option(help: .rare("share", "Share of what it sends that is lost, 0 to 1.")) var drop = 0.0
+  @Option(help: .rare("share", "Share of what it sends in which a bit is changed, 0 to 1.")) var corrupt = 0.0
   @Option(
-    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
-  var link: String?
-  @Option(
-    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
-  var delay: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "Share of what it sends that is lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
-  var drop = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Share of what it sends in which a bit is changed, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility)
-  )
-  var corrupt = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when",
-      visibility: HelpTopic.visibility),
+    help: .rare("when", "When to unplug: after this time, or in the middle of the reply to this request."),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
-  @Option(
-    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+  @Option(help: .rare("time", "Plug in again this long after an unplug."), transform: TimeArgument.read)
   var replugAfter: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "The seed of an earlier run, to repeat its random faults.", valueName: "number", visibility: HelpTopic.visibility)
-  )
-  var seed: UInt64?
+  @Option(help: .rare("number", "The seed of an earlier run, to repeat its random faults.")) var seed: UInt64?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -24,21 +24,13 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli trace ./acc --pcapng - | wireshark -k -i -
       """)
 
-  @Argument(
-    help: ArgumentHelp("The accessory, or a recording.", valueName: "device-or-file"),
-    completion: CompletionWords.devices)
+  @Argument(help: .value("device-or-file", "The accessory, or a recording."), completion: CompletionWords.devices)
   var source: String?
-  @Option(
-    help: ArgumentHelp("Record to the end of this file.", valueName: "file"),
-    completion: .file())
-  var record: String?
-  @Option(
-    help: ArgumentHelp(
-      "Write a file for Wireshark; - is standard output.",
-      valueName: "file"), completion: .file())
+  @Option(help: .value("file", "Record to the end of this file."), completion: .file()) var record: String?
+  @Option(help: .value("file", "Write a file for Wireshark; - is standard output."), completion: .file())
   var pcapng: String?
   @Option(
-    help: ArgumentHelp("Like --ask, and ask for status and battery again at this interval.", valueName: "time"),
+    help: .value("time", "Like --ask, and ask for status and battery again at this interval."),
     transform: TimeArgument.read)
   var poll: TimeArgument?
   @Flag(help: "Ask for identity, status and battery, so that there is something to see.")

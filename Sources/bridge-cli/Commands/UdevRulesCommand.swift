@@ -20,27 +20,17 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
         bridge-cli profile udev-rules --profile my-gadget --no-systemd --group plugdev
       """)
 
-  @Option(
-    help: ArgumentHelp("Only for this profile; can be repeated.", valueName: "name"),
-    completion: CompletionWords.profiles)
+  @Option(help: .value("name", "Only for this profile; can be repeated."), completion: CompletionWords.profiles)
   var profile: [String] = []
   @Flag(help: "Only for profiles that come with this command.")
   var builtIn = false
-  @Option(help: ArgumentHelp("The group of the device nodes.", valueName: "name"))
-  var group = UdevRules().group
-  @Option(
-    help: ArgumentHelp("The mode of the device nodes, in octal.", valueName: "mode", visibility: HelpTopic.visibility),
-    transform: ModeArgument.read)
+  @Option(help: .value("name", "The group of the device nodes.")) var group = UdevRules().group
+  @Option(help: .rare("mode", "The mode of the device nodes, in octal."), transform: ModeArgument.read)
   var mode = ModeArgument(bits: UdevRules().mode)
-  @Option(help: ArgumentHelp("The unit that systemd starts.", valueName: "name", visibility: HelpTopic.visibility))
-  var unit: String?
+  @Option(help: .rare("name", "The unit that systemd starts.")) var unit: String?
   @Flag(help: "Don't have systemd start anything.")
   var noSystemd = false
-  @Option(
-    help: ArgumentHelp(
-      "Without systemd: have udev run this bridge-cli.",
-      valueName: "path"), completion: .file())
-  var run: String?
+  @Option(help: .value("path", "Without systemd: have udev run this bridge-cli."), completion: .file()) var run: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -31,9 +31,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   var watch = false
   @Flag(help: "With --watch: end when the accessory is unplugged.")
   var once = false
-  @Option(
-    help: ArgumentHelp("With --watch: ask at this interval.", valueName: "time"),
-    transform: TimeArgument.read)
+  @Option(help: .value("time", "With --watch: ask at this interval."), transform: TimeArgument.read)
   var poll: TimeArgument?
   @OptionGroup var past: HistoryOptions
   @OptionGroup var transport: TransportOptions

@@ -28,9 +28,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   @Flag(help: "Show everything on USB except hubs, like list --all.")
   var all = false
   @Option(
-    help: ArgumentHelp(
-      "Run this program at each connect, disconnect, alarm and low battery.", valueName: "program"),
-    completion: .file()
+    help: .value("program", "Run this program at each connect, disconnect, alarm and low battery."), completion: .file()
   )
   var exec: String?
   @OptionGroup var alarms: AlarmOptions

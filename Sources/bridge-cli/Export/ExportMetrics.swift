@@ -19,27 +19,16 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
         bridge-cli export metrics --listen 0.0.0.0:9879 --allow 10.0.0.7 --host gateway.local
       """)
 
-  @Option(
-    help: ArgumentHelp("Write this file, whose name ends in .prom.", valueName: "file"),
-    completion: .file(extensions: ["prom"]))
+  @Option(help: .value("file", "Write this file, whose name ends in .prom."), completion: .file(extensions: ["prom"]))
   var textfile: String?
-  @Option(
-    help: ArgumentHelp("Serve the metrics at this address; may be repeated.", valueName: "place"),
-    transform: ListeningPlace.read)
+  @Option(help: .value("place", "Serve the metrics at this address; may be repeated."), transform: ListeningPlace.read)
   var listen: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp(
-      "Let machines of this network connect; may be repeated.", valueName: "net"),
-    transform: NetworkArgument.read)
+    help: .value("net", "Let machines of this network connect; may be repeated."), transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
+  @Option(help: .value("name", "Also answer requests for this host name; may be repeated.")) var host: [String] = []
   @Option(
-    help: ArgumentHelp(
-      "Also answer requests for this host name; may be repeated.",
-      valueName: "name"))
-  var host: [String] = []
-  @Option(
-    help: ArgumentHelp(
-      "Write the file at this interval, instead of after each change.", valueName: "time"),
+    help: .value("time", "Write the file at this interval, instead of after each change."),
     transform: SecondsArgument.read)
   var interval: SecondsArgument?
   @Flag(help: "Write the metrics once, and end.")

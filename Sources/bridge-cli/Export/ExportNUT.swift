@@ -21,23 +21,16 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Listen here; may be repeated; default: 127.0.0.1:3493.", valueName: "place"),
-    transform: ListeningPlace.read)
+    help: .value("place", "Listen here; may be repeated; default: 127.0.0.1:3493."), transform: ListeningPlace.read)
   var listen: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp(
-      "Let machines of this network connect; may be repeated.", valueName: "net"),
-    transform: NetworkArgument.read)
+    help: .value("net", "Let machines of this network connect; may be repeated."), transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
-    help: ArgumentHelp(
-      "An accessory that may make machines shut down; may be repeated.",
-      valueName: "name"), completion: CompletionWords.devices)
+    help: .value("name", "An accessory that may make machines shut down; may be repeated."),
+    completion: CompletionWords.devices)
   var ups: [String] = []
-  @Option(
-    help: ArgumentHelp(
-      "Names and passwords of clients, as in NUT's upsd.users.", valueName: "file"),
-    completion: .file())
+  @Option(help: .value("file", "Names and passwords of clients, as in NUT's upsd.users."), completion: .file())
   var users: String?
   @OptionGroup var services: ExportedServices
   @OptionGroup var output: OutputOptions

@@ -9,10 +9,7 @@ import CommandOutput
 
 /// Options that name the services whose accessories are exported.
 struct ExportedServices: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The socket of the service to read from; may be repeated.",
-      valueName: "path"), completion: .file())
+  @Option(help: .value("path", "The socket of the service to read from; may be repeated."), completion: .file())
   var socket: [String] = []
 
   var places: [String] { socket.isEmpty ? ServicePlace.allReadings() : socket }

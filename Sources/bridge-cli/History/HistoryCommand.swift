@@ -19,14 +19,10 @@ struct HistoryCommand: AsyncParsableCommand, JSONCommand {
   @OptionGroup var device: DeviceArgument
   @Argument(help: "Show only these readings; needs the device, too.")
   var names: [String] = []
-  @Option(
-    help: ArgumentHelp("How far back, up to 24h.", valueName: "time"), transform: HistoryArgument.read)
-  var last: HistoryArgument?
+  @Option(help: .value("time", "How far back, up to 24h."), transform: HistoryArgument.read) var last: HistoryArgument?
   @Flag(help: "Print comma-separated values, with the time in the first column.")
   var csv = false
-  @Option(
-    help: ArgumentHelp("Write a picture (SVG) to this new file.", valueName: "file"),
-    completion: .file(extensions: ["svg"]))
+  @Option(help: .value("file", "Write a picture (SVG) to this new file."), completion: .file(extensions: ["svg"]))
   var plot: String?
   @OptionGroup var output: OutputOptions
 

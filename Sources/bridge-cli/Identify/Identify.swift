@@ -22,19 +22,11 @@ struct Identify: AsyncParsableCommand, JSONCommand {
         bridge-cli profile identify ttyUSB0 --only jbd,daly --write
       """)
 
-  @Argument(
-    help: ArgumentHelp("The port; may be left out with --dry-run.", valueName: "port"),
-    completion: CompletionWords.ports)
+  @Argument(help: .value("port", "The port; may be left out with --dry-run."), completion: CompletionWords.ports)
   var port: String?
-  @Option(help: ArgumentHelp("Look for these kinds only.", valueName: "kind,…"), transform: KindsArgument.read)
-  var only: KindsArgument?
-  @Option(help: ArgumentHelp("Don't look for these kinds.", valueName: "kind,…"), transform: KindsArgument.read)
-  var skip: KindsArgument?
-  @Option(
-    help: ArgumentHelp(
-      "The timeout of each request, and the time to listen.",
-      valueName: "time"),
-    transform: TimeArgument.read)
+  @Option(help: .value("kind,…", "Look for these kinds only."), transform: KindsArgument.read) var only: KindsArgument?
+  @Option(help: .value("kind,…", "Don't look for these kinds."), transform: KindsArgument.read) var skip: KindsArgument?
+  @Option(help: .value("time", "The timeout of each request, and the time to listen."), transform: TimeArgument.read)
   var timeout: TimeArgument?
   @Flag(name: [.short, .long], help: "Don't ask before sending.")
   var yes = false
@@ -42,8 +34,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var dryRun = false
   @Flag(help: "Save the profile in the user's folder, unless that has a profile of the same name.")
   var write = false
-  @Option(help: ArgumentHelp("The name of the profile; default: my-KIND.", valueName: "name"))
-  var name: String?
+  @Option(help: .value("name", "The name of the profile; default: my-KIND.")) var name: String?
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 

@@ -7,9 +7,8 @@ import ArgumentParser
 struct AlarmOptions: ParsableArguments {
   @Option(
     name: .customLong("alarm"),
-    help: ArgumentHelp(
-      "Raise an alarm by this rule, like 'battery < 20 %'; may be repeated.",
-      valueName: "rule"), transform: AlarmOptions.rule)
+    help: .value("rule", "Raise an alarm by this rule, like 'battery < 20 %'; may be repeated."),
+    transform: AlarmOptions.rule)
   var rules: [AlarmRule] = []
 
   func validate() throws {

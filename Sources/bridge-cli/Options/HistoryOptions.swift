@@ -5,19 +5,12 @@ import ArgumentParser
 /// What was read before now, and how it is shown: `battery` and `values` take these, `history` has its own.
 struct HistoryOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Show a graph of what the service has read in the last TIME, up to 24h; without a time: 24h.",
-      valueName: "time", visibility: HelpTopic.visibility),
+    help: .rare("time", "Show a graph of what the service has read in the last TIME, up to 24h; without a time: 24h."),
     transform: HistoryArgument.read)
   var history: HistoryArgument?
-  @Flag(
-    help: ArgumentHelp(
-      "With --history: print comma-separated values, with the time in the first column.",
-      visibility: HelpTopic.visibility))
-  var csv = false
+  @Flag(help: .rare("With --history: print comma-separated values, with the time in the first column.")) var csv = false
   @Option(
-    help: ArgumentHelp(
-      "With --history: write a picture (SVG) to this new file.", valueName: "file", visibility: HelpTopic.visibility),
+    help: .rare("file", "With --history: write a picture (SVG) to this new file."),
     completion: .file(extensions: ["svg"]))
   var plot: String?
 

@@ -10,9 +10,6 @@ import CommandOutput
 
 /// The argument that names the device.
 struct DeviceArgument: ParsableArguments {
-  @Argument(
-    help: ArgumentHelp(
-      "The accessory, if there are several.",
-      valueName: "device"), completion: CompletionWords.devices)
+  @Argument(help: .value("device", "The accessory, if there are several."), completion: CompletionWords.devices)
   var text: String?
 }

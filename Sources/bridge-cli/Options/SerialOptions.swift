@@ -11,61 +11,49 @@ struct SerialOptions: ParsableArguments {
   static let title = "Line options"
 
   @Option(
-    help: ArgumentHelp(
-      "The protocol (see drivers), or a file that describes it; for options of the line see help line.",
-      valueName: "name"), completion: CompletionWords.drivers)
+    help: .value(
+      "name", "The protocol (see drivers), or a file that describes it; for options of the line see help line."),
+    completion: CompletionWords.drivers)
   var driver: String?
   @Option(
     name: [.customShort("b", allowingJoined: true), .long],
-    help: ArgumentHelp(
-      "Bits per second, any rate that the port can do; default: the profile's, or 115200.", valueName: "rate",
-      visibility: HelpTopic.visibility))
+    help: .rare("rate", "Bits per second, any rate that the port can do; default: the profile's, or 115200."))
   var baud: UInt32?
   @Option(
     name: [.customShort("d", allowingJoined: true), .long],
-    help: ArgumentHelp(
-      "Data bits of a character, 5 to 8; default: the profile's, or 8.", valueName: "bits",
-      visibility: HelpTopic.visibility))
+    help: .rare("bits", "Data bits of a character, 5 to 8; default: the profile's, or 8."))
   var dataBits: Int?
   @Option(
     name: [.customShort("p", allowingJoined: true), .long],
-    help: ArgumentHelp(
-      "Parity bit; default: the profile's, or none. n, o and e are short for none, odd and even.",
-      visibility: HelpTopic.visibility))
+    help: .rare("Parity bit; default: the profile's, or none. n, o and e are short for none, odd and even."))
   var parity: TerminalConfiguration.Parity?
   @Option(
     name: [.customShort("s", allowingJoined: true), .long],
-    help: ArgumentHelp(
-      "Stop bits of a character, 1 or 2; default: the profile's, or 1.", valueName: "bits",
-      visibility: HelpTopic.visibility))
+    help: .rare("bits", "Stop bits of a character, 1 or 2; default: the profile's, or 1."))
   var stopBits: Int?
   @Option(
     name: [.customShort("f", allowingJoined: true), .long],
-    help: ArgumentHelp(
+    help: .rare(
+      "kind",
       """
       Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); default: the profile's, or none. n, h \
       and x are short for none, hardware and software.
-      """,
-      valueName: "kind", visibility: HelpTopic.visibility))
+      """))
   var flow: TerminalConfiguration.FlowControl?
   @Option(
-    help: ArgumentHelp(
-      "DTR after opening; keep leaves it as it is, also when closing; default: the profile's, or keep.",
-      valueName: "state", visibility: HelpTopic.visibility))
+    help: .rare(
+      "state", "DTR after opening; keep leaves it as it is, also when closing; default: the profile's, or keep."))
   var dtr: TerminalConfiguration.ModemLineSetting?
-  @Option(
-    help: ArgumentHelp(
-      "RTS after opening; default: the profile's, or keep.", valueName: "state", visibility: HelpTopic.visibility))
+  @Option(help: .rare("state", "RTS after opening; default: the profile's, or keep."))
   var rts: TerminalConfiguration.ModemLineSetting?
   @Option(
-    help: ArgumentHelp(
-      "RS-485: the level of RTS while sending, high or low; optionally milliseconds before and after, like high,1,1.",
-      valueName: "level", visibility: HelpTopic.visibility), transform: RS485Argument.read)
+    help: .rare(
+      "level",
+      "RS-485: the level of RTS while sending, high or low; optionally milliseconds before and after, like high,1,1."),
+    transform: RS485Argument.read)
   var rs485: RS485Argument?
   @Option(
-    help: ArgumentHelp(
-      "Wait this long after opening, for a board that resets when it is opened.", valueName: "time",
-      visibility: HelpTopic.visibility),
+    help: .rare("time", "Wait this long after opening, for a board that resets when it is opened."),
     transform: TimeArgument.read)
   var settle: TimeArgument?
 

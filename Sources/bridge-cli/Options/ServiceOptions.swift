@@ -11,62 +11,48 @@ extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// Options of a service.
 struct ServiceOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The path of the socket that the service listens on.", valueName: "path", visibility: HelpTopic.visibility),
-    completion: .file())
+  @Option(help: .rare("path", "The path of the socket that the service listens on."), completion: .file())
   var socket: String?
   @Option(
-    help: ArgumentHelp(
-      "The path of the read-only socket, or none; default: readings.socket beside bridge.socket.",
-      valueName: "path", visibility: HelpTopic.visibility), completion: .file())
+    help: .rare("path", "The path of the read-only socket, or none; default: readings.socket beside bridge.socket."),
+    completion: .file())
   var readingsSocket: String?
   @Option(
-    help: ArgumentHelp(
-      "The service's configuration; default: service.yaml in ~/.config/accessory-bridge or /etc/accessory-bridge.",
-      valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
+    help: .value(
+      "file",
+      "The service's configuration; default: service.yaml in ~/.config/accessory-bridge or /etc/accessory-bridge."),
+    completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
   @Option(
-    help: ArgumentHelp(
-      "The time between readings; off: only when asked; default: the profile's.", valueName: "time"),
+    help: .value("time", "The time between readings; off: only when asked; default: the profile's."),
     transform: PollArgument.read)
   var poll: PollArgument?
   @Option(
-    help: ArgumentHelp(
-      "How often to try again after a disconnect: a number, forever or off; default: the profile's, or 3.",
-      valueName: "tries", visibility: HelpTopic.visibility), transform: TriesArgument.read)
+    help: .rare(
+      "tries", "How often to try again after a disconnect: a number, forever or off; default: the profile's, or 3."),
+    transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
   @Option(
-    help: ArgumentHelp(
-      "The pause before each try; default: the profile's, or 1s.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+    help: .rare("time", "The pause before each try; default: the profile's, or 1s."), transform: TimeArgument.read)
   var reconnectInterval: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "The factor from each pause to the next, 1 to 10; default: the profile's, or 1.", valueName: "number",
-      visibility: HelpTopic.visibility),
+    help: .rare("number", "The factor from each pause to the next, 1 to 10; default: the profile's, or 1."),
     transform: BackoffArgument.read)
   var reconnectBackoff: BackoffArgument?
   @Option(
-    help: ArgumentHelp(
-      "How often to try again if opening fails: a number, forever or off; default: the profile's, or 3.",
-      valueName: "tries", visibility: HelpTopic.visibility), transform: TriesArgument.read)
+    help: .rare(
+      "tries", "How often to try again if opening fails: a number, forever or off; default: the profile's, or 3."),
+    transform: TriesArgument.read)
   var retryTries: TriesArgument?
   @Option(
-    help: ArgumentHelp(
-      "The pause before each try; default: the profile's, or 1s.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
+    help: .rare("time", "The pause before each try; default: the profile's, or 1s."), transform: TimeArgument.read)
   var retryInterval: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "The factor from each pause to the next, 1 to 10; default: the profile's, or 1.", valueName: "number",
-      visibility: HelpTopic.visibility),
+    help: .rare("number", "The factor from each pause to the next, 1 to 10; default: the profile's, or 1."),
     transform: BackoffArgument.read)
   var retryBackoff: BackoffArgument?
   @OptionGroup var alarms: AlarmOptions
-  @Option(
-    help: ArgumentHelp(
-      "How much to log: debug, info, notice, warning or error.", valueName: "level", visibility: HelpTopic.visibility))
+  @Option(help: .rare("level", "How much to log: debug, info, notice, warning or error."))
   var logLevel = Logger.Level.info
 
   func validate() throws {

@@ -13,34 +13,26 @@ struct TransportOptions: ParsableArguments {
   static let title = "Transport options"
 
   @Option(
-    help: ArgumentHelp(
-      "The transport of an accessory that has two: tty, its serial port (the default), or usb, its USB endpoints.",
-      valueName: "kind", visibility: HelpTopic.visibility))
+    help: .rare(
+      "kind",
+      "The transport of an accessory that has two: tty, its serial port (the default), or usb, its USB endpoints."))
   var transport: TransportKind?
-  @Option(
-    help: ArgumentHelp(
-      "USB: the interface; default: the first vendor-specific one that fits.", valueName: "number",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("number", "USB: the interface; default: the first vendor-specific one that fits."))
   var interface: UInt8?
   @Option(
-    help: ArgumentHelp(
-      "USB: the endpoints, IN and OUT, like 0x81,0x02; default: the interface's first.", valueName: "pair",
-      visibility: HelpTopic.visibility),
+    help: .rare("pair", "USB: the endpoints, IN and OUT, like 0x81,0x02; default: the interface's first."),
     transform: EndpointsArgument.read)
   var endpoints: EndpointsArgument?
+  @Option(help: .rare("number", "USB: the interface's alternate setting.")) var alternate: UInt8?
   @Option(
-    help: ArgumentHelp("USB: the interface's alternate setting.", valueName: "number", visibility: HelpTopic.visibility)
-  )
-  var alternate: UInt8?
-  @Option(
-    help: ArgumentHelp(
-      "USB: a stream, one message per transfer, or messages padded to a packet; default: by the interface's class.",
-      valueName: "shape", visibility: HelpTopic.visibility))
+    help: .rare(
+      "shape",
+      "USB: a stream, one message per transfer, or messages padded to a packet; default: by the interface's class."))
   var shape: USBTransportConfiguration.Shape?
   @Option(
-    help: ArgumentHelp(
-      "Bluetooth: the UUIDs of the service and of the characteristics to write and to listen to, SERVICE,WRITE,NOTIFY.",
-      valueName: "uuids", visibility: HelpTopic.visibility),
+    help: .rare(
+      "uuids",
+      "Bluetooth: the UUIDs of the service and of the characteristics to write and to listen to, SERVICE,WRITE,NOTIFY."),
     transform: GATTArgument.read)
   var gatt: GATTArgument?
 

@@ -9,23 +9,14 @@ import Glibc
 struct USBOptions: ParsableArguments {
   @Flag(help: "Simulate a real USB device. Needs root and 'modprobe vhci-hcd'.")
   var usb = false
-  @Flag(
-    help: ArgumentHelp(
-      "With --usb: a serial port of the communications class, /dev/ttyACM.", visibility: HelpTopic.visibility))
-  var tty = false
-  @Flag(help: ArgumentHelp("With --usb: a HID device with reports of 1024 bytes.", visibility: HelpTopic.visibility))
-  var hid = false
-  @Flag(help: ArgumentHelp("With --usb: an FTDI serial adapter, /dev/ttyUSB.", visibility: HelpTopic.visibility))
-  var ftdi = false
+  @Flag(help: .rare("With --usb: a serial port of the communications class, /dev/ttyACM.")) var tty = false
+  @Flag(help: .rare("With --usb: a HID device with reports of 1024 bytes.")) var hid = false
+  @Flag(help: .rare("With --usb: an FTDI serial adapter, /dev/ttyUSB.")) var ftdi = false
   @Option(
-    help: ArgumentHelp(
-      "USB vendor ID; default: 1209, which has product IDs for tests.", valueName: "hex",
-      visibility: HelpTopic.visibility),
+    help: .rare("hex", "USB vendor ID; default: 1209, which has product IDs for tests."),
     transform: USBNumberArgument.read)
   var vendorID: USBNumberArgument?
-  @Option(
-    help: ArgumentHelp("USB product ID; default: 0001 to 0003.", valueName: "hex", visibility: HelpTopic.visibility),
-    transform: USBNumberArgument.read)
+  @Option(help: .rare("hex", "USB product ID; default: 0001 to 0003."), transform: USBNumberArgument.read)
   var productID: USBNumberArgument?
 
   func validate() throws {
@@ -58,15 +49,8 @@ struct USBOptions: ParsableArguments {
 
 /// What goes wrong on the bus of a simulated USB device.
 struct USBFaultOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "With --usb: halt the endpoint at this request.", valueName: "number", visibility: HelpTopic.visibility))
-  var stall: Int?
-  @Option(
-    help: ArgumentHelp(
-      "With --usb: lose the reply to this request in a bus error.", valueName: "number",
-      visibility: HelpTopic.visibility))
-  var protocolError: Int?
+  @Option(help: .rare("number", "With --usb: halt the endpoint at this request.")) var stall: Int?
+  @Option(help: .rare("number", "With --usb: lose the reply to this request in a bus error.")) var protocolError: Int?
 
   func validate() throws {
     guard stall ?? 1 > 0, protocolError ?? 1 > 0 else { throw ValidationError("requests are counted from 1") }

@@ -5,9 +5,6 @@ import ArgumentParser
 /// How long an absent accessory is waited for.
 struct WaitOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "If the accessory is absent, wait up to this long for it.",
-      valueName: "time"),
-    transform: SecondsArgument.read)
+    help: .value("time", "If the accessory is absent, wait up to this long for it."), transform: SecondsArgument.read)
   var wait: SecondsArgument?
 }

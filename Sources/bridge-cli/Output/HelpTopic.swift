@@ -56,6 +56,15 @@ enum HelpTopic: String, CaseIterable {
   }
 }
 
+extension ArgumentHelp {
+  /// Help on a rare option, or one of a topic: `HelpTopic.visibility` says where it is shown.
+  static func rare(_ text: String) -> ArgumentHelp { ArgumentHelp(text, visibility: HelpTopic.visibility) }
+  /// The same for an option whose value is called `name` in usage texts.
+  static func rare(_ name: String, _ text: String) -> ArgumentHelp {
+    ArgumentHelp(text, valueName: name, visibility: HelpTopic.visibility)
+  }
+}
+
 private struct LineTopic: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "line",

@@ -22,35 +22,25 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
         sudo bridge-cli replay session.trace --usb --tty
       """)
 
-  @Argument(help: ArgumentHelp("The recording.", valueName: "file"), completion: .file())
-  var file: String
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
-  var link: String?
-  @Option(
-    help: ArgumentHelp(
-      "Listen for one TCP client at a time.", valueName: "host:port"),
-    transform: PlaceArgument.read)
+  @Argument(help: .value("file", "The recording."), completion: .file()) var file: String
+  @Option(help: .value("path", "Keep a link to the terminal at this path."), completion: .file()) var link: String?
+  @Option(help: .value("host:port", "Listen for one TCP client at a time."), transform: PlaceArgument.read)
   var tcp: PlaceArgument?
   @OptionGroup var usb: USBOptions
   @Option(
-    help: ArgumentHelp("How many times as fast as the recording; max: without pauses.", valueName: "factor"),
+    help: .value("factor", "How many times as fast as the recording; max: without pauses."),
     transform: SpeedArgument.read)
   var speed = SpeedArgument(speed: .times(1))
   @Flag(help: "Let the host send more after the end.")
   var openEnd = false
   @Option(
-    help: ArgumentHelp(
-      "End with exit status 75 when the host is silent for this long.", valueName: "time"),
-    transform: TimeArgument.read)
+    help: .value("time", "End with exit status 75 when the host is silent for this long."), transform: TimeArgument.read
+  )
   var patience: TimeArgument?
   @Option(
-    help: ArgumentHelp(
-      "The protocol; default: as the recording says.",
-      valueName: "name|file"), completion: CompletionWords.drivers)
+    help: .value("name|file", "The protocol; default: as the recording says."), completion: CompletionWords.drivers)
   var driver: String?
-  @Option(
-    help: ArgumentHelp("Serial number.", valueName: "text"))
-  var serial: String?
+  @Option(help: .value("text", "Serial number.")) var serial: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

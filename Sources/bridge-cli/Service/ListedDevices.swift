@@ -13,13 +13,12 @@ import Logging
 struct ListedDevices: ParsableArguments {
   @Option(
     name: .customLong("device"),
-    help: ArgumentHelp(
-      "Hold the device at this address, and no others, like tcp:10.0.0.7:5000[=PROFILE]; may be repeated.",
-      valueName: "address"),
+    help: .value(
+      "address", "Hold the device at this address, and no others, like tcp:10.0.0.7:5000[=PROFILE]; may be repeated."),
     transform: ListedAddress.read)
   var addresses: [ListedAddress] = []
   @Option(
-    help: ArgumentHelp("Hold the devices that this file names, and no others.", valueName: "file"),
+    help: .value("file", "Hold the devices that this file names, and no others."),
     completion: .file(extensions: ["yaml", "yml"]))
   var devices: String?
 

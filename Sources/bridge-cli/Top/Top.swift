@@ -22,10 +22,8 @@ struct Top: AsyncParsableCommand {
         bridge-cli top --filter attached
       """)
 
-  @Option(help: ArgumentHelp("Sort by name, charge, age or alarm.", valueName: "order"))
-  var sort = TopSort.name
-  @Option(help: ArgumentHelp("Show only accessories with these words.", valueName: "words"))
-  var filter: String = ""
+  @Option(help: .value("order", "Sort by name, charge, age or alarm.")) var sort = TopSort.name
+  @Option(help: .value("words", "Show only accessories with these words.")) var filter: String = ""
   @OptionGroup var alarms: AlarmOptions
   @Flag(help: .hidden)
   var json = false

@@ -17,34 +17,30 @@ enum MQTTVersion: String, CaseIterable, ExpressibleByArgument {
 /// Which broker, and how to connect with it.
 struct BrokerOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// for TLS; default: the variable \(Self.variable).",
-      valueName: "url"))
+    help: .value(
+      "url", "The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// for TLS; default: the variable \(Self.variable)."))
   var broker: String?
   @Option(
-    help: ArgumentHelp(
+    help: .value(
+      "file",
       "A file whose first line is the user's password; others may not read it. Default: the systemd credential "
-        + "\(SecretFile.credential).", valueName: "file"), completion: .file())
+        + "\(SecretFile.credential)."), completion: .file())
   var passwordFile: String?
   @Option(
-    help: ArgumentHelp(
-      "A file with the certificate authorities that may sign the broker's certificate; default: the system's.",
-      valueName: "file"),
+    help: .value(
+      "file", "A file with the certificate authorities that may sign the broker's certificate; default: the system's."),
     completion: .file())
   var ca: String?
-  @Option(
-    help: ArgumentHelp("This client's certificate, for brokers that ask for one.", valueName: "file"),
-    completion: .file())
+  @Option(help: .value("file", "This client's certificate, for brokers that ask for one."), completion: .file())
   var certificate: String?
   @Option(
-    help: ArgumentHelp("The key of the certificate, without a password; others may not read it.", valueName: "file"),
-    completion: .file())
+    help: .value("file", "The key of the certificate, without a password; others may not read it."), completion: .file()
+  )
   var key: String?
   @Option(help: .hidden)
   var mqttVersion: MQTTVersion?
   @Option(
-    help: ArgumentHelp(
-      "After this many seconds without a message, check that the broker is there, 5 to 3600.", valueName: "seconds"))
+    help: .value("seconds", "After this many seconds without a message, check that the broker is there, 5 to 3600."))
   var keepalive: Int = 60
 
   func validate() throws {

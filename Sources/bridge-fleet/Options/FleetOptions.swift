@@ -7,11 +7,8 @@ import CommandOutput
 
 /// Which fleet is looked at, for commands that run anywhere.
 struct FleetOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp("Only this gateway; the beginning of its name is enough.", valueName: "name"))
-  var gateway: String?
-  @Option(
-    help: ArgumentHelp("How long to wait for the broker.", valueName: "time"), transform: WaitArgument.read)
+  @Option(help: .value("name", "Only this gateway; the beginning of its name is enough.")) var gateway: String?
+  @Option(help: .value("time", "How long to wait for the broker."), transform: WaitArgument.read)
   var timeout: WaitArgument = .init(duration: .seconds(10))
   @OptionGroup(title: "Broker Options") var connection: BrokerOptions
 
@@ -49,8 +46,7 @@ enum RandomName {
 /// The argument that names an accessory of the fleet.
 struct FleetAccessoryArgument: ParsableArguments {
   @Argument(
-    help: ArgumentHelp(
-      "The accessory: [GATEWAY:]ID, or the beginning of its id; not needed when there is only one.",
-      valueName: "accessory"))
+    help: .value(
+      "accessory", "The accessory: [GATEWAY:]ID, or the beginning of its id; not needed when there is only one."))
   var text: String?
 }

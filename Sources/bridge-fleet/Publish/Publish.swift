@@ -31,29 +31,26 @@ struct Publish: AsyncParsableCommand, JSONCommand {
 
   @OptionGroup var connection: BrokerOptions
   @Option(
-    help: ArgumentHelp(
-      "Take these options from a file instead: broker, password_file, ca, certificate, key, gateway and so on.",
-      valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
+    help: .value(
+      "file", "Take these options from a file instead: broker, password_file, ca, certificate, key, gateway and so on."),
+    completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
   @Option(
-    help: ArgumentHelp(
-      "This gateway's name in topics; default: the host name with eight digits made from the machine id.",
-      valueName: "name"))
+    help: .value(
+      "name", "This gateway's name in topics; default: the host name with eight digits made from the machine id."))
   var gateway: String?
-  @Option(help: ArgumentHelp("The prefix of Home Assistant's discovery, or none.", valueName: "prefix"))
+  @Option(help: .value("prefix", "The prefix of Home Assistant's discovery, or none."))
   var discoveryPrefix: String = DiscoveryMessage.standardPrefix
   @Flag(help: "Let the broker retain only availability and discovery, not states and values.")
   var noRetain = false
   @Option(
-    help: ArgumentHelp(
-      "How long an accessory that is gone stays on the broker as offline; 0s: not at all.", valueName: "time"),
+    help: .value("time", "How long an accessory that is gone stays on the broker as offline; 0s: not at all."),
     transform: PeriodArgument.read)
   var forgetAfter: PeriodArgument = .init(argument: "7d")!
   @Option(
-    help: ArgumentHelp("The socket of the service; default: where bridge-cli looks for it.", valueName: "path"),
-    completion: .file())
+    help: .value("path", "The socket of the service; default: where bridge-cli looks for it."), completion: .file())
   var socket: String?
-  @Option(help: ArgumentHelp("How much to log: debug, info, notice, warning or error.", valueName: "level"))
+  @Option(help: .value("level", "How much to log: debug, info, notice, warning or error."))
   var logLevel = Logger.Level.info
   @OptionGroup var output: OutputOptions
 

@@ -20,12 +20,10 @@ struct Request: AsyncParsableCommand, JSONCommand {
         bridge-fleet request EV3 identify --timeout 30s --json
       """)
 
-  @Argument(help: ArgumentHelp("The accessory: [GATEWAY:]ID.", valueName: "accessory"))
-  var accessory: String
+  @Argument(help: .value("accessory", "The accessory: [GATEWAY:]ID.")) var accessory: String
   @Argument(help: "The command's name.")
   var command: String
-  @Argument(help: ArgumentHelp("The command's arguments.", valueName: "name=value"))
-  var arguments: [String] = []
+  @Argument(help: .value("name=value", "The command's arguments.")) var arguments: [String] = []
   @OptionGroup var fleet: FleetOptions
   @OptionGroup var output: OutputOptions
 

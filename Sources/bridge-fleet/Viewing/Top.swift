@@ -21,9 +21,8 @@ struct Top: AsyncParsableCommand {
         bridge-fleet top --gateway attic --filter offline
       """)
 
-  @Option(help: ArgumentHelp("Sort by name, charge, age or alarm.", valueName: "order"))
-  var sort = TopSort.name
-  @Option(help: ArgumentHelp("Show only accessories that have these words in their row or facts.", valueName: "words"))
+  @Option(help: .value("order", "Sort by name, charge, age or alarm.")) var sort = TopSort.name
+  @Option(help: .value("words", "Show only accessories that have these words in their row or facts."))
   var filter: String = ""
   @Flag(help: .hidden)
   var json = false
