@@ -9,24 +9,37 @@ package enum TextFolder {
   package static let fileLimit = 256
 
   /// Passes the contents of each file in the folder at `path` to `take`, sorted by name, with at most `limit` + 1
-  /// bytes. A missing folder counts as empty. Returns the files that can't be read, with the reasons; `what` names
-  /// their kind in messages, such as "a profile". Blocks.
+  /// bytes. `take` returns the name of what it has read. A missing folder counts as empty. Returns the errors of `take`,
+  /// the files that can't be read, and those whose name another one has, with the reasons; `what` names their kind in
+  /// messages, such as "a profile". Blocks.
   package static func read(
-    _ path: String, isStrict: Bool, limit: Int, what: String, _ take: (_ file: String, _ bytes: [UInt8]) -> Void
+    _ path: String, isStrict: Bool, limit: Int, what: String,
+    _ take: (_ file: String, _ bytes: [UInt8]) throws(ProfileProblems) -> String
   ) -> [ProfileProblem] {
     var problems: [ProfileProblem] = []
+    var places: [String: String] = [:]
     let note = { (file: String, message: String) in
-      problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
+      problems.append(ProfileProblem(file: file, message: message))
     }
     do throws(AccessoryError) {
       guard let folder = try TrustedFolder(path, isStrict: isStrict) else { return [] }
       let names = folder.names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }
       for name in names.prefix(fileLimit) {
         let file = path + "/" + name
+        let bytes: [UInt8]
         do throws(AccessoryError) {
-          take(file, try folder.read(name, limit: limit + 1))
+          bytes = try folder.read(name, limit: limit + 1)
         } catch {
           note(file, error.message)
+          continue
+        }
+        do throws(ProfileProblems) {
+          let its = try take(file, bytes)
+          if let other = places.updateValue(file, forKey: its) {
+            note(file, "\(other) also has \(what) with the name \(its), so this one is ignored")
+          }
+        } catch {
+          problems += error.problems
         }
       }
       if names.count > fileLimit {

@@ -11,7 +11,7 @@ public struct ProfileProblem: Error, Sendable, Hashable, CustomStringConvertible
   /// What is wrong, and what was expected.
   public var message: String
 
-  package init(file: String, line: Int?, column: Int?, message: String) {
+  package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
     (self.file, self.line, self.column, self.message) = (file, line, column, message)
   }
 

@@ -25,6 +25,18 @@ extension ValueReader {
     problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
   }
 
+  /// Reads a YAML text of up to 64 KiB by `body`. Throws its errors, up to 20, where there are some or `body` returns nil.
+  package mutating func read<Value>(
+    yaml bytes: [UInt8], _ body: (inout Self, YAMLNode) -> Value?
+  ) throws(ProfileProblems) -> Value {
+    do throws(YAMLError) {
+      if let value = body(&self, try YAMLReader.read(bytes)), problems.isEmpty { return value }
+    } catch {
+      report(error.mark, error.message)
+    }
+    throw ProfileProblems(problems: sortedProblems)
+  }
+
   /// Sets a variable, if a value was read.
   package func set<Value>(_ variable: inout Value, _ value: Value?) {
     if let value { variable = value }

@@ -30,13 +30,7 @@ package struct DeviceList: ValueReader {
     _ bytes: [UInt8], file: String, profiles: [String]
   ) throws(ProfileProblems) -> [Entry] {
     var reader = DeviceList(file: file, profiles: profiles)
-    do throws(YAMLError) {
-      let entries = reader.entries(try YAMLReader.read(bytes))
-      if reader.problems.isEmpty { return entries }
-    } catch {
-      reader.report(error.mark, error.message)
-    }
-    throw ProfileProblems(problems: reader.sortedProblems)
+    return try reader.read(yaml: bytes) { $0.entries($1) }
   }
 
   /// Reads the devices in a file. Throws the same problems, and one if the file can't be read. Blocks, so call it on a `SetupQueue`.

@@ -56,13 +56,7 @@ package struct SettingsFile: ValueReader {
     _ bytes: [UInt8], file: String, what: String, keys: [Key]
   ) throws(ProfileProblems) -> [Setting] {
     var reader = SettingsFile(file: file)
-    do throws(YAMLError) {
-      let settings = reader.settings(try YAMLReader.read(bytes), what, keys)
-      if reader.problems.isEmpty { return settings }
-    } catch {
-      reader.report(error.mark, error.message)
-    }
-    throw ProfileProblems(problems: reader.sortedProblems)
+    return try reader.read(yaml: bytes) { $0.settings($1, what, keys) }
   }
 
   /// Reads the settings in a file. Throws the same problems, and one if the file can't be read. Blocks, so call it on a `SetupQueue`.
@@ -75,7 +69,7 @@ package struct SettingsFile: ValueReader {
       return try SmallFile.read(path, limit: YAMLReader.sizeLimit + 1)
     } catch {
       let message = AccessoryError(errno: error, "it can't be read").message
-      throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
+      throw ProfileProblems(problems: [ProfileProblem(file: path, message: message)])
     }
   }
 

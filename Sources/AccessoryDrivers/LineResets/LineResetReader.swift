@@ -33,25 +33,12 @@ public struct LineResetReader: ValueReader {
   /// Reads a text of up to 64 KiB. `file` is its name in messages. Throws up to 20 mistakes at once.
   public static func read(_ bytes: [UInt8], file: String) throws(ProfileProblems) -> [LineReset] {
     var reader = LineResetReader(file: file)
-    do throws(YAMLError) {
-      let resets = reader.resets(try YAMLReader.read(bytes))
-      if reader.problems.isEmpty { return resets }
-    } catch {
-      reader.report(error.mark, error.message)
-    }
-    throw ProfileProblems(problems: reader.sortedProblems)
+    return try reader.read(yaml: bytes) { $0.resets($1) }
   }
 
   /// Reads a file. Throws the mistakes in it, or the reason why it can't be read. Blocks, so call it on a `SetupQueue`.
   public static func read(path: String) throws(ProfileProblems) -> [LineReset] {
-    let bytes: [UInt8]
-    do {
-      bytes = try SmallFile.read(path, limit: YAMLReader.sizeLimit + 1)
-    } catch {
-      let message = AccessoryError(errno: error, "it can't be read").message
-      throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
-    }
-    return try read(bytes, file: path)
+    try read(try SettingsFile.contents(of: path), file: path)
   }
 
   mutating func resets(_ node: YAMLNode) -> [LineReset] {

@@ -68,21 +68,12 @@ public struct ProfileLibrary: Sendable {
   }
 
   private mutating func read(_ path: String, _ isStrict: Bool) {
-    var places: [String: String] = [:]
-    let unread = TextFolder.read(path, isStrict: isStrict, limit: ProfileReader.sizeLimit, what: "a profile") {
-      file, bytes in
-      do throws(ProfileProblems) {
-        let profile = try ProfileReader.read(bytes, file: file, drivers: drivers, protocols: protocols)
-        if let other = places.updateValue(file, forKey: profile.name) {
-          let message = "\(other) also has a profile with the name \(profile.name), so this one is ignored"
-          problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
-        }
-        store.register(profile)
-        origins[profile.name] = .file(file)
-      } catch {
-        problems += error.problems
-      }
+    problems += TextFolder.read(path, isStrict: isStrict, limit: ProfileReader.sizeLimit, what: "a profile") {
+      file, bytes throws(ProfileProblems) in
+      let profile = try ProfileReader.read(bytes, file: file, drivers: drivers, protocols: protocols)
+      store.register(profile)
+      origins[profile.name] = .file(file)
+      return profile.name
     }
-    problems += unread
   }
 }

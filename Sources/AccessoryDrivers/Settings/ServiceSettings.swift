@@ -55,7 +55,7 @@ package struct ServiceSettings: Sendable, Hashable {
         guard let trusted = try TrustedFolder(folder, isStrict: isStrict) else { continue }
         return Found(path: path, bytes: try trusted.read(name, limit: YAMLReader.sizeLimit + 1))
       } catch {
-        throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: error.message)])
+        throw ProfileProblems(problems: [ProfileProblem(file: path, message: error.message)])
       }
     }
     return nil

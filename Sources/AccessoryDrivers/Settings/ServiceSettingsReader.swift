@@ -26,13 +26,7 @@ struct ServiceSettingsReader: ValueReader {
     _ bytes: [UInt8], file: String, drivers: DriverLibrary, profiles: [Profile]
   ) throws(ProfileProblems) -> ServiceSettings {
     var reader = ServiceSettingsReader(file: file, drivers: drivers, profiles: profiles)
-    do throws(YAMLError) {
-      let settings = reader.settings(try YAMLReader.read(bytes))
-      if reader.problems.isEmpty { return settings }
-    } catch {
-      reader.report(error.mark, error.message)
-    }
-    throw ProfileProblems(problems: reader.sortedProblems)
+    return try reader.read(yaml: bytes) { $0.settings($1) }
   }
 
   private init(file: String, drivers: DriverLibrary, profiles: [Profile]) {

@@ -12,7 +12,7 @@ public enum DescriptionCheck {
         ProfileProblem(file: file, line: $0.line, column: nil, message: $0.message)
       }
     } catch {
-      return [ProfileProblem(file: file, line: nil, column: nil, message: "the framings are invalid: \(error)")]
+      return [ProfileProblem(file: file, message: "the framings are invalid: \(error)")]
     }
   }
 }

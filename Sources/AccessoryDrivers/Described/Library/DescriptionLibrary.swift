@@ -66,22 +66,11 @@ public struct DescriptionLibrary: Sendable, Hashable {
   }
 
   private mutating func read(_ path: String, _ drivers: DriverLibrary, _ isStrict: Bool) {
-    var places: [String: String] = [:]
-    let unread = TextFolder.read(
-      path, isStrict: isStrict, limit: DescriptionReader.sizeLimit, what: "a protocol"
-    ) { file, bytes in
-      do throws(ProfileProblems) {
-        let described = try DescriptionReader.read(bytes, file: file, drivers: drivers)
-        if let other = places.updateValue(file, forKey: described.name) {
-          let message = "\(other) also has a protocol with the name \(described.name), so this one is ignored"
-          problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
-        }
-        read[described.name] = described
-        origins[described.name] = .file(file)
-      } catch {
-        problems += error.problems
-      }
+    problems += TextFolder.read(path, isStrict: isStrict, limit: DescriptionReader.sizeLimit, what: "a protocol") {
+      file, bytes throws(ProfileProblems) in
+      let described = try DescriptionReader.read(bytes, file: file, drivers: drivers)
+      (read[described.name], origins[described.name]) = (described, .file(file))
+      return described.name
     }
-    problems += unread
   }
 }

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
-import AccessoryCore
 import AccessoryIO
 
 extension DescriptionReader {
   /// Reads the description in a file that the user names. Doesn't check who else could have written the file. Throws
   /// what `read` throws, and when the file can't be read. Blocks: call it on a `SetupQueue`.
   public static func read(path: String, drivers: DriverLibrary) throws(ProfileProblems) -> DescribedProtocol {
-    let bytes: [UInt8]
-    do {
-      bytes = try SmallFile.read(path, limit: sizeLimit + 1)
-    } catch {
-      let message = AccessoryError(errno: error, "it can't be read").message
-      throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
-    }
-    return try read(bytes, file: path, drivers: drivers)
+    try read(try SettingsFile.contents(of: path), file: path, drivers: drivers)
   }
 
   /// Whether a file is a description and not a profile: one of its lines begins with `framings:` or `registers:`.

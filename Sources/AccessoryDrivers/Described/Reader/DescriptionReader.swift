@@ -48,13 +48,7 @@ public struct DescriptionReader: ValueReader {
     _ bytes: [UInt8], file: String, drivers: DriverLibrary
   ) throws(ProfileProblems) -> DescribedProtocol {
     var reader = DescriptionReader(file: file, drivers: drivers)
-    do throws(YAMLError) {
-      let described = reader.describedProtocol(try YAMLReader.read(bytes))
-      if let described, reader.problems.isEmpty { return described }
-    } catch {
-      reader.report(error.mark, error.message)
-    }
-    throw ProfileProblems(problems: reader.sortedProblems)
+    return try reader.read(yaml: bytes) { $0.describedProtocol($1) }
   }
 
   /// Reads a description from a YAML node. `name` is the protocol's name when the node is part of a profile, which names it.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
-import AccessoryCore
-import AccessoryIO
 
 extension ProfileReader {
   /// Reads the profile in a file that the user names. Doesn't check who else could have written the file. Throws what
@@ -17,13 +15,6 @@ extension ProfileReader {
   package static func check(
     path: String, drivers: DriverLibrary, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> (profile: Profile, unfitAlarms: [ProfileProblem]) {
-    let bytes: [UInt8]
-    do {
-      bytes = try SmallFile.read(path, limit: sizeLimit + 1)
-    } catch {
-      let message = AccessoryError(errno: error, "it can't be read").message
-      throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
-    }
-    return try check(bytes, file: path, drivers: drivers, protocols: protocols)
+    try check(try SettingsFile.contents(of: path), file: path, drivers: drivers, protocols: protocols)
   }
 }

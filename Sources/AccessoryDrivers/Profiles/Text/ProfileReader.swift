@@ -39,13 +39,8 @@ public struct ProfileReader: ValueReader {
     _ bytes: [UInt8], file: String, drivers: DriverLibrary, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> (profile: Profile, unfitAlarms: [ProfileProblem]) {
     var reader = ProfileReader(file: file, drivers: drivers, protocols: protocols)
-    do throws(YAMLError) {
-      let profile = reader.profile(try YAMLReader.read(bytes))
-      if let profile, reader.problems.isEmpty { return (profile, reader.unfitAlarms) }
-    } catch {
-      reader.report(error.mark, error.message)
-    }
-    throw ProfileProblems(problems: reader.sortedProblems)
+    let profile = try reader.read(yaml: bytes) { $0.profile($1) }
+    return (profile, reader.unfitAlarms)
   }
 
   // MARK: - Parts of a profile
