@@ -43,6 +43,9 @@ public protocol FrameCodec: Sendable {
 }
 
 extension FrameCodec {
+  /// Silence ends no frame.
+  public mutating func idle(into batch: inout FrameBatch<Header>) {}
+
   /// None.
   public var damaged: [DamagedFrame<Header>] { [] }
 

@@ -12,6 +12,14 @@ public enum FrameEncodingError: Error, Sendable, Hashable {
   case unknownMessage(UInt32)
 }
 
+extension RawSpan {
+  /// Throws when a payload has fewer than `minimum` bytes, or more than `limit`.
+  package func check(_ minimum: Int, to limit: Int) throws(FrameEncodingError) {
+    guard byteCount <= limit else { throw .payloadTooLong(byteCount: byteCount, limit: limit) }
+    guard byteCount >= minimum else { throw .payloadTooShort(byteCount: byteCount, minimum: minimum) }
+  }
+}
+
 extension FrameEncodingError: CustomStringConvertible {
   /// The error in one English clause.
   public var description: String {

@@ -118,9 +118,6 @@ public struct LengthPrefixedCodec: FrameCodec {
     }
   }
 
-  /// Silence changes nothing.
-  public mutating func idle(into batch: inout FrameBatch<LengthPrefix>) {}
-
   /// Gives up the unfinished frame, and ends the skipping of a reported frame. The next byte begins a frame.
   public mutating func expire(into batch: inout FrameBatch<LengthPrefix>) {
     counters.skippedBytes += UInt64(prefixCount + kept.count)
@@ -141,12 +138,7 @@ public struct LengthPrefixedCodec: FrameCodec {
   public func encode(
     _ header: LengthPrefix, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= payloadSizes.upperBound else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: payloadSizes.upperBound)
-    }
-    guard payload.byteCount >= payloadSizes.lowerBound else {
-      throw .payloadTooShort(byteCount: payload.byteCount, minimum: payloadSizes.lowerBound)
-    }
+    try payload.check(payloadSizes.lowerBound, to: payloadSizes.upperBound)
     output.append(UInt32(payload.byteCount), byteCount: prefixByteCount, byteOrder)
     output.append(contentsOf: payload)
   }

@@ -67,9 +67,6 @@ public struct WindowCodec: FrameCodec {
     kept.append(contentsOf: bytes.extracting(stop..<count))
   }
 
-  /// Silence changes nothing.
-  public mutating func idle(into batch: inout FrameBatch<NoHeader>) {}
-
   /// Drops the kept bytes. The next byte begins a window, which a second one must confirm.
   public mutating func expire(into batch: inout FrameBatch<NoHeader>) {
     if kept.isEmpty { return }
@@ -90,12 +87,7 @@ public struct WindowCodec: FrameCodec {
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= pattern.count else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: pattern.count)
-    }
-    guard payload.byteCount == pattern.count else {
-      throw .payloadTooShort(byteCount: payload.byteCount, minimum: pattern.count)
-    }
+    try payload.check(pattern.count, to: pattern.count)
     for offset in pattern.indices where payload.byte(at: offset) & mask[offset] != pattern[offset] {
       throw .unencodableByte(offset: offset)
     }

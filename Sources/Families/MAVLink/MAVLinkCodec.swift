@@ -86,21 +86,12 @@ public struct MAVLinkCodec: FrameCodec {
   public func encode(
     _ header: MAVLinkHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= Self.maximumPayload else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: Self.maximumPayload)
-    }
+    try payload.check(0, to: Self.maximumPayload)
     guard let definition = MAVLinkTable.definition(of: header.message), header.version == .two || header.message < 256
     else {
       throw .unknownMessage(header.message)
     }
-    if header.version == .one {
-      guard payload.byteCount >= definition.baseByteCount else {
-        throw .payloadTooShort(byteCount: payload.byteCount, minimum: definition.baseByteCount)
-      }
-      guard payload.byteCount <= definition.fullByteCount else {
-        throw .payloadTooLong(byteCount: payload.byteCount, limit: definition.fullByteCount)
-      }
-    }
+    if header.version == .one { try payload.check(definition.baseByteCount, to: definition.fullByteCount) }
     let start = output.count
     header.append(to: &output, payload: UInt8(payload.byteCount))
     output.append(contentsOf: payload)

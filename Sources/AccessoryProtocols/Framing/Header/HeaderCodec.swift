@@ -118,12 +118,7 @@ public struct HeaderCodec: FrameCodec {
   public func encode(
     _ header: HeaderBytes, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= maximumPayload else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
-    }
-    guard payload.byteCount >= format.minimumPayload else {
-      throw .payloadTooShort(byteCount: payload.byteCount, minimum: format.minimumPayload)
-    }
+    try payload.check(format.minimumPayload, to: maximumPayload)
     let start = output.count
     for offset in 0..<format.headerByteCount { output.append(header[offset]) }
     scanner.layout.complete(&output, at: start, payload: payload)

@@ -79,9 +79,6 @@ public struct COBSCodec: FrameCodec {
     }
   }
 
-  /// Silence ends no packet.
-  public mutating func idle(into batch: inout FrameBatch<NoHeader>) {}
-
   /// Gives up the unfinished packet; its bytes count as skipped. The next byte begins a packet.
   public mutating func expire(into batch: inout FrameBatch<NoHeader>) {
     record.giveUp()
@@ -100,9 +97,7 @@ public struct COBSCodec: FrameCodec {
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= maximumPayload else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
-    }
+    try payload.check(0, to: maximumPayload)
     var offset = 0
     while true {
       let block = payload.extracting(offset..<min(payload.byteCount, offset + Self.longestRun))

@@ -105,9 +105,6 @@ public struct DelimitedCodec: FrameCodec {
     }
   }
 
-  /// Silence ends no record.
-  public mutating func idle(into batch: inout FrameBatch<NoHeader>) {}
-
   /// Gives up the unfinished record; its bytes count as skipped. The next byte begins a record.
   public mutating func expire(into batch: inout FrameBatch<NoHeader>) {
     record.consume(matched)
@@ -129,10 +126,7 @@ public struct DelimitedCodec: FrameCodec {
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= maximumPayload else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
-    }
-    if payload.isEmpty, !format.keepsEmpty { throw .payloadTooShort(byteCount: 0, minimum: 1) }
+    try payload.check(format.keepsEmpty ? 0 : 1, to: maximumPayload)
     if format.escape == nil { try checkPlain(payload) }
     for offset in 0..<payload.byteCount {
       let byte = payload.byte(at: offset)

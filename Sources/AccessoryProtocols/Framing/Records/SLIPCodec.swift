@@ -91,9 +91,6 @@ public struct SLIPCodec: FrameCodec {
     }
   }
 
-  /// Silence ends no packet.
-  public mutating func idle(into batch: inout FrameBatch<NoHeader>) {}
-
   /// Gives up the unfinished packet; its bytes count as skipped. The next byte begins a packet.
   public mutating func expire(into batch: inout FrameBatch<NoHeader>) {
     record.giveUp()
@@ -112,10 +109,7 @@ public struct SLIPCodec: FrameCodec {
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= maximumPayload else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
-    }
-    if payload.isEmpty { throw .payloadTooShort(byteCount: 0, minimum: 1) }
+    try payload.check(1, to: maximumPayload)
     if sendsLeadingEnd { output.append(Self.end) }
     var offset = 0
     while offset < payload.byteCount {

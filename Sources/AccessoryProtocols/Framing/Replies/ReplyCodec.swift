@@ -99,10 +99,7 @@ public struct ReplyCodec: FrameCodec {
   public func encode(
     _ header: ReplyEnd, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard payload.byteCount <= maximumPayload else {
-      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
-    }
-    if payload.isEmpty { throw .payloadTooShort(byteCount: 0, minimum: 1) }
+    try payload.check(1, to: maximumPayload)
     output.append(contentsOf: payload)
   }
 
