@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The endpoints at which the service shares a profile's accessory with other programs of this machine, and the rules of sharing.
 public struct ProfileSharing: Sendable, Hashable {
-  /// Which programs' bytes are sent to the accessory.
-  public enum Writers: String, Sendable, Hashable, CaseIterable {
-    /// No program's bytes. Programs only read, and the service goes on sending its own requests.
-    case none
-    /// Only the bytes of the program that writes first, until it leaves.
-    case one
-    /// The bytes of all programs.
-    case many
-  }
+  /// Which programs' bytes are sent to the accessory. With `none` the service goes on sending its own requests.
+  public typealias Writers = SharingWriters
 
   /// What happens to the programs when the accessory is unplugged.
-  public enum Unplug: String, Sendable, Hashable, CaseIterable {
-    /// They are disconnected.
-    case hangUp = "hang-up"
-    /// They stay connected, and continue when the accessory is back.
-    case keep
-  }
+  public typealias Unplug = SharingUnplug
 
   /// The name of a pseudo-terminal in the service's folder of endpoints; nil for none.
   public var terminal: String?

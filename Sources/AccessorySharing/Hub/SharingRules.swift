@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// The rules for the clients of a shared device.
 public struct SharingRules: Sendable, Hashable {
   /// Whose bytes are sent to the device.
-  public enum Writers: String, Sendable, Hashable, CaseIterable {
-    /// No client's bytes: all clients only read.
-    case none
-    /// Only the bytes of the client that writes first, until it leaves.
-    case one
-    /// The bytes of all clients, in the order of arrival. Bytes that a client sends at once stay together.
-    case many
-  }
+  public typealias Writers = SharingWriters
 
   /// What happens when a client reads too slowly and its buffer is full.
   public enum SlowReader: String, Sendable, Hashable, CaseIterable {
@@ -25,12 +19,7 @@ public struct SharingRules: Sendable, Hashable {
   }
 
   /// What happens to the clients when the device is unplugged.
-  public enum Unplug: String, Sendable, Hashable, CaseIterable {
-    /// They are disconnected.
-    case hangUp = "hang-up"
-    /// They stay connected, and continue when the device is back. Bytes that they send meanwhile are discarded.
-    case keep
-  }
+  public typealias Unplug = SharingUnplug
 
   /// Whose bytes are sent to the device. The default is `many`.
   public var writers = Writers.many

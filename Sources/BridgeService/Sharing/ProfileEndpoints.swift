@@ -32,13 +32,7 @@ final class ProfileEndpoints {
   init(_ profile: String, _ sharing: ProfileSharing, io: IOThread) {
     (self.profile, self.sharing) = (profile, sharing)
     var rules = SharingRules()
-    rules.writers =
-      switch sharing.writers {
-      case .none: .none
-      case .one: .one
-      case .many: .many
-      }
-    rules.unplug = sharing.unplug == .keep ? .keep : .hangUp
+    (rules.writers, rules.unplug) = (sharing.writers, sharing.unplug)
     rules.waitsForOnlyReader = false
     rules.bufferSize = Sharing.bufferSize
     hub = SharingHub(rules, io: io)
