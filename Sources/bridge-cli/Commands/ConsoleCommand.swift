@@ -87,17 +87,15 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     // The default view: text for protocols of text, decoded frames for the others.
     let reader = TraceFraming(driver: opening.driver).reader
     let view = show ?? (reader?.isText == false ? .frames : .text)
-    let eol = eol ?? .usual(for: opening.driver)
+    let settings = ConsoleSettings(
+      name: device.text, line: line, write: write, input: mode, view: view,
+      eol: eol ?? .usual(for: opening.driver), hasTimestamps: timestamps, log: log)
     if isInteractive {
-      try await ConsoleSession(
-        opening, name: device.text, line, write: write, input: mode, view: view, eol: eol, hasTimestamps: timestamps,
-        log: log
-      ).run()
+      try await ConsoleSession(opening, settings).run()
     } else {
       try await PlainConsole(
-        opening, name: device.text, line, write: write, reconnects: reconnect, input: mode, view: view, eol: eol,
-        hasTimestamps: timestamps, json: output.json, linger: linger?.duration ?? .milliseconds(500),
-        lineDelay: lineDelay?.duration ?? .zero, log: log
+        opening, settings, reconnects: reconnect, json: output.json, linger: linger?.duration ?? .milliseconds(500),
+        lineDelay: lineDelay?.duration ?? .zero
       ).run()
     }
   }

@@ -13,7 +13,7 @@ extension ConsoleSession {
       "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.address.description))\(SafeText.escape(way, limit: 500))"
     )
     if let refusal = connection.refusal { note(refusal.message) }
-    try log?.remark("connected \(device.id) at \(device.address)\(way)")
+    try settings.log?.remark("connected \(device.id) at \(device.address)\(way)")
     showInput()
     let happened = happened
     listener = ConsoleListener(connection) {
@@ -28,12 +28,12 @@ extension ConsoleSession {
     self.connection = nil
     show(received.finish())
     note("\(SafeText.escape(device.id)) is gone: waiting for it to come back")
-    try log?.remark("disconnected \(device.id): \(error?.message ?? "it was closed")")
+    try settings.log?.remark("disconnected \(device.id): \(error?.message ?? "it was closed")")
     showInput()
     await connection.close()
-    let names = [name, device.id].compactMap { $0 }
+    let names = [settings.name, device.id].compactMap { $0 }
     let happened = happened
-    returning = ConsoleReturn.wait(names, line, write: write, servicePath: connection.servicePath) {
+    returning = ConsoleReturn.wait(names, settings.line, write: settings.write, servicePath: connection.servicePath) {
       happened.yield(.back($0))
     }
   }
@@ -45,7 +45,7 @@ extension ConsoleSession {
     switch connection.offer(bytes) {
     case nil: if let refusal = connection.refusal { note(refusal.message) }
     case .accepted:
-      try log?.bytes("sent", bytes)
+      try settings.log?.bytes("sent", bytes)
       show(received.sent(bytes))
     case .full: note("the accessory accepts no bytes at present: nothing was sent")
     case .closed: note("not connected: nothing was sent")

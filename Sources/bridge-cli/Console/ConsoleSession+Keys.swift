@@ -34,7 +34,7 @@ extension ConsoleSession {
 
   func take(_ bytes: [UInt8]) throws {
     if bytes.isEmpty { return }
-    if input == .raw, baudEditor == nil { return try send(bytes) }
+    if settings.input == .raw, baudEditor == nil { return try send(bytes) }
     var keys: [Key] = []
     decoder.decode(bytes, into: &keys)
     try press(keys)
@@ -44,10 +44,10 @@ extension ConsoleSession {
     for key in keys {
       if baudEditor != nil {
         pressForBaud(key)
-      } else if input == .raw {
+      } else if settings.input == .raw {
         // Keys pasted after the baud rate were decoded as keys of a line; raw input has no line, so they are dropped.
         continue
-      } else if input == .keys {
+      } else if settings.input == .keys {
         guard let (what, bytes) = robot?.bytes(for: key) else { continue }
         lastKey = what
         try send(bytes)
@@ -66,13 +66,13 @@ extension ConsoleSession {
 
   func submit(_ line: String) throws {
     var bytes = Array(line.utf8)
-    if input == .hex {
+    if settings.input == .hex {
       guard let parsed = Hex.bytes(line) else {
         return note("not hexadecimal: type two digits for each byte, like 68 65 6c 6c 6f")
       }
       bytes = parsed
     } else {
-      bytes += eol.bytes
+      bytes += settings.eol.bytes
     }
     sent(SafeText.escape(line, limit: LineEditor.longestLine))
     try send(bytes)
@@ -89,24 +89,24 @@ extension ConsoleSession {
       show(received.change(to: next))
       note("received bytes are shown as \(next.rawValue)")
     case "t":
-      hasTimestamps.toggle()
-      note("times are \(hasTimestamps ? "shown" : "not shown")")
+      settings.hasTimestamps.toggle()
+      note("times are \(settings.hasTimestamps ? "shown" : "not shown")")
     case "e":
       let all = LineEnding.allCases
-      eol = all[((all.firstIndex(of: eol) ?? 0) + 1) % all.count]
-      note("sent lines end with \(eol.rawValue)")
+      settings.eol = all[((all.firstIndex(of: settings.eol) ?? 0) + 1) % all.count]
+      note("sent lines end with \(settings.eol.rawValue)")
     case "b": work(on: .sendBreak)
     case "D": work(on: .toggle(.dtr))
     case "R": work(on: .toggle(.rts))
     case "L": work(on: .show)
     case "n": askBaud()
     case "l": show { $0.clear() }
-    case "r": try await change(to: input == .raw ? .line : .raw)
-    case "x": try await change(to: input == .hex ? .line : .hex)
-    case "k": try await change(to: input == .keys ? .line : .keys)
+    case "r": try await change(to: settings.input == .raw ? .line : .raw)
+    case "x": try await change(to: settings.input == .hex ? .line : .hex)
+    case "k": try await change(to: settings.input == .keys ? .line : .keys)
     case "z": kill(getpid(), SIGTSTP)
     case "q": happened.yield(.typed([Self.exitKey]))
-    case Unicode.Scalar(Self.prefixKey): try take(input == .raw ? [byte] : [])
+    case Unicode.Scalar(Self.prefixKey): try take(settings.input == .raw ? [byte] : [])
     default: note("Ctrl-T with this key is not a command: Ctrl-T ? lists the commands")
     }
     showInput()
@@ -120,7 +120,7 @@ extension ConsoleSession {
         return note(SafeText.escape(error.message, limit: 500))
       }
     }
-    self.input = input
+    settings.input = input
     lastKey = ""
     switch input {
     case .line: note("Enter sends the line")

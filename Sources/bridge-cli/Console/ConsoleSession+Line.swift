@@ -36,9 +36,9 @@ extension ConsoleSession {
     switch result {
     case .success(let text):
       note(text)
-      if work.isChange { try log?.remark(text) }
+      if work.isChange { try settings.log?.remark(text) }
       // The rate is kept for a reopening by this process. A service sets the profile's rate when it opens the line.
-      if case .setBaud(let rate) = work, connection?.servicePath == nil { line.serial.baud = rate }
+      if case .setBaud(let rate) = work, connection?.servicePath == nil { settings.line.serial.baud = rate }
     case .failure(let error): note(SafeText.escape(error.message, limit: 500))
     }
     showInput()

@@ -27,15 +27,7 @@ final class ConsoleSession {
     case silence(Int)
   }
 
-  let name: String?
-  var line: LineOptions
-  /// Whether typed bytes may change something in the accessory.
-  let write: Bool
-  let log: ConsoleLog?
-  var input: ConsoleInput
-  var eol: LineEnding
-  var hasTimestamps: Bool
-
+  var settings: ConsoleSettings
   let events: AsyncStream<Event>
   let happened: AsyncStream<Event>.Continuation
   let keyboard: StandardInput
@@ -66,15 +58,10 @@ final class ConsoleSession {
   /// How long an escape byte waits for the rest of its key sequence.
   static let escapeTime = Duration.milliseconds(50)
 
-  init(
-    _ connection: ConsoleConnection, name: String?, _ line: LineOptions, write: Bool, input: ConsoleInput,
-    view: ConsoleView,
-    eol: LineEnding, hasTimestamps: Bool, log: ConsoleLog?
-  ) {
-    (self.name, self.line, self.write, self.log) = (name, line, write, log)
-    (self.input, self.eol, self.hasTimestamps) = (input, eol, hasTimestamps)
+  init(_ connection: ConsoleConnection, _ settings: ConsoleSettings) {
+    self.settings = settings
     (self.connection, device, driver) = (connection, connection.device, connection.driver)
-    received = ReceivedView(view, silence: connection.silence, driver: connection.driver)
+    received = ReceivedView(settings.view, silence: connection.silence, driver: connection.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
@@ -85,7 +72,7 @@ final class ConsoleSession {
   /// Runs until Ctrl-], or until the task is cancelled, and then restores the terminal. Throws when the log can't be
   /// written.
   func run() async throws {
-    if input == .keys {
+    if settings.input == .keys {
       do throws(AccessoryError) {
         robot = try await robotKeys(for: driver)
       } catch {
@@ -101,7 +88,7 @@ final class ConsoleSession {
     }
     guard TerminalGuard.begin() else { throw AccessoryError(.ioFailure, "the terminal's settings can't be read") }
     // Keys typed before the accessory was open would all be sent at once, to a robot that nobody is watching yet.
-    if input == .keys { TerminalGuard.discardInput() }
+    if settings.input == .keys { TerminalGuard.discardInput() }
     defer {
       listener?.cancel()
       returning?.cancel()
@@ -122,7 +109,7 @@ final class ConsoleSession {
     connection = nil
     await last?.close()
     if let failure { throw failure }
-    try log?.remark("ended")
+    try settings.log?.remark("ended")
     try Task.checkCancellation()
   }
 
@@ -133,7 +120,7 @@ final class ConsoleSession {
       if try await typed(bytes) { return true }
       keyboard.resume()
     case .arrived(let bytes):
-      try log?.bytes("received", bytes)
+      try settings.log?.bytes("received", bytes)
       arrivedCount += 1
       show(received.take(bytes))
       let count = arrivedCount
@@ -169,7 +156,7 @@ final class ConsoleSession {
 
   func show(_ parts: [ReceivedView.Part]) {
     if parts.isEmpty { return }
-    let stamp = hasTimestamps ? "[\(WallClock.timeOfDayWithMilliseconds)] " : ""
+    let stamp = settings.hasTimestamps ? "[\(WallClock.timeOfDayWithMilliseconds)] " : ""
     let output = screen.together { screen in
       parts.reduce(into: "") { output, part in
         switch part {
@@ -209,13 +196,13 @@ final class ConsoleSession {
       let view = baudEditor.view(columns: screen.room(prompt: Self.baudPrompt))
       return show { $0.setInput((Self.baudPrompt, view.text, view.cursor)) }
     }
-    switch input {
+    switch settings.input {
     case .raw: show { $0.setInput(nil) }
     case .keys:
       let text = TextWidth.prefix(Substring(lastKey), columns: screen.room(prompt: away + "[keys] "))
       show { $0.setInput((away + "[keys] ", String(text), TextWidth.of(text))) }
     case .line, .hex:
-      let prompt = away + (input == .hex ? "hex> " : "> ")
+      let prompt = away + (settings.input == .hex ? "hex> " : "> ")
       let view = editor.view(columns: screen.room(prompt: prompt))
       show { $0.setInput((prompt, view.text, view.cursor)) }
     }

@@ -22,23 +22,17 @@ final class PlainConsole {
     case lineDue
   }
 
-  private let name: String?
-  private let line: LineOptions
-  private let write: Bool
+  private let settings: ConsoleSettings
   private let reconnects: Bool
   /// The accessory; while it is gone, the last one.
   private var connection: ConsoleConnection
   private var isGone = false
-  private let input: ConsoleInput
-  private let eol: LineEnding
-  private let hasTimestamps: Bool
   private let json: Bool
   private let linger: Duration
   /// The pause between two lines that are sent.
   private let lineDelay: Duration
   private var isPausing = false
   private var isReading = false
-  private let log: ConsoleLog?
   private var received: ReceivedView
   private var pending: [UInt8] = []
   private var arrivedCount = 0
@@ -54,15 +48,12 @@ final class PlainConsole {
   private static let longestLine = 1 << 20
 
   init(
-    _ connection: ConsoleConnection, name: String?, _ line: LineOptions, write: Bool, reconnects: Bool,
-    input: ConsoleInput,
-    view: ConsoleView, eol: LineEnding, hasTimestamps: Bool, json: Bool, linger: Duration,
-    lineDelay: Duration, log: ConsoleLog?
+    _ connection: ConsoleConnection, _ settings: ConsoleSettings, reconnects: Bool, json: Bool, linger: Duration,
+    lineDelay: Duration
   ) {
-    (self.name, self.line, self.write, self.reconnects) = (name, line, write, reconnects)
-    (self.connection, self.input, self.eol, self.hasTimestamps) = (connection, input, eol, hasTimestamps)
-    (self.json, self.linger, self.lineDelay, self.log) = (json, linger, lineDelay, log)
-    received = ReceivedView(view, silence: connection.silence, driver: connection.driver)
+    (self.connection, self.settings, self.reconnects) = (connection, settings, reconnects)
+    (self.json, self.linger, self.lineDelay) = (json, linger, lineDelay)
+    received = ReceivedView(settings.view, silence: connection.silence, driver: connection.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
@@ -86,7 +77,7 @@ final class PlainConsole {
           try await sendPending()
           readOn()
         case .arrived(let bytes):
-          try log?.bytes("received", bytes)
+          try settings.log?.bytes("received", bytes)
           arrivedCount += 1
           if json { tell("received", bytes) } else { show(received.take(bytes)) }
           listener?.takeNext()
@@ -121,7 +112,7 @@ final class PlainConsole {
 
   private func connected(_ connection: ConsoleConnection) throws {
     (self.connection, isGone) = (connection, false)
-    try log?.remark("connected \(connection.device.id) at \(connection.device.address)")
+    try settings.log?.remark("connected \(connection.device.id) at \(connection.device.address)")
     tell("connected")
     let happened = happened
     listener = ConsoleListener(connection) {
@@ -132,7 +123,7 @@ final class PlainConsole {
   }
 
   private func gone(_ error: AccessoryError?) async throws {
-    try log?.remark("disconnected \(connection.device.id): \(error?.message ?? "it was closed")")
+    try settings.log?.remark("disconnected \(connection.device.id): \(error?.message ?? "it was closed")")
     guard reconnects else { throw error ?? AccessoryError.disconnected(connection.device.address.description) }
     isGone = true
     tell("disconnected")
@@ -140,7 +131,8 @@ final class PlainConsole {
     await connection.close()
     let happened = happened
     returning = ConsoleReturn.wait(
-      [name, connection.device.id].compactMap { $0 }, line, write: write, servicePath: connection.servicePath
+      [settings.name, connection.device.id].compactMap { $0 }, settings.line, write: settings.write,
+      servicePath: connection.servicePath
     ) {
       happened.yield(.back($0))
     }
@@ -167,7 +159,7 @@ final class PlainConsole {
         // Removed before sending: a line that an unplug cuts off is not sent a second time.
         let bytes = Array(pending.prefix(count))
         pending.removeFirst(count)
-        try await send(bytes, isLine: input != .raw)
+        try await send(bytes, isLine: settings.input != .raw)
       }
     } catch let error as AccessoryError where error.kind == .disconnected && reconnects {
       // The listener also reports the unplug. How much of this line was sent isn't known.
@@ -181,7 +173,7 @@ final class PlainConsole {
   /// How many of the pending bytes are sent next, a line with its end; nil while no complete line is there.
   private var nextCount: Int? {
     guard !pending.isEmpty else { return nil }
-    if input == .raw { return pending.count }
+    if settings.input == .raw { return pending.count }
     if let end = pending.firstIndex(of: UInt8(ascii: "\n")) { return end + 1 }
     return hasEnded || pending.count >= Self.longestLine ? pending.count : nil
   }
@@ -207,7 +199,7 @@ final class PlainConsole {
   }
 
   private func send(line: [UInt8]) async throws {
-    guard input == .hex else { return try await send(line + eol.bytes) }
+    guard settings.input == .hex else { return try await send(line + settings.eol.bytes) }
     let text = String(decoding: line, as: UTF8.self)
     guard let bytes = Hex.bytes(text.filter { !$0.isWhitespace }) else {
       throw UsageError("\(text) is not hexadecimal (two digits a byte, like 68656c6c6f)")
@@ -218,7 +210,7 @@ final class PlainConsole {
   private func send(_ bytes: [UInt8]) async throws {
     guard !bytes.isEmpty else { return }
     try await connection.write(bytes)
-    try log?.bytes("sent", bytes)
+    try settings.log?.bytes("sent", bytes)
     if json { tell("sent", bytes) } else { show(received.sent(bytes)) }
   }
 
@@ -234,7 +226,7 @@ final class PlainConsole {
   }
 
   private func show(_ parts: [ReceivedView.Part]) {
-    let stamp = hasTimestamps ? "[\(WallClock.timeOfDayWithMilliseconds)] " : ""
+    let stamp = settings.hasTimestamps ? "[\(WallClock.timeOfDayWithMilliseconds)] " : ""
     for part in parts {
       switch part {
       case .text(let text):
