@@ -63,10 +63,10 @@ enum DescriptionKeys {
   static let poll = ["requests", "every"]
   static let wake = ["send", "wait"]
   static let example = [
-    "request", "unit", "sent", "received", "given", "parameters", "expect", "refused", "write",
+    "request", "unit_number", "sent", "received", "given", "parameters", "expect", "refused", "write",
   ]
 
-  static let modbus = ["unit", "scan", "longest", "across", "words_first", "tcp"]
+  static let modbus = ["unit_number", "scan", "longest", "across", "words_first", "tcp"]
   static let registers = ["summary", "function", "fields"]
   static let register = [
     "at", "half", "words_first", "name", "type", "bits", "value", "unit", "role", "unknown",

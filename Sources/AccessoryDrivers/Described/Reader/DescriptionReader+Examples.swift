@@ -16,7 +16,7 @@ extension DescriptionReader {
     var example = ProtocolDescription.Example(received: [])
     example.line = node.mark.line
     if let request = fields["request"] { self.request(request, &example) }
-    if let node = fields["unit"] { example.unit = unit(of: node) }
+    if let node = fields["unit_number"] { example.unit = unit(of: node) }
     example.sent = fields["sent"].flatMap { bytes($0, "sent", limit: ProtocolDescription.Limit.frame) }
     // A reply of several frames may be longer than one frame.
     set(
@@ -94,10 +94,10 @@ extension DescriptionReader {
 
   private mutating func unit(of node: YAMLNode) -> Int? {
     guard let units = description.units else {
-      report(node.mark, "unit needs units:, which is missing")
+      report(node.mark, "unit_number needs units:, which is missing")
       return nil
     }
-    return integer(node, "unit", units.range)
+    return integer(node, "unit_number", units.range)
   }
 
   private mutating func given(_ node: YAMLNode) -> [String: Int] {

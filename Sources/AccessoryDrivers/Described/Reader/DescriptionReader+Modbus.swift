@@ -54,7 +54,7 @@ extension DescriptionReader {
 
   private mutating func settings(_ node: YAMLNode, _ settings: inout ModbusSettings) {
     guard let fields = fields(node, "modbus", DescriptionKeys.modbus) else { return }
-    set(&settings.unit, fields["unit"].flatMap { integer($0, "unit", 0...255) })
+    set(&settings.unit, fields["unit_number"].flatMap { integer($0, "unit_number", 0...255) })
     settings.scan = fields["scan"].flatMap { scan($0, 0...255) }
     set(&settings.longest, fields["longest"].flatMap { integer($0, "longest", 1...Modbus.registersPerRequest) })
     set(&settings.across, fields["across"].flatMap { integer($0, "across", 0...Modbus.registersPerRequest) })

@@ -23,7 +23,7 @@ extension DescriptionReader {
       }
       let bytes = sentBytes(node, arguments, &unused)
       if description.units != nil, !bytes.contains(where: { if case .unit = $0 { true } else { false } }) {
-        report(node.mark, "the number of the unit is missing in these bytes: send: [..., {unit: u8}]")
+        report(node.mark, "the number of the unit is missing in these bytes: send: [..., {unit_number: u8}]")
       }
       sends = .bytes(bytes)
     }
@@ -154,7 +154,7 @@ extension DescriptionReader {
           continue
         }
         if argument(name, entries[0].value.mark, arguments, &unused) != nil { parts.append(.argument(name)) }
-      } else if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "unit" {
+      } else if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "unit_number" {
         if let format = unit(entries[0].value) { parts.append(.unit(format)) }
       } else if let bytes = run(node, what) {
         parts.append(.bytes(bytes))
@@ -175,9 +175,9 @@ extension DescriptionReader {
 
   /// Reads the type of the unit number among bytes.
   private mutating func unit(_ node: YAMLNode) -> ProtocolDescription.NumberFormat? {
-    guard let format = number(node, "unit") else { return nil }
+    guard let format = number(node, "unit_number") else { return nil }
     guard let units = description.units else {
-      report(node.mark, "unit needs units:, which is missing")
+      report(node.mark, "unit_number needs units:, which is missing")
       return nil
     }
     guard let range = Self.range(of: format), range.contains(units.range.lowerBound + units.sentOffset),

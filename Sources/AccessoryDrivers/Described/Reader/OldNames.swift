@@ -49,6 +49,7 @@ struct OldNames {
       rename("sent", to: "request_adds", in: &units)
       rename("received", to: "reply_adds", in: &units)
     }
+    node.change("modbus") { rename("unit", to: "unit_number", in: &$0) }
     node.change("registers") { groups in
       groups.changeValues { group in group.change("fields") { fields in fields.changeElements { renewField(&$0) } } }
     }
@@ -56,7 +57,16 @@ struct OldNames {
     node.change("requests") { requests in
       requests.changeValues { request in
         request.change("arguments") { arguments in arguments.changeValues { renewArgument(&$0) } }
+        for key in ["send", "data"] {
+          request.change(key) { parts in
+            rename("unit", to: "unit_number", in: &parts)
+            parts.changeElements { rename("unit", to: "unit_number", in: &$0) }
+          }
+        }
       }
+    }
+    node.change("examples") { examples in
+      examples.changeElements { rename("unit", to: "unit_number", in: &$0) }
     }
     return node
   }

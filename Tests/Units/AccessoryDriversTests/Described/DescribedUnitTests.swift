@@ -73,10 +73,10 @@ import Testing
       Self.head + """
         units: {element: address, from: 0, to: 15, default: 3, request_adds: 0x10, reply_adds: 0x20, scan: 1..4}
         messages: {m: {when: {n: 1}, fields: [{name: a, type: u8}]}}
-        requests: {r: {send: f, with: {n: 1}, data: [AA, {unit: u16}], reply: m}}
+        requests: {r: {send: f, with: {n: 1}, data: [AA, {unit_number: u16}], reply: m}}
         examples:
           - {request: r, sent: DD 13 01 03 AA 00 13, received: DD 23 01 01 07, expect: {a: 7}}
-          - {request: r, unit: 0, sent: DD 10 01 03 AA 00 10, received: DD 20 01 01 08, expect: {a: 8}}
+          - {request: r, unit_number: 0, sent: DD 10 01 03 AA 00 10, received: DD 20 01 01 08, expect: {a: 8}}
           - {request: r, received: DD 20 01 01 08, refused: true}
           - {request: r, received: DD 30 01 01 08, refused: true}
         """
@@ -93,7 +93,7 @@ import Testing
         units: {element: address, to: 15}
         messages: {m: {fields: [{name: a, type: u8}]}}
         requests: {r: {send: f, with: {n: 1}, reply: m}}
-        examples: [{request: r, unit: 2, received: DD 03 01 01 07, expect: {a: 7}}]
+        examples: [{request: r, unit_number: 2, received: DD 03 01 01 07, expect: {a: 7}}]
         """
     let described = try DescriptionReader.read(Array(text.utf8), file: "f")
     #expect(
@@ -127,19 +127,20 @@ import Testing
     ),
     (
       "units: {element: address, to: 9}\nrequests: {r: {send: AA BB}}",
-      "5:22: the number of the unit is missing in these bytes: send: [..., {unit: u8}]"
+      "5:22: the number of the unit is missing in these bytes: send: [..., {unit_number: u8}]"
     ),
     (
-      "requests: {r: {send: f, with: {address: 1, n: 1}, data: [{unit: u8}]}}",
-      "4:65: unit needs units:, which is missing"
+      "requests: {r: {send: f, with: {address: 1, n: 1}, data: [{unit_number: u8}]}}",
+      "4:72: unit_number needs units:, which is missing"
     ),
     (
-      "units: {element: n, to: 9, request_adds: -1}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: bcd8}]}}",
+      "units: {element: n, to: 9, request_adds: -1}\n"
+        + "requests: {r: {send: f, with: {address: 1}, data: [{unit_number: bcd8}]}}",
       ""
     ),
     (
-      "units: {element: n, to: 200}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: i8}]}}",
-      "5:59: units are sent as 1 to 200, which don't fit in this type of number"
+      "units: {element: n, to: 200}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit_number: i8}]}}",
+      "5:66: units are sent as 1 to 200, which don't fit in this type of number"
     ),
   ]
 

@@ -185,6 +185,23 @@ import Testing
         "units: {element: n, to: 9, received: 1}", "units: {element: n, to: 9, reply_adds: 1}",
         "received is an old spelling: write reply_adds"
       ),
+      (
+        "requests: {r: {send: f, data: [AA, {unit: u8}]}}\nunits: {element: n, to: 9}",
+        "requests: {r: {send: f, data: [AA, {unit_number: u8}]}}\nunits: {element: n, to: 9}",
+        "unit is an old spelling: write unit_number"
+      ),
+      (
+        "requests: {r: {send: {unit: u8}}}\nunits: {element: n, to: 9}",
+        "requests: {r: {send: {unit_number: u8}}}\nunits: {element: n, to: 9}",
+        "unit is an old spelling: write unit_number"
+      ),
+      (
+        "examples: [{request: r, unit: 2, sent: 02}]\nrequests: {r: {send: [{unit_number: u8}]}}\n"
+          + "units: {element: n, to: 9}",
+        "examples: [{request: r, unit_number: 2, sent: 02}]\nrequests: {r: {send: [{unit_number: u8}]}}\n"
+          + "units: {element: n, to: 9}",
+        "unit is an old spelling: write unit_number"
+      ),
     ] as [(String, String, String)])
   func aWordThatMeantTwoThingsHasANewOne(old: String, today: String, note: String) throws {
     let notes = try Self.notes(old)
@@ -194,5 +211,22 @@ import Testing
       try DescriptionReader.read(Array((Self.head + text + "\n").utf8), file: "f").description
     }
     #expect(try read(old) == read(today))
+  }
+
+  @Test func theUnitOfModbusHasItsOwnWord() throws {
+    func read(_ key: String) throws -> DescribedProtocol {
+      let text = """
+        protocol: x
+        version: 1
+        modbus: {\(key): 17}
+        registers: {r: {function: 3, fields: [{at: 0, name: a, type: u16}]}}
+
+        """
+      return try DescriptionReader.read(Array(text.utf8), file: "f")
+    }
+    let (old, today) = (try read("unit"), try read("unit_number"))
+    #expect(old.notes.map(\.description) == ["f:3:10: unit is an old spelling: write unit_number"])
+    #expect(today.notes.isEmpty && today.description.units?.defaultUnit == 17)
+    #expect(old.description == today.description)
   }
 }

@@ -61,7 +61,7 @@ import Testing
         """
         protocol: x
         version: 1
-        modbus: {unit: 1}
+        modbus: {unit_number: 1}
         registers:
           g:
             function: 4
