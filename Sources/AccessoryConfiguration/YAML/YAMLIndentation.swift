@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Explains a line at which libyaml has failed by its indentation, which libyaml doesn't name.
 enum YAMLIndentation {
   private static let (blank, tab, dash) = (UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "-"))
@@ -26,7 +28,7 @@ enum YAMLIndentation {
       above = line
     }
     guard let deepest = open.last, !open.contains(indentation.count) else { return nil }
-    let blanks = "the line has \(indentation.count) blank\(indentation.count == 1 ? "" : "s") before it, and "
+    let blanks = "the line has \(Amount.of(indentation.count, "blank")) before it, and "
     guard indentation.count < deepest else {
       let opens = above.last == UInt8(ascii: ":") || above.last == dash
       return opens ? nil : blanks + "the line above, with \(deepest), has its value already"

@@ -108,14 +108,17 @@ package actor ControlServer {
     let theirs = isOwn ? 0 : connections.values.count { $0.caller.peer.user == peer.user }
     guard isOwn || theirs < limits.clientsOfOneUser || makeRoom(of: peer.user) else {
       let message =
-        "\(theirs) clients of user \(peer.user) are connected, which is the limit, and all of them are in use"
+        "\(Amount.of(theirs, "client")) of user \(peer.user) \(theirs == 1 ? "is" : "are") connected, which is the limit, "
+        + "and all of them are in use"
       return refuse(descriptor, .limitReached(limits.clientsOfOneUser, message))
     }
     guard connections.count < (isOwn ? limits.clients + limits.reservedClients : limits.clients) || makeRoom() else {
       return refuse(
         descriptor,
         .limitReached(
-          limits.clients, "\(connections.count) clients are connected, which is the limit, and all of them are in use"))
+          limits.clients,
+          "\(Amount.of(connections.count, "client", is: ("is", "are"))) connected, which is the limit, "
+            + "and all of them are in use"))
     }
     let connection = ServerConnection(
       descriptor, caller: Caller(peer: peer, access: access), dispatcher: dispatcher, limits: limits, io: io,

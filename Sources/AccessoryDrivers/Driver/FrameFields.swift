@@ -20,9 +20,6 @@ extension FrameWords {
   package static func spaced(_ word: some Any) -> String {
     "\(word)".reduce(into: "") { $0 += $1.isUppercase ? " " + $1.lowercased() : String($1) }
   }
-
-  /// A count with its noun: "1 byte", "2 bytes".
-  package static func count(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 }
 
 extension [FrameRead] {

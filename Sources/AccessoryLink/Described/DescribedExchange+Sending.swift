@@ -149,7 +149,7 @@ extension DescribedExchange {
       }
       return sendAgain(waiting, atLeast: .nanoseconds(description.plan.retryGap), now: now, effects: &effects)
     }
-    let times = waiting.tries == 1 ? "once" : "\(waiting.tries) times"
+    let times = Amount.times(waiting.tries)
     let error = AccessoryError(
       .timedOut,
       "\(label(of: waiting.request.unit)) does not answer \(waiting.request.name), which was sent \(times)"

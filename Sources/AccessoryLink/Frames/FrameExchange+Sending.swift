@@ -146,7 +146,7 @@ extension FrameExchange {
   private mutating func giveUp(_ attempt: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     remember(attempt, wasAnswered: false, now: now)
     guard let id = attempt.id else { return }
-    let times = attempt.sendings == 1 ? "once" : "\(attempt.sendings) times"
+    let times = Amount.times(attempt.sendings)
     let error = AccessoryError(.timedOut, "\(label) does not answer \(attempt.request.name), which was sent \(times)")
     effects.completions.append((id, .failure(error)))
   }

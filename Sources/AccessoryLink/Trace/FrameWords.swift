@@ -64,7 +64,7 @@ public struct FrameWords: Sendable, Hashable {
   public static func preview(_ bytes: some Collection<UInt8>) -> String {
     if bytes.isEmpty { return "" }
     let text = bytes.prefix(16).map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }
-    return "\(bytes.count) bytes |\(String(decoding: text, as: UTF8.self))|"
+    return "\(Amount.bytes(bytes.count)) |\(String(decoding: text, as: UTF8.self))|"
   }
 }
 

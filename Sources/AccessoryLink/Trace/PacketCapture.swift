@@ -69,7 +69,7 @@ public struct PacketCapture: Sendable {
   public func packets(_ record: TraceRecord) -> [UInt8] {
     var output: [UInt8] = []
     if record.lostBytes > 0 {
-      let text = "\(record.lostBytes) bytes are missing here: they came too fast"
+      let text = "\(Amount.of(record.lostBytes, "byte", is: ("is", "are"))) missing here: they came too fast"
       packet(.dataLost, nil, [], at: record.time, comment: text, &output)
     }
     if let note = record.note { packet(.statusChange, nil, [], at: record.time, comment: note, &output) }

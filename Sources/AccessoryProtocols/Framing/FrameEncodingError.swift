@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Why a frame could not be encoded.
 public enum FrameEncodingError: Error, Sendable, Hashable {
   /// The payload has `byteCount` bytes; the codec allows at most `limit`.
@@ -25,9 +27,9 @@ extension FrameEncodingError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .payloadTooLong(let byteCount, let limit):
-      "a payload of \(byteCount) bytes is longer than the limit of \(limit)"
+      "a payload of \(Amount.bytes(byteCount)) is longer than the limit of \(limit)"
     case .payloadTooShort(let byteCount, let minimum):
-      "a payload of \(byteCount) bytes is shorter than the minimum of \(minimum)"
+      "a payload of \(Amount.bytes(byteCount)) is shorter than the minimum of \(minimum)"
     case .unencodableByte(let offset):
       "byte \(offset) of the payload cannot be sent in this framing"
     case .unknownMessage(let number):

@@ -111,7 +111,7 @@ final class Delivery: HubPart {
       switch rules.slowReader {
       case .close:
         most.backlog.removeAll()
-        clients.dismiss(most, "it was too slow: \(before) bytes waited for it, and \(count) for all clients")
+        clients.dismiss(most, "it was too slow: \(Amount.bytes(before)) waited for it, and \(count) for all clients")
       case .skip, .wait:
         most.backlog.removeData()
         noteSkipping(most)

@@ -59,7 +59,8 @@ final class HubClients: HubPart {
       for other in others { dismiss(other, "\(name) took its place") }
     } else if others.count >= endpoint.maximum, !makeRoom(for: transport, among: others) {
       transport.beginClose()
-      report(.refused(name, reason: "\(others.count) clients are connected, which is the limit"))
+      report(
+        .refused(name, reason: "\(Amount.of(others.count, "client", is: ("is", "are"))) connected, which is the limit"))
       return nil
     }
     return join(transport, name: name, kind: kind, endpoint: endpoint.id)

@@ -82,14 +82,15 @@ extension BridgeService {
     let holding = attachments.holdingCount
     if holding >= configuration.maximumAttached {
       return AccessoryError(
-        .busy, "\(holding) accessories are attached, which is the limit (--max-accessories)")
+        .busy, "\(Amount.of(holding, "accessory", is: ("is", "are"))) attached, which is the limit (--max-accessories)")
     }
     guard let profile, let limit = profile.policies.maximumAttached else { return nil }
     let count = attachments.holdingCount(profile.name)
     guard count >= limit else { return nil }
     return AccessoryError(
       .busy,
-      "\(count) accessories of the profile \(profile.name) are attached, which is its limit (max_attached)"
+      "\(Amount.of(count, "accessory")) of the profile \(profile.name) \(count == 1 ? "is" : "are") attached, "
+        + "which is its limit (max_attached)"
     )
   }
 

@@ -96,11 +96,12 @@ final class HistoryRecorder {
       if error.kind == .busy { self.file = nil }
     case .success(let contents?):
       if contents.dropped > 0 {
-        service.log.warning(
-          "\(file.path): \(contents.dropped) bytes were damaged and are dropped; the rest of the history is kept")
+        let damaged = Amount.of(contents.dropped, "damaged byte", is: ("was", "were"))
+        service.log.warning("\(file.path): \(damaged) dropped; the rest of the history is kept")
       }
       keeper = Self.keeper(after: contents, on: service)
-      service.log.info("the history of \(keeper.store.accessories.count) accessories was read from \(file.path)")
+      let count = Amount.of(keeper.store.accessories.count, "accessory")
+      service.log.info("the history of \(count) was read from \(file.path)")
     case .success(nil):
       keeper = Self.keeper(after: nil, on: service)
       service.log.debug("there is no history yet at \(file.path)")

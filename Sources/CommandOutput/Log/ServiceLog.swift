@@ -26,7 +26,7 @@ package struct ServiceLog: LogHandler {
   }
 
   private static func dropped(_ count: Int, _ place: String) -> String {
-    "\(count) lines of the log were dropped: nobody read \(place)"
+    "\(Amount.of(count, "line")) of the log \(count == 1 ? "was" : "were") dropped: nobody read \(place)"
   }
 
   /// How long the end of the service waits until the last lines are read.

@@ -8,7 +8,7 @@ package enum LogLine {
   /// 1970, UTC.
   package static func bytes(_ what: String, _ bytes: [UInt8], at milliseconds: Int64) -> String {
     let text = String(decoding: bytes.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
-    let count = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
+    let count = Amount.bytes(bytes.count)
     return "\(time(milliseconds)) \(what) \(count) \(Hexadecimal.string(bytes)) |\(text)|"
   }
 

@@ -77,7 +77,8 @@ extension CBPeripheral {
       guard state.state == .connected, state.link == place.link else { return nil }
       let most = state.packetSize - Self.head
       guard bytes.count <= most else {
-        return "\(call) without a response: \(bytes.count) bytes are dropped, because a packet has \(most) at most"
+        return "\(call) without a response: \(Amount.of(bytes.count, "byte", is: ("is", "are"))) dropped, "
+          + "because a packet has \(most) at most"
       }
       state.waiting.commands += 1
       if state.waiting.commands >= Self.commands.full { state.wantsReady = true }

@@ -64,7 +64,7 @@ struct TransferWindow: Sendable {
     guard let index = pieces.firstIndex(of: piece) else { return [] }
     pieces.remove(at: index)
     guard (0...size).contains(offset) else {
-      throw AccessoryError(.badData, "the accessory asks for byte \(offset) of a file of \(size) bytes")
+      throw AccessoryError(.badData, "the accessory asks for byte \(offset) of a file of \(Amount.bytes(size))")
     }
     // Answers may arrive out of order, so the offset never goes down. If the accessory really has less than before, it
     // says so when the file is announced again, which happens after too many setbacks.

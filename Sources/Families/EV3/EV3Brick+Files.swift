@@ -20,7 +20,7 @@ extension EV3Brick {
     var listing = beginning.data
     let size = beginning.size
     guard size <= Self.listingLimit else {
-      throw AccessoryError(.badData, "\(label) announces a listing of \(size) bytes")
+      throw AccessoryError(.badData, "\(label) announces a listing of \(Amount.bytes(size))")
     }
     while reply.status != .endOfFile, listing.count < size {
       reply = try await answer(.continueListFiles(handle: beginning.handle, maximum: maximum))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Why a message of the EV3 could not be written or read.
 public enum EV3MessageError: Error, Sendable, Hashable {
   /// There are `byteCount` bytes, and at least `minimum` are needed.
@@ -38,7 +40,7 @@ extension EV3MessageError: CustomStringConvertible {
   /// The error in one English clause.
   public var description: String {
     switch self {
-    case .tooShort(let byteCount, let minimum): "it has \(byteCount) bytes and needs at least \(minimum)"
+    case .tooShort(let byteCount, let minimum): "it has \(Amount.bytes(byteCount)) and needs at least \(minimum)"
     case .unknownType(let type): "\(hex(type)) is not a type of message"
     case .unknownParameter(let byte, let offset): "no parameter begins with \(hex(byte)), at \(offset) of the code"
     case .unknownInstruction(let opcode, let subcode, let offset):
@@ -47,13 +49,15 @@ extension EV3MessageError: CustomStringConvertible {
     case .codeEnds(let offset): "the code ends in the middle of the instruction at \(offset)"
     case .textNotEnded: "a text is not ended by a zero byte"
     case .textContainsZero: "a text contains a zero byte"
-    case .textTooLong(let byteCount, let limit): "a text has \(byteCount) bytes and may have at most \(limit)"
+    case .textTooLong(let byteCount, let limit): "a text has \(Amount.bytes(byteCount)) and may have at most \(limit)"
     case .outOfRange(let argument, let value, let range):
       "\(argument) must be \(range.lowerBound) to \(range.upperBound), not \(value)"
-    case .messageTooLong(let byteCount, let limit): "the message has \(byteCount) bytes and may have at most \(limit)"
-    case .tooManyResults(let byteCount, let limit): "the results have \(byteCount) bytes and may have at most \(limit)"
+    case .messageTooLong(let byteCount, let limit):
+      "the message has \(Amount.bytes(byteCount)) and may have at most \(limit)"
+    case .tooManyResults(let byteCount, let limit):
+      "the results have \(Amount.bytes(byteCount)) and may have at most \(limit)"
     case .tooManyLocals(let byteCount, let limit):
-      "the local variables have \(byteCount) bytes and may have at most \(limit)"
+      "the local variables have \(Amount.bytes(byteCount)) and may have at most \(limit)"
     case .wrongParameters(let name): "\(name) has other parameters"
     case .malformedListing: "a line of the folder's listing is invalid"
     }

@@ -129,27 +129,28 @@ enum EV3Words {
   private static func arguments(of command: EV3SystemCommand) -> (String, [FrameField]) {
     switch command {
     case .beginDownload(let size, let path):
-      return ("\(FrameWords.quoted(path)), \(size) bytes", [.init("path", path), .init("size_bytes", size)])
+      return ("\(FrameWords.quoted(path)), \(Amount.bytes(size))", [.init("path", path), .init("size_bytes", size)])
     case .continueDownload(let handle, let data):
       return (
-        "handle \(handle), \(FrameWords.count(data.count, "byte"))",
+        "handle \(handle), \(Amount.bytes(data.count))",
         [.init("handle", handle), .init("data_bytes", data.count)]
       )
     case .beginUpload(let maximum, let path), .beginGetFile(let maximum, let path), .listFiles(let maximum, let path):
       return (
-        "\(FrameWords.quoted(path)), up to \(maximum) bytes", [.init("path", path), .init("maximum_bytes", maximum)]
+        "\(FrameWords.quoted(path)), up to \(Amount.bytes(maximum))",
+        [.init("path", path), .init("maximum_bytes", maximum)]
       )
     case .continueUpload(let handle, let maximum), .continueGetFile(let handle, let maximum),
       .continueListFiles(let handle, let maximum):
       return (
-        "handle \(handle), up to \(maximum) bytes", [.init("handle", handle), .init("maximum_bytes", maximum)]
+        "handle \(handle), up to \(Amount.bytes(maximum))", [.init("handle", handle), .init("maximum_bytes", maximum)]
       )
     case .closeHandle(let handle): return ("handle \(handle)", [.init("handle", handle)])
     case .makeFolder(let path), .delete(let path): return (FrameWords.quoted(path), [.init("path", path)])
     case .listOpenHandles, .enterFirmwareUpdate: return ("", [])
     case .writeMailbox(let mailbox, let payload):
       return (
-        "\(FrameWords.quoted(mailbox)), \(FrameWords.count(payload.count, "byte"))",
+        "\(FrameWords.quoted(mailbox)), \(Amount.bytes(payload.count))",
         [.init("mailbox", mailbox), .init("data_bytes", payload.count)]
       )
     case .setBundleID(let text), .setBundleSeedID(let text): return (FrameWords.quoted(text), [.init("text", text)])
@@ -169,7 +170,9 @@ enum EV3Words {
     switch reply.code {
     case 0x94, 0x96, 0x97, 0x99:
       guard let beginning = try? reply.beginning() else { break }
-      parts += ["\(beginning.size) bytes in all", "handle \(beginning.handle)", FrameWords.preview(beginning.data)]
+      parts += [
+        "\(Amount.bytes(beginning.size)) in all", "handle \(beginning.handle)", FrameWords.preview(beginning.data),
+      ]
       words.fields += [
         .init("size_bytes", beginning.size), .init("handle", beginning.handle),
         .init("data_bytes", beginning.data.count),

@@ -104,7 +104,7 @@ extension MAVLinkExchange {
     let name = MAVLinkTable.definition(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
     let reason = waiting.isAccepted ? "accepted the request for \(name), but did not send it" : "does not answer"
     let error = AccessoryError(
-      .timedOut, "\(label) \(reason): it was asked for \(name) \(tries == 1 ? "once" : "\(tries) times")")
+      .timedOut, "\(label) \(reason): it was asked for \(name) \(Amount.times(tries))")
     finish(waiting, .failure(error), now: now, effects: &effects)
   }
 

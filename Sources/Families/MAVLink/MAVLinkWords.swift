@@ -50,7 +50,7 @@ enum MAVLinkWords {
     case .batteryInfo(let info):
       words.summary = list([
         "battery \(info.id)", info.fullMilliampereHours.map { "\($0) mAh when full" },
-        info.cycles.map { FrameWords.count(Int($0), "cycle") },
+        info.cycles.map { Amount.of(Int($0), "cycle") },
         info.name.isEmpty ? nil : FrameWords.quoted(info.name),
       ])
       words.fields += [FrameField("battery", info.id)]

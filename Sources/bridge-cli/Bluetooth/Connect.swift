@@ -96,7 +96,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
           .notFound,
           known.isEmpty
             ? "this module hasn't scanned yet: run bridge-cli bluetooth scan first"
-            : "there is no number \(number): the last scan showed \(known.count) devices")
+            : "there is no number \(number): the last scan showed \(Amount.of(known.count, "device"))")
       }
       return known[number - 1].address
     }

@@ -32,7 +32,7 @@ struct DryRun {
     for (bytes, text) in zip(frames, texts) {
       let hex = bytes.map { Hexadecimal.string([$0]) }.joined(separator: " ")
       let says = text.isEmpty ? "" : "  " + SafeText.escape(text, limit: 500)
-      Output.wrapped("would send \(Amount.of(bytes.count, "byte")): \(hex)\(says)", indent: 2)
+      Output.wrapped("would send \(Amount.bytes(bytes.count)): \(hex)\(says)", indent: 2)
     }
     if let refusal {
       Output.line(Style.standardOutput.yellow("it would be refused: \(SafeText.escape(refusal, limit: 500))"))

@@ -42,7 +42,7 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
           .badData,
           count == 0
             ? "\(from) has no bytes from the accessory"
-            : "\(from): no framing found in \(count) bytes from the accessory: record more, or describe it by hand"
+            : "\(from): no framing found in \(Amount.bytes(count)) from the accessory: record more, or describe it by hand"
         )
       }
       proposal = found

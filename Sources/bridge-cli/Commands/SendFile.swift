@@ -64,6 +64,6 @@ struct TransferView {
           kind: kind?.rawValue, crc32: crc32, resumptions: report.resumptions))
     }
     let sum = crc32.map { "CRC-32 \($0)" } ?? md5.map { "MD5 \($0)" } ?? "no checksum"
-    Output.line("\(SafeText.escape(file, limit: 1_000)): \(size) bytes, \(sum)")
+    Output.line("\(SafeText.escape(file, limit: 1_000)): \(Amount.bytes(size)), \(sum)")
   }
 }

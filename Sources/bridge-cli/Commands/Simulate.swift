@@ -170,13 +170,13 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
         "battery", "battery \(battery.percent.map(String.init) ?? "-") %", number: battery.percent.map { Int($0) })
     case .stored(let name, let size, let checksum):
       let text =
-        "stored \(SafeText.escape(name, limit: 256)): \(size) bytes, CRC-32 \(Hexadecimal.string(checksum))"
+        "stored \(SafeText.escape(name, limit: 256)): \(Amount.bytes(size)), CRC-32 \(Hexadecimal.string(checksum))"
       return SimulatorNews("stored", text, file: SimulatorDocument.File(event))
     case .damaged(let name):
       let text = "damaged \(SafeText.escape(name, limit: 256)): its checksum differs"
       return SimulatorNews("damaged", text, file: SimulatorDocument.File(event))
     case .aborted(let name, let offset):
-      let text = "aborted \(SafeText.escape(name, limit: 256)) at \(offset) bytes"
+      let text = "aborted \(SafeText.escape(name, limit: 256)) at \(Amount.bytes(offset))"
       return SimulatorNews("aborted", text, file: SimulatorDocument.File(event))
     case .line(let state): return SimulatorNews("line", LineView.state(state), state: SimulatorDocument.Line(state))
     }

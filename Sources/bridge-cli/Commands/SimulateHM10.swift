@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
@@ -85,7 +86,7 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
       case .connected(let address): SimulatorNews("connected", "connected to \(address)", text: address.description)
       case .lost: SimulatorNews("lost", "connection lost")
       case .passed(let bytes):
-        SimulatorNews("received", "the connected device received \(Amount.of(bytes.count, "byte"))", bytes: bytes)
+        SimulatorNews("received", "the connected device received \(Amount.bytes(bytes.count))", bytes: bytes)
       case .restarted: SimulatorNews("restarted", "restarted")
       }
     }

@@ -9,7 +9,7 @@ import AccessorySimulator
 enum LineView {
   static func facts(_ line: Bridge.Line) -> [(String, String)] {
     let parity = line.parity == "none" ? "no parity" : "\(SafeText.escape(line.parity)) parity"
-    let stopBits = "\(line.stop_bits) stop bit" + (line.stop_bits == 1 ? "" : "s")
+    let stopBits = Amount.of(line.stop_bits, "stop bit")
     var rows = [("Line", "\(line.baud) baud, \(line.data_bits) data bits, \(parity), \(stopBits)")]
     rows.append(("Flow control", SafeText.escape(line.flow_control)))
     if let lines = line.modem_lines {

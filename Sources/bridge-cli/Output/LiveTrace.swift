@@ -150,10 +150,10 @@ actor LiveTrace {
     }
     if lostBytes > 0 {
       Output.note(
-        "\(Amount.of(lostBytes, "byte")) came too fast to be shown, and \(lostBytes == 1 ? "was" : "were") dropped")
+        "\(Amount.bytes(lostBytes)) came too fast to be shown, and \(lostBytes == 1 ? "was" : "were") dropped")
     }
     if unshownBytes > 0 {
-      Output.note("not shown: the last \(Amount.of(unshownBytes, "byte"))\(recording == nil ? "" : ", only recorded")")
+      Output.note("not shown: the last \(Amount.bytes(unshownBytes))\(recording == nil ? "" : ", only recorded")")
     }
   }
 }

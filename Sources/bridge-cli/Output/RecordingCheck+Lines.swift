@@ -33,10 +33,10 @@ extension RecordingCheck {
       guard let bytes = byteCounts[direction] else { continue }
       let names = (counts[direction] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
       let frames = names.isEmpty ? "no frame of the description" : names.joined(separator: ", ")
-      lines.append("\(file): \(direction.words), \(Amount.of(bytes, "byte")): \(frames)")
+      lines.append("\(file): \(direction.words), \(Amount.bytes(bytes)): \(frames)")
     }
     for run in unframedRuns {
-      let what = "\(Amount.of(run.byteCount, "byte")) in no frame"
+      let what = "\(Amount.bytes(run.byteCount)) in no frame"
       lines.append("\(file): \(what), \(place(run.direction, run.offset, run.time)): \(hex(run.bytes))")
     }
     for frame in unknownFrames {

@@ -36,7 +36,7 @@ struct TraceView: Sendable {
     case .note(let text): return "\(style.dim(padded(time)))  -  \(SafeText.escape(text, limit: TraceRecord.noteLimit))"
     case .noise(let count):
       return
-        "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(Amount.of(count, "byte")) that \(count == 1 ? "is" : "are") not a frame"))"
+        "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(Amount.bytes(count)) that \(count == 1 ? "is" : "are") not a frame"))"
     case .bytes(let bytes):
       let shown = Hex.text(full ? bytes[...] : bytes.prefix(Self.shownBytes))
       return "\(style.dim(padded(time)))  \(arrow)  \(hex(bytes))  \(style.dim("|\(shown)|"))"

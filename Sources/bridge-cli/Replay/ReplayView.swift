@@ -24,12 +24,12 @@ struct ReplayView: Sendable {
       say("plugged_in", "\(who) is plugged in at \(path)\(linked)", progress, path: path)
     case .unplugged: say("unplugged", "unplugged", progress)
     case .lost(let count):
-      let text = "the recording lacks \(count) bytes here: from now on what the host sends is not checked"
+      let text = "the recording lacks \(Amount.bytes(count)) here: from now on what the host sends is not checked"
       say("lost", text, progress, lost: count)
     case .differed(let difference):
       if json { say("differed", "", progress, difference: difference) } else { lines(difference).forEach(Output.line) }
     case .finished:
-      say("finished", "replayed to the end: the host sent \(progress.hostTotal) bytes as recorded", progress)
+      say("finished", "replayed to the end: the host sent \(Amount.bytes(progress.hostTotal)) as recorded", progress)
     case .failed: break
     }
   }
@@ -84,7 +84,7 @@ struct ReplayView: Sendable {
       case .frame(let words):
         let summary = words.summary.isEmpty ? "" : "  " + SafeText.escape(words.summary, limit: 200)
         return SafeText.escape(words.title, limit: 120) + summary
-      case .noise(let count): return "\(count) bytes that are not a frame"
+      case .noise(let count): return "\(Amount.bytes(count)) that \(count == 1 ? "is" : "are") not a frame"
       case .lost, .bytes, .note: return nil
       }
     }

@@ -88,7 +88,7 @@ import Testing
       #expect(Glibc.write(torn, [UInt8]([0xAB, 0x48, 0x52, 0x31, 9, 0, 0, 0, 1, 2]), 10) == 10)
       close(torn)
       let second = try await box.serve()
-      try await second.errors(containing: "10 bytes were damaged")
+      try await second.errors(containing: "10 damaged bytes were dropped")
       try await eventually("what the first run has written") { try await Self.points(box) > 0 }
       second.signal(SIGKILL)
       _ = try await second.end()

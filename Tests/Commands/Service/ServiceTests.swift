@@ -387,7 +387,7 @@ extension Sandbox {
       _ = try await box.simulate("--serial", "A1")
       try await service.errors(containing: "A1 is attached at")
       _ = try await box.simulate("--serial", "A2")
-      try await service.errors(containing: "A2 is not attached: 1 accessories are attached, which is the limit")
+      try await service.errors(containing: "A2 is not attached: 1 accessory is attached, which is the limit")
       let attach = try await box.run("attach", "A2")
       #expect(attach.status == EX_UNAVAILABLE)
       #expect(attach.errorText.contains("which is the limit"))

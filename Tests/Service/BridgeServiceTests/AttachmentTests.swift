@@ -133,7 +133,7 @@ import Testing
       try await harness.simulate("A1")
       try await harness.attached("A1")
       try await harness.simulate("A2")
-      try await harness.said("A2 is not attached: 1 accessories of the profile framed are attached, which is its limit")
+      try await harness.said("A2 is not attached: 1 accessory of the profile framed is attached, which is its limit")
       let client = try await harness.client()
       do {
         _ = try await client.call(Bridge.Attach(device: "A2"))

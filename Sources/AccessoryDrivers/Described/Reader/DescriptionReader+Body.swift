@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // Reads the body of a message.
@@ -71,7 +72,7 @@ extension DescriptionReader {
     let least = steps.leastBytes
     if least > limit.count {
       let room = limit.isFixed ? "there are \(limit.count)" : "a frame has at most \(limit.count)"
-      report(mark, "these fields take at least \(least) bytes, and \(room)")
+      report(mark, "these fields take at least \(Amount.bytes(least)), and \(room)")
     }
     let values = steps.leastValues
     if values > ProtocolDescription.Limit.values {

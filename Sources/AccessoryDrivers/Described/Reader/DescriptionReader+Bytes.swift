@@ -10,7 +10,7 @@ extension DescriptionReader {
   mutating func bytes(_ node: YAMLNode, _ what: String, limit: Int) -> [UInt8]? {
     guard let bytes = parts(node, what)?.flatMap({ $0 }) else { return nil }
     guard (1...limit).contains(bytes.count) else {
-      report(node.mark, "\(what) must have 1 to \(limit) bytes, not \(bytes.count)")
+      report(node.mark, "\(what) must have \(limit == 1 ? "1 byte" : "1 to \(limit) bytes"), not \(bytes.count)")
       return nil
     }
     return bytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // Checks that the end of a frame can be found, and that the frame fits the limit.
@@ -139,7 +140,7 @@ extension DescriptionReader {
     }
     let least = sizes.reduce(0, +)
     guard least <= limit else {
-      report(mark, "the shortest frame has \(least) bytes, more than max, which is \(limit)")
+      report(mark, "the shortest frame has \(Amount.bytes(least)), more than max, which is \(limit)")
       return false
     }
     return true

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // Reads a description of a Modbus accessory, whose requests are generated from its registers.
@@ -141,7 +142,7 @@ extension DescriptionReader {
       register.count * repetitions, Modbus.isBits(function) ? Modbus.bitsPerRequest : settings.longest
     )
     guard count <= longest else {
-      report(node.mark, "this takes \(count) registers, and a request has at most \(longest)")
+      report(node.mark, "this takes \(Amount.of(count, "register")), and a request has at most \(longest)")
       return nil
     }
     guard address + count <= 0x1_0000 else {

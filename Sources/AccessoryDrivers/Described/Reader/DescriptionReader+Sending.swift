@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // Reads what a request sends.
@@ -108,14 +109,16 @@ extension DescriptionReader {
       return []
     }
     if case .window(let pattern, _) = description.framings[framing].form, count != pattern.count {
-      report(mark, "data has \(pattern.count) bytes in frames of \(description.framings[framing].name), not \(count)")
+      report(
+        mark, "data has \(Amount.bytes(pattern.count)) in frames of \(description.framings[framing].name), not \(count)"
+      )
       return []
     }
     for element in elements(of: framing) {
       guard case .body(let fixed) = element.kind else { continue }
       if let fixed, count == 0 { return [.bytes([UInt8](repeating: 0, count: fixed))] }
       if let fixed, count != fixed {
-        report(mark, "data has \(fixed) bytes in frames of \(description.framings[framing].name), not \(count)")
+        report(mark, "data has \(Amount.bytes(fixed)) in frames of \(description.framings[framing].name), not \(count)")
       }
     }
     let rest = elements(of: framing).reduce(0) { $0 + Self.size(of: $1) }

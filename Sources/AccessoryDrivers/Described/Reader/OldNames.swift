@@ -281,7 +281,7 @@ struct OldNames {
     }
     let names = Self.texts(of)
     guard let names, count.contains(names.count) else {
-      refuse(of, "\(word) needs \(count.lowerBound) value\(count.lowerBound == 1 ? "" : "s")")
+      refuse(of, "\(word) needs \(Amount.of(count.lowerBound, "value"))")
       return nil
     }
     let list = names.joined(separator: ", ")

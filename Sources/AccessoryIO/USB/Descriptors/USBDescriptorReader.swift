@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Reads the descriptors of a device from their bytes: the device descriptor, then each configuration with its
 /// interfaces and endpoints. The sysfs file `descriptors` and reading the usbfs device node both give this format.
 ///
@@ -51,18 +53,18 @@ package enum USBDescriptorReader {
     let bytes = Array(bytes)
     switch bytes[1] {
     case Kind.configuration:
-      guard bytes.count >= 9 else { return "is a configuration of \(bytes.count) bytes" }
+      guard bytes.count >= 9 else { return "is a configuration of \(Amount.bytes(bytes.count))" }
       device.configurations.append(
         USBConfigurationDescription(
           value: bytes[5], isSelfPowered: bytes[7] & 0x40 != 0, maxPowerSteps: bytes[8], interfaces: []))
     case Kind.interface:
-      guard bytes.count >= 9 else { return "is an interface of \(bytes.count) bytes" }
+      guard bytes.count >= 9 else { return "is an interface of \(Amount.bytes(bytes.count))" }
       return add(
         USBInterfaceDescription(
           number: bytes[2], alternateSetting: bytes[3],
           function: USBClass(code: bytes[5], subclass: bytes[6], protocol: bytes[7]), endpoints: []), to: &device)
     case Kind.endpoint:
-      guard bytes.count >= 7 else { return "is an endpoint of \(bytes.count) bytes" }
+      guard bytes.count >= 7 else { return "is an endpoint of \(Amount.bytes(bytes.count))" }
       return add(
         USBEndpointDescription(
           address: bytes[2], transfer: transfer(bytes[3]), maxPacketSize: Int(word(bytes, 4) & 0x7FF),

@@ -164,7 +164,7 @@ extension AF1Exchange {
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
     if attempt.tries >= options.tries {
-      let times = attempt.tries == 1 ? "once" : "\(attempt.tries) times"
+      let times = Amount.times(attempt.tries)
       let what = attempt.request.command.name
       let error = AccessoryError(
         .timedOut,

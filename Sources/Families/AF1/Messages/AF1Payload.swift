@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryProtocols
 
 /// A payload of a command, which can be read from bytes and written as bytes.
@@ -57,9 +58,12 @@ extension AF1PayloadError: CustomStringConvertible {
   /// The error in one English clause.
   public var description: String {
     switch self {
-    case .tooShort(let byteCount, let minimum): "the payload has \(byteCount) bytes and needs at least \(minimum)"
-    case .tooLong(let byteCount, let maximum): "the payload has \(byteCount) bytes and may have at most \(maximum)"
-    case .textTooLong(let byteCount, let maximum): "a text has \(byteCount) bytes and may have at most \(maximum)"
+    case .tooShort(let byteCount, let minimum):
+      "the payload has \(Amount.bytes(byteCount)) and needs at least \(minimum)"
+    case .tooLong(let byteCount, let maximum):
+      "the payload has \(Amount.bytes(byteCount)) and may have at most \(maximum)"
+    case .textTooLong(let byteCount, let maximum):
+      "a text has \(Amount.bytes(byteCount)) and may have at most \(maximum)"
     case .textNotEnded(let index): "text \(index + 1) doesn't end with a zero byte"
     case .textContainsZero: "a text contains a zero byte"
     case .unknownValue(let byte): "the value \(byte) has no meaning here"

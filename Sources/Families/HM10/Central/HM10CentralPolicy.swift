@@ -58,7 +58,7 @@ public enum HM10CentralError: Error, Sendable, Hashable {
     case .limitReached(let most):
       AccessoryError(
         .misconfigured,
-        "there \(most == 1 ? "is 1 connection" : "are \(most) connections") already, and may not be more")
+        "there \(most == 1 ? "is" : "are") \(Amount.of(most, "connection")) already, and may not be more")
     case .notFound(let address): AccessoryError(.notFound, "\(address) was not found by a search")
     case .notConnected(let address): AccessoryError(.disconnected, "\(address) is not connected")
     case .failed(let error): error

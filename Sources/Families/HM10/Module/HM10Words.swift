@@ -15,7 +15,7 @@ enum HM10Words {
   /// Describes bytes between the two sides of a connection.
   static func data(_ bytes: [UInt8]) -> FrameWords {
     FrameWords(
-      name, "data", title: "data", summary: "\(FrameWords.count(bytes.count, "byte")) \(FrameWords.quoted(bytes))",
+      name, "data", title: "data", summary: "\(Amount.bytes(bytes.count)) \(FrameWords.quoted(bytes))",
       fields: [.init("data_bytes", bytes.count)])
   }
 

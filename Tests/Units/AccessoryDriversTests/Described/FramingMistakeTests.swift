@@ -109,7 +109,7 @@ import Testing
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 0A, separator: 09 0A, close: C}}}\n",
-        "3:46: separator must have 1 to 1 bytes, not 2"
+        "3:46: separator must have 1 byte, not 2"
       ),
     ] as [(String, String)])
   func mistakesInTheHeadAndFormsAreReported(text: String, mistake: String) {
@@ -207,7 +207,7 @@ import Testing
       ),
       (
         "data: 1, check: {algorithm: sum8, over: data, bump: [28, \"12\"]}",
-        "3:82: each of bump must have 1 to 1 bytes, not 2"
+        "3:82: each of bump must have 1 byte, not 2"
       ),
       (
         "start: \"DD A5\", data: 1",

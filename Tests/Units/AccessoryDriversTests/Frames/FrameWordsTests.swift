@@ -159,7 +159,7 @@ private struct Talk {
     // Results beyond the reply.
     talk.host("0D 00 2E 00 00 04 00 99 1D 00 00 10 00 01 60")
     talk.device("04 00 2E 00 02 01")
-    #expect(talk.last?.summary == "1 bytes |.|")
+    #expect(talk.last?.summary == "1 byte |.|")
   }
 
   /// On USB a report is filled up behind its message.
@@ -168,7 +168,7 @@ private struct Talk {
     let message = Talk.bytes("04 00 2A 00 02 64")
     talk.pass(.fromDevice, message + [UInt8](repeating: filling, count: size - message.count))
     talk.pass(.fromDevice, message)
-    #expect(talk.lines() == [String](repeating: "< reply direct #42 | 1 bytes |d|", count: 2))
+    #expect(talk.lines() == [String](repeating: "< reply direct #42 | 1 byte |d|", count: 2))
   }
 
   /// In the middle of a message, or of noise, it finds the next one after a pause.
@@ -177,18 +177,18 @@ private struct Talk {
     talk.device("FF 30 01 02 03")
     talk.pause()
     talk.device("04 00 2A 00 02 64")
-    #expect(talk.lines() == ["< message | too long: 12543 bytes", "< noise 5", "< reply direct #42 | 1 bytes |d|"])
+    #expect(talk.lines() == ["< message | too long: 12543 bytes", "< noise 5", "< reply direct #42 | 1 byte |d|"])
     talk = Talk(.ev3)
     talk.device("20 00 01 02 03")
     talk.pause()
     talk.device("04 00 2A 00 02 64")
-    #expect(talk.lines() == ["< noise 5", "< reply direct #42 | 1 bytes |d|"])
+    #expect(talk.lines() == ["< noise 5", "< reply direct #42 | 1 byte |d|"])
     // A message that is only slow goes on.
     talk = Talk(.ev3)
     talk.device("04 00 2A")
     talk.pause()
     talk.device("00 02 64")
-    #expect(talk.lines() == ["< reply direct #42 | 1 bytes |d|"])
+    #expect(talk.lines() == ["< reply direct #42 | 1 byte |d|"])
   }
 }
 

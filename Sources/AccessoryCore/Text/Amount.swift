@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many of something, as it is said: "1 byte", "3 bytes", "2 accessories".
+package enum Amount {
+  /// `count` things; `noun` is the singular.
+  package static func of(_ count: some BinaryInteger, _ noun: String) -> String {
+    if count == 1 { return "1 \(noun)" }
+    return "\(count) " + (noun.hasSuffix("ory") || noun.hasSuffix("try") ? "\(noun.dropLast())ies" : "\(noun)s")
+  }
+
+  /// "1 byte", "3 bytes".
+  package static func bytes(_ count: some BinaryInteger) -> String { of(count, "byte") }
+
+  /// `count` things with a verb: "1 byte is", "3 bytes are".
+  package static func of(_ count: some BinaryInteger, _ noun: String, is verb: (one: String, many: String)) -> String {
+    "\(of(count, noun)) \(count == 1 ? verb.one : verb.many)"
+  }
+
+  /// How often: "once", "3 times".
+  package static func times(_ count: some BinaryInteger) -> String { count == 1 ? "once" : "\(count) times" }
+}
