@@ -5,6 +5,30 @@ import PackageDescription
 // .package(url: "…/accessory-bridge", …, traits: [])
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 
+// A family of accessories in Swift: the folder Sources/Families/NAME, a line in `families`, and one in AccessoryFamilies.
+// `profiles` are the files of its folder that come with the package.
+func family(_ name: String, profiles: String...) -> Target {
+  .target(
+    name: "Family\(name)",
+    dependencies: [
+      "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryBluetooth",
+      "AccessoryConfiguration", "AccessoryDrivers", "AccessorySimulator",
+      .product(name: "SystemPackage", package: "swift-system"),
+    ],
+    path: "Sources/Families/\(name)",
+    resources: profiles.map { .embedInCode("\($0).yaml") })
+}
+
+let families = [
+  family("AF1", profiles: "framed", "framed-hid"),
+  family("EV3", profiles: "ev3"),
+  family("HM10", profiles: "hm10"),
+  family("Bluno", profiles: "bluno"),
+  family("HM1X", profiles: "hm1x"),
+  family("MAVLink", profiles: "mavlink"),
+  family("BatteryService", profiles: "ble-battery"),
+]
+
 let package = Package(
   name: "accessory-bridge",
   products: [
@@ -17,13 +41,6 @@ let package = Package(
     .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
-    .library(name: "FamilyMAVLink", targets: ["FamilyMAVLink"]),
-    .library(name: "FamilyEV3", targets: ["FamilyEV3"]),
-    .library(name: "FamilyAF1", targets: ["FamilyAF1"]),
-    .library(name: "FamilyHM1X", targets: ["FamilyHM1X"]),
-    .library(name: "FamilyBatteryService", targets: ["FamilyBatteryService"]),
-    .library(name: "FamilyBluno", targets: ["FamilyBluno"]),
-    .library(name: "FamilyHM10", targets: ["FamilyHM10"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
@@ -95,69 +112,9 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
-      name: "FamilyHM1X",
-      dependencies: [
-        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
-        "AccessorySimulator",
-      ],
-      path: "Sources/Families/HM1X",
-      resources: [.embedInCode("hm1x.yaml")]),
-    .target(
-      name: "FamilyBatteryService",
-      dependencies: ["AccessoryCore", "AccessoryBluetooth", "AccessoryLink", "AccessoryDrivers"],
-      path: "Sources/Families/BatteryService",
-      resources: [.embedInCode("ble-battery.yaml")]),
-    .target(
-      name: "FamilyMAVLink",
-      dependencies: [
-        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
-        "AccessorySimulator",
-      ],
-      path: "Sources/Families/MAVLink",
-      resources: [.embedInCode("mavlink.yaml")]),
-    .target(
-      name: "FamilyBluno",
-      dependencies: [
-        "AccessoryCore", "AccessoryConfiguration", "AccessoryProtocols", "AccessoryIO", "AccessoryLink",
-        "AccessoryDiscovery", "AccessoryDrivers", "AccessorySimulator",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      path: "Sources/Families/Bluno",
-      resources: [.embedInCode("bluno.yaml")]),
-    .target(
-      name: "FamilyHM10",
-      dependencies: [
-        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
-        "AccessorySimulator",
-      ],
-      path: "Sources/Families/HM10",
-      resources: [.embedInCode("hm10.yaml")]),
-    .target(
-      name: "FamilyAF1",
-      dependencies: [
-        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
-        "AccessorySimulator",
-      ],
-      path: "Sources/Families/AF1",
-      resources: [.embedInCode("framed.yaml"), .embedInCode("framed-hid.yaml")]),
-    .target(
-      name: "FamilyEV3",
-      dependencies: [
-        "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryDrivers",
-        "AccessorySimulator",
-      ],
-      path: "Sources/Families/EV3",
-      resources: [.embedInCode("ev3.yaml")]),
-    .target(
       name: "AccessoryFamilies",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
-        "FamilyBatteryService",
-        "FamilyHM1X",
-        "FamilyBluno",
-        "FamilyHM10",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
       ]),
     .target(
       name: "AccessorySharing",
@@ -222,11 +179,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
-        "FamilyBluno",
-        "FamilyHM10",
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
@@ -278,7 +231,6 @@ let package = Package(
     .testTarget(
       name: "AccessoryTestingTests",
       dependencies: [
-        "FamilyAF1",
         "AccessoryFamilies",
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "OwnGadget", "TestSupport",
@@ -323,7 +275,6 @@ let package = Package(
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
-        "FamilyAF1",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
@@ -332,7 +283,6 @@ let package = Package(
     .testTarget(
       name: "USBTests",
       dependencies: [
-        "FamilyAF1",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
@@ -375,11 +325,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
-        "FamilyBluno",
-        "FamilyHM10",
+        "AccessoryFamilies",
         "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -387,11 +333,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
-        "FamilyBluno",
-        "FamilyHM10",
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
@@ -399,8 +341,6 @@ let package = Package(
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryBluetooth", "AccessoryCore",
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
@@ -429,7 +369,6 @@ let package = Package(
     .executableTarget(
       name: "NativeClient",
       dependencies: [
-        "FamilyAF1",
         "AccessoryFamilies", "AccessoryCore", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
       ],
       path: "Examples/NativeClient"),
@@ -462,8 +401,6 @@ let package = Package(
     .testTarget(
       name: "AccessoryBridgeTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
@@ -473,8 +410,6 @@ let package = Package(
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
@@ -484,9 +419,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "AccessoryFamilies",
+        "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
         "AccessoryDrivers",
@@ -535,6 +468,20 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       path: "Tests/Fuzz/Exchanges", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
+// Each family is a library, so that a program can have one alone. AccessoryFamilies names them all, and who uses it may import each.
+package.targets += families
+package.products += families.map { .library(name: $0.name, targets: [$0.name]) }
+for target in package.targets
+where target.name == "AccessoryFamilies" || target.dependencies.contains(where: { name(of: $0) == "AccessoryFamilies" })
+{
+  target.dependencies += families.map { .byName(name: $0.name) }
+}
+
+// The target that this is, if it is one of this package.
+func name(of dependency: Target.Dependency) -> String? {
+  if case .byNameItem(let name, _) = dependency { name } else { nil }
+}
+
 // ACCESSORY_BRIDGE_ONLY=AccessoryLinkTests,USBTests builds these targets and what they need, for quick turns while
 // working on one room: a change at the bottom otherwise has everything built anew.
 if let only = Context.environment["ACCESSORY_BRIDGE_ONLY"] {
@@ -542,7 +489,7 @@ if let only = Context.environment["ACCESSORY_BRIDGE_ONLY"] {
   var open = only.split(separator: ",").map(String.init)
   while let name = open.popLast() {
     guard wanted.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
-    for case .byNameItem(let needed, _) in target.dependencies { open.append(needed) }
+    open += target.dependencies.compactMap(name(of:))
   }
   package.targets.removeAll { !wanted.contains($0.name) }
   package.products = []

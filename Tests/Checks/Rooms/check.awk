@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Reads Documentation/architecture.md, Package.swift and Swift files, in this order; see the script `check`.
+# Reads Documentation/architecture.md, what House/manifest prints, and Swift files, in this order; see the script `check`.
 
 function fail(text) { print text; violations++ }
 function give_up(text) { print text; broken = 1; exit 2 }
@@ -39,9 +39,9 @@ function judge(place, room, module, verb) {
       (everyone[module] ? "every room except " commas(excepted[module]) : commas(admitted[module]) " only") \
       "; " room " may import: " commas(libraries_of(room)) " (see " page ")")
   } else if (module in is_room) {
-    fail(place ": " room " may not " verb " " module "; it may import: " commas(may[room]) " (see " page ")")
+    fail(place ": " room " may not " verb " " module "; it may import: " commas(may[room]) " (see Package.swift)")
   } else {
-    fail(place ": " room " may not " verb " " module ", which is not in the tables of " page \
+    fail(place ": " room " may not " verb " " module ", which is neither a target nor in the table of " page \
       "; it may import: " commas(may[room] (may[room] == "" ? "" : " ") libraries_of(room)))
   }
 }
@@ -57,128 +57,67 @@ FNR == 1 {
   in_comment = in_text = sanitizer = 0
   last = FILENAME
   if (file == 1) page = FILENAME
-  if (file == 2) check_tables()
-  if (file == 3) read_package()
+  if (file == 3) check_house()
   if (file >= 3) {
     split(FILENAME, parts, "/")
-    room = parts[2] == "Families" ? "Family" parts[3] : parts[2]
-    files[room]++
+    room = room_in[parts[2] == "Families" ? parts[2] "/" parts[3] : parts[2]]
   }
 }
 
-# --- The tables ---
+# --- The table ---
 
-file == 1 && /^<!-- (rooms|libraries): (begin|end) -->$/ {
-  table = $3 == "begin" ? $2 : ""
+file == 1 && /^<!-- libraries: (begin|end) -->$/ {
+  in_table = $3 == "begin"
   next
 }
 
-file == 1 && table != "" && /^\|/ {
+file == 1 && in_table && /^\|/ {
   count = split($0, cells, "|")
   if (count != 5) give_up(page ":" FNR ": a row of this table has three cells, and no | in them")
   if (cells[2] !~ /`/) next
   subjects = split(names(cells[2]), subject, " ")
   for (i = 1; i <= subjects; i++) {
-    if (subject[i] in is_room || subject[i] in is_library) give_up(page ":" FNR ": " subject[i] " is there twice")
-    if (table == "rooms:") {
-      is_room[subject[i]] = FNR
-      may[subject[i]] = names(cells[4])
-      if (may[subject[i]] == "" && cells[4] !~ /^ *none *$/) give_up(page ":" FNR ": the last cell names rooms, or says none")
+    if (subject[i] in is_library) give_up(page ":" FNR ": " subject[i] " is there twice")
+    is_library[subject[i]] = FNR
+    library[++library_count] = subject[i]
+    if (cells[3] ~ /^ *every room *$/ || cells[3] ~ /^ *every room except /) {
+      everyone[subject[i]] = 1
+      excepted[subject[i]] = names(cells[3])
     } else {
-      is_library[subject[i]] = FNR
-      library[++library_count] = subject[i]
-      if (cells[3] ~ /^ *every room *$/ || cells[3] ~ /^ *every room except /) {
-        everyone[subject[i]] = 1
-        excepted[subject[i]] = names(cells[3])
-      } else {
-        everyone[subject[i]] = 0
-        admitted[subject[i]] = names(cells[3])
-        if (admitted[subject[i]] == "") give_up(page ":" FNR ": the middle cell names rooms, or begins with: every room")
-      }
+      everyone[subject[i]] = 0
+      admitted[subject[i]] = names(cells[3])
+      if (admitted[subject[i]] == "") give_up(page ":" FNR ": the middle cell names rooms, or begins with: every room")
     }
   }
 }
 
-function check_tables(    name, list, i, n) {
-  n = 0
-  for (name in is_room) n++
-  if (n == 0 || library_count == 0) give_up(page ": it has no table of rooms, or no table of libraries")
-  for (name in is_room) check_names(is_room[name], may[name])
+# --- The manifest ---
+
+file == 2 && $1 == "room" {
+  is_room[$2] = 1
+  room_in[$4] = $2
+}
+
+file == 2 && $1 == "uses" { uses[++use_count] = $2 " " $3 }
+
+function check_house(    name, list, i, n, pair) {
+  if (library_count == 0) give_up(page ": it has no table of libraries")
   for (name in is_library) check_names(is_library[name], admitted[name] " " excepted[name])
+  for (i = 1; i <= use_count; i++) {
+    split(uses[i], pair, " ")
+    # Rooms and libraries: what else the manifest names is judged where it is imported.
+    if (pair[2] in is_room) may[pair[1]] = may[pair[1]] (may[pair[1]] == "" ? "" : " ") pair[2]
+    else judge("Package.swift", pair[1], pair[2], "depend on")
+  }
   n = split(present, list, " ")
   for (i = 1; i <= n; i++)
-    if (!(list[i] in is_room)) fail("Sources/" list[i] ": this room is not in the table of " page)
+    if (!(list[i] in room_in)) fail("Sources/" list[i] ": Package.swift has no target in this folder")
 }
 
 function check_names(line, text,    list, i, n) {
   n = split(text, list, " ")
   for (i = 1; i <= n; i++)
-    if (!(list[i] in is_room)) give_up(page ":" line ": there is no row for the room " list[i])
-}
-
-# --- Package.swift ---
-
-file == 2 {
-  line = $0
-  # No name or address in there but that of a package has // in it.
-  if (line !~ /url:/) sub(/\/\/.*/, "", line)
-  package_line[FNR] = line
-  package_lines = FNR
-}
-
-# Finds each target and the names that it depends on.
-function read_package(    i, line, depth, word, declared, n, list) {
-  for (i = 1; i <= package_lines; i++) {
-    line = package_line[i]
-    while (line != "") {
-      if (!inside) {
-        if (!match(line, /\.(target|executableTarget|testTarget|macro|plugin|systemLibrary)\(/)) break
-        line = substr(line, RSTART + RLENGTH)
-        inside = 1; depth = 1; target = ""; label = ""; in_list = 0; in_product = 0
-      } else if (match(line, /^[ \t]+/)) {
-        line = substr(line, RLENGTH + 1)
-      } else if (match(line, /^"[^"]*"/)) {
-        word = substr(line, 2, RLENGTH - 2)
-        line = substr(line, RLENGTH + 1)
-        if (label == "name" && depth == 1) {
-          target = word
-          if (has(present, target)) declared = declared " " target
-        } else if (in_list && (in_product ? label == "name" : depth == in_list)) {
-          if (target == "") give_up("Package.swift:" i ": write a target's name before what it depends on")
-          if (has(present, target)) judge("Package.swift:" i, target, word, "depend on")
-        }
-        label = ""
-      } else if (match(line, /^[A-Za-z_]+:/)) {
-        label = substr(line, 1, RLENGTH - 1)
-        line = substr(line, RLENGTH + 1)
-        if (label == "dependencies" && depth == 1) {
-          if (line !~ /^[ \t]*(\[|$)/) give_up("Package.swift:" i ": write out what a target depends on as a list here")
-          in_list = 2
-        }
-      } else if (match(line, /^\.(product|target|byName)\(/)) {
-        line = substr(line, RLENGTH + 1)
-        depth++
-        if (in_list && depth == in_list + 1) in_product = depth
-      } else {
-        word = substr(line, 1, 1)
-        line = substr(line, 2)
-        if (word ~ /[[({]/) depth++
-        if (word ~ /[])}]/) {
-          depth--
-          if (in_product && depth < in_product) in_product = 0
-          if (in_list && depth < in_list) {
-            in_list = 0
-            # "dependencies: [...] + more" would hide what is added.
-            if (line ~ /^[ \t]*[+]/) give_up("Package.swift:" i ": write out what a target depends on as one list here")
-          }
-          if (depth == 0) inside = 0
-        }
-      }
-    }
-  }
-  n = split(present, list, " ")
-  for (i = 1; i <= n; i++)
-    if (!has(declared, list[i])) fail("Package.swift: Sources/" list[i] " is no target here, or this check can't find it")
+    if (!(list[i] in is_room)) give_up(page ":" line ": Package.swift has no target " list[i] " under Sources/")
 }
 
 # --- Swift files ---
