@@ -185,6 +185,10 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// A serial port of a Bluetooth Classic device.
   case rfcomm
 
+  /// Whether the transport only carries bytes: it has neither a line with settings nor endpoints.
+  package var isConnection: Bool { self != .terminal && self != .usb && self != .rfc2217 }
+  /// Whether the device's place is on the network.
+  package var isNetwork: Bool { self == .tcp || self == .rfc2217 }
   /// Whether the transport is Bluetooth.
   package var isBluetooth: Bool { self == .ble || self == .rfcomm }
   /// Whether the system reports no devices with this transport, so that somebody must name them.

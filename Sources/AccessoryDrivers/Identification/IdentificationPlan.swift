@@ -24,8 +24,7 @@ public struct IdentificationPlan: Sendable {
       case .terminal: self = .line
       case .usb: return nil
       case .tcp(let place) where place.port == 502: self = .modbusTCP
-      case .tcp, .rfc2217: self = .connection(isNetwork: true)
-      case .unix, .ble, .rfcomm: self = .connection(isNetwork: false)
+      default: self = .connection(isNetwork: address.transport.isNetwork)
       }
     }
   }

@@ -145,11 +145,9 @@ struct IdentifyView: Sendable {
           "It answers frames of Modbus RTU: describe it with modbus: {tcp: rtu}, as \(find.kind) alone means Modbus TCP."
         )
       }
-      switch device.address {
-      case .tcp, .unix, .ble, .rfcomm:
+      if device.address.transport.isConnection {
         lines.append(
           "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
-      case .terminal, .usb, .rfc2217: break
       }
       return lines
     }

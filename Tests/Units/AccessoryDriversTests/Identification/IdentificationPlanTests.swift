@@ -27,7 +27,7 @@ struct IdentificationPlanTests {
     let firstAsking = try #require(plan.steps.firstIndex { !$0.isListening })
     #expect(plan.steps[firstAsking...].allSatisfy { !$0.isListening })
     #expect(plan.steps[..<firstAsking].map { $0.line?.baudRate } == [19_200, 57_600, 115_200, 921_600])
-    #expect(plan.steps[2].kinds == ["mavlink", "jk"])
+    #expect(plan.steps[2].kinds.starts(with: ["mavlink", "jk"]))
     let asked = plan.steps[firstAsking...].flatMap(\.kinds)
     let wanted = ["jbd", "daly", "jk", "pylontech", "pi30", "sdm120", "epever", "framed", "ev3", "hm10", "bluno"]
     #expect(wanted.compactMap { asked.firstIndex(of: $0) } == wanted.compactMap { asked.firstIndex(of: $0) }.sorted())
