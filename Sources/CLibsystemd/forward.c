@@ -43,6 +43,7 @@ CALL(sd_bus_add_match_async,
      (sd_bus * bus, sd_bus_slot **slot, const char *rule, sd_bus_message_handler_t callback,
       sd_bus_message_handler_t installed, void *context),
      (bus, slot, rule, callback, installed, context))
+FORWARD(sd_bus_slot *, sd_bus_slot_unref, (sd_bus_slot * slot), (slot), NULL)
 CALL(sd_bus_call_async,
      (sd_bus * bus, sd_bus_slot **slot, sd_bus_message *message, sd_bus_message_handler_t callback, void *context,
       uint64_t time),

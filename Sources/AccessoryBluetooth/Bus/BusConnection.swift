@@ -19,6 +19,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   private var interest: Interest = []
   private var timer: TimerToken?
   private var deadline: MonotonicTime?
+  /// The rules for signals that are in force.
+  private var rules: [OpaquePointer] = []
   private var calls: [ObjectIdentifier: PendingCall] = [:]
   /// What handles calls of our objects, by path.
   private var served: [String: @Sendable (BusRequest) -> Void] = [:]
@@ -54,14 +56,32 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
       let descriptor = try bus.descriptor()
       token = try io.watch(descriptor, for: [], handler: self)
       self.descriptor = descriptor
-      let context = Unmanaged.passUnretained(self).toOpaque()
-      // The connection outlives its bus: the I/O thread retains it until `end`.
-      for rule in rules { try bus.watch(rule, context, signalCallback) }
-      rearm()
+      try watch(rules)
     } catch {
       end(BusFailure(error), telling: false)
       throw BusFailure(error)
     }
+  }
+
+  /// Asks for the signals that match `rules`, and for no others any more.
+  package func watchOnly(_ rules: [String]) throws(BusFailure) {
+    do throws(Errno) {
+      try watch(rules)
+    } catch {
+      throw BusFailure(error)
+    }
+  }
+
+  private func watch(_ texts: [String]) throws(Errno) {
+    guard let bus else { return }
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    let before = rules.count
+    // The connection outlives its bus: the I/O thread retains it until `end`.
+    for text in texts { rules.append(try bus.watch(text, context, signalCallback)) }
+    // Those from before go after the new ones are there, so that no signal is lost between.
+    for rule in rules.prefix(before) { bus.unwatch(rule) }
+    rules.removeFirst(before)
+    rearm()
   }
 
   /// Makes a call, and returns the values of the reply. sd-bus counts `limit` only from the time at which the bus has let this
@@ -181,6 +201,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     (descriptor, token) = (nil, nil)
     for message in requests.values { sd_bus_message_unref(message) }
     (requests, served) = ([:], [:])
+    for rule in rules { bus.unwatch(rule) }
+    rules = []
     bus.close()
     let waiting = calls.values
     calls = [:]

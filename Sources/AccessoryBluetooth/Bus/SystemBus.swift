@@ -61,10 +61,19 @@ struct SystemBus {
   /// Does the next piece of work. Returns false when there is none.
   func process() throws(Errno) -> Bool { try Self.check(sd_bus_process(handle, nil)) > 0 }
 
-  /// Has `callback` called with each signal that the rule matches.
-  func watch(_ rule: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t) throws(Errno) {
-    try Self.check(sd_bus_add_match_async(handle, nil, rule, callback, nil, context))
+  /// Has `callback` called with each signal that the rule matches, until `unwatch` with the result. It must be unwatched before
+  /// the bus is closed.
+  func watch(
+    _ rule: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t
+  ) throws(Errno) -> OpaquePointer {
+    var slot: OpaquePointer?
+    try Self.check(sd_bus_add_match_async(handle, &slot, rule, callback, nil, context))
+    guard let slot else { throw .noMemory }
+    return slot
   }
+
+  /// Ends what `watch` began: the bus doesn't send these signals any more.
+  func unwatch(_ rule: OpaquePointer) { sd_bus_slot_unref(rule) }
 
   /// Sends a call. `callback` is called once with the reply or an error, and not at all when the bus is closed before.
   func send(

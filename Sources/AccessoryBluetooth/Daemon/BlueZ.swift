@@ -34,11 +34,12 @@ package actor BlueZ: IOActor {
   private static let busName = "org.freedesktop.DBus"
   private static let properties = "org.freedesktop.DBus.Properties"
   private static let manager = "org.freedesktop.DBus.ObjectManager"
-  private static let rules = [
-    "type='signal',sender='\(name)',interface='\(manager)'",
-    "type='signal',sender='\(name)',interface='\(properties)',member='PropertiesChanged',path_namespace='/org/bluez'",
-    "type='signal',sender='\(busName)',interface='\(busName)',member='NameOwnerChanged',arg0='\(name)'",
-  ]
+  private static let rules = [managerRule, propertiesRule + "'/org/bluez'", ownerRule]
+  private static let managerRule = "type='signal',sender='\(name)',interface='\(manager)'"
+  private static let propertiesRule =
+    "type='signal',sender='\(name)',interface='\(properties)',member='PropertiesChanged',path_namespace="
+  private static let ownerRule =
+    "type='signal',sender='\(busName)',interface='\(busName)',member='NameOwnerChanged',arg0='\(name)'"
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -107,6 +108,17 @@ package actor BlueZ: IOActor {
     let before = owner
     let reply = try await bus.call(BusCall(Self.name, "/", Self.manager, "GetManagedObjects"), within: limit)
     if owner == before, reply.sender == owner { objects.replace(reply) }
+  }
+
+  /// Follows only the device at this path and what it has, from now on: what bluetoothd tells of others, such as that it forgets
+  /// one, would wake this program for nothing. The other objects stay as they are now.
+  func follow(only device: String) async throws(BusFailure) {
+    guard let bus else { throw .disconnected }
+    try await bus.watchOnly([
+      // A path with a slash at its end is the beginning of others.
+      Self.managerRule + ",arg0path='\(device)'", Self.managerRule + ",arg0path='\(device)/'",
+      Self.propertiesRule + "'\(device)'", Self.ownerRule,
+    ])
   }
 
   /// Ends the conversation, and with it what was asked for: a search, notifications.

@@ -107,6 +107,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
       self?.enter { $0.follow(event, isThere: objects.devices[device]?.isConnected == true, notify) }
     }
     do throws(BusFailure) {
+      try await bluez.follow(only: device)
       // The device may have gone while nobody observed it.
       guard await bluez.objects.devices[device]?.isConnected == true else {
         throw BusFailure("org.bluez.Error.NotConnected")

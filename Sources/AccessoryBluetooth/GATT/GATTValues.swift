@@ -82,6 +82,8 @@ public actor GATTValues: Transport, IOActor {
         if case .value(let value, _) = event { objects.characteristics[value]?.uuid } else { nil as BluetoothUUID? }
       self?.enter { $0.follow(event, objects.devices[path], isBattery: level == Self.batteryLevel) }
     }
+    // If it fails, the bus has ended, which is told in another way.
+    try? await bluez.follow(only: device)
     let now = await bluez.objects.devices[device]
     percent = now?.batteryPercent
     // The device may have gone while nobody observed it.

@@ -222,6 +222,29 @@ import Testing
     await transport.close()
   }
 
+  /// bluetoothd tells everybody that it forgets a device, for example: 30 seconds after a search. A connection that is quiet isn't
+  /// woken by what concerns others.
+  @Test func anOpenPortHearsOfItsOwnDeviceOnly() async throws {
+    let bus = try Self.bus(["notify", "write"]) { call in
+      call.member == "AcquireNotify" ? .error("org.bluez.Error.NotSupported", "no") : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    try await eventually("what was asked for at first is taken back") { bus.rules.count == 4 }
+    let rules = bus.rules
+    #expect(rules.filter { $0.contains("arg0path='\(Self.device)'") }.count == 1)
+    #expect(rules.filter { $0.contains("arg0path='\(Self.device)/'") }.count == 1)
+    #expect(rules.filter { $0.contains("path_namespace='\(Self.device)'") }.count == 1)
+    #expect(rules.filter { $0.contains("NameOwnerChanged") }.count == 1)
+    // Its own end is still heard.
+    let reader = InputReader(transport.input)
+    bus.signal(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
+      [.path(Self.device), .texts(["org.bluez.Device1"])])
+    #expect(try await reader.readToEnd().error?.kind == .disconnected)
+    await transport.close()
+  }
+
   /// After so many packets a value is read, and its reply waited for.
   @Test func writesWaitForTheDevice() async throws {
     let (ourNotify, theirNotify) = try Self.pair()

@@ -31,6 +31,7 @@ package final class FakeBus: Sendable {
   private let clients = Locked<[Int: FileDescriptor]>([:])
   private let listener = Locked<FileDescriptor?>(nil)
   private let received = Locked<[Call]>([])
+  private let matched = Locked<[String]>([])
   private let answered = Locked<[(error: String?, body: [UInt8])]>([])
   private let serial = Locked<UInt32>(1_000)
   private let answer: @Sendable (Call) -> Answer?
@@ -73,6 +74,9 @@ package final class FakeBus: Sendable {
 
   /// The calls that have come, but for those that the bus itself answers.
   package var calls: [Call] { received.withLock { $0 } }
+
+  /// The rules for signals that clients have asked for and not taken back, in the order in which they came.
+  package var rules: [String] { matched.withLock { $0 } }
 
   /// The arguments of the calls of a method.
   package func bodies(of member: String) -> [[UInt8]] { calls.filter { $0.member == member }.map(\.body) }
@@ -164,7 +168,8 @@ package final class FakeBus: Sendable {
 
   private func reply(to message: WireMessage, _ body: [UInt8], _ number: Int) {
     let call = Call(path: message.path ?? "", member: message.member ?? "", body: body, client: number)
-    let isOfBus = ["Hello", "AddMatch", "GetNameOwner"].contains(call.member)
+    let isOfBus = ["Hello", "AddMatch", "RemoveMatch", "GetNameOwner"].contains(call.member)
+    note(call)
     if !isOfBus { received.withLock { $0.append(call) } }
     let usual: Answer =
       switch call.member {
@@ -185,6 +190,15 @@ package final class FakeBus: Sendable {
       (reply.kind, reply.errorName, reply.body) = (.error, name, [.text(text)])
       send(reply.bytes, to: number)
     case .nothing: break
+    }
+  }
+
+  private func note(_ call: Call) {
+    // The argument is a text: its length in four bytes, and a zero at its end.
+    let rule = String(decoding: call.body.dropFirst(4).dropLast(), as: UTF8.self)
+    matched.withLock { rules in
+      if call.member == "AddMatch" { rules.append(rule) }
+      if call.member == "RemoveMatch", let place = rules.firstIndex(of: rule) { rules.remove(at: place) }
     }
   }
 
