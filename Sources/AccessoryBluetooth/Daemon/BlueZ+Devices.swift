@@ -87,47 +87,83 @@ extension BlueZ {
     objects.adapters.count > 1 ? " for the adapter \(SafeText.escape(adapter.name))" : ""
   }
 
-  /// Connects a device, and returns when its services are known. Returns false when it was connected before, by another
-  /// program.
+  /// Looks for a device where BlueZ doesn't know it, connects it, and returns when its services are known. `isOurs` is false when it
+  /// was connected before, by another program.
   package func connect(
+    _ address: BluetoothAddress, by adapter: BluetoothAdapterName?, label: String, searching: Duration,
+    within limit: Duration
+  ) async throws(AccessoryError) -> (device: BluetoothDevice, isOurs: Bool) {
+    let device = try await device(at: address, .lowEnergy, by: adapter, within: searching)
+    do throws(AccessoryError) {
+      return (device, try await connect(device, label: label, within: limit))
+    } catch  where error.kind == .notFound {
+      // bluetoothd forgets a device half a minute after it was heard, and so, now and then, just before it is to connect it.
+      let again = try await self.device(at: address, .lowEnergy, by: adapter, within: searching)
+      return (again, try await connect(again, label: label, within: limit))
+    }
+  }
+
+  /// Connects a device, and returns when its services are known. Returns false when it was connected before, by another
+  /// program. Throws `notFound` when bluetoothd has forgotten it.
+  private func connect(
     _ device: BluetoothDevice, label: String, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
+    let path = device.path
     let adapter = objects.adapters[device.adapter].map { hint($0) } ?? ""
     let late = AccessoryError(
       .timedOut, "\(label) doesn't answer\(adapter): is it on, near enough, and not connected to another device?")
     let deadline = io.now + limit
-    let wasConnected = objects.devices[device.path]?.isConnected ?? false
-    var tries = 0
-    while objects.devices[device.path]?.isConnected != true {
-      tries += 1
-      let left = deadline - io.now
-      guard left > .zero else { throw late }
-      do throws(BusFailure) {
-        _ = try await call(device.path, Self.deviceInterface, "Connect", within: left)
-        break
-      } catch {
-        // Ends the attempt, which bluetoothd otherwise goes on with for 40 seconds.
-        if error.isTimeout || error == .cancelled {
-          await post(device.path, Self.deviceInterface, "Disconnect")
-          throw error.isTimeout ? late : AccessoryError(refusal: error, "connecting to \(label)")
+    var isOurs = false
+    for tries in 1...Self.connectTries {
+      let mayTryAgain = tries < Self.connectTries
+      if objects.devices[path]?.isConnected != true {
+        isOurs = true
+        let left = deadline - io.now
+        guard left > .zero else { throw late }
+        do throws(BusFailure) {
+          _ = try await call(path, Self.deviceInterface, "Connect", within: left)
+        } catch {
+          // Ends the attempt, which bluetoothd otherwise goes on with for 40 seconds.
+          if error.isTimeout || error == .cancelled { await post(path, Self.deviceInterface, "Disconnect") }
+          if error.isTimeout { throw late }
+          let isUnknown = ["UnknownObject", "UnknownMethod"].contains {
+            error.name == "org.freedesktop.DBus.Error." + $0
+          }
+          if isUnknown, objects.devices[path] == nil {
+            throw AccessoryError(.notFound, "\(label) isn't there any more")
+          }
+          // The first attempt often fails right after a search.
+          let isPassing = error.name == "org.bluez.Error.Failed" && mayTryAgain
+          if !isPassing { throw AccessoryError(refusal: error, "connecting to \(label)") }
+          await io.sleep(for: .milliseconds(300))
+          continue
         }
-        // The first attempt often fails right after a search.
-        let isPassing = error.name == "org.bluez.Error.Failed" && tries < 3
-        if !isPassing { throw AccessoryError(refusal: error, "connecting to \(label)") }
-        await io.sleep(for: .milliseconds(300))
       }
+      let left = max(.seconds(1), deadline - io.now)
+      if try await isResolved(path, label, ours: isOurs, within: left, late) { return isOurs }
+      // A connection that is lost at once wasn't really made: the device hasn't heard the request. That happens on the air.
+      if mayTryAgain { await io.sleep(for: .milliseconds(300)) }
     }
-    let left = max(.seconds(1), deadline - io.now)
-    let gone = AccessoryError.disconnected(label)
+    throw .disconnected(label)
+  }
+
+  /// How often a device is tried to be connected.
+  private static let connectTries = 3
+
+  /// Waits until the services of a device are known. Returns false when it is lost before. What is `ours` is ended when they
+  /// don't come.
+  private func isResolved(
+    _ path: String, _ label: String, ours: Bool, within limit: Duration, _ late: AccessoryError
+  ) async throws(AccessoryError) -> Bool {
     try await attempt { () throws(AccessoryError) in
-      try await first(within: left, otherwise: late) { objects -> Result<Void, AccessoryError>? in
-        guard let device = objects.devices[device.path], device.isConnected else { return .failure(gone) }
-        return device.hasServicesResolved ? .success(()) : nil
+      try await first(within: limit, otherwise: late) { objects in
+        guard let device = objects.devices[path] else { return .failure(.disconnected(label)) }
+        guard device.isConnected else { return .success(false) }
+        return device.hasServicesResolved ? .success(true) : nil
       }
     } onFailure: { _ in
-      if !wasConnected { await post(device.path, Self.deviceInterface, "Disconnect") }
+      if ours { await post(path, Self.deviceInterface, "Disconnect") }
     }
-    return !wasConnected
   }
 
   /// Ends the connection to a device, and returns when it has ended.

@@ -37,8 +37,8 @@ extension GATTTransport {
     _ address: BluetoothAddress, _ settings: GATTSettings, by adapter: BluetoothAdapterName? = nil, label: String,
     over bluez: BlueZ, noting note: (@Sendable (String) -> Void)? = nil
   ) async throws(AccessoryError) -> GATTTransport {
-    let device = try await bluez.device(at: address, .lowEnergy, by: adapter, within: searchLimit)
-    let isOurs = try await bluez.connect(device, label: label, within: connectLimit)
+    let (device, isOurs) = try await bluez.connect(
+      address, by: adapter, label: label, searching: searchLimit, within: connectLimit)
     return try await attempt { () throws(AccessoryError) in
       let table = await bluez.objects.table(of: device.path)
       if let note {

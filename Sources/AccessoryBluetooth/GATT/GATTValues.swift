@@ -62,8 +62,8 @@ public actor GATTValues: Transport, IOActor {
   package static func open(
     _ address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String, over bluez: BlueZ
   ) async throws(AccessoryError) -> GATTValues {
-    let device = try await bluez.device(at: address, .lowEnergy, by: adapter, within: GATTTransport.searchLimit)
-    let isOurs = try await bluez.connect(device, label: label, within: GATTTransport.connectLimit)
+    let (device, isOurs) = try await bluez.connect(
+      address, by: adapter, label: label, searching: GATTTransport.searchLimit, within: GATTTransport.connectLimit)
     let values = GATTValues(bluez, device: device.path, label: label, ownsConnection: isOurs)
     try await values.start()
     return values

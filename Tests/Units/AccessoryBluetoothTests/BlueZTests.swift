@@ -143,6 +143,100 @@ import Testing
     await bluez.close()
   }
 
+  // MARK: - Connecting
+
+  private static func connection(_ isThere: Bool) -> [(String, WireValue)] {
+    [("Connected", .boolean(isThere)), ("ServicesResolved", .boolean(isThere))]
+  }
+
+  /// Connects with a bluetoothd whose device isn't connected at first. `answer` gets each `Connect` with its number.
+  private func connect(
+    _ answer: @escaping @Sendable (FakeBus, Int) -> FakeBus.Answer?
+  ) async throws -> (isOurs: Bool, members: [String]) {
+    let fake = Locked<FakeBus?>(nil)
+    let count = Locked(0)
+    let bus = try Self.bus { call in
+      guard let bus = fake.withLock({ $0 }) else { return nil }
+      switch call.member {
+      case "Connect":
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        return answer(bus, number)
+      case "StartDiscovery":
+        bus.signal(
+          "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+          [
+            .path(Self.device),
+            .array(
+              "{sa{sv}}",
+              [
+                .entry(
+                  .text("org.bluez.Device1"),
+                  .properties([
+                    ("Address", .text("AA:BB:CC:DD:EE:FF")), ("Adapter", .path("/org/bluez/hci0")),
+                  ]))
+              ]),
+          ])
+        return nil
+      default: return nil
+      }
+    }
+    fake.withLock { $0 = bus }
+    defer { fake.withLock { $0 = nil } }
+    let bluez = try await BlueZ.open(bus.address)
+    bus.changed(Self.device, "org.bluez.Device1", Self.connection(false))
+    let late = AccessoryError(.timedOut, "it stays")
+    try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+      objects.devices[Self.device]?.isConnected == false ? .success(()) : nil
+    }
+    let isOurs = try await bluez.connect(
+      Self.address, by: nil, label: "ble:x", searching: .seconds(20), within: .seconds(20)
+    ).isOurs
+    await bluez.close()
+    return (isOurs, bus.calls.map(\.member))
+  }
+
+  /// A device that hasn't heard the request is connected for bluetoothd, and lost a moment later.
+  @Test func aConnectionThatIsLostAtOnceIsMadeAgain() async throws {
+    let result = try await connect { bus, number in
+      bus.changed(Self.device, "org.bluez.Device1", [("Connected", .boolean(true))])
+      bus.changed(Self.device, "org.bluez.Device1", Self.connection(number > 1))
+      return nil
+    }
+    #expect(result.isOurs && result.members == ["GetManagedObjects", "Connect", "Connect"])
+  }
+
+  @Test func aConnectionThatIsLostAgainAndAgainIsGivenUp() async throws {
+    let error = await #expect(throws: AccessoryError.self) {
+      try await connect { bus, _ in
+        bus.changed(Self.device, "org.bluez.Device1", [("Connected", .boolean(true))])
+        bus.changed(Self.device, "org.bluez.Device1", Self.connection(false))
+        return nil
+      }
+    }
+    #expect(error?.kind == .disconnected)
+  }
+
+  /// bluetoothd forgets a device that it hasn't heard for half a minute.
+  @Test func aDeviceThatIsForgottenMeanwhileIsLookedForAgain() async throws {
+    let result = try await connect { bus, number in
+      guard number == 1 else {
+        bus.changed(Self.device, "org.bluez.Device1", Self.connection(true))
+        return nil
+      }
+      bus.signal(
+        "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
+        [.path(Self.device), .texts(["org.bluez.Device1"])])
+      return .error("org.freedesktop.DBus.Error.UnknownMethod", "no such method")
+    }
+    #expect(
+      result.members == [
+        "GetManagedObjects", "Connect", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "Connect",
+      ])
+  }
+
   // MARK: - The transport
 
   /// bluetoothd offers no sockets: notifications are signals, writes are calls.
@@ -522,9 +616,9 @@ import Testing
     try await bluez.first(within: .seconds(20), otherwise: late) { objects in
       objects.devices[Self.device]?.hasServicesResolved == false ? .success(()) : nil
     }
-    let device = try #require(await bluez.objects.devices[Self.device])
     let slow = await #expect(throws: AccessoryError.self) {
-      try await bluez.connect(device, label: "ble:x", within: .milliseconds(10))
+      try await bluez.connect(
+        Self.address, by: nil, label: "ble:x", searching: .seconds(20), within: .milliseconds(10))
     }
     #expect(slow?.kind == .timedOut)
     await bluez.close()
