@@ -67,6 +67,7 @@ extension AccessoryError {
     switch failure.name {
     case "org.bluez.Error.NotPermitted" where failure.text.contains("acquired"):
       "; another program uses it: end that one"
+    case "org.bluez.Error.InProgress": "; another program uses it, or has just begun to"
     case "org.bluez.Error.NotReady": "; the adapter is off: bluetoothctl power on"
     case "org.bluez.Error.AuthenticationFailed", "org.bluez.Error.AuthenticationRejected":
       "; it must be paired first: bluetoothctl pair ADDRESS"
