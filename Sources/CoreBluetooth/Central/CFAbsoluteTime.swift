@@ -2,3 +2,5 @@
 
 /// Seconds since the beginning of 2001, which Foundation doesn't define on Linux.
 @_exported import typealias CoreFoundation.CFAbsoluteTime
+/// Now, in these seconds.
+@_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent

@@ -26,6 +26,9 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     self.init(bytes)
   }
 
+  /// The UUID 0000, which is nothing's: for sources that need some object.
+  public override convenience init() { self.init([0, 0]) }
+
   /// The UUID that this text says; nil for any other text. Apple's framework doesn't have this.
   public convenience init?(validating text: String) {
     guard let bytes = Self.bytes(of: text) else { return nil }

@@ -38,6 +38,12 @@ import Testing
     #expect(nordic != CBUUID(string: "FFE1") && !nordic.isEqual("FFE1") && !nordic.isEqual(nil))
   }
 
+  @Test func whatSourcesOfApplesSystemsAlsoHave() {
+    #expect(CBUUID().uuidString == "0000" && CBUUID() == CBUUID(string: "0000"))
+    let now: CFAbsoluteTime = CFAbsoluteTimeGetCurrent()
+    #expect(abs(now - Date().timeIntervalSinceReferenceDate) < 60)
+  }
+
   @Test(
     arguments: [
       "", "FFE", "FFE11", "XYZW", "FFE1 ", "0000FFE1-0000-1000-8000", "FF-E1", "ÄÄ", String(nordic.dropLast()) + "G",
