@@ -189,30 +189,3 @@ extension BlueZCentral {
     if links[link.link.peer] === link { tell(.notifying(link.link, handle: handle, .success(false))) }
   }
 }
-
-extension RadioFailure {
-  /// What bluetoothd has refused, in the words of its client of GATT.
-  init(_ failure: BusFailure, isWrite: Bool) {
-    // "Operation failed with ATT error: 0x81"
-    if let range = failure.text.firstRange(of: "ATT error: 0x"),
-      let number = UInt8(failure.text[range.upperBound...].prefix(2), radix: 16), number != 0
-    {
-      self = .refused(number)
-      return
-    }
-    self =
-      switch failure.name {
-      case "org.bluez.Error.NotPermitted" where failure.text.contains("acquired"): .failed
-      case "org.bluez.Error.NotPermitted" where failure.text.contains("paired"): .refused(5)
-      case "org.bluez.Error.NotPermitted": .refused(isWrite ? 3 : 2)
-      case "org.bluez.Error.NotAuthorized": .refused(8)
-      case "org.bluez.Error.NotSupported": .refused(6)
-      case "org.bluez.Error.InvalidOffset": .refused(7)
-      case "org.bluez.Error.InvalidValueLength", "org.bluez.Error.InvalidArguments": .refused(13)
-      case "org.bluez.Error.NotConnected", BusFailure.disconnected.name: .notConnected
-      case "org.bluez.Error.DoesNotExist", "org.freedesktop.DBus.Error.UnknownObject": .noAttribute
-      case "org.freedesktop.DBus.Error.UnknownMethod": .unsupported
-      default: .failed
-      }
-  }
-}

@@ -30,7 +30,9 @@ struct MadeUpBus {
     "Address", "AddressType", "Name", "Alias", "UUIDs", "Adapter", "RSSI", "Connected", "ServicesResolved", "Paired",
     "Trusted",
     "Class", "ManufacturerData", "Powered", "Discovering", "UUID", "Device", "Service", "Flags", "MTU", "WriteAcquired",
-    "NotifyAcquired", "Characteristic", "Percentage", "Value",
+    "NotifyAcquired", "Characteristic", "Percentage", "Value", "ServiceData", "TxPower", "Primary", "Includes",
+    "Handle",
+    "Appearance", "AdvertisingFlags", "Blocked", "Bonded", "LegacyPairing", "Modalias", "Icon", "Notifying",
   ]
   private static let texts = [
     "AA:BB:CC:DD:EE:FF", "00:00:00:00:00:00", "0000ffe0-0000-1000-8000-00805f9b34fb",
@@ -116,7 +118,7 @@ struct MadeUpBus {
   private mutating func property() {
     let name = Self.properties[number(below: Self.properties.count)]
     maker.append("s", number(below: 16) == 0 ? text() : name)
-    switch number(below: 8) {
+    switch number(below: 10) {
     case 0: maker.variant("b") { maker.append(number(below: 2) == 1) }
     case 1: maker.variant("n") { maker.append("n", Int16(truncatingIfNeeded: number(below: 256) - 128)) }
     case 2: maker.variant("q") { maker.append("q", UInt16(truncatingIfNeeded: number(below: 256) &* 257)) }
@@ -130,6 +132,14 @@ struct MadeUpBus {
         }
       }
     case 6: maker.variant("s") { maker.append("s", text()) }
+    case 7:
+      maker.variant("a{sv}") {
+        maker.dictionary("sv", count: number(below: 24)) {
+          maker.append("s", text())
+          maker.variant("ay") { maker.append(bytes()) }
+        }
+      }
+    case 8: maker.variant("ao") { maker.array("o", count: number(below: 6)) { maker.append("o", path()) } }
     default: anything(depth: 0)
     }
   }
@@ -238,6 +248,11 @@ struct MadeUpBus {
       }
       precondition(device.services.count <= 64 && device.manufacturerData.count <= 8)
       precondition(device.manufacturerData.values.allSatisfy { $0.count <= 255 })
+      precondition(device.serviceData.count <= 64 && device.serviceData.values.allSatisfy { $0.count <= 255 })
+    }
+    for one in objects.services.values {
+      precondition(one.included.count <= 64)
+      precondition(one.included.allSatisfy { $0.utf8.count <= BluetoothObjects.textLimit.path })
     }
     for one in objects.characteristics.values {
       precondition(one.flags.count <= 32 && one.flags.allSatisfy { $0.utf8.count <= 64 })
