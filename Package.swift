@@ -45,6 +45,7 @@ let package = Package(
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+    .library(name: "BLESerial", targets: ["BLESerial"]),
     .library(name: "AccessorySharing", targets: ["AccessorySharing"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
@@ -157,6 +158,7 @@ let package = Package(
       ]),
     .target(
       name: "CoreBluetooth", dependencies: ["AccessoryBluetooth", "AccessoryCore", "AccessoryIO"]),
+    .target(name: "BLESerial", dependencies: ["AccessoryCore", "AccessoryIO", "CoreBluetooth"]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -356,6 +358,13 @@ let package = Package(
         "AccessoryBluetooth", "AccessoryCore", "AccessoryIO", "AccessoryTesting", "BluetoothClientOfSwift5",
         "BluetoothClientOfSwift6", "BluetoothTerminal", "CoreBluetooth", "TestSupport",
       ], path: "Tests/Units/CoreBluetoothTests"),
+    .testTarget(
+      name: "BLESerialTests",
+      dependencies: [
+        "AccessoryCore", "AccessoryTesting", "BLESerial", "CoreBluetooth", "NearestModule", "TestSupport",
+      ],
+      path: "Tests/Units/BLESerialTests"),
+    .executableTarget(name: "NearestModule", dependencies: ["BLESerial"], path: "Examples/NearestModule"),
     // Clients as they are written for iOS.
     .target(
       name: "BluetoothClientOfSwift5", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth5",
