@@ -25,7 +25,7 @@ import Testing
   /// A short piece of what the fuzz target does.
   @Test(arguments: UInt64(1)...6) func madeUpMessages(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
-    let input = (0..<1_024).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let input = (0..<2_048).map { _ in UInt8.random(in: 0...255, using: &random) }
     // Only the I/O thread uses sd-bus.
     let understood = OneShot<Int?>()
     IOThread.shared.post {

@@ -134,12 +134,12 @@ struct MadeUpBus {
     case 6: maker.variant("s") { maker.append("s", text()) }
     case 7:
       maker.variant("a{sv}") {
-        maker.dictionary("sv", count: number(below: 24)) {
+        maker.dictionary("sv", count: number(below: 4)) {
           maker.append("s", text())
           maker.variant("ay") { maker.append(bytes()) }
         }
       }
-    case 8: maker.variant("ao") { maker.array("o", count: number(below: 6)) { maker.append("o", path()) } }
+    case 8: maker.variant("ao") { maker.array("o", count: number(below: 4)) { maker.append("o", path()) } }
     default: anything(depth: 0)
     }
   }
