@@ -356,7 +356,7 @@ let package = Package(
       name: "CoreBluetoothTests",
       dependencies: [
         "AccessoryBluetooth", "AccessoryCore", "AccessoryIO", "AccessoryTesting", "BluetoothClientOfSwift5",
-        "BluetoothClientOfSwift6", "BluetoothTerminal", "CoreBluetooth", "TestSupport",
+        "BluetoothClientOfSwift6", "BluetoothStory", "BluetoothTerminal", "CoreBluetooth", "TestSupport",
       ], path: "Tests/Units/CoreBluetoothTests"),
     .testTarget(
       name: "BLESerialTests",
@@ -370,6 +370,7 @@ let package = Package(
       name: "BluetoothClientOfSwift5", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "BluetoothClientOfSwift6", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth6"),
+    .executableTarget(name: "BluetoothStory", dependencies: ["CoreBluetooth"], path: "Tests/Clients/BluetoothStory"),
     .executableTarget(
       name: "BluetoothTerminal", dependencies: ["CoreBluetooth"], path: "Examples/BluetoothTerminal"),
     .executableTarget(

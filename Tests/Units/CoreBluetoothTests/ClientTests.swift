@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryTesting
 @preconcurrency import BluetoothClientOfSwift5
 import BluetoothClientOfSwift6
+import BluetoothStory
 import CoreBluetooth
 import TestSupport
 import Testing
@@ -73,5 +74,29 @@ import Testing
     let off = ScriptedRadio(.off)
     let other = MeterModel()
     await #expect(throws: CBError.self) { try await off.use { Task { try await other.percent() } }.value }
+  }
+
+  /// What the lab shows with bluetoothd, with a radio that the test plays.
+  @Test func theWholeStory() async throws {
+    let module = ScriptedPeripheral.serialPort { $0 }
+    let radio = ScriptedRadio(.on, [module])
+    let lines = Locked<[String]>([])
+    let story = radio.use {
+      Story { line in
+        lines.withLock { $0.append(line) }
+      } order: { order in
+        switch order {
+        case "module disconnect": module.disconnect()
+        case "module vanish": module.vanish()
+        case "module return": module.appear()
+        case "power off": radio.set(.off)
+        case "bluetoothd kill": radio.set(.resetting)
+        default: radio.set(.on)
+        }
+      }
+    }
+    try await story.tell()
+    #expect(lines.withLock { $0.count } == 16 && lines.withLock { $0.allSatisfy { $0.hasPrefix("ok: ") } })
+    try await radio.status.wait { $0.managers == 0 && $0.connected.isEmpty }
   }
 }
