@@ -383,6 +383,7 @@ let package = Package(
       ],
       path: "Examples/NativeClient"),
     .executableTarget(name: "BatteryWatch", dependencies: ["AccessoryBridge"], path: "Examples/BatteryWatch"),
+    .executableTarget(name: "ModuleTerminal", dependencies: ["AccessoryBridge"], path: "Examples/ModuleTerminal"),
     .executableTarget(
       name: "OwnGadget",
       dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"],
@@ -415,7 +416,7 @@ let package = Package(
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli",
-        "BatteryWatch",
+        "BatteryWatch", "ModuleTerminal",
       ], path: "Tests/Service/AccessoryBridgeTests"),
     .testTarget(
       name: "BridgeServiceTests",
