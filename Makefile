@@ -31,10 +31,10 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static test start-up lab lab-quick lab-bluetooth peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static static-arm64 test start-up lab lab-quick lab-bluetooth peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */  make \1\t/' | expand -t 20
 
 build: ## A debug build
 	$(call install,$(BUILD_PACKAGES))
@@ -218,9 +218,16 @@ install: ## Installs bridge-cli, its service, udev rules, manual and completions
 uninstall: ## Takes away what install has installed, but for your own profiles
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" systemd/setup uninstall
 
-deb: static ## Debian packages of both programs, with debug symbols apart: .build/deb
-	$(call install,$(DEB_PACKAGES))
-	packaging/build
+# For another architecture than this machine's, here arm64 on amd64: compiled by Debian's Swift with Debian 13's libraries, which it gets once.
+CROSS = $(filter-out $(shell dpkg --print-architecture 2>/dev/null),$(ARCH))
+
+static-arm64: ## The same for arm64 (Debian 13, Raspberry Pi OS), on an amd64 Debian without Swift: .build/arm64/build/release
+	packaging/arm64/swift-build $(RELEASE) --product bridge-cli
+	packaging/arm64/swift-build $(RELEASE) --product bridge-fleet
+
+deb: $(if $(CROSS),static-$(CROSS),static) ## Debian packages of both programs, with debug symbols apart: .build/deb; ARCH=arm64 for these
+	$(if $(CROSS),,$(call install,$(DEB_PACKAGES)))
+	$(if $(CROSS),packaging/$(CROSS)/in env ARCH=$(CROSS) PROGRAMS=.build/$(CROSS)/build/release) packaging/build
 
 # What it fetches is Debian's base system, 100 MB, so it isn't part of `make test`.
 deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purges them in a bare Debian in a folder
