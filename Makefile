@@ -44,7 +44,9 @@ build: ## A debug build
 # have the times of the clone in them: two builds at the same path are the same bytes. Optimized across modules: a family's exchange and
 # the general link that runs it are compiled for each other, which makes a request a tenth to a third faster.
 OPTIMIZED = -c release -Xswiftc -cross-module-optimization
-RELEASE = $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
+RELEASE = $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs $(SMALL)
+# Of functions that are the same bytes, one is kept, unless its address is taken.
+SMALL = -Xlinker --version-script=$(CURDIR)/packaging/exports.map -Xlinker --icf=safe
 
 static: ## bridge-cli and bridge-fleet, each as one file that needs no Swift: .build/release
 	$(call install,$(BUILD_PACKAGES))
@@ -221,6 +223,8 @@ uninstall: ## Takes away what install has installed, but for your own profiles
 # For another architecture than this machine's, here arm64 on amd64: compiled by Debian's Swift with Debian 13's libraries, which it gets once.
 CROSS = $(filter-out $(shell dpkg --print-architecture 2>/dev/null),$(ARCH))
 
+# Addresses that the loader mends are packed, which needs glibc 2.36.
+static-arm64: SMALL += -Xlinker -z -Xlinker pack-relative-relocs
 static-arm64: ## The same for arm64 (Debian 13, Raspberry Pi OS), on an amd64 Debian without Swift: .build/arm64/build/release
 	packaging/arm64/swift-build $(RELEASE) --product bridge-cli
 	packaging/arm64/swift-build $(RELEASE) --product bridge-fleet
