@@ -72,6 +72,13 @@ package struct GATTSerialPort: Sendable, Equatable {
         self = port
         return
       }
+      // Some devices are written in one service, and send in another.
+      if settings.service == nil, settings.write != nil, settings.notify != nil,
+        let port = Self(table.flatMap(\.characteristics), settings.write, settings.notify)
+      {
+        self = port
+        return
+      }
     }
     throw Self.none(table, settings, label)
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
@@ -20,6 +21,7 @@ extension Driver {
     ) { session, profile, clock throws(AccessoryError) in
       try await DescribedAccessory.open(session, description, clock: clock)
     }
+    gatt = description.bluetooth?.gatt ?? GATTSettings()
     let pushed = zip(description.messages, description.partsOfMessages).filter(\.0.isPushed)
     repeatedParts = pushed.reduce(into: []) { $0.formUnion($1.1) }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryIO
 import AccessoryLink
@@ -29,6 +30,8 @@ public struct Driver: Sendable {
   /// Whether its accessories are Bluetooth Low Energy devices that are only asked for values (`GATTValues`), so that they have no
   /// stream of bytes. Such a driver also suits devices whose protocol isn't known.
   package var readsValues = false
+  /// The characteristics that carry its accessories' bytes on the air, where they aren't found by themselves.
+  package var gatt = GATTSettings()
   /// The requests by number that its accessories take; nil when they take none.
   package var requests: NumberedRequests?
   /// The profiles that come with this driver: the first is the one that has its name.

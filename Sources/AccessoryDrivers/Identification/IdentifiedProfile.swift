@@ -49,6 +49,9 @@ public struct IdentifiedProfile: Sendable, Hashable {
     for link in device.links where link.hasPrefix(DeviceRule.byIDDirectory) {
       candidates.append((["by_id: \(Quoted.whole(String(link.dropFirst(DeviceRule.byIDDirectory.count))))"], false))
     }
+    if let place = device.address.bluetooth, device.bluetooth?.hasPassingAddress != true {
+      candidates.append((["bluetooth: {address: \(Quoted.whole(place.description))}"], false))
+    }
     for link in device.links where link.hasPrefix("/dev/serial/by-path/") {
       candidates.append((["path: \(Quoted.whole(link))"], true))
     }

@@ -103,7 +103,7 @@ public struct DeviceOpener: Sendable {
       var note: (@Sendable (String) -> Void)?
       if let tap { note = { tap.noted($0) } }
       transport = try await GATTTransport.open(
-        address, settings.gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)
+        address, settings.gatt == GATTSettings() ? driver?.gatt ?? GATTSettings() : settings.gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)
     case .rfcomm(let address, let channel, let adapter):
       transport = try await RFCOMMTransport.open(
         address, channel: channel ?? settings.rfcommChannel, by: adapter ?? settings.bluetoothAdapter, label: label,

@@ -72,6 +72,9 @@ extension CRCParameters {
   public static let crc16MODBUS = CRCParameters(
     name: "CRC-16/MODBUS", width: 16, polynomial: 0x8005, initial: 0xFFFF, reflected: true, xorOut: 0, check: 0x4B37)
 
+  /// CRC-8/MAXIM-DOW.
+  public static let crc8MaximDOW = CRCParameters(
+    name: "CRC-8/MAXIM-DOW", width: 8, polynomial: 0x31, initial: 0, reflected: true, xorOut: 0, check: 0xA1)
   /// CRC-8/SMBUS.
   public static let crc8SMBUS = CRCParameters(
     name: "CRC-8/SMBUS", width: 8, polynomial: 0x07, initial: 0, reflected: false, xorOut: 0, check: 0xF4)
@@ -89,6 +92,7 @@ extension CRCParameters {
   /// Every algorithm that has a constant here.
   public static let catalogue: [CRCParameters] = [
     .crc16IBM3740, .crc16XMODEM, .crc16KERMIT, .crc16IBMSDLC, .crc16MCRF4XX, .crc16ARC, .crc16MODBUS, .crc8SMBUS,
+    .crc8MaximDOW,
     .crc32ISOHDLC, .crc32ISCSI,
   ]
 }

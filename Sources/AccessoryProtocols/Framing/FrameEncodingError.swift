@@ -12,6 +12,8 @@ public enum FrameEncodingError: Error, Sendable, Hashable {
   case unencodableByte(offset: Int)
   /// The checksum depends on the definition of the message with this number, which isn't known.
   case unknownMessage(UInt32)
+  /// The user hasn't given the number with this name, which is sent.
+  case missing(String)
 }
 
 extension RawSpan {
@@ -34,6 +36,7 @@ extension FrameEncodingError: CustomStringConvertible {
       "byte \(offset) of the payload cannot be sent in this framing"
     case .unknownMessage(let number):
       "message \(number) is unknown, or this version of the framing can't carry it"
+    case .missing(let name): "it sends \(name), which isn't known: set it with parameters in a profile"
     }
   }
 }

@@ -133,7 +133,7 @@ extension ProtocolDescription.Message {
       switch step {
       case .field(let field): if isOptional { names.insert(field.name) }
       case .tail(let steps): names.formUnion(optionalNames(steps, isOptional: true))
-      case .group(let steps, _), .when(_, _, let steps):
+      case .group(let steps, _), .when(_, let steps):
         names.formUnion(optionalNames(steps, isOptional: isOptional))
       case .skip: break
       }

@@ -59,9 +59,15 @@ struct Identify: AsyncParsableCommand, JSONCommand {
         "\(device?.address.description ?? "this") is a USB device, not a serial port: bridge-cli list shows what it is"
       )
     }
-    let plan = IdentificationPlan(library, port: port, timeout: timeout?.duration) { kind in
+    func isWanted(_ kind: String) -> Bool {
       only?.kinds.contains(kind) ?? true && !(skip?.kinds.contains(kind) ?? false)
     }
+    if let device {
+      // What a device on the air tells is enough: nothing is sent, and nothing connected.
+      let found = library.kindsOnAir(device).filter { isWanted($0.kind) }
+      if !found.isEmpty { return try await conclude(found, device, library) }
+    }
+    let plan = IdentificationPlan(library, port: port, timeout: timeout?.duration, isWanted: isWanted)
     guard !plan.steps.isEmpty else {
       let why = plan.untried.map { "\($0.name): \($0.text)" }.joined(separator: "; ")
       throw UsageError("there is nothing to try\(why.isEmpty ? "" : ": \(why)")")
@@ -94,6 +100,15 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     // Closing restores the port's settings, also after an error.
     await session.close()
     return try result.get()
+  }
+
+  /// The result for a device that tells what it is.
+  private func conclude(_ found: [IdentificationFind], _ device: Device, _ library: DriverLibrary) async throws {
+    var outcome = IdentificationOutcome()
+    outcome.found = found
+    let view = IdentifyView(IdentificationPlan(library, port: .connection(isNetwork: false)) { _ in false }, json: output.json)
+    if !output.json { Output.note("by its name and services; nothing was sent") }
+    try await conclude(outcome, device, library, view)
   }
 
   /// Prints the result and the profile, and writes the profile if `--write` is given. Throws `unsupported` when nothing

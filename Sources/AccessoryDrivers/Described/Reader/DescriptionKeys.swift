@@ -17,10 +17,11 @@ enum DescriptionKeys {
   }
 
   static let description = [
-    "protocol", "version", "description", "raw", "byte_order", "line", "modbus", "registers", "framings", "units",
+    "protocol", "version", "description", "raw", "byte_order", "line", "bluetooth", "modbus", "registers", "framings", "units",
     "messages",
     "parameters", "derived", "requests", "plan", "examples",
   ]
+  static let bluetooth = ["name", "manufacturer", "service", "write", "notify"]
   static let framing = [
     "layout", "pairs", "direction", "max", "interrupts", "ignore", "digits", "first_digit", "checks",
     "length",
@@ -44,7 +45,7 @@ enum DescriptionKeys {
   /// The keys of a field in a column, beside those of every field.
   static let column = ["column", "at", "may_be_missing"]
   /// The keys of other steps in a sequence of fields.
-  static let steps = ["skip", "group", "repeat", "tail", "at_least", "fields"]
+  static let steps = ["skip", "group", "repeat", "tail", "at_least", "below", "fields"]
   static let parameter = ["summary", "unit", "from", "to", "default"]
   static let derivation = [
     "name", "value", "translate", "unit", "role", "hidden",

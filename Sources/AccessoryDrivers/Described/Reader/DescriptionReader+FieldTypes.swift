@@ -6,11 +6,11 @@ import AccessoryProtocols
 // Reads the type of a field.
 extension DescriptionReader {
   private static let byteTypes =
-    numberTypes.map(\.name) + ["date16", "scattered", "text", "text0", "ptext", "hex"]
+    numberTypes.map(\.name) + ["date16", "scattered", "number", "text", "text0", "ptext", "hex"]
   private static let textTypes = ["number", "hexnumber", "bitstring", "word", "text"]
   /// Keys that are valid only with some types.
   private static let options: [(key: String, types: [String])] = [
-    ("bytes", ["text", "hex"]), ("padding", ["text"]), ("places", ["scattered"]), ("sign", ["scattered"]),
+    ("bytes", ["text", "hex", "number"]), ("padding", ["text"]), ("places", ["scattered"]), ("sign", ["scattered"]),
     ("suffix", ["number"]), ("lowest_first", ["bitstring"]), ("as", ["hexnumber"]), ("translate", ["word"]),
     ("form", ["number", "hexnumber", "bitstring"]),
   ]
@@ -54,6 +54,12 @@ extension DescriptionReader {
         return nil
       }
       return count(bytes).map { .bytes($0) }
+    case "number":
+      guard let bytes = keys["bytes"] else {
+        report(node.mark, "bytes is missing for type: number: the number of bytes that it takes")
+        return nil
+      }
+      return count(bytes).map { .digits($0) }
     case "scattered": return scattered(node, keys)
     default:
       report(name, node, Self.byteTypes, Self.textTypes, "fields and tags", "columns, pairs and patterns")
@@ -65,7 +71,9 @@ extension DescriptionReader {
     _ name: String, _ node: YAMLNode, _ keys: [String: YAMLNode]
   ) -> ProtocolDescription.FieldType? {
     switch name {
-    case "number": return .decimal(suffix: keys["suffix"].flatMap { text($0, "suffix", limit: 16) } ?? "")
+    case "number":
+      if let node = keys["bytes"] { report(node.mark, "bytes is only for numbers in bytes, not for those in text") }
+      return .decimal(suffix: keys["suffix"].flatMap { text($0, "suffix", limit: 16) } ?? "")
     case "hexnumber":
       guard let node = keys["as"] else { return .hexadecimal }
       guard let format = number(node, "as") else { return nil }

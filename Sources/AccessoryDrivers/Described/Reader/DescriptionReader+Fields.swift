@@ -190,6 +190,7 @@ extension DescriptionReader {
       let most = count >= 63 ? Int.max : (1 << count) - 1
       return (sign == nil ? 0 : -most)...most
     case .decimal: return .min ... .max
+    case .digits: return 0 ... .max
     case .hexadecimal, .bitText, .word: return 0 ... .max
     default: return nil
     }
@@ -197,7 +198,7 @@ extension DescriptionReader {
 
   private static func isText(_ type: ProtocolDescription.FieldType) -> Bool {
     switch type {
-    case .number, .scattered, .packedDate, .bytes: false
+    case .number, .digits, .scattered, .packedDate, .bytes: false
     default: true
     }
   }

@@ -136,6 +136,7 @@ extension DescriptionReader {
       case .bytes(let bytes): return sum + bytes.count
       case .element: return sum
       case .unit(let format): return sum + format.byteCount
+      case .parameter(_, let digits): return sum + digits
       case .argument(let name):
         guard let argument = arguments.first(where: { $0.name == name }) else { return sum }
         return sum
@@ -157,6 +158,8 @@ extension DescriptionReader {
           continue
         }
         if argument(name, entries[0].value.mark, arguments, &unused) != nil { parts.append(.argument(name)) }
+      } else if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "parameter" {
+        if let part = parameter(entries[0].value) { parts.append(part) }
       } else if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "unit_number" {
         if let format = unit(entries[0].value) { parts.append(.unit(format)) }
       } else if let bytes = run(node, what) {
@@ -164,6 +167,19 @@ extension DescriptionReader {
       }
     }
     return parts
+  }
+
+  /// Reads the name of a parameter, which is sent in as many digits as its largest number has.
+  private mutating func parameter(_ node: YAMLNode) -> ProtocolDescription.BodyPart? {
+    guard let place = reference(node, "a parameter of this file", among: description.parameters.map(\.name)) else {
+      return nil
+    }
+    let parameter = description.parameters[place]
+    guard parameter.range.lowerBound >= 0, let most = Int(exactly: parameter.range.upperBound) else {
+      report(node.mark, "\(parameter.name) can't be sent: only whole numbers from 0 can")
+      return nil
+    }
+    return .parameter(parameter.name, digits: String(most).utf8.count)
   }
 
   private mutating func argument(

@@ -51,7 +51,7 @@ extension ProtocolDescription.Field {
   /// Whether the value is a number, where it is neither a word nor yes or no.
   fileprivate var isNumber: Bool {
     switch type {
-    case .number, .scattered, .decimal, .hexadecimal, .hexadecimalBytes, .bitText: true
+    case .number, .scattered, .digits, .decimal, .hexadecimal, .hexadecimalBytes, .bitText: true
     case .text, .terminatedText, .prefixedText, .restOfText, .bytes, .packedDate, .word, .plainText: false
     }
   }

@@ -38,9 +38,9 @@ extension DescriptionReader {
       report(node.mark, "a field must be keys with values (name: …, type: …), not \(kind(node))")
       return nil
     }
-    let kinds = ["skip", "group", "tail", "at_least"].filter { key in entries.contains { $0.key == key } }
+    let kinds = ["skip", "group", "tail", "at_least", "below"].filter { key in entries.contains { $0.key == key } }
     guard let kind = kinds.first else { return fieldStep(node, &scope, depth: depth) }
-    let known = kind == "group" ? ["group", "repeat"] : kind == "at_least" ? ["at_least", "fields"] : [kind]
+    let known = kind == "group" ? ["group", "repeat"] : kind == "at_least" || kind == "below" ? [kind, "fields"] : [kind]
     guard let fields = fields(node, kind, known), let value = fields[kind] else { return nil }
     if kind == "skip" {
       return integer(value, "skip's count of bytes", 1...ProtocolDescription.Limit.frame).map { .skip($0) }
@@ -52,7 +52,7 @@ extension DescriptionReader {
     switch kind {
     case "group": return group(value, fields["repeat"], &scope, depth: depth)
     case "tail": return .tail(steps(value, "a tail's fields", &scope, depth: depth + 1))
-    default: return conditional(value, fields["fields"], &scope, depth: depth)
+    default: return conditional(kind, value, fields["fields"], &scope, depth: depth)
     }
   }
 
@@ -82,21 +82,30 @@ extension DescriptionReader {
   }
 
   private mutating func conditional(
-    _ node: YAMLNode, _ fields: YAMLNode?, _ scope: inout MessageScope, depth: Int
+    _ kind: String, _ node: YAMLNode, _ fields: YAMLNode?, _ scope: inout MessageScope, depth: Int
   ) -> ProtocolDescription.Step? {
     guard let fields else {
-      report(node.mark, "fields are missing for at_least")
+      report(node.mark, "fields are missing for \(kind)")
       return nil
     }
     guard case .mapping(let entries) = node.content, entries.count == 1, let entry = entries.first else {
-      report(node.mark, "at_least must name one field and its least number: {count: 3}, not \(kind(node))")
+      report(node.mark, "\(kind) must name one field and a number: {count: 3}, not \(self.kind(node))")
       return nil
     }
-    let field = counter(entry.key, entry.mark, "at_least", scope)
-    let least = integer(entry.value, "the least value of \(entry.key)", Self.widest)
+    // A version of the accessory is often in a message that it sends once.
+    let isElsewhere = !scope.fields.contains(entry.key) && values[entry.key]?.hasRawNumber == true
+    let field = isElsewhere ? entry.key : counter(entry.key, entry.mark, kind, scope)
+    let limit = integer(entry.value, "the limit of \(entry.key)", Self.widest)
     let steps = steps(fields, "fields", &scope, depth: depth + 1)
-    guard let field, let least else { return nil }
-    return .when(field: field, atLeast: least, steps)
+    guard let field, let limit else { return nil }
+    guard kind == "at_least" || limit > Self.widest.lowerBound else {
+      report(entry.value.mark, "no number is below this")
+      return nil
+    }
+    let numbers = kind == "at_least" ? limit...Self.widest.upperBound : Self.widest.lowerBound...(limit - 1)
+    var condition = ProtocolDescription.Step.Condition(field, numbers)
+    condition.isElsewhere = isElsewhere
+    return .when(condition, steps)
   }
 
   private mutating func fieldStep(

@@ -64,6 +64,7 @@ public struct DescriptionReader: ValueReader {
     guard let fields = fields(node, "a protocol's description", known) else { return nil }
     head(fields, node.mark, name)
     let line = fields["line"].map { terminal($0, "line") }
+    if let node = fields["bluetooth"] { description.bluetooth = bluetooth(node) }
     if fields["modbus"] != nil || fields["registers"] != nil {
       modbus(fields, node.mark)
       if let node = fields["parameters"] { parameters(node) }

@@ -26,7 +26,7 @@ extension ProtocolDescription.Step {
     case .field: 1
     case .skip: 0
     case .group(let steps, .fixed(let count)): steps.leastValues * count
-    case .group(let steps, _), .tail(let steps), .when(_, _, let steps): steps.leastValues
+    case .group(let steps, _), .tail(let steps), .when(_, let steps): steps.leastValues
     }
   }
 }
@@ -37,6 +37,7 @@ extension ProtocolDescription.FieldType {
     switch self {
     case .number(let format): format.byteCount
     case .text(let count, _), .bytes(let count): count
+    case .digits(let count): count
     case .packedDate: 2
     case .terminatedText, .prefixedText: 1
     case .scattered, .restOfText: 0

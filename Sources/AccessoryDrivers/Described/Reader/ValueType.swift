@@ -53,7 +53,7 @@ struct ValueType: Hashable {
     if !field.flags.isEmpty { return .flags }
     if field.isBoolean { return .truth }
     switch field.type {
-    case .number, .scattered, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: return .number
+    case .number, .scattered, .digits, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: return .number
     case .text, .terminatedText, .prefixedText, .restOfText, .bytes, .plainText: return .text
     case .packedDate: return .date
     }
@@ -62,7 +62,7 @@ struct ValueType: Hashable {
   static func hasRawNumber(_ type: ProtocolDescription.FieldType) -> Bool {
     switch type {
     case .number(let format): format.encoding != .float
-    case .scattered, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: true
+    case .scattered, .digits, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: true
     default: false
     }
   }

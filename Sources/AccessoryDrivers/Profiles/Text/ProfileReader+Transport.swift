@@ -55,15 +55,6 @@ extension ProfileReader {
     return GATTSettings(service: uuid("service", &self), write: uuid("write", &self), notify: uuid("notify", &self))
   }
 
-  mutating func bluetoothUUID(_ node: YAMLNode, _ what: String) -> BluetoothUUID? {
-    if case .scalar(let text) = node.content, let uuid = BluetoothUUID(text) { return uuid }
-    report(
-      node.mark,
-      "\(what) must be a UUID of 4 hexadecimal digits, or of 32 with hyphens, like ffe0 or "
-        + "6e400001-b5a3-f393-e0a9-e50e24dcca9e, not \(kind(node))")
-    return nil
-  }
-
   private mutating func endpoint(_ node: YAMLNode, _ what: String, _ range: ClosedRange<UInt8>) -> UInt8? {
     if case .scalar(let text) = node.content, let address: UInt8 = HexNumber.read(text), range.contains(address) {
       return address

@@ -63,6 +63,8 @@ extension ProtocolDescription {
     case scattered([BitPlace], sign: BitPlace?)
     /// Text of a fixed number of bytes; padding bytes at its end are dropped.
     case text(count: Int, padding: [UInt8])
+    /// Text of a fixed number of bytes that begins with the digits of a decimal number.
+    case digits(Int)
     /// Text up to a zero byte.
     case terminatedText
     /// Text behind a byte with its length in bytes.

@@ -27,7 +27,7 @@ extension ProtocolDescription.Step {
     switch self {
     case .field(let field): [field]
     case .skip: []
-    case .group(let steps, _), .tail(let steps), .when(_, _, let steps): steps.flatMap(\.fields)
+    case .group(let steps, _), .tail(let steps), .when(_, let steps): steps.flatMap(\.fields)
     }
   }
 }

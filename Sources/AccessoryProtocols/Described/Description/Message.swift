@@ -89,8 +89,21 @@ extension ProtocolDescription {
     case group([Step], Times)
     /// Steps that are present only if bytes are left for the first of them. Nothing follows behind them.
     case tail([Step])
-    /// Steps that are present only if the number of an earlier field is at least this.
-    case when(field: String, atLeast: Int, [Step])
+    /// Steps that are present only if the number of a field is in this range. The field is an earlier one of the message or, with
+    /// `isElsewhere`, one of another message: while that isn't known, nobody knows what follows.
+    case when(Condition, [Step])
+
+    /// When steps are present.
+    public struct Condition: Sendable, Hashable {
+      /// The field's name.
+      public var field: String
+      /// The numbers with which the steps are present.
+      public var numbers: ClosedRange<Int>
+      /// Whether the field is in another message.
+      public var isElsewhere = false
+      /// A condition on a field of the same message.
+      public init(_ field: String, _ numbers: ClosedRange<Int>) { (self.field, self.numbers) = (field, numbers) }
+    }
   }
 
   /// How often a group is repeated.

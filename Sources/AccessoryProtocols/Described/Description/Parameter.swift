@@ -51,6 +51,17 @@ extension ProtocolDescription {
     return found
   }
 
+  /// Whether a request sends a parameter that has no number.
+  public func lacksParameter(of request: Int) -> Bool {
+    let parts =
+      switch requests[request].sends {
+      case .bytes(let parts), .frame(_, _, let parts): parts
+      }
+    return parts.contains { part in
+      if case .parameter(let name, _) = part { parameter(name)?.number == nil } else { false }
+    }
+  }
+
   /// The parameter with this name; nil if there is none.
   public func parameter(_ name: String) -> Parameter? { parameters.first { $0.name == name } }
 }

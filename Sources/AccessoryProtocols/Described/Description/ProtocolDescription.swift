@@ -34,6 +34,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   /// The rules of a Modbus protocol, whose framings, messages and requests are made from its registers; nil for other
   /// protocols.
   public var modbus: ModbusRules?
+  /// How its accessories look on the air; nil where that isn't said.
+  public var bluetooth: Bluetooth?
   /// Which requests are made, and when.
   public var plan = Plan()
   /// Frames with their meaning, with which the description is checked; at most 256.
@@ -56,6 +58,8 @@ public struct ProtocolDescription: Sendable, Hashable {
     public static let units = 256
     /// Bytes in one text value.
     public static let text = 256
+    /// Digits of a decimal number in bytes, so that it can't overflow.
+    public static let digits = 12
   }
 
   /// The index of the message with this name; nil if there is none.

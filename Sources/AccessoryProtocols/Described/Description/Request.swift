@@ -53,6 +53,8 @@ extension ProtocolDescription {
     case element(Int, argument: String)
     /// The number of the addressed unit, as it is sent.
     case unit(NumberFormat)
+    /// The user's number for the parameter with this name, in this many decimal digits: a PIN.
+    case parameter(String, digits: Int)
   }
 
   /// An argument of a request.

@@ -120,8 +120,15 @@ struct Decoding {
       case .tail(let steps):
         guard offset < end else { return true }
         return read(steps, of: body, depth: depth, end: end)
-      case .when(let field, let least, let steps):
-        guard let number = raw(of: field), number >= least else { continue }
+      case .when(let condition, let steps):
+        let number = raw(of: condition.field)
+        if number == nil, condition.isElsewhere {
+          // Where the following fields are depends on it.
+          result.problemCount += 1
+          isCut = true
+          return false
+        }
+        guard let number, condition.numbers.contains(number) else { continue }
         guard read(steps, of: body, depth: depth, end: end) else { return false }
       case .group(let steps, let times):
         guard depth < ProtocolDescription.Limit.nesting, repeated(steps, times, of: body, depth: depth, end: end) else {
@@ -162,6 +169,7 @@ struct Decoding {
       result.values.append(
         DescribedValue(field.name, .list([]), unit: field.unit, quantity: field.quantity, isHidden: field.isHidden))
     }
+    defer { if case .fixed = times { dropAbsent(steps) } }
     for _ in 0..<count {
       if isToEnd && offset >= stop { return true }
       let before = offset
@@ -169,6 +177,15 @@ struct Decoding {
       if offset == before { return true }
     }
     return true
+  }
+
+  /// A list with room for more than there are: the last places, with numbers that mean "unknown", are no elements of it.
+  private mutating func dropAbsent(_ steps: [ProtocolDescription.Step]) {
+    guard steps.count == 1, case .field(let field)? = steps.first, !field.unknownNumbers.isEmpty,
+      let place = places[field.name], case .list(var list) = result.values[place].value
+    else { return }
+    while list.last == .nothing { list.removeLast() }
+    result.values[place].value = .list(list)
   }
 
   /// Reads a field; returns false if there are too few bytes for it.
@@ -209,6 +226,10 @@ struct Decoding {
       guard offset + 1 + count <= end else { return false }
       addText(field, body.extracting((offset + 1)..<(offset + 1 + count)), [], isElement)
       offset += 1 + count
+    case .digits(let count):
+      guard offset + count <= end else { return false }
+      addDigits(field, body.extracting(offset..<(offset + count)), isElement)
+      offset += count
     case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: return false
     }
     return true
@@ -245,6 +266,18 @@ struct Decoding {
   private static func single(_ bits: UInt32) -> Double {
     let number = Float(bitPattern: bits)
     return Double(number.description) ?? Double(number)
+  }
+
+  /// Adds the number that the digits at the beginning are, as `11` of `11.XW`.
+  private mutating func addDigits(_ field: ProtocolDescription.Field, _ bytes: RawSpan, _ isElement: Bool) {
+    var raw: Int?
+    for index in 0..<min(bytes.byteCount, ProtocolDescription.Limit.digits) {
+      let byte = bytes.byte(at: index)
+      guard (0x30...0x39).contains(byte) else { break }
+      raw = (raw ?? 0) * 10 + Int(byte - 0x30)
+    }
+    guard let raw else { return addProblem(field, isElement: isElement) }
+    add(raw, field, isElement)
   }
 
   private mutating func addText(

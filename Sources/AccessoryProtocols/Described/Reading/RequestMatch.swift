@@ -48,6 +48,10 @@ package enum RequestMatch {
         guard rest.count >= format.byteCount else { return .begun }
         guard let wanted = address.flatMap(format.bytes), rest.starts(with: wanted) else { return .other }
         rest = rest.dropFirst(wanted.count)
+      case .parameter(_, let count):
+        let digits = rest.prefix(count).prefix { (0x30...0x39).contains($0) }
+        guard digits.count == count else { return digits.count == rest.count ? .begun : .other }
+        rest = rest.dropFirst(count)
       case .argument(let name):
         guard let argument = request.arguments.first(where: { $0.name == name }) else { return .other }
         if let format = argument.format {

@@ -30,7 +30,7 @@ struct BodyWriting {
     steps.contains { step in
       switch step {
       case .field(let field): values[field.name] != nil || counts[field.name] != nil
-      case .group(let steps, _), .tail(let steps), .when(_, _, let steps): hasValue(in: steps)
+      case .group(let steps, _), .tail(let steps), .when(_, let steps): hasValue(in: steps)
       case .skip: false
       }
     }
@@ -44,7 +44,7 @@ struct BodyWriting {
       switch step {
       case .field(let field):
         if case .list(let list)? = values[field.name], field.flags.isEmpty { length = max(length, list.count) }
-      case .tail(let steps), .when(_, _, let steps): length = max(length, self.length(of: steps))
+      case .tail(let steps), .when(_, let steps): length = max(length, self.length(of: steps))
       case .group, .skip: break
       }
     }
@@ -60,8 +60,10 @@ struct BodyWriting {
         let length = length(of: steps)
         if length > 0 { counts[name] = max(counts[name] ?? 0, length) }
       case .tail(let steps): count(steps)
-      case .when(let field, let least, let steps):
-        if values[field] == nil { counts[field] = hasValue(in: steps) ? least : 0 }
+      case .when(let condition, let steps):
+        if !condition.isElsewhere, values[condition.field] == nil {
+          counts[condition.field] = hasValue(in: steps) ? condition.nearest : condition.outside
+        }
         count(steps)
       case .group, .field, .skip: break
       }
@@ -85,8 +87,8 @@ struct BodyWriting {
       case .skip(let count): body += [UInt8](repeating: 0, count: count)
       case .field(let field): write(field, value(field, isElement: isElement || field.isList))
       case .tail(let steps): if hasValue(in: steps) { write(steps, isElement: isElement) }
-      case .when(let field, let least, let steps):
-        if number(field) >= least { write(steps, isElement: isElement) }
+      case .when(let condition, let steps):
+        if condition.numbers.contains(number(condition.field)) { write(steps, isElement: isElement) }
       case .group(let steps, let times):
         guard body.count <= ProtocolDescription.Limit.frame else { return }
         switch times {
@@ -146,6 +148,10 @@ struct BodyWriting {
     case .prefixedText:
       let text = Self.text(value).prefix(255)
       body += [UInt8(text.count)] + text
+    case .digits(let count):
+      let raw = field.raw(for: value) ?? 0
+      written[field.name] = raw
+      body += Self.digits(raw, count)
     case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: body += TextWriting.text(field, value)
     }
   }
@@ -189,6 +195,12 @@ struct BodyWriting {
     if case .text(let text)? = value { Array(text.utf8.prefix(ProtocolDescription.Limit.text)) } else { [] }
   }
 
+  /// A number in decimal digits, and blanks behind them.
+  private static func digits(_ number: Int, _ count: Int) -> [UInt8] {
+    let digits = Array("\(max(0, number))".utf8).prefix(count)
+    return digits + [UInt8](repeating: UInt8(ascii: " "), count: count - digits.count)
+  }
+
   private static func date(_ value: PlainValue?) -> Int {
     guard case .text(let text)? = value else { return 0 }
     let parts = text.split(separator: "-").compactMap { Int($0) }
@@ -196,6 +208,13 @@ struct BodyWriting {
     else { return 0 }
     return (parts[0] - 2000) << 9 | parts[1] << 5 | parts[2]
   }
+}
+
+extension ProtocolDescription.Step.Condition {
+  /// A number with which the steps are present: the one at the limit that the description names.
+  fileprivate var nearest: Int { min(max(0, numbers.lowerBound), numbers.upperBound) }
+  /// A number with which they aren't.
+  fileprivate var outside: Int { numbers.contains(0) ? numbers.upperBound + 1 : 0 }
 }
 
 extension ProtocolDescription.NumberFormat {

@@ -29,26 +29,32 @@ public struct RequestEncoder: Sendable {
     switch described.sends {
     case .bytes(let parts):
       var numbers: [Int: Int] = [:]
-      return (Self.write(parts, described, arguments, address, into: &numbers), [:])
+      return (try write(parts, described, arguments, address, into: &numbers), [:])
     case .frame(let framing, let elements, let parts):
       var numbers = elements
       if let element = description.unitElement(of: framing) { numbers[element] = address }
       if let part { numbers.merge(ProtocolDescription.elements(reading: part)) { $1 } }
-      let body = Self.write(parts, described, arguments, address, into: &numbers)
+      let body = try write(parts, described, arguments, address, into: &numbers)
       return (try codec.frame(framing, numbers, body: body), numbers)
     }
   }
 
-  private static func write(
+  private func write(
     _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ arguments: [String: Int],
     _ address: Int?, into numbers: inout [Int: Int]
-  ) -> [UInt8] {
+  ) throws(FrameEncodingError) -> [UInt8] {
     var body: [UInt8] = []
     for part in parts {
       switch part {
       case .bytes(let bytes): body += bytes
       case .element(let place, let name): numbers[place] = arguments[name]
       case .unit(let format): body += address.flatMap(format.bytes) ?? [UInt8](repeating: 0, count: format.byteCount)
+      case .parameter(let name, let count):
+        guard let number = description.parameter(name)?.number.flatMap({ Int(exactly: $0) }), number >= 0 else {
+          throw .missing(name)
+        }
+        let digits = Array(String(number).utf8)
+        body += [UInt8](repeating: UInt8(ascii: "0"), count: max(0, count - digits.count)) + digits
       case .argument(let name):
         guard let raw = arguments[name], let argument = request.arguments.first(where: { $0.name == name }) else {
           continue
