@@ -51,6 +51,9 @@ CALL(sd_bus_call_async,
 CALL(sd_bus_add_object,
      (sd_bus * bus, sd_bus_slot **slot, const char *path, sd_bus_message_handler_t callback, void *context),
      (bus, slot, path, callback, context))
+CALL(sd_bus_add_fallback,
+     (sd_bus * bus, sd_bus_slot **slot, const char *prefix, sd_bus_message_handler_t callback, void *context),
+     (bus, slot, prefix, callback, context))
 CALL(sd_bus_send, (sd_bus * bus, sd_bus_message *message, uint64_t *cookie), (bus, message, cookie))
 CALL(sd_bus_reply_method_error, (sd_bus_message * call, const sd_bus_error *error), (call, error))
 FORWARD(sd_bus *, sd_bus_unref, (sd_bus * bus), (bus), NULL)
@@ -65,6 +68,10 @@ CALL(sd_bus_message_new_method_call,
      (sd_bus * bus, sd_bus_message **message, const char *destination, const char *path, const char *interface,
       const char *member),
      (bus, message, destination, path, interface, member))
+CALL(sd_bus_message_new_signal,
+     (sd_bus * bus, sd_bus_message **message, const char *path, const char *interface, const char *member),
+     (bus, message, path, interface, member))
+CALL(sd_bus_message_get_expect_reply, (sd_bus_message * message), (message))
 CALL(sd_bus_message_new_method_return, (sd_bus_message * call, sd_bus_message **message), (call, message))
 FORWARD(sd_bus_message *, sd_bus_message_ref, (sd_bus_message * message), (message), NULL)
 FORWARD(sd_bus_message *, sd_bus_message_unref, (sd_bus_message * message), (message), NULL)

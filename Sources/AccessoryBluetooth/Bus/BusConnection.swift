@@ -24,6 +24,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   private var calls: [ObjectIdentifier: PendingCall] = [:]
   /// What handles calls of our objects, by path.
   private var served: [String: @Sendable (BusRequest) -> Void] = [:]
+  /// The same for objects and all below them.
+  private var trees: [String: @Sendable (BusRequest) -> Void] = [:]
   /// The calls of our objects that aren't answered. Each holds a reference to its message.
   private var requests: [Int: OpaquePointer] = [:]
   private var nextRequest = 0
@@ -35,7 +37,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   /// The most calls that wait for a reply.
   private static let callLimit = 256
   /// The most calls of our objects that wait for an answer; further ones are refused.
-  private static let requestLimit = 16
+  private static let requestLimit = 128
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -133,6 +135,26 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
+  /// The same for the object at `path` and all objects below it.
+  package func serveTree(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) throws(BusFailure) {
+    guard let bus else { throw .disconnected }
+    guard trees.updateValue(body, forKey: path) == nil else { return }
+    do throws(Errno) {
+      try bus.serveTree(path, Unmanaged.passUnretained(self).toOpaque(), requestCallback)
+    } catch {
+      trees[path] = nil
+      throw BusFailure(error)
+    }
+  }
+
+  /// Sends a signal of an object of ours.
+  package func signal(_ path: String, _ interface: String, _ member: String, _ values: [BusArgument]) {
+    guard let bus else { return }
+    // If it can't be sent, the connection is at its end, which is told in another way.
+    try? bus.signal(path, interface, member, values)
+    rearm()
+  }
+
   /// Answers a call of a method of ours. Only the first answer counts.
   package func answer(_ request: Int, _ result: Result<[BusArgument], BusFailure>) {
     guard let bus, let message = requests.removeValue(forKey: request) else { return }
@@ -200,7 +222,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     if let descriptor, let token { io.unwatch(descriptor, token) }
     (descriptor, token) = (nil, nil)
     for message in requests.values { sd_bus_message_unref(message) }
-    (requests, served) = ([:], [:])
+    (requests, served, trees) = ([:], [:], [:])
     for rule in rules { bus.unwatch(rule) }
     rules = []
     bus.close()
@@ -225,13 +247,20 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     // A pointer of C isn't Sendable, but this stays on the I/O thread.
     nonisolated(unsafe) let message = message
     return enter(read) { connection, read in
-      guard let body = connection.served[read.path], connection.requests.count < Self.requestLimit else { return false }
+      guard let body = connection.handler(of: read.path), connection.requests.count < Self.requestLimit else {
+        return false
+      }
       let id = connection.nextRequest
       connection.nextRequest += 1
-      connection.requests[id] = sd_bus_message_ref(message)
-      body(BusRequest(id: id, message: read))
+      let expectsReply = sd_bus_message_get_expect_reply(message) > 0
+      if expectsReply { connection.requests[id] = sd_bus_message_ref(message) }
+      body(BusRequest(id: id, message: read, expectsReply: expectsReply))
       return true
     }
+  }
+
+  private func handler(of path: String) -> (@Sendable (BusRequest) -> Void)? {
+    served[path] ?? trees.first { path == $0.key || path.hasPrefix($0.key + "/") }?.value
   }
 
   fileprivate nonisolated func finish(_ call: PendingCall, _ result: Result<BusMessage, BusFailure>) {

@@ -74,6 +74,9 @@ package final class BusDescriptor: Sendable, Equatable {
     }
   }
 
+  /// Its number, as long as nobody has taken it.
+  var number: CInt? { descriptor.withLock { $0?.rawValue } }
+
   /// Whether both are the same object.
   package static func == (a: BusDescriptor, b: BusDescriptor) -> Bool { a === b }
 }
@@ -98,6 +101,20 @@ package indirect enum BusArgument: Sendable, Equatable {
   case options([Option])
   /// A value in a variant.
   case variant(BusArgument)
+  /// A file descriptor, of which a copy is sent.
+  case descriptor(BusDescriptor)
+  /// The reply to `GetManagedObjects`: objects with one interface each.
+  case objects([Object])
+
+  /// An object of ours.
+  package struct Object: Sendable, Equatable {
+    package let path: String
+    package let interface: String
+    package let properties: [Option]
+    package init(_ path: String, _ interface: String, _ properties: [Option]) {
+      (self.path, self.interface, self.properties) = (path, interface, properties)
+    }
+  }
 
   /// A name with its value.
   package struct Option: Sendable, Equatable {
@@ -118,6 +135,8 @@ package indirect enum BusArgument: Sendable, Equatable {
     case .unsigned32: "u"
     case .options: "a{sv}"
     case .variant: "v"
+    case .descriptor: "h"
+    case .objects: "a{oa{sa{sv}}}"
     }
   }
 }
@@ -175,6 +194,8 @@ package struct BusRequest: Sendable {
   package let id: Int
   /// The caller, the object, the method and its arguments.
   package let message: BusMessage
+  /// Whether the caller waits for an answer. One that doesn't is answered by nobody.
+  package let expectsReply: Bool
 }
 
 /// Why a call has failed.

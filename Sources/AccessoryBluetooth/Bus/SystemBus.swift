@@ -94,6 +94,25 @@ struct SystemBus {
     try Self.check(sd_bus_add_object(handle, nil, path, callback, context))
   }
 
+  /// Has `callback` called with each call of a method of the object at `path` and of all objects below it.
+  func serveTree(
+    _ path: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t
+  ) throws(Errno) {
+    try Self.check(sd_bus_add_fallback(handle, nil, path, callback, context))
+  }
+
+  /// Sends a signal of an object of ours.
+  func signal(
+    _ path: String, _ interface: String, _ member: String, _ values: [BusArgument]
+  ) throws(Errno) {
+    var message: OpaquePointer?
+    try Self.check(sd_bus_message_new_signal(handle, &message, path, interface, member))
+    guard let message else { throw .noMemory }
+    defer { sd_bus_message_unref(message) }
+    for value in values { try Self.append(value, to: message) }
+    try Self.check(sd_bus_send(handle, message, nil))
+  }
+
   /// Answers a call of a method of ours.
   func answer(_ call: OpaquePointer, _ result: Result<[BusArgument], BusFailure>) throws(Errno) {
     switch result {
@@ -132,6 +151,22 @@ struct SystemBus {
     case .variant(let value):
       try check(sd_bus_message_open_container(message, type("v"), value.signature))
       try append(value, to: message)
+      try check(sd_bus_message_close_container(message))
+    case .descriptor(let descriptor):
+      guard var number = descriptor.number else { throw .badFileDescriptor }
+      // sd-bus copies it.
+      try check(sd_bus_message_append_basic(message, type("h"), &number))
+    case .objects(let objects):
+      try check(sd_bus_message_open_container(message, type("a"), "{oa{sa{sv}}}"))
+      for object in objects {
+        try check(sd_bus_message_open_container(message, type("e"), "oa{sa{sv}}"))
+        try append(object.path, "o", to: message)
+        try check(sd_bus_message_open_container(message, type("a"), "{sa{sv}}"))
+        try check(sd_bus_message_open_container(message, type("e"), "sa{sv}"))
+        try append(object.interface, "s", to: message)
+        try append(.options(object.properties), to: message)
+        for _ in 0..<3 { try check(sd_bus_message_close_container(message)) }
+      }
       try check(sd_bus_message_close_container(message))
     case .options(let options):
       try check(sd_bus_message_open_container(message, type("a"), "{sv}"))

@@ -155,6 +155,30 @@ package actor BlueZ: IOActor {
     try await bus.serve(path) { [weak self] request in self?.enter { $0.asked(request, body) } }
   }
 
+  /// Makes an object and all below it, whose methods bluetoothd may call. `body` is called on the I/O thread, in the order of the
+  /// calls, and the answer is given with `answer`, whenever that is.
+  package func serveTree(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) async throws(BusFailure) {
+    guard let bus else { throw .disconnected }
+    try await bus.serveTree(path) { [weak self] request in
+      self?.enter(request) { bluez, request in
+        guard request.message.sender == bluez.owner, !bluez.owner.isEmpty else {
+          return bluez.answer(request.id, .failure(BusFailure("org.freedesktop.DBus.Error.AccessDenied")))
+        }
+        body(request)
+      }
+    }
+  }
+
+  /// Answers a call.
+  package func answer(_ request: Int, _ result: Result<[BusArgument], BusFailure>) {
+    bus?.enter(result) { $0.answer(request, $1) }
+  }
+
+  /// Sends a signal of an object of ours.
+  package func signal(_ path: String, _ interface: String, _ member: String, _ values: [BusArgument]) {
+    bus?.enter(values) { $0.signal(path, interface, member, $1) }
+  }
+
   private func asked(
     _ request: BusRequest, _ body: @escaping @Sendable (BusMessage) async throws(BusFailure) -> [BusArgument]
   ) {

@@ -17,6 +17,10 @@ package struct BlueZRadio: Radio {
     return Session(central: central)
   }
 
+  package func beginServing(_ tell: @escaping @Sendable (ServingEvent) -> Void) -> any ServingSession {
+    BlueZServing(bus, io: io, tell)
+  }
+
   private struct Session: RadioSession {
     let central: BlueZCentral
 

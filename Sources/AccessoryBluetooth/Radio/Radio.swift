@@ -7,6 +7,9 @@ package protocol Radio: Sendable {
   /// Begins a conversation. `tell` is called with what happens, one call at a time, in order, on any thread, and never
   /// blocks; the first one is a `state`, which soon comes. It isn't called any more soon after the session is closed.
   func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession
+
+  /// Begins a conversation in the peripheral role. `tell` is called as that of `begin` is.
+  func beginServing(_ tell: @escaping @Sendable (ServingEvent) -> Void) -> any ServingSession
 }
 
 /// A conversation with a radio. Its connections and its search end with it.

@@ -33,6 +33,7 @@ package final class FakeBus: Sendable {
   private let received = Locked<[Call]>([])
   private let matched = Locked<[String]>([])
   private let answered = Locked<[(error: String?, body: [UInt8])]>([])
+  private let signalled = Locked<[Call]>([])
   private let serial = Locked<UInt32>(1_000)
   private let answer: @Sendable (Call) -> Answer?
 
@@ -80,6 +81,9 @@ package final class FakeBus: Sendable {
 
   /// The arguments of the calls of a method.
   package func bodies(of member: String) -> [[UInt8]] { calls.filter { $0.member == member }.map(\.body) }
+
+  /// The signals of clients, in the order in which they have come.
+  package var signals: [Call] { signalled.withLock { $0 } }
 
   /// Sends a signal; `sender` is bluetoothd unless another one is named.
   package func signal(
@@ -160,7 +164,10 @@ package final class FakeBus: Sendable {
         switch message.kind {
         case .call: reply(to: message, body, number)
         case .reply, .error: answered.withLock { $0.append((message.errorName, body)) }
-        case .signal: break
+        case .signal:
+          signalled.withLock {
+            $0.append(Call(path: message.path ?? "", member: message.member ?? "", body: body, client: number))
+          }
         }
       }
     }
