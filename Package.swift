@@ -26,6 +26,7 @@ let families = [
   family("Bluno", profiles: "bluno"),
   family("HM1X", profiles: "hm1x"),
   family("MAVLink", profiles: "mavlink"),
+  family("HIDPower", profiles: "hid-power"),
   family("BatteryService", profiles: "ble-battery"),
 ]
 
@@ -92,7 +93,7 @@ let package = Package(
     .target(
       name: "AccessoryDiscovery",
       dependencies: [
-        "AccessoryCore", "AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryCore", "AccessoryIO", "AccessoryProtocols", "CLibudev", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "AccessoryConfiguration",
@@ -264,7 +265,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "FamilyAF1",
-        "CTestShims",
+        "FamilyHIDPower", "CTestShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support/TestSupport"),

@@ -5,6 +5,7 @@
 @_exported import FamilyBatteryService
 @_exported import FamilyBluno
 @_exported import FamilyEV3
+@_exported import FamilyHIDPower
 @_exported import FamilyHM10
 @_exported import FamilyHM1X
 @_exported import FamilyMAVLink
@@ -12,7 +13,7 @@
 extension DriverLibrary {
   /// The drivers that come with this package, in the order in which they are shown. This is the one list of the families in Swift.
   public static let builtIn = DriverLibrary(
-    [.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .batteryService], protocols: .builtIn)
+    [.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .hidPower, .batteryService], protocols: .builtIn)
 }
 
 extension ProfileStore {

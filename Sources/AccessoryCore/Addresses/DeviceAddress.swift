@@ -3,13 +3,15 @@
 /// The address of a device: which transport opens it, and where.
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
-/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`, and
+/// `/dev/bus/usb/001/005`, `/dev/hidraw0`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`, and
 /// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`). `init(_:in:)` reads what `description` writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
   /// A device's USB endpoints: the path of its usbfs node.
   case usb(String)
+  /// A human interface device (HID), whose reports the kernel hands over unchanged: the path of its hidraw node.
+  case hidraw(String)
   /// A device behind a TCP connection, which carries the device's bytes unchanged.
   case tcp(NetworkAddress)
   /// A serial port of another machine, by RFC 2217: its bytes, settings and modem lines.
@@ -47,9 +49,11 @@ public enum DeviceAddress: Sendable, Hashable {
     }
   }
 
-  /// The address of the device node at `path`: USB endpoints if the path is one of usbfs, otherwise a terminal.
+  /// The address of the device node at `path`: USB endpoints if the path is one of usbfs, HID reports if it is one of hidraw, otherwise
+  /// a terminal.
   public static func node(_ path: String) -> DeviceAddress {
-    path.hasPrefix(usbNodes) ? .usb(path) : .terminal(path)
+    if path.hasPrefix(usbNodes) { return .usb(path) }
+    return path.hasPrefix(hidNodes) ? .hidraw(path) : .terminal(path)
   }
 
   /// The kind of transport that opens this address.
@@ -57,6 +61,7 @@ public enum DeviceAddress: Sendable, Hashable {
     switch self {
     case .terminal: .terminal
     case .usb: .usb
+    case .hidraw: .hidraw
     case .tcp: .tcp
     case .rfc2217: .rfc2217
     case .unix: .unix
@@ -68,7 +73,7 @@ public enum DeviceAddress: Sendable, Hashable {
   /// The path of the device node that is opened; nil for addresses that have no node on this machine.
   public var node: String? {
     switch self {
-    case .terminal(let path), .usb(let path): path
+    case .terminal(let path), .usb(let path), .hidraw(let path): path
     case .tcp, .rfc2217, .unix, .ble, .rfcomm: nil
     }
   }
@@ -83,7 +88,7 @@ public enum DeviceAddress: Sendable, Hashable {
   package var bluetooth: BluetoothAddress? {
     switch self {
     case .ble(let address, _), .rfcomm(let address, _, _): address
-    case .terminal, .usb, .tcp, .rfc2217, .unix: nil
+    case .terminal, .usb, .hidraw, .tcp, .rfc2217, .unix: nil
     }
   }
 
@@ -92,14 +97,14 @@ public enum DeviceAddress: Sendable, Hashable {
     get {
       switch self {
       case .ble(_, let adapter), .rfcomm(_, _, let adapter): adapter
-      case .terminal, .usb, .tcp, .rfc2217, .unix: nil
+      case .terminal, .usb, .hidraw, .tcp, .rfc2217, .unix: nil
       }
     }
     set {
       switch self {
       case .ble(let address, _): self = .ble(address, adapter: newValue)
       case .rfcomm(let address, let channel, _): self = .rfcomm(address, channel: channel, adapter: newValue)
-      case .terminal, .usb, .tcp, .rfc2217, .unix: break
+      case .terminal, .usb, .hidraw, .tcp, .rfc2217, .unix: break
       }
     }
   }
@@ -114,6 +119,8 @@ public enum DeviceAddress: Sendable, Hashable {
 
   /// Where the kernel keeps the nodes of USB devices (usbfs).
   private static let usbNodes = "/dev/bus/usb/"
+  /// What the nodes of hidraw begin with.
+  private static let hidNodes = "/dev/hidraw"
 
   private static func place(in text: String, behind scheme: TransportKind) -> NetworkAddress? {
     rest(of: text, behind: scheme).flatMap { NetworkAddress($0) }
@@ -154,7 +161,7 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
   /// The path of the node, or a scheme and a place, like `tcp:HOST:PORT`.
   public var description: String {
     switch self {
-    case .terminal(let path), .usb(let path): path
+    case .terminal(let path), .usb(let path), .hidraw(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
     case .unix(let path): "\(transport.rawValue):\(path)"
     case .ble(let address, let adapter): "\(transport.rawValue):\(Self.front(adapter))\(address)"
@@ -174,6 +181,8 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case terminal = "tty"
   /// A pair of USB endpoints.
   case usb
+  /// The reports of a human interface device.
+  case hidraw
   /// A TCP connection.
   case tcp
   /// A serial port of another machine, by RFC 2217.
@@ -185,12 +194,12 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// A serial port of a Bluetooth Classic device.
   case rfcomm
 
-  /// Whether the transport only carries bytes: it has neither a line with settings nor endpoints.
-  package var isConnection: Bool { self != .terminal && self != .usb && self != .rfc2217 }
+  /// Whether the transport only carries bytes: it has neither a line with settings, nor endpoints, nor reports.
+  package var isConnection: Bool { self != .terminal && self != .usb && self != .hidraw && self != .rfc2217 }
   /// Whether the device's place is on the network.
   package var isNetwork: Bool { self == .tcp || self == .rfc2217 }
   /// Whether the transport is Bluetooth.
   package var isBluetooth: Bool { self == .ble || self == .rfcomm }
   /// Whether the system reports no devices with this transport, so that somebody must name them.
-  package var mustBeNamed: Bool { self != .terminal && self != .usb }
+  package var mustBeNamed: Bool { self != .terminal && self != .usb && self != .hidraw }
 }

@@ -50,6 +50,8 @@ public struct Device: Sendable, Hashable {
   public var terminal: String?
   /// The device's identity on USB; nil when it isn't a USB device.
   public var usb: USBIdentity?
+  /// What the kernel knows of the device's HID reports; nil when it has none. A service doesn't tell it.
+  public var hid: HIDIdentity?
   /// What the system's Bluetooth knows of the device; nil when it isn't a Bluetooth device, or isn't known there.
   public var bluetooth: BluetoothIdentity?
   /// The links below /dev that udev maintains for the terminal, by name (by-id) and by place (by-path), sorted. For a
@@ -125,13 +127,18 @@ public struct Device: Sendable, Hashable {
   public var addresses: [DeviceAddress] {
     var addresses = ownTerminal.map { [DeviceAddress.terminal($0)] } ?? []
     if let usb {
+      if let hidNode, hid?.isPowerDevice != false { addresses.append(.hidraw(hidNode)) }
       if usb.interfaces.contains(where: { $0.description.hasPair }) { addresses.append(.usb(usb.node)) }
+      if let hidNode, hid?.isPowerDevice == false { addresses.append(.hidraw(hidNode)) }
     } else if address.transport != .terminal {
       addresses.append(address)
       if let other = otherBluetoothAddress { addresses.append(other) }
     }
     return addresses
   }
+
+  /// The node of its HID reports, also where a service told nothing but the path.
+  private var hidNode: String? { hid?.node ?? (address.transport == .hidraw ? address.node : nil) }
 
   /// The serial port of Bluetooth Classic, for a device that is opened by Bluetooth Low Energy and has both.
   private var otherBluetoothAddress: DeviceAddress? {
@@ -184,12 +191,12 @@ public struct Device: Sendable, Hashable {
 
   /// All addresses and nodes of the device: two devices on one line have at least one of them in common.
   package var places: Set<String> {
-    Set([address.ofAnyAdapter.description, address.node, terminal, usb?.node].compactMap { $0 })
+    Set([address.ofAnyAdapter.description, address.node, terminal, usb?.node, hid?.node].compactMap { $0 })
   }
 
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
   /// False for Bluetooth devices that evidently aren't, and for strangers' that have no serial port.
   public var mayBeAccessory: Bool {
-    ownTerminal != nil || (usb?.mayBeAccessory ?? bluetooth?.mayBeAccessory ?? true)
+    ownTerminal != nil || address.transport == .hidraw || (usb?.mayBeAccessory ?? bluetooth?.mayBeAccessory ?? true)
   }
 }

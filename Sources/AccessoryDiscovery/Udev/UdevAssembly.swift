@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
+import AccessoryProtocols
 
 /// Builds the list of accessories from the kernel's devices: each terminal with its USB device, and each USB device
 /// without a terminal. A pure function of the records.
@@ -28,9 +30,8 @@ enum UdevAssembly {
       }
     }
     for group in tree.groups.values {
-      if onlyInitialized, !group.device.isInitialized || group.terminals.contains(where: { !$0.isInitialized }) {
-        continue
-      }
+      let nodes = group.terminals + group.reports
+      if onlyInitialized, !group.device.isInitialized || nodes.contains(where: { !$0.isInitialized }) { continue }
       entries.merge(group.entries(onlyInitialized)) { first, _ in first }
     }
     tree.groups = [:]
@@ -52,6 +53,7 @@ enum UdevAssembly {
         switch record.kind {
         case .interface: groups[String(path)]?.interfaces.append(record)
         case .terminal where groups[String(path)] != nil: groups[String(path)]?.terminals.append(record)
+        case .hid: groups[String(path)]?.reports.append(record)
         default: loose.append(record)
         }
       }
@@ -63,6 +65,8 @@ enum UdevAssembly {
     var device: UdevRecord
     var interfaces: [UdevRecord] = []
     var terminals: [UdevRecord] = []
+    /// Its HID reports: one record for each interface of that class.
+    var reports: [UdevRecord] = []
 
     func entries(_ onlyInitialized: Bool) -> [String: Entry] {
       let description = USBDescriptorReader.read(device.descriptors)
@@ -107,7 +111,26 @@ enum UdevAssembly {
         manufacturer: text("manufacturer", "ID_VENDOR_ENC", "ID_VENDOR_FROM_DATABASE"),
         serialNumber: text("serial", "ID_SERIAL_SHORT", nil), terminal: terminal?.node, usb: identity)
       made.complete(from: terminal ?? device, onlyInitialized)
+      if terminal == nil, let (record, reports) = power {
+        made.hid = reports
+        // Endpoints that carry reports are no stream of bytes.
+        made.address = .hidraw(reports.node)
+        made.links = record.properties.links
+        if onlyInitialized { made.isInitialized = record.isInitialized }
+      }
+      // The node of its reports comes later than the device, and may come anew: it is the same device.
       return Entry(device: made, instances: [device.instance] + (terminal.map { [$0.instance] } ?? []))
+    }
+
+    /// The reports by which a power device is asked; nil for other devices.
+    private var power: (record: UdevRecord, identity: HIDIdentity)? {
+      for record in reports.sorted(by: { $0.devpath < $1.devpath }) {
+        guard let node = record.node else { continue }
+        let applications = HIDReportDescriptor(record.descriptors).applications
+        let identity = HIDIdentity(node: node, applications: applications.map(\.extended))
+        if identity.isPowerDevice { return (record, identity) }
+      }
+      return nil
     }
 
     /// A text that the device reports, from sysfs or from udev's database; otherwise the text that udev's database has

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import AccessoryProtocols
 import CLibudev
 import Glibc
 import SystemPackage
@@ -14,25 +15,29 @@ enum UdevLibrary {
   /// Whether udev's daemon runs, so that it sends messages and applies its rules.
   static var isRunning: Bool { access("/run/udev/control", F_OK) == 0 }
 
-  /// The USB devices, their interfaces, and the terminals of USB and Bluetooth accessories. Empty when the system has
-  /// no USB.
+  /// The USB devices, their interfaces, the HID reports of these, and the terminals of USB and Bluetooth accessories. Empty
+  /// when the system has no USB.
   static func records() -> [UdevRecord] {
     guard let udev = udev_new() else { return [] }
     defer { udev_unref(udev) }
     var records = paths(udev, subsystem: "usb").compactMap { record(udev, $0) }
     let devices = Set(records.filter { $0.kind == .device }.map(\.devpath))
-    for path in terminalPaths() where isWanted(path, devices) {
+    for path in paths(ofClass: "tty") where isWanted(path, devices) {
       if let terminal = record(udev, path) { records.append(terminal) }
+    }
+    for path in paths(ofClass: "hidraw") where isBelow(devices, path) {
+      if let reports = record(udev, path) { records.append(reports) }
     }
     return records
   }
 
-  /// The directories of the terminals. libudev isn't used for this, because it would open each directory and all
+  /// The directories of the devices of a class. libudev isn't used for this, because it would open each directory and all
   /// directories on the way to it: some fifty system calls for each of the kernel's 64 virtual consoles.
-  private static func terminalPaths() -> [String] {
-    Directory.names(in: "/sys/class/tty").prefix(limit).compactMap { name in
+  private static func paths(ofClass name: String) -> [String] {
+    let folder = "/sys/class/" + name
+    return Directory.names(in: folder).prefix(limit).compactMap { name in
       // Every entry is a link like ../../devices/pci0000:00/…/tty/ttyUSB0.
-      guard let target = SymbolicLink.target(of: "/sys/class/tty/\(name)"), target.hasPrefix("../../") else {
+      guard let target = SymbolicLink.target(of: "\(folder)/\(name)"), target.hasPrefix("../../") else {
         return nil
       }
       return "/sys/" + target.dropFirst("../../".count)
@@ -42,9 +47,12 @@ enum UdevLibrary {
   /// Leaves out virtual consoles and built-in UARTs, which are most terminals and for which the kernel has nodes
   /// whether or not the hardware exists.
   private static func isWanted(_ path: String, _ devices: Set<String>) -> Bool {
-    let devpath = path.dropFirst("/sys".count)
-    if devpath.split(separator: "/").last?.hasPrefix("rfcomm") == true { return true }
-    var ancestor = devpath
+    path.split(separator: "/").last?.hasPrefix("rfcomm") == true || isBelow(devices, path)
+  }
+
+  /// Whether the directory is below that of one of these USB devices.
+  private static func isBelow(_ devices: Set<String>, _ path: String) -> Bool {
+    var ancestor = path.dropFirst("/sys".count)
     while let slash = ancestor.lastIndex(of: "/") {
       ancestor = ancestor[..<slash]
       if devices.contains(String(ancestor)) { return true }
@@ -81,6 +89,8 @@ enum UdevLibrary {
     record.isInitialized = udev_device_get_is_initialized(device) > 0
     record.properties = properties(device)
     for name in kind.attributes { record.attributes[name] = attribute(path, name) }
+    // The kernel lets everybody read what a device says of its reports.
+    if kind == .hid { record.descriptors = reportDescriptor(below: path) }
     if kind == .device {
       record.descriptors = (try? SmallFile.read(path + "/descriptors", limit: USBDescriptorReader.sizeLimit)) ?? []
       // Reading these attributes waits for the device's lock in the kernel, which may take seconds. So they are read
@@ -99,9 +109,14 @@ enum UdevLibrary {
   private static func kind(_ device: OpaquePointer) -> UdevRecord.Kind? {
     guard let subsystem = udev_device_get_subsystem(device) else { return nil }
     if strcmp(subsystem, "tty") == 0 { return .terminal }
+    if strcmp(subsystem, "hidraw") == 0 { return .hid }
     guard strcmp(subsystem, "usb") == 0, let type = udev_device_get_devtype(device) else { return nil }
     if strcmp(type, "usb_device") == 0 { return .device }
     return strcmp(type, "usb_interface") == 0 ? .interface : nil
+  }
+
+  private static func reportDescriptor(below path: String) -> [UInt8] {
+    (try? SmallFile.read(path + "/device/report_descriptor", limit: HIDReportDescriptor.sizeLimit)) ?? []
   }
 
   private static func instance(_ path: String) -> UInt64? {
@@ -151,7 +166,7 @@ extension UdevRecord.Kind {
     switch self {
     case .device: ["idVendor", "idProduct", "bcdDevice", "busnum", "devnum", "speed", "bDeviceClass"]
     case .interface: ["bInterfaceNumber", "bAlternateSetting"]
-    case .terminal: []
+    case .terminal, .hid: []
     }
   }
 }

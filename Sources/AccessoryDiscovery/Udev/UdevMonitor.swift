@@ -5,7 +5,7 @@ import CLibudev
 import Glibc
 import SystemPackage
 
-/// Receives messages about USB devices and terminals.
+/// Receives messages about USB devices, their HID reports, and terminals.
 ///
 /// If udev runs, the messages come from udev, which has then applied its rules and created links and permissions.
 /// Otherwise they come from the kernel. libudev ignores messages that neither the kernel nor root has sent.
@@ -41,6 +41,7 @@ actor UdevMonitor: EventHandler {
     }
     udev_monitor_filter_add_match_subsystem_devtype(monitor, "usb", nil)
     udev_monitor_filter_add_match_subsystem_devtype(monitor, "tty", nil)
+    udev_monitor_filter_add_match_subsystem_devtype(monitor, "hidraw", nil)
     // Only root may exceed the system's limit. When the buffer overflows, devices are scanned again.
     udev_monitor_set_receive_buffer_size(monitor, bufferSize)
     let result = udev_monitor_enable_receiving(monitor)

@@ -10,6 +10,8 @@ struct UdevRecord: Sendable, Hashable {
     case interface
     /// A terminal.
     case terminal
+    /// The reports of a human interface device.
+    case hid
   }
 
   var kind: Kind
@@ -28,7 +30,7 @@ struct UdevRecord: Sendable, Hashable {
   var properties = UdevProperties()
   /// The contents of small files in the device's directory, of those that are used here, without the final newline.
   var attributes: [String: String] = [:]
-  /// The descriptors of a USB device.
+  /// The descriptors of a USB device, or the report descriptor of a human interface device.
   var descriptors: [UInt8] = []
 
   /// The last part of the devpath.

@@ -89,6 +89,9 @@ public struct DeviceOpener: Sendable {
       transport = try await DescriptorTransport.open(configuration, io: io)
     case .usb(let path):
       transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
+    case .hidraw(let path):
+      // There are no bytes for the tap.
+      return try await HIDTransport.open(path: path, label: label, io: io)
     case .tcp(let place):
       transport = try await DescriptorTransport.open(place, label: label, io: io)
     case .unix(let path):

@@ -25,7 +25,7 @@ extension DeviceRule {
 
   /// Whether the rule has more than a class, and more than patterns that match every text.
   private var saysSomething: Bool {
-    driver != nil || usbVendor != nil || path != nil
+    driver != nil || usbVendor != nil || path != nil || hidUsage != nil
       || [name, manufacturer, model, serialNumber, byID].contains { $0.map { !$0.isAnything } ?? false }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDiscovery
+import AccessoryProtocols
 
 /// A rule that decides whether a profile applies to a device. All properties that aren't nil must match.
 ///
@@ -12,6 +13,8 @@ public struct DeviceRule: Sendable, Hashable {
   public var usbProduct: UInt16?
   /// The class of one of the device's USB interfaces (bInterfaceClass).
   public var interfaceClass: UInt8?
+  /// What the device is by the first of its HID reports' collections, a page and a number of the usage tables: 0084:0004 is a UPS.
+  public var hidUsage: HIDUsage?
   /// The driver that a simulator announced the device with.
   public var driver: String?
   /// The name that the user gave the device, or else its own: on USB its product string.
@@ -59,7 +62,7 @@ public struct DeviceRule: Sendable, Hashable {
     return fits(driver, device.driver) && fits(usbVendor, device.usb?.vendorID)
       && fits(usbProduct, device.usb?.productID) && fits(name, device.name) && fits(manufacturer, device.manufacturer)
       && fits(model, device.model) && fits(serialNumber, device.serialNumber) && fitsClass(of: device)
-      && fitsName(of: device) && fitsPath(of: device)
+      && fitsUsage(of: device) && fitsName(of: device) && fitsPath(of: device)
   }
 
   private func fits<Value: Equatable>(_ wanted: Value?, _ value: Value?) -> Bool { wanted == nil || wanted == value }
@@ -72,6 +75,11 @@ public struct DeviceRule: Sendable, Hashable {
   private func fitsClass(of device: Device) -> Bool {
     guard let interfaceClass else { return true }
     return device.usb?.interfaces.contains { $0.description.function.code == interfaceClass } ?? false
+  }
+
+  private func fitsUsage(of device: Device) -> Bool {
+    guard let hidUsage else { return true }
+    return device.hid?.applications.contains(hidUsage.extended) ?? false
   }
 
   private func fitsName(of device: Device) -> Bool {
@@ -97,6 +105,7 @@ public struct DeviceRule: Sendable, Hashable {
       weight(serialNumber), weight(byID), path == nil ? 0 : 2, driver == nil ? 0 : 2, weight(model), weight(name),
       weight(manufacturer),
       usbProduct == nil ? 0 : 2, usbVendor == nil ? 0 : 2, interfaceClass == nil ? 0 : 2,
+      hidUsage == nil ? 0 : 2,
     ]
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
+import AccessoryProtocols
 
 /// udev rules for the accessories of profiles. They give their device nodes to a group and to the user at the seat,
 /// make ModemManager ignore them, and have systemd start the service.
@@ -58,7 +60,7 @@ public struct UdevRules: Sendable, Hashable {
       # SPDX-License-Identifier: Apache-2.0
       # Made by 'bridge-cli profile udev-rules' from its profiles: change those, not this.
 
-      SUBSYSTEM!="tty|usb", GOTO="accessory_bridge_end"
+      SUBSYSTEM!="tty|usb|hidraw", GOTO="accessory_bridge_end"
       SUBSYSTEM=="usb", ENV{DEVTYPE}!="usb_device", GOTO="accessory_bridge_end"
       \(unit == nil ? "" : removed.joined())ACTION=="unbind|remove", IMPORT{db}="ID_ACCESSORY_BRIDGE"
       ACTION=="unbind|remove", GOTO="accessory_bridge_known"
@@ -94,6 +96,7 @@ public struct UdevRules: Sendable, Hashable {
   private static func lines(of profile: Profile) -> [String] {
     profile.rules.flatMap { rule -> [String] in
       guard let matches = matches(of: rule) else { return [] }
+      if let usage = rule.hidUsage { return [reports(usage, matches)] }
       // Hubs are excluded, because the rule matches any of the terminal's parent devices.
       var terminal = [#"SUBSYSTEM=="tty""#, #"SUBSYSTEMS=="usb""#, #"ATTRS{bDeviceClass}!="09""#]
       terminal += matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule)
@@ -107,6 +110,24 @@ public struct UdevRules: Sendable, Hashable {
       }
       return lines.map { ($0 + [#"ENV{ID_ACCESSORY_BRIDGE}="1""#]).joined(separator: ", ") }
     }
+  }
+
+  /// A match for the node of HID reports. udev has no property for what a device is: its report descriptor begins with it, as the items
+  /// Usage Page and Usage (HID 1.11, 6.2.2).
+  private static func reports(_ usage: HIDUsage, _ matches: [(attribute: String, value: String)]) -> String {
+    let pattern = item(0x04, usage.page) + item(0x08, usage.id)
+    let grep = "PROGRAM==\"/bin/grep -qaP '^\(pattern)' /sys%p/device/report_descriptor\""
+    let device = matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" }
+    let parts = [#"SUBSYSTEM=="hidraw""#, #"ACTION!="remove""#] + device + [grep, #"ENV{ID_ACCESSORY_BRIDGE}="1""#]
+    return parts.joined(separator: ", ")
+  }
+
+  /// A short item of a report descriptor, as a pattern: its number has one byte or two.
+  private static func item(_ tag: UInt8, _ number: UInt16) -> String {
+    let low = "\\x" + Hexadecimal.string(UInt8(truncatingIfNeeded: number))
+    let high = UInt8(truncatingIfNeeded: number >> 8)
+    guard high > 0 else { return "\\x" + Hexadecimal.string(tag | 1) + low }
+    return "\\x" + Hexadecimal.string(tag | 2) + low + "\\x" + Hexadecimal.string(high)
   }
 
   /// A match for the node of a terminal, or for a link to it.

@@ -13,6 +13,10 @@ package struct UPSStatus: Sendable, Hashable {
   package var isLow: Bool
   package var isCharging: Bool
   package var isDischarging: Bool
+  /// Whether its battery must be replaced.
+  package var needsBattery: Bool
+  /// Whether more is plugged into it than it can supply.
+  package var isOverloaded: Bool
 
   /// The status of an accessory. `isUPS` is true if the user has named it as a UPS.
   package init(_ accessory: ExportedAccessory, isUPS: Bool) {
@@ -21,6 +25,8 @@ package struct UPSStatus: Sendable, Hashable {
     isDischarging = battery?.charge == .discharging
     isOnBattery = isUPS && Self.isOnBattery(accessory)
     let warnings = (battery?.warnings ?? []) + (battery?.faults ?? [])
+    needsBattery = warnings.contains("replace-battery")
+    isOverloaded = warnings.contains("overload")
     isLow = isUPS && (battery?.level == .low || battery?.level == .critical || warnings.contains("battery-low"))
   }
 
@@ -36,6 +42,8 @@ package struct UPSStatus: Sendable, Hashable {
     if isCharging { words.append("CHRG") }
     if isDischarging { words.append("DISCHRG") }
     if isLow { words.append("LB") }
+    if needsBattery { words.append("RB") }
+    if isOverloaded { words.append("OVER") }
     return words.joined(separator: " ")
   }
 }

@@ -90,10 +90,34 @@ public struct HIDReportField: Sendable, Hashable {
         (amount - Double(logical.lowerBound)) * (Double(physical.upperBound) - Double(physical.lowerBound))
         / (Double(logical.upperBound) - Double(logical.lowerBound)) + Double(physical.lowerBound)
     }
-    // One division by an exact power of ten, so that 1234 × 10^-2 is 12.34.
+    let (factor, divides) = scale
+    return divides ? amount / factor : amount * factor
+  }
+
+  /// The number that means `amount` in the unit, or the next larger one, so that a delay is rather longer than shorter; nil where
+  /// `logical` has no such number.
+  public func number(for amount: Double) -> Int64? {
+    let (factor, divides) = scale
+    var number = divides ? amount * factor : amount / factor
+    if let physical, logical.lowerBound < logical.upperBound {
+      let width = Double(physical.upperBound) - Double(physical.lowerBound)
+      guard width != 0 else { return nil }
+      number =
+        (number - Double(physical.lowerBound)) * (Double(logical.upperBound) - Double(logical.lowerBound)) / width
+        + Double(logical.lowerBound)
+    }
+    // What the division leaves over isn't a reason for the next number.
+    number = (number - 1e-6).rounded(.up)
+    guard number.magnitude <= Double(UInt32.max) else { return nil }
+    return logical.contains(Int64(number)) ? Int64(number) : nil
+  }
+
+  /// The power of ten between a number and its amount. It divides where the power is negative, so that 1234 × 10^-2 is 12.34: a `Double`
+  /// has no exact hundredth.
+  private var scale: (factor: Double, divides: Bool) {
     let power = exponent - unit.exponent
     var factor = 1.0
     for _ in 0..<min(power.magnitude, 22) { factor *= 10 }
-    return power < 0 ? amount / factor : amount * factor
+    return (factor, power < 0)
   }
 }

@@ -15,9 +15,12 @@ public struct HIDUsage: Sendable, Hashable {
   }
 
   /// The usage of a value of four bytes: the page in the upper half.
-  init(extended: UInt32) {
+  public init(extended: UInt32) {
     self.init(page: UInt16(truncatingIfNeeded: extended >> 16), id: UInt16(truncatingIfNeeded: extended))
   }
+
+  /// The page in the upper half of four bytes, and the number in the lower one.
+  public var extended: UInt32 { UInt32(page) << 16 | UInt32(id) }
 }
 
 extension HIDUsage: CustomStringConvertible {

@@ -6,6 +6,8 @@ struct InputPipe: Sendable {
   private let style: PacketStyle
   private var bytes: [UInt8] = []
   private var start = 0
+  /// The lengths of the messages in `bytes`, where each has a packet of its own.
+  private var messages: [Int] = []
   /// Whether an empty packet must follow, because the last packet was full and no bytes are left.
   private var owesEmptyPacket = false
 
@@ -22,6 +24,7 @@ struct InputPipe: Sendable {
     bytes.removeFirst(start)
     start = 0
     bytes.append(contentsOf: more)
+    if style == .messages { messages.append(more.count) }
     owesEmptyPacket = false
     let part = bytes.count % maximumPacket
     if style == .reports, part > 0 { bytes.append(contentsOf: repeatElement(0, count: maximumPacket - part)) }
@@ -29,7 +32,7 @@ struct InputPipe: Sendable {
 
   /// Drops the bytes that weren't sent yet.
   mutating func clear() {
-    (bytes, start) = ([], 0)
+    (bytes, start, messages) = ([], 0, [])
     owesEmptyPacket = false
   }
 
@@ -40,6 +43,7 @@ struct InputPipe: Sendable {
     case .stream: return fillStream(room)
     case .prefixed(let prefix): return fillPrefixed(room, prefix)
     case .reports: return fillReports(room)
+    case .messages: return fillMessage(room)
     }
   }
 
@@ -73,6 +77,14 @@ struct InputPipe: Sendable {
       data += packet
     } while count > 0 && data.count % maximumPacket == 0 && data.count + maximumPacket <= room
     return (.done, data)
+  }
+
+  private mutating func fillMessage(_ room: Int) -> (USBStatus, [UInt8])? {
+    guard !messages.isEmpty else { return nil }
+    let length = messages.removeFirst()
+    let data = take(min(length, room))
+    drop(length - data.count)
+    return (length > room ? .overflow : .done, data)
   }
 
   /// Fills a transfer with reports. All packets are full, so the transfer ends only when it is full.

@@ -25,7 +25,7 @@ struct SimulatedUSBDevice: Sendable {
   var received: [[UInt8]] = []
 
   init(_ identity: SimulatedUSBIdentity) {
-    function = identity.kind.function
+    function = identity.function
     control = ControlEndpoint(identity, function)
     (input, output) = (function.input.address, function.output.address)
     for endpoint in function.interfaces.flatMap(\.endpoints) where endpoint.address & 0x80 != 0 {
@@ -34,7 +34,7 @@ struct SimulatedUSBDevice: Sendable {
   }
 
   /// Whether each transfer is one message.
-  var keepsMessages: Bool { function.style == .reports }
+  var keepsMessages: Bool { function.style == .reports || function.style == .messages }
   /// The serial settings that the host has requested; nil when the device has no serial line.
   var line: HostLineSettings? { function.line }
   /// The number of the accessory's bytes that weren't sent to the host yet.
@@ -143,6 +143,7 @@ struct SimulatedUSBDevice: Sendable {
 
   /// Sends bytes to the host as it submits IN transfers.
   mutating func send(_ bytes: [UInt8], replies: inout [UInt8]) {
+    let bytes = bytes.isEmpty ? [] : function.sent(bytes)
     guard !bytes.isEmpty else { return }
     pipes[input]?.append(bytes)
     fill(input, &replies)

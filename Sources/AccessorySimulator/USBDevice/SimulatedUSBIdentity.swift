@@ -40,6 +40,10 @@ public struct SimulatedUSBIdentity: Sendable, Hashable {
   public var product = "Simulated accessory"
   /// The serial number string.
   public var serialNumber = "SIM0001"
+  /// The reports of a device that has HID reports of several kinds, in the place of those of `Kind.reports`.
+  public var reports: SimulatedReports?
+
+  var function: any USBFunction { reports.map { HIDFunction($0) } ?? kind.function }
 
   /// A device of this kind. Its ids are those reserved for tests, 1209:0001 to 1209:0003. An FTDI adapter has the ids
   /// by which its driver finds it, 0403:6001.

@@ -20,6 +20,8 @@ enum PacketStyle: Sendable, Hashable {
   case prefixed([UInt8])
   /// Full packets only, padded with zeros.
   case reports
+  /// A packet for each message.
+  case messages
 }
 
 /// The specific part of a simulated device: what it has beyond every USB device's endpoint 0.
@@ -40,6 +42,8 @@ protocol USBFunction: Sendable {
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome
   /// A notification that is sent when the device was configured, with its endpoint; nil for none.
   var notification: (endpoint: UInt8, bytes: [UInt8])? { get }
+  /// What of the accessory's message goes to the host at the input endpoint; nothing for a message to the function itself.
+  mutating func sent(_ message: [UInt8]) -> [UInt8]
 }
 
 extension USBFunction {
@@ -48,6 +52,7 @@ extension USBFunction {
   var reportDescriptor: [UInt8]? { nil }
   var line: HostLineSettings? { nil }
   var notification: (endpoint: UInt8, bytes: [UInt8])? { nil }
+  func sent(_ message: [UInt8]) -> [UInt8] { message }
 }
 
 /// A vendor-specific interface with a pair of bulk endpoints.

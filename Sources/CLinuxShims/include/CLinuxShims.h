@@ -12,6 +12,7 @@
 #endif
 
 #include <errno.h>
+#include <linux/hidraw.h>
 #include <linux/serial.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -74,6 +75,18 @@ static inline int shim_tiocexcl(int fd) { return ioctl(fd, TIOCEXCL); }
 static inline int shim_tiocnxcl(int fd) { return ioctl(fd, TIOCNXCL); }
 static inline int shim_tiocgexcl(int fd, int *exclusive) { return ioctl(fd, SHIM_TIOCGEXCL, exclusive); }
 static inline int shim_tcflush(int fd, int queue) { return ioctl(fd, TCFLSH, queue); }
+
+// Human interface devices: hidraw(4) in the kernel's Documentation/hid/hidraw.rst. The size is a part of the request's number.
+static inline int shim_hid_descriptor_size(int fd, int *size) { return ioctl(fd, HIDIOCGRDESCSIZE, size); }
+static inline int shim_hid_descriptor(int fd, struct hidraw_report_descriptor *reports) {
+  return ioctl(fd, HIDIOCGRDESC, reports);
+}
+static inline int shim_hid_get_feature(int fd, void *report, int size) {
+  return ioctl(fd, HIDIOCGFEATURE(size), report);
+}
+static inline int shim_hid_set_feature(int fd, void *report, int size) {
+  return ioctl(fd, HIDIOCSFEATURE(size), report);
+}
 
 // Modem lines, break, and requests that only some drivers support.
 static inline int shim_tiocmget(int fd, int *lines) { return ioctl(fd, TIOCMGET, lines); }

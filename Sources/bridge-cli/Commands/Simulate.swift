@@ -24,7 +24,7 @@ struct Simulate: AsyncParsableCommand {
       """,
     subcommands: [
       SimulateDescribed.self, SimulateAF1.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self,
-      SimulateHM1X.self, SimulateMAVLink.self, SimulateLoopback.self,
+      SimulateHM1X.self, SimulateMAVLink.self, SimulateUPS.self, SimulateLoopback.self,
     ],
     defaultSubcommand: SimulateDescribed.self)
 }

@@ -8,7 +8,7 @@ extension KnownKeys {
     "name", "description", "match", "transport", "driver", "protocol", "parameters", "protocols", "pacing",
     "policies", "poll", "sleep", "units", "writes", "connect", "share", "reset", "alarms",
   ]
-  static let rule = ["usb", "bluetooth", "driver", "name", "manufacturer", "model", "serial", "by_id", "path"]
+  static let rule = ["usb", "hid", "bluetooth", "driver", "name", "manufacturer", "model", "serial", "by_id", "path"]
   static let ruleUSB = ["vendor", "product", "interface_class"]
   static let ruleBluetooth = ["address", "name", "service", "manufacturer"]
   static let transport = ["prefer", "tty", "usb", "adapter", "ble", "rfcomm"]

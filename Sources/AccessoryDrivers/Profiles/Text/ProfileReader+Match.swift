@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryProtocols
 
 extension ProfileReader {
   /// Reads one rule, or a list of rules.
@@ -22,6 +23,7 @@ extension ProfileReader {
         return nil
       }
     }
+    rule.hidUsage = fields["hid"].flatMap { hidUsage($0) }
     rule.driver = fields["driver"].flatMap { text($0, "a driver's name", limit: 64) }
     rule.name = fields["name"].flatMap { pattern($0) }
     rule.manufacturer = fields["manufacturer"].flatMap { pattern($0) }
@@ -43,6 +45,20 @@ extension ProfileReader {
       report(
         product.mark, "a product number needs a vendor number: add vendor (the product string is name, outside usb)")
     }
+  }
+
+  private mutating func hidUsage(_ node: YAMLNode) -> HIDUsage? {
+    if case .scalar(let text) = node.content {
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+      if parts.count == 2, parts.allSatisfy({ $0.count == 4 }), let page = UInt16(parts[0], radix: 16),
+        let id = UInt16(parts[1], radix: 16)
+      {
+        return HIDUsage(page: page, id: id)
+      }
+    }
+    report(
+      node.mark, "hid must be a page and a usage in hexadecimal, like 0084:0004 for a UPS, not \(kind(node))")
+    return nil
   }
 
   private mutating func bluetooth(_ node: YAMLNode) -> BluetoothRule? {

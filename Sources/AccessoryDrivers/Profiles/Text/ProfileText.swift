@@ -57,6 +57,7 @@ public enum ProfileText {
       rule.interfaceClass.map { "interface_class: 0x\(HexNumber.text($0))" },
     ].compactMap { $0 }
     if !numbers.isEmpty { lines.append("usb: {\(numbers.joined(separator: ", "))}") }
+    if let usage = rule.hidUsage { lines.append("hid: \(usage)") }
     if let bluetooth = rule.bluetooth {
       let parts = [
         bluetooth.address.map { "address: \(Quoted.whole($0.description))" },

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @Suite struct HIDReportDescriptorTests {
@@ -48,21 +49,7 @@ import Testing
     #expect(value("", offset: 0, width: 8, 0...255) == nil)
   }
 
-  /// What CyberPower's UPSs send, as their owners have published it: the beginning from NUT's issue 1512, the rest from 2997.
-  private static let cyberPower = HIDReportDescriptor(
-    bytes(
-      """
-      05 84 09 04 a1 01 09 24 a1 00 85 01 09 fe 75 08 95 01 15 00 26 ff 00 b1 22 85 02 09 ff b1 22 85 03 05 85 09 8f b1 22
-      85 04 09 89 b1 22 85 05 09 8b b1 22 85 06 09 2c b1 22 85 07 75 08 95 06 25 64 09 83 09 8d 09 8e 09 8c 09 29 09 67 b1
-      22 85 08 75 08 95 01 65 00 09 66 81 a2 09 66 b1 a2 09 68 75 10 27 ff ff 00 00 66 01 10 81 a2 09 68 b1 a2 09 2a 26 58
-      02 81 a2 09 2a b1 a2 85 09 75 08 26 ff 00 05 84 09 40 67 21 d1 f0 00 55 06 b1 22 85 0a 09 30 b1 a2 65 00 55 00 09 02
-      a1 02 85 0b 75 01 95 06 25 01 05 85 09 d0 09 44 09 45 09 42 09 46 09 43 81 a2 09 d0 09 44 09 45 09 42 09 46 09 43 b1
-      a2 75 02 95 01 81 01 b1 01 c0 85 0c 05 84 09 5a 75 08 15 01 25 03 b1 a2 85 0d 09 fd 15 00 26 ff 00 b1 22 c0 05 84 09
-      1a a1 00 85 0e 05 84 09 40 75 08 67 21 d1 f0 00 55 07 b1 22 85 0f 09 30 b1 a2 85 10 09 53 15 5a 25 5a b1 22 09 54 16
-      8c 00 26 8c 00 b1 22 c0 09 1c a1 00 85 12 09 30 15 00 26 ff 00 b1 a2 65 00 55 00 85 13 09 35 b1 a2 85 14 09 58 25 06
-      b1 a2 85 15 09 57 75 10 15 ff 26 ff 7f 35 c4 47 c4 ff 1d 00 66 01 10 b1 a2 85 16 09 56 b1 a2 85 17 09 6e 75 01 15 00
-      25 01 35 00 45 00 65 00 b1 a2 09 65 b1 a2 75 06 b1 01 85 18 75 10 09 44 26 c2 01 66 21 d1 55 07 b1 a2 c0 c0
-      """))
+  private static let cyberPower = HIDReportDescriptor(HIDSamples.cyberPower)
 
   @Test func cyberPowersDescriptorIsReadWhole() throws {
     let descriptor = Self.cyberPower
@@ -105,7 +92,13 @@ import Testing
     #expect(delay.logical == -1...32_767)
     #expect(delay.amount(-1) == -60)
     #expect(delay.amount(2) == 120)
+    #expect(delay.number(for: 120) == 2)
+    // Rather later than sooner.
+    #expect(delay.number(for: 61) == 2)
+    #expect(delay.number(for: 1e9) == nil)
     let power = try #require(Self.cyberPower.field(.feature, [Self.power(0x04), Self.power(0x1C), Self.power(0x44)]))
+    #expect(power.number(for: 450) == 450)
+    #expect(voltage.number(for: 27.3) == 273)
     #expect(power.unit == .watt)
     #expect(power.amount(450) == 450)
   }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+import Glibc
+import SystemPackage
+
+/// A human interface device, opened by its hidraw node: it is asked for feature reports, and sends input reports by itself. It carries
+/// no bytes: nothing is ever read from `input`, and `output` takes nothing. It is a transport so that a device which goes ends it as it
+/// ends the others.
+///
+/// The kernel's own driver keeps the device, so other programs that use hidraw (UPower) can be there at the same time. Programs that
+/// take the device away from the kernel (NUT's `usbhid-ups`, by libusb) make its node vanish, which ends this as an unplug does.
+///
+/// Input reports are read on the I/O thread. Feature reports are asked for on the device's setup queue, where the kernel waits for the
+/// device: up to five seconds each.
+public actor HIDTransport: Transport, EventHandler, IOActor {
+  /// The device's name for people.
+  public nonisolated let label: String
+  /// There is no time on a line.
+  public nonisolated var timing: LineTiming { .instant }
+  /// Ends when the device goes.
+  public nonisolated let input = InputQueue()
+  /// Takes nothing.
+  public nonisolated let output = OutputQueue()
+  /// What the device says of its reports.
+  public nonisolated let descriptor: HIDReportDescriptor
+  /// Who made it, as the kernel has it.
+  public nonisolated let maker: HIDMaker
+  /// The input reports from now on, each with its number in front, which is 0 where the device doesn't number its reports. For one
+  /// consumer; one that is slow loses the oldest. Throws when the device goes, and ends when this program closes it.
+  public nonisolated let reports: EventStream<[UInt8]>
+
+  package nonisolated let io: IOThread
+  private nonisolated let setup: SetupQueue
+  private nonisolated let file: FileDescriptor
+  private nonisolated let features: any HIDFeatures
+  private nonisolated let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
+  private var token: EventToken?
+  private var isOver = false
+  private let closed = OneShot<Void>()
+  private let ended = Locked<AccessoryError?>(nil)
+
+  /// The most reports that are kept for a slow consumer.
+  private static let reportLimit = 64
+  /// The most reads for one event, so that a busy device doesn't delay others.
+  private static let readsPerEvent = 16
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Opens the hidraw node at `path`. Throws `notFound`, `permissionDenied`, `disconnected`, and `unsupported` when it is no node of
+  /// hidraw.
+  public static func open(
+    path: String, label: String? = nil, io: IOThread = .shared
+  ) async throws(AccessoryError) -> HIDTransport {
+    let label = label ?? path
+    let setup = SetupQueue(label: path)
+    let (file, bytes, maker) = try await setup.run { () throws(AccessoryError) in
+      let (file, bytes) = try openNode(path, label)
+      return (file, bytes, HIDMaker(of: file))
+    }
+    return HIDTransport(file, HIDReportDescriptor(bytes), maker, label: label, io: io, setup: setup)
+  }
+
+  private static func openNode(_ path: String, _ label: String) throws(AccessoryError) -> (FileDescriptor, [UInt8]) {
+    let file: FileDescriptor
+    do throws(Errno) {
+      file = try SystemCall.open(path, O_RDWR | O_NONBLOCK)
+    } catch {
+      throw PortDiagnosis.error(opening: path, label: label, error)
+    }
+    do throws(Errno) {
+      return (file, try SystemCall.ioctl(HIDRequest.Descriptor(), on: file))
+    } catch {
+      SystemCall.close(file)
+      guard error == .inappropriateIOCTLForDevice else { throw AccessoryError(device: error, "opening \(label)") }
+      throw AccessoryError(.unsupported, "\(label) is no human interface device, which has a node like /dev/hidraw0")
+    }
+  }
+
+  /// A transport over an open, non-blocking `file`, which it closes when it ends. `features` reads and writes the feature reports; nil
+  /// means by the kernel.
+  package init(
+    _ file: FileDescriptor, _ descriptor: HIDReportDescriptor, _ maker: HIDMaker = HIDMaker(), label: String,
+    io: IOThread, setup: SetupQueue? = nil, features: (any HIDFeatures)? = nil
+  ) {
+    self.features = features ?? KernelHIDFeatures(file: file)
+    (self.file, self.descriptor, self.maker, self.label, self.io) = (file, descriptor, maker, label, io)
+    self.setup = setup ?? SetupQueue(label: label)
+    let (stream, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(Self.reportLimit))
+    reports = EventStream(stream)
+    self.continuation = continuation
+    output.close(AccessoryError(.unsupported, "\(label) is asked by HID reports: no bytes are written to it"))
+    // The closure keeps the transport until it is watched; then `end` runs even if nothing else uses it any more.
+    io.post { self.enter { $0.start() } }
+  }
+
+  private func start() {
+    guard !isOver else { return }
+    do throws(Errno) {
+      token = try io.watch(file, for: .read, handler: self)
+    } catch {
+      end(AccessoryError(errno: error, "watching \(label)"))
+    }
+  }
+
+  // MARK: - Input reports
+
+  /// The I/O thread calls this when the descriptor is ready.
+  package nonisolated func ready(_ readiness: Readiness) { enter(readiness) { $0.handle($1) } }
+
+  private func handle(_ readiness: Readiness) {
+    if readiness.contains(.readable) { read() }
+    if !isOver, !readiness.isDisjoint(with: [.hangUp, .error]) { end(.disconnected(label)) }
+  }
+
+  private func read() {
+    for _ in 0..<Self.readsPerEvent {
+      do throws(Errno) {
+        let report = try withReadBuffer { buffer throws(Errno) -> [UInt8]? in
+          let count = try SystemCall.read(file, into: buffer)
+          guard count > 0 else { return nil }
+          let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+          return descriptor.hasNumberedReports ? Array(bytes) : [0] + Array(bytes)
+        }
+        guard let report else { return end(.disconnected(label)) }
+        continuation.yield(report)
+      } catch .wouldBlock {
+        return
+      } catch {
+        return end(.disconnected(label, code: .errno(error.rawValue)))
+      }
+    }
+  }
+
+  // MARK: - Feature reports
+
+  /// Asks for the feature report `number`. It begins with its number, also where that is 0. Devices refuse a report once and answer the
+  /// next time, so it is asked for twice. Throws `refused`, `timedOut`, `unsupported` where the descriptor has no such report,
+  /// `disconnected`, `cancelled`.
+  public nonisolated func feature(_ number: UInt8) async throws(AccessoryError) -> [UInt8] {
+    let report = HIDReportDescriptor.Report(kind: .feature, number: number)
+    guard let size = descriptor.byteCount(of: report) else {
+      throw AccessoryError(.unsupported, "\(label) has no feature report \(number)")
+    }
+    let ask = { () async throws(AccessoryError) in
+      try await self.run("asking \(self.label) for the report \(number)") { features throws(Errno) in
+        try features.get(number, size: size)
+      }
+    }
+    do throws(AccessoryError) {
+      return try await ask()
+    } catch {
+      guard error.kind == .refused else { throw error }
+      return try await ask()
+    }
+  }
+
+  /// Sends a feature report, which begins with its number. Throws what `feature` throws.
+  public nonisolated func setFeature(_ report: [UInt8]) async throws(AccessoryError) {
+    guard let number = report.first,
+      descriptor.byteCount(of: HIDReportDescriptor.Report(kind: .feature, number: number)) == report.count
+    else { throw AccessoryError(.unsupported, "\(label) has no such feature report") }
+    try await run("setting the report \(number) of \(label)") { features throws(Errno) in try features.set(report) }
+  }
+
+  private nonisolated func run<Reply: Sendable>(
+    _ action: String, _ body: @escaping @Sendable (any HIDFeatures) throws(Errno) -> Reply
+  ) async throws(AccessoryError) -> Reply {
+    try await setup.run { [self] () throws(AccessoryError) in
+      // The descriptor is closed on the same queue, so it is still this device's.
+      if let error = ended.withLock({ $0 }) { throw error }
+      do throws(Errno) {
+        return try body(features)
+      } catch {
+        throw Self.failure(error, action)
+      }
+    }
+  }
+
+  /// A stalled endpoint is EPIPE, and says that the device doesn't have the report now.
+  private static func failure(_ errno: Errno, _ action: String) -> AccessoryError {
+    switch errno {
+    case .brokenPipe, .ioError, .protocolError:
+      AccessoryError(.refused, code: .errno(errno.rawValue), "\(action): the device refused it")
+    case .timedOut: AccessoryError(.timedOut, code: .errno(errno.rawValue), "\(action): the device didn't answer")
+    default: AccessoryError(device: errno, action)
+    }
+  }
+
+  // MARK: - Ending
+
+  private func end(_ error: AccessoryError?) {
+    guard !isOver else { return }
+    isOver = true
+    if let token { io.unwatch(file, token) }
+    token = nil
+    let reason = error ?? .closed(label)
+    ended.withLock { $0 = reason }
+    setup.post { [file, closed] in
+      SystemCall.close(file)
+      closed.finish()
+    }
+    input.finish(error)
+    continuation.finish(throwing: error)
+  }
+
+  /// Closes the device. Returns when that is done; a feature report that was asked for is waited for.
+  public func close() async {
+    end(nil)
+    await closed.value()
+  }
+
+  /// Starts `close()` without waiting for it.
+  public nonisolated func beginClose() { io.post { self.enter { $0.end(nil) } } }
+
+  /// Ends the transport with `disconnected`.
+  public nonisolated func deviceWasRemoved() { io.post { self.enter { $0.end(.disconnected($0.label)) } } }
+}

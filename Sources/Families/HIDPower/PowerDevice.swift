@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+
+/// A UPS or another power device with a battery that follows the USB class for power devices: the `hid-power` driver.
+///
+/// It is asked for feature reports, one after another, and tells by input reports what has changed.
+public final class PowerDevice: Accessory {
+  /// The driver's name in profiles.
+  public static let driverName = "hid-power"
+
+  /// The device's name in messages to the user.
+  public let label: String
+  /// Closes the device when it is released.
+  private let session: AccessorySession
+  private let transport: HIDTransport
+  private let state: Locked<State>
+
+  private struct State: Sendable {
+    var reports: PowerReports
+    /// The reports that the device refused when it was last asked for them.
+    var refused: Set<UInt8> = []
+    var streams: [Int: AsyncThrowingStream<AccessoryNews, any Error>.Continuation] = [:]
+    var next = 0
+    /// How the device has gone; the error is nil when this program has closed it.
+    var end: Result<Void, AccessoryError>?
+    var told: BatteryReading?
+  }
+
+  /// The most news that a subscriber may be behind before it loses the oldest.
+  private static let newsLimit = 64
+
+  private init(_ session: AccessorySession, _ transport: HIDTransport) {
+    (self.session, self.transport, label) = (session, transport, transport.label)
+    let quirks = PowerQuirks.of(vendor: transport.maker.vendor, product: transport.maker.product)
+    state = Locked(State(reports: PowerReports(transport.descriptor, quirks)))
+  }
+
+  /// The device at the other end of `session`, which it owns from now on. Nothing is sent. Throws `unsupported`, after closing the
+  /// session, where it is no human interface device, or none that tells a battery.
+  public static func open(_ session: AccessorySession) async throws(AccessoryError) -> PowerDevice {
+    try await attempt { () throws(AccessoryError) in
+      guard let transport = session.transport as? HIDTransport else {
+        throw AccessoryError(
+          .unsupported, "\(session.label) is no human interface device, as the driver \(driverName) needs")
+      }
+      let device = PowerDevice(session, transport)
+      let has = { (usages: Set<HIDUsage>) in transport.descriptor.fields.contains { usages.contains($0.usage) } }
+      guard has(PowerReports.batteryUsages) else {
+        throw AccessoryError(
+          .unsupported,
+          "\(session.label) tells nothing of a battery in its reports"
+            + (transport.descriptor.damage.map { ": its report descriptor is damaged, \($0)" } ?? ""))
+      }
+      device.follow()
+      return device
+    } onFailure: { _ in
+      await session.close()
+    }
+  }
+
+  // MARK: - Reports
+
+  /// Keeps the input reports as they come, until the device goes.
+  private func follow() {
+    let reports = transport.reports
+    Task { [weak self] in
+      do throws(AccessoryError) {
+        for try await report in reports { self?.take(report) }
+        self?.end(nil)
+      } catch {
+        self?.end(error)
+      }
+    }
+  }
+
+  private func take(_ report: [UInt8]) {
+    let (streams, reading) = state.withLock { state in
+      state.reports.take(.input, report)
+      let reading = state.reports.battery()
+      // A device repeats its reports; only what differs is news.
+      guard reading != state.told else {
+        return ([AsyncThrowingStream<AccessoryNews, any Error>.Continuation](), reading)
+      }
+      state.told = reading
+      return (Array(state.streams.values), reading)
+    }
+    for stream in streams { stream.yield(.battery(reading)) }
+  }
+
+  private func end(_ error: AccessoryError?) {
+    let streams = state.withLock { state in
+      guard state.end == nil else { return [AsyncThrowingStream<AccessoryNews, any Error>.Continuation]() }
+      state.end = error.map { .failure($0) } ?? .success(())
+      defer { state.streams = [:] }
+      return Array(state.streams.values)
+    }
+    for stream in streams { stream.finish(throwing: error) }
+  }
+
+  /// Asks for the feature reports that have one of these usages. Those that the device refuses are left out. Throws what the first
+  /// report throws where none is answered, and when the device goes.
+  private func ask(_ usages: Set<HIDUsage>) async throws(AccessoryError) {
+    let numbers = state.withLock { $0.reports.features(with: usages) }
+    var problem: AccessoryError?
+    var answered = 0
+    for number in numbers {
+      do throws(AccessoryError) {
+        let report = try await transport.feature(number)
+        state.withLock { state in
+          _ = state.reports.take(.feature, report)
+          state.refused.remove(number)
+        }
+        answered += 1
+      } catch {
+        guard [.refused, .timedOut].contains(error.kind) else { throw error }
+        state.withLock { _ = $0.refused.insert(number) }
+        problem = problem ?? error
+        // A device that is silent is not asked for the rest.
+        if error.kind == .timedOut { break }
+      }
+    }
+    if answered == 0, let problem { throw problem }
+  }
+
+  // MARK: - Asking
+
+  /// What the kernel has of the device: nothing is asked.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    let maker = transport.maker
+    return AccessoryIdentity(
+      manufacturer: maker.manufacturer ?? "", model: maker.name ?? "", serialNumber: maker.serialNumber ?? "",
+      firmwareRevision: "", hardwareRevision: "")
+  }
+
+  /// The battery. Throws what asking for a report throws.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    try await ask(PowerReports.batteryUsages)
+    return state.withLock { state in
+      let reading = state.reports.battery()
+      state.told = reading
+      return reading
+    }
+  }
+
+  /// Everything else that the device tells. Throws what asking for a report throws.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    try await ask(PowerReports.valueUsages)
+    return state.withLock { $0.reports.values() }
+  }
+
+  /// What is missing of the last reading: the device's descriptor is damaged, or it refused some reports.
+  public var missing: String? {
+    if let damage = transport.descriptor.damage {
+      return "its report descriptor is damaged (\(damage)), so only what stands before that is read"
+    }
+    let refused = state.withLock { $0.refused.sorted() }
+    guard !refused.isEmpty else { return nil }
+    return "it refused the feature reports \(refused.map(String.init).joined(separator: ", "))"
+  }
+
+  /// The battery, whenever an input report changes it.
+  public func news() -> EventStream<AccessoryNews> {
+    let (stream, continuation) = AsyncThrowingStream<AccessoryNews, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(Self.newsLimit))
+    let (key, end) = state.withLock { state in
+      state.next += 1
+      if state.end == nil { state.streams[state.next] = continuation }
+      return (state.next, state.end)
+    }
+    switch end {
+    case nil:
+      continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.streams[key] = nil } }
+    case .success?: continuation.finish()
+    case .failure(let error)?: continuation.finish(throwing: error)
+    }
+    return EventStream(stream)
+  }
+
+  // MARK: - Commands
+
+  /// Carries out commands one after another. Throws `permissionDenied` for a call that isn't permitted, `unsupported` where the device
+  /// has no field for the command, and what setting a report throws.
+  public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
+    var replies: [CommandReply] = []
+    for call in calls {
+      guard let command = PowerCommand(rawValue: call.command.name) else {
+        throw AccessoryError(.unsupported, "\(label) has no command \(call.command.name)")
+      }
+      guard call.isPermitted else {
+        throw AccessoryError(.permissionDenied, "\(command.rawValue) changes \(label), and that isn't permitted")
+      }
+      try await set(command, call)
+      replies.append(CommandReply(call.command))
+    }
+    return replies
+  }
+
+  /// Sets one field, and leaves the others of its report as the device has them.
+  private func set(_ command: PowerCommand, _ call: CommandCall) async throws(AccessoryError) {
+    guard let field = state.withLock({ $0.reports.control(command.usage) }) else {
+      throw AccessoryError(.unsupported, "\(label) has no setting for \(command.rawValue)")
+    }
+    let wanted: Int64? =
+      switch command {
+      case .beeper: ["off": 1, "on": 2, "mute": 3][call.text("state")]
+      case .testBattery: ["quick": 1, "deep": 2, "abort": 3][call.text("kind")]
+      case .loadOff: field.number(for: Double(call.whole("delay")))
+      // No switching off is pending.
+      case .cancelLoadOff: -1
+      }
+    var report = try await transport.feature(field.report)
+    let size = transport.descriptor.byteCount(of: .init(kind: .feature, number: field.report)) ?? report.count
+    report = Array((report + [UInt8](repeating: 0, count: max(0, size - report.count))).prefix(size))
+    guard let wanted, field.put(wanted, into: &report) else {
+      throw AccessoryError(
+        .misconfigured,
+        "\(label) can't do \(command.rawValue) in that way: it takes the numbers \(field.logical.lowerBound) to "
+          + "\(field.logical.upperBound) there")
+    }
+    try await transport.setFeature(report)
+  }
+
+  /// Closes the device.
+  public func close() async {
+    await session.close()
+    end(nil)
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+
+extension Driver {
+  /// The driver of UPSs and other power devices with a battery that follow the USB class for power devices, of any make.
+  ///
+  /// Its accessories have no stream of bytes. Raw bytes to anything else that is opened with it need permission.
+  public static let hidPower = Driver(
+    name: PowerDevice.driverName, summary: "UPSs of the USB power device class, of any make",
+    commands: PowerCommand.allCases.map(\.description),
+    // What changes comes by itself: this finds what doesn't, and a device that has gone silent.
+    polls: [AccessoryPoll("readings", every: .seconds(30), parts: [.battery, .values])], rawBytes: .guarded,
+    lacks: [.status, .files, .requests]
+  ) { session, _, _ throws(AccessoryError) in
+    try await PowerDevice.open(session)
+  }
+  .shipping { [.hidPower] }
+}
+
+extension Profile {
+  /// The profile for every device that says of itself that it is a UPS, whoever made it.
+  public static let hidPower = shipped(PackageResources.hid_power_yaml, driver: PowerDevice.driverName)
+}

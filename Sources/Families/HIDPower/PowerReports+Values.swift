@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+extension PowerReports {
+  /// A row of the table of values.
+  private struct Row: Sendable {
+    let name: String
+    let usage: HIDUsage
+    let collections: [HIDUsage]
+    let unit: MeasurementUnit?
+    let role: AccessoryValue.Role?
+
+    init(
+      _ name: String, _ usage: HIDUsage, _ collections: [HIDUsage] = [], _ unit: MeasurementUnit?,
+      _ role: AccessoryValue.Role? = nil
+    ) {
+      (self.name, self.usage, self.collections, self.unit, self.role) = (name, usage, collections, unit, role)
+    }
+
+    var quantity: AccessoryValue.Quantity? {
+      switch unit {
+      case .volt: .voltage
+      case .ampere: .current
+      case .hertz: .frequency
+      case .voltAmpere: .apparentPower
+      case .watt: .power
+      case .second: .duration
+      default: nil
+      }
+    }
+  }
+
+  private static let numbers: [Row] = [
+    Row("input_voltage", PowerUsage.voltage, [PowerUsage.input], .volt, "input.voltage"),
+    Row("input_frequency", PowerUsage.frequency, [PowerUsage.input], .hertz, "input.frequency"),
+    Row("input_voltage_nominal", PowerUsage.configVoltage, [PowerUsage.input], .volt, "input.voltage.nominal"),
+    Row("low_voltage_transfer", PowerUsage.lowVoltageTransfer, [], .volt),
+    Row("high_voltage_transfer", PowerUsage.highVoltageTransfer, [], .volt),
+    Row("output_voltage", PowerUsage.voltage, [PowerUsage.output], .volt, "output.voltage"),
+    Row("output_current", PowerUsage.current, [PowerUsage.output], .ampere, "output.current"),
+    Row("output_frequency", PowerUsage.frequency, [PowerUsage.output], .hertz, "output.frequency"),
+    Row("output_voltage_nominal", PowerUsage.configVoltage, [PowerUsage.output], .volt, "output.voltage.nominal"),
+    Row("load", PowerUsage.percentLoad, [], .percent, "ups.load"),
+    Row("apparent_power", PowerUsage.apparentPower, [], .voltAmpere, "ups.power"),
+    Row("active_power", PowerUsage.activePower, [], .watt, "ups.realpower"),
+    Row("rated_apparent_power", PowerUsage.configApparentPower, [], .voltAmpere, "ups.power.nominal"),
+    Row("rated_power", PowerUsage.configActivePower, [], .watt, "ups.realpower.nominal"),
+    Row(
+      "rated_battery_voltage", PowerUsage.configVoltage,
+      [PowerUsage.powerSummary, PowerUsage.batteryCollection, PowerUsage.batterySystem], .volt,
+      "battery.voltage.nominal"),
+    Row("low_capacity_limit", PowerUsage.remainingCapacityLimit, [], .percent),
+    Row("warning_capacity_limit", PowerUsage.warningCapacityLimit, [], .percent),
+    Row("low_time_limit", PowerUsage.remainingTimeLimit, [], .second),
+    Row("shutdown_delay", PowerUsage.delayBeforeShutdown, [], .second),
+    Row("startup_delay", PowerUsage.delayBeforeStartup, [], .second),
+    Row("reboot_delay", PowerUsage.delayBeforeReboot, [], .second),
+  ]
+
+  private static let truths: [(name: String, usage: HIDUsage)] = [
+    ("shutdown_requested", PowerUsage.shutdownRequested), ("shutdown_imminent", PowerUsage.shutdownImminent),
+    ("overload", PowerUsage.overload), ("boost", PowerUsage.boost), ("buck", PowerUsage.buck),
+    ("awaiting_power", PowerUsage.awaitingPower), ("fully_charged", PowerUsage.fullyCharged),
+    ("fully_discharged", PowerUsage.fullyDischarged),
+  ]
+
+  /// What a device says of its last test, and of its beeper.
+  private static let choices: [(name: String, usage: HIDUsage, words: [Int: String])] = [
+    (
+      "test_result", PowerUsage.test,
+      [1: "passed", 2: "warning", 3: "failed", 4: "aborted", 5: "in_progress", 6: "none"]
+    ),
+    ("beeper", PowerUsage.audibleAlarm, [1: "disabled", 2: "enabled", 3: "muted"]),
+  ]
+
+  /// The usages of the values, for the feature reports to ask for.
+  static let valueUsages = Set(
+    numbers.map(\.usage) + truths.map(\.usage) + choices.map(\.usage) + [
+      PowerUsage.acPresent, PowerUsage.manufacturerDate,
+    ])
+
+  /// What the device tells beside its battery, from the reports that are known. Values that it doesn't have are left out; those that it
+  /// has but hasn't told are unknown.
+  func values() -> [AccessoryValue] {
+    var values: [AccessoryValue] = []
+    if !fields(PowerUsage.acPresent).isEmpty {
+      values.append(
+        AccessoryValue(
+          "on_battery", quantity: .state, role: "ups.on_battery",
+          content: flag(PowerUsage.acPresent).map { .flag(!$0) }))
+    }
+    for row in Self.numbers where !fields(row.usage, in: row.collections).isEmpty {
+      values.append(
+        AccessoryValue(
+          row.name, quantity: row.quantity, unit: row.unit, role: row.role,
+          number: number(row)))
+    }
+    for (name, usage) in Self.truths where !fields(usage).isEmpty {
+      values.append(AccessoryValue(name, quantity: .state, content: flag(usage).map { .flag($0) }))
+    }
+    for (name, usage, words) in Self.choices where !fields(usage).isEmpty {
+      let content = number(usage).map { number -> AccessoryValue.Content in
+        words[number].map { .choice(word: $0, number: number) } ?? .number(Double(number))
+      }
+      values.append(AccessoryValue(name, quantity: .state, content: content))
+    }
+    if let date = manufacturingDate { values.append(AccessoryValue("manufacturing_date", content: .text(date))) }
+    return values
+  }
+
+  /// A delay of -1 means that none is pending.
+  private func number(_ row: Row) -> Double? {
+    guard let amount = amount(row.usage, in: row.collections) else { return nil }
+    return row.unit == .second && amount < 0 ? nil : amount
+  }
+
+  /// Days in bits 0 to 4, months in 5 to 8, years since 1980 in 9 to 15.
+  private var manufacturingDate: String? {
+    guard let number = number(PowerUsage.manufacturerDate), (1...0xFFFF).contains(number) else { return nil }
+    let (day, month, year) = (number & 0x1F, number >> 5 & 0xF, number >> 9 + 1_980)
+    guard (1...31).contains(day), (1...12).contains(month) else { return nil }
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(year)-\(two(month))-\(two(day))"
+  }
+}

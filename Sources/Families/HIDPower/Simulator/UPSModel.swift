@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+import AccessorySimulator
+
+/// The UPSs that can be simulated, each with the report descriptor of its maker's kind.
+public enum UPSModel: String, Sendable, Hashable, CaseIterable {
+  /// A CyberPower CP1500, whose descriptor its owners have published (NUT's issues 1512 and 2997).
+  case cyberpower
+  /// The clean example of the class: a power summary and its battery, as microcontroller projects have them.
+  case plain
+
+  /// The ids and strings, and the descriptor.
+  var identity: SimulatedUSBIdentity {
+    var identity = SimulatedUSBIdentity(.reports)
+    switch self {
+    case .cyberpower:
+      (identity.vendorID, identity.productID) = (0x0764, 0x0601)
+      (identity.manufacturer, identity.product) = ("CPS", "CP1500EPFCLCD")
+    case .plain:
+      // An Arduino with a sketch of a HID power device.
+      (identity.vendorID, identity.productID) = (0x2341, 0x8036)
+      (identity.manufacturer, identity.product) = ("Arduino LLC", "Arduino Leonardo")
+    }
+    return identity
+  }
+
+  /// The report descriptor.
+  public var descriptor: [UInt8] {
+    switch self {
+    case .cyberpower: Self.cyberPower
+    case .plain: Self.plainDescriptor
+    }
+  }
+
+  private static func bytes(_ text: String) -> [UInt8] { Hexadecimal.bytes(text.filter { !$0.isWhitespace }) ?? [] }
+
+  private static let cyberPower = bytes(
+    """
+    05 84 09 04 a1 01 09 24 a1 00 85 01 09 fe 75 08 95 01 15 00 26 ff 00 b1 22 85 02 09 ff b1 22 85 03 05 85 09 8f b1 22
+    85 04 09 89 b1 22 85 05 09 8b b1 22 85 06 09 2c b1 22 85 07 75 08 95 06 25 64 09 83 09 8d 09 8e 09 8c 09 29 09 67 b1
+    22 85 08 75 08 95 01 65 00 09 66 81 a2 09 66 b1 a2 09 68 75 10 27 ff ff 00 00 66 01 10 81 a2 09 68 b1 a2 09 2a 26 58
+    02 81 a2 09 2a b1 a2 85 09 75 08 26 ff 00 05 84 09 40 67 21 d1 f0 00 55 06 b1 22 85 0a 09 30 b1 a2 65 00 55 00 09 02
+    a1 02 85 0b 75 01 95 06 25 01 05 85 09 d0 09 44 09 45 09 42 09 46 09 43 81 a2 09 d0 09 44 09 45 09 42 09 46 09 43 b1
+    a2 75 02 95 01 81 01 b1 01 c0 85 0c 05 84 09 5a 75 08 15 01 25 03 b1 a2 85 0d 09 fd 15 00 26 ff 00 b1 22 c0 05 84 09
+    1a a1 00 85 0e 05 84 09 40 75 08 67 21 d1 f0 00 55 07 b1 22 85 0f 09 30 b1 a2 85 10 09 53 15 5a 25 5a b1 22 09 54 16
+    8c 00 26 8c 00 b1 22 c0 09 1c a1 00 85 12 09 30 15 00 26 ff 00 b1 a2 65 00 55 00 85 13 09 35 b1 a2 85 14 09 58 25 06
+    b1 a2 85 15 09 57 75 10 15 ff 26 ff 7f 35 c4 47 c4 ff 1d 00 66 01 10 b1 a2 85 16 09 56 b1 a2 85 17 09 6e 75 01 15 00
+    25 01 35 00 45 00 65 00 b1 a2 09 65 b1 a2 75 06 b1 01 85 18 75 10 09 44 26 c2 01 66 21 d1 55 07 b1 a2 c0 c0
+    """)
+
+  /// A power summary in one collection: capacity and time to empty in report 1, the voltage in 2, what is present in 3, which the device
+  /// also sends by itself, and the settings in 4.
+  private static let plainDescriptor = bytes(
+    """
+    05 84 09 04 a1 01 09 24 a1 00 05 85 85 01 75 08 95 01 15 00 25 64 09 66 b1 a2 09 66 81 a2
+    75 10 27 ff ff 00 00 66 01 10 09 68 b1 a2 09 68 81 a2 65 00 05 84 85 02 75 10 95 01 67 21 d1 f0 00 55 05 09 30 b1 a2
+    09 40 b1 22 65 00 55 00 09 02 a1 02 85 03 75 01 95 05 15 00 25 01 05 85 09 d0 09 44 09 45 09 42 09 4b b1 a2
+    09 d0 09 44 09 45 09 42 09 4b 81 a2 75 03 95 01 81 01 b1 01 c0
+    05 84 85 04 75 10 95 01 16 ff ff 26 ff 7f 66 01 10 09 57 b1 a2 65 00 75 08 15 01 25 03 09 5a b1 a2 c0 c0
+    """)
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryProtocols
+import AccessorySimulator
+
+/// A simulated UPS: a USB device of the kernel's own virtual port, which every program for UPSs on USB can use.
+public actor UPSSimulator: HostedSimulator {
+  /// The configuration of a simulator.
+  public struct Configuration: Sendable {
+    /// Whose UPS it is.
+    public var model = UPSModel.plain
+    /// What it is doing when it is plugged in.
+    public var state = UPSState()
+    /// The serial number.
+    public var serialNumber = "UPS0001"
+    /// How much of its report descriptor it hands over; nil for all of it.
+    public var descriptorLimit: Int?
+    /// Whether it refuses each feature report once.
+    public var refusesFirst = false
+    /// Whether it leaves the bus for a second whenever the power at its input goes or comes.
+    public var dropsAtPowerEvents = false
+    /// The faults that happen. Only `unplug` and `replug` have an effect.
+    public var faults = Faults()
+    /// The USB port that it is plugged into.
+    public var port: any USBHost = KernelHost()
+
+    /// A UPS on mains power with a full battery.
+    public init() {}
+  }
+
+  /// An event of the simulator.
+  public enum Event: SimulatorEvent {
+    /// It was plugged in, at this path in sysfs.
+    case pluggedIn(path: String)
+    /// It was unplugged.
+    case unplugged
+    /// The power at its input has gone (false), or is there again (true).
+    case power(Bool)
+    /// It has another charge, in percent.
+    case charge(Int)
+    /// The host has set something: the beeper, the test, or the delay before the output is switched off.
+    case set(String, Int)
+    /// The output was switched off: what is plugged in there has no power.
+    case off
+  }
+
+  package nonisolated let executor = DispatchExecutor(label: "accessory.simulator.ups")
+  package nonisolated let io: IOThread
+  /// The simulator's events, for a single reader. The stream ends with `stop`.
+  public nonisolated let events: AsyncStream<Event>
+  package var host: PlugHost<Event>
+
+  private let configuration: Configuration
+  private let descriptor: HIDReportDescriptor
+  /// What the UPS is doing.
+  public private(set) var state: UPSState
+  private var toldPercent: Int
+  /// Incremented when a delay is set, so that an earlier one has no effect.
+  private var delays = 0
+
+  /// How often the battery is looked at. A UPS tells its state that often, too.
+  private static let interval = Duration.seconds(1)
+  /// How long a UPS that drops off the bus is away, and how long a test takes.
+  private static let (dropTime, testTime) = (Duration.seconds(1), Duration.seconds(10))
+
+  /// The simulator's serial dispatch queue.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// A simulator that isn't plugged in yet.
+  public init(_ configuration: Configuration, io: IOThread = .shared) {
+    (self.configuration, self.io) = (configuration, io)
+    descriptor = HIDReportDescriptor(configuration.model.descriptor)
+    state = configuration.state
+    toldPercent = Int(configuration.state.percent)
+    var identity = configuration.model.identity
+    identity.serialNumber = configuration.serialNumber
+    let features = configuration.state.reports([.feature], of: descriptor).map(\.1)
+    identity.reports = SimulatedReports(
+      descriptor: configuration.model.descriptor,
+      features: Dictionary(features.map { ($0[0], $0) }) { first, _ in first },
+      descriptorLimit: configuration.descriptorLimit, refusesFirst: configuration.refusesFirst)
+    host = PlugHost(.usb(identity, host: configuration.port), DiscoveryHints(), configuration.faults)
+    events = host.events
+  }
+
+  /// Plugs the UPS in, unless it is plugged in. Returns its path in sysfs. Throws what the USB host throws, and `cancelled` after
+  /// `stop`.
+  @discardableResult
+  public func plugIn() async throws(AccessoryError) -> String { try await putPlug() }
+
+  /// Unplugs the UPS. It is plugged in again later if the faults say so.
+  public func unplug() { pullPlug() }
+
+  /// Unplugs the UPS for good. Returns when everything is closed.
+  public func stop() async { await stopHosting() }
+
+  package func pluggedIn() {
+    tell()
+    tick()
+  }
+
+  private func tick() {
+    afterThisPlug(Self.interval) { simulator in
+      simulator.state.advance(seconds: 1)
+      let percent = Int(simulator.state.percent)
+      if percent != simulator.toldPercent {
+        simulator.toldPercent = percent
+        simulator.host.continuation.yield(.charge(percent))
+        simulator.tell()
+      }
+      simulator.tick()
+    }
+  }
+
+  /// Cuts the power at its input, or gives it back.
+  public func setMains(_ hasMains: Bool) {
+    guard state.hasMains != hasMains else { return }
+    state.hasMains = hasMains
+    host.continuation.yield(.power(hasMains))
+    guard configuration.dropsAtPowerEvents else { return tell() }
+    pullPlug()
+    after(Self.dropTime) { simulator in Task { try? await simulator.plugIn() } }
+  }
+
+  /// Sends all reports: those for endpoint 0 are kept by the device, the others go to the host.
+  private func tell() {
+    for (kind, report) in state.reports([.feature, .input], of: descriptor) { offer([kind.rawValue] + report) }
+  }
+
+  package func received() {
+    var bytes = host.buffer[...]
+    for count in host.messages {
+      take(Array(bytes.prefix(count)))
+      bytes = bytes.dropFirst(count)
+    }
+  }
+
+  private func take(_ report: [UInt8]) {
+    let usages = state.take(report, of: descriptor)
+    if usages.contains(PowerUsage.audibleAlarm) { host.continuation.yield(.set("beeper", state.beeper)) }
+    if usages.contains(PowerUsage.test) {
+      host.continuation.yield(.set("test", state.test))
+      if state.test == 5 {
+        after(Self.testTime) { simulator in
+          guard simulator.state.test == 5 else { return }
+          simulator.state.test = 1
+          simulator.tell()
+        }
+      }
+    }
+    if usages.contains(PowerUsage.delayBeforeShutdown) { delayWasSet() }
+    tell()
+  }
+
+  private func delayWasSet() {
+    delays += 1
+    let (delay, era) = (state.shutdownDelay, delays)
+    host.continuation.yield(.set("shutdown_delay", delay))
+    guard delay >= 0 else { return }
+    let field = descriptor.fields.first { $0.kind == .feature && $0.usage == PowerUsage.delayBeforeShutdown }
+    after(.seconds(Int(field?.amount(Int64(delay)) ?? Double(delay)))) { simulator in
+      if simulator.delays == era { simulator.host.continuation.yield(.off) }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+/// What a simulated UPS is doing, and the reports that say so. A value without I/O or clock.
+public struct UPSState: Sendable, Hashable {
+  /// The charge in percent, 0…100.
+  public var percent: Double
+  /// Whether there is power at its input.
+  public var hasMains = true
+  /// How long a full battery lasts at the present load, in seconds.
+  public var fullRunTime: Double
+  /// The load in percent.
+  public var load = 17
+  /// The number of the beeper's setting, of the last test, and of the delay before the output is switched off; -1 for none.
+  public internal(set) var beeper = 2
+  public internal(set) var test = 6
+  public internal(set) var shutdownDelay = -1
+
+  /// A UPS on mains power with this charge.
+  public init(percent: Double = 100, fullRunTime: Double = 2_400) {
+    (self.percent, self.fullRunTime) = (min(100, max(0, percent)), max(1, fullRunTime))
+  }
+
+  /// Below this charge a UPS says that it is low.
+  private static let lowLimit = 20.0
+
+  /// The time passes: the battery is discharged, or charged in a tenth of that speed.
+  public mutating func advance(seconds: Double) {
+    let change = seconds / fullRunTime * 100
+    percent = hasMains ? min(100, percent + change / 10) : max(0, percent - change)
+  }
+
+  /// All reports of these kinds with their values, each with its number in front, in the order of their numbers.
+  func reports(_ kinds: Set<HIDReportField.Kind>, of descriptor: HIDReportDescriptor) -> [(HIDReportField.Kind, [UInt8])]
+  {
+    let wanted = descriptor.sizes.keys.filter { kinds.contains($0.kind) }
+      .sorted { ($0.kind.rawValue, $0.number) < ($1.kind.rawValue, $1.number) }
+    return wanted.map { report in
+      var bytes = [UInt8](repeating: 0, count: descriptor.byteCount(of: report) ?? 1)
+      bytes[0] = report.number
+      for field in descriptor.fields where field.kind == report.kind && field.report == report.number {
+        if let number = number(of: field) { _ = field.put(number, into: &bytes) }
+      }
+      return (report.kind, bytes)
+    }
+  }
+
+  /// The number that a field has now; nil for what isn't simulated, which stays 0.
+  private func number(of field: HIDReportField) -> Int64? {
+    if let flag = flag(field.usage) { return flag ? 1 : 0 }
+    switch field.usage {
+    case PowerUsage.audibleAlarm: return Int64(beeper)
+    case PowerUsage.test: return Int64(test)
+    case PowerUsage.delayBeforeShutdown: return Int64(shutdownDelay)
+    case PowerUsage.delayBeforeStartup, PowerUsage.delayBeforeReboot: return -1
+    case PowerUsage.capacityMode: return 2
+    default:
+      guard let amount = amount(field) else { return nil }
+      let power = field.number(for: amount)
+      return power ?? field.logical.upperBound
+    }
+  }
+
+  private func flag(_ usage: HIDUsage) -> Bool? {
+    switch usage {
+    case PowerUsage.acPresent: hasMains
+    case PowerUsage.charging: hasMains && percent < 100
+    case PowerUsage.discharging: !hasMains
+    case PowerUsage.belowCapacityLimit: percent < Self.lowLimit
+    case PowerUsage.fullyCharged: percent >= 100
+    case PowerUsage.fullyDischarged: percent <= 0
+    case PowerUsage.batteryPresent: true
+    case PowerUsage.shutdownImminent: !hasMains && percent < 5
+    case PowerUsage.needReplacement, PowerUsage.overload, PowerUsage.boost, PowerUsage.buck: false
+    case PowerUsage.timeLimitExpired: !hasMains && percent / 100 * fullRunTime < 300
+    default: nil
+    }
+  }
+
+  private func amount(_ field: HIDReportField) -> Double? {
+    let isInput = field.path.contains(PowerUsage.input)
+    let isOutput = field.path.contains(PowerUsage.output)
+    switch field.usage {
+    case PowerUsage.remainingCapacity: return percent.rounded(.down)
+    case PowerUsage.fullChargeCapacity: return 100
+    case PowerUsage.runTimeToEmpty: return (percent / 100 * fullRunTime).rounded(.down)
+    case PowerUsage.remainingTimeLimit: return 300
+    case PowerUsage.remainingCapacityLimit: return Self.lowLimit
+    case PowerUsage.warningCapacityLimit: return 50
+    case PowerUsage.voltage:
+      if isInput { return hasMains ? 230 : 0 }
+      return isOutput ? 230 : ((22 + percent / 100 * 5) * 10).rounded() / 10
+    case PowerUsage.configVoltage: return isInput || isOutput ? 230 : 24
+    case PowerUsage.frequency: return 50
+    case PowerUsage.percentLoad: return Double(load)
+    case PowerUsage.configActivePower: return 450
+    default: return nil
+    }
+  }
+
+  /// Does what the host has set with a feature report. Returns the usages that it has set.
+  mutating func take(_ report: [UInt8], of descriptor: HIDReportDescriptor) -> Set<HIDUsage> {
+    var usages: Set<HIDUsage> = []
+    for field in descriptor.fields where field.kind == .feature && field.report == report.first {
+      guard let value = field.value(in: report) else { continue }
+      switch field.usage {
+      case PowerUsage.audibleAlarm: beeper = Int(value)
+      // 1 and 2 start a test, of which 5 says that it is in progress; 3 aborts it.
+      case PowerUsage.test: test = value == 3 ? 4 : 5
+      case PowerUsage.delayBeforeShutdown: shutdownDelay = Int(value)
+      default: continue
+      }
+      usages.insert(field.usage)
+    }
+    return usages
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessorySimulator
+import ArgumentParser
+import CommandOutput
+import FamilyHIDPower
+import Glibc
+
+extension UPSModel: ExpressibleByArgument {}
+
+struct SimulateUPS: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ups",
+    abstract: "Simulates a UPS on USB, which every program for UPSs can use.",
+    discussion: """
+      It is a device of the kernel's virtual USB port: this needs root and the module vhci-hcd.
+      SIGUSR1 cuts the power at its input, and gives it back. Faults: see help simulators.
+
+      EXAMPLES
+        sudo bridge-cli simulate ups
+        sudo bridge-cli simulate ups --model cyberpower --percent 60 --runtime 5min
+        sudo kill -USR1 $(pgrep -f 'simulate ups')
+      """)
+
+  @Option(help: ArgumentHelp("Whose UPS it is: cyberpower or plain.", valueName: "name")) var model = UPSModel.plain
+  @Option(help: ArgumentHelp("Its charge.", valueName: "0-100")) var percent = 100
+  @Option(
+    help: ArgumentHelp("How long a full battery lasts; default: 40min.", valueName: "time"),
+    transform: TimeArgument.read)
+  var runtime: TimeArgument?
+  @Flag(help: "Begin without power at its input.") var onBattery = false
+  @Flag(
+    help: ArgumentHelp(
+      "Leave the bus for a second whenever the power goes or comes.", visibility: HelpTopic.visibility))
+  var drops = false
+  @Flag(help: ArgumentHelp("Refuse each feature report once.", visibility: HelpTopic.visibility))
+  var refusesFirst = false
+  @Option(
+    help: ArgumentHelp(
+      "Hand over only so many bytes of the report descriptor.", valueName: "bytes", visibility: HelpTopic.visibility))
+  var descriptorLimit: Int?
+  @Option(help: ArgumentHelp("Serial number.", valueName: "text")) var serial: String?
+  @Option(
+    help: ArgumentHelp("Unplug it after this time.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
+  var unplugAfter: TimeArgument?
+  @Option(
+    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
+  var replugAfter: TimeArgument?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard (0...100).contains(percent) else { throw ValidationError("--percent must be 0 to 100") }
+    if let descriptorLimit, descriptorLimit < 0 { throw ValidationError("--descriptor-limit must be 0 or more") }
+  }
+
+  func run() async throws {
+    var configuration = UPSSimulator.Configuration()
+    configuration.model = model
+    let runtime = runtime?.duration ?? .seconds(2_400)
+    configuration.state = UPSState(percent: Double(percent), fullRunTime: Double(runtime.components.seconds))
+    configuration.state.hasMains = !onBattery
+    configuration.serialNumber = try await SimulatedSerial.chosen(serial, or: "UPS", digits: 4, usb: true)
+    configuration.descriptorLimit = descriptorLimit
+    configuration.refusesFirst = refusesFirst
+    configuration.dropsAtPowerEvents = drops
+    configuration.faults.unplug = unplugAfter.map { .after($0.duration) }
+    configuration.faults.replug = replugAfter?.duration
+    let simulator = UPSSimulator(configuration)
+    let handler = try? Signals([SIGUSR1]) { _ in
+      Task { await simulator.setMains(!simulator.state.hasMains) }
+    }
+    let view = SimulatorView(json: output.json, serial: configuration.serialNumber, seed: 0, link: nil)
+    try await view.run(simulator, comesBack: replugAfter != nil || drops) { event in
+      view.show(Self.shown(event, view))
+    }
+    withExtendedLifetime(handler) {}
+  }
+
+  private static func shown(_ event: UPSSimulator.Event, _ view: SimulatorView) -> SimulatorNews {
+    switch event {
+    case .pluggedIn(let path): view.pluggedIn(path)
+    case .unplugged: .unplugged
+    case .power(true): SimulatorNews("power", "the power is back", text: "on")
+    case .power(false): SimulatorNews("power", "the power is cut: it runs on battery", text: "off")
+    case .charge(let percent): SimulatorNews("battery", "battery \(percent) %", number: percent)
+    case .set(let name, let number): SimulatorNews("set", "\(name) was set to \(number)", text: name, number: number)
+    case .off: SimulatorNews("off", "the output is off: what is plugged in there has no power")
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import FamilyHIDPower
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The driver over the transport, with a socket in the place of hidraw's node.
+@Suite struct PowerDeviceTests {
+  /// The feature reports of a pretended UPS.
+  final class Features: HIDFeatures {
+    let reports = Locked<[UInt8: [UInt8]]>([
+      0x08: HIDSamples.bytes("08 64 27 09 2c 01"), 0x0B: HIDSamples.bytes("0b 11"),
+      0x15: HIDSamples.bytes("15 ff ff"), 0x0C: HIDSamples.bytes("0c 02"),
+    ])
+    let errors = Locked<[UInt8: [Errno]]>([:])
+
+    func get(_ number: UInt8, size: Int) throws(Errno) -> [UInt8] {
+      let error = errors.withLock { errors in
+        errors[number]?.isEmpty == false ? errors[number]?.removeFirst() : nil
+      }
+      if let error { throw error }
+      guard let report = reports.withLock({ $0[number] }) else { throw .brokenPipe }
+      return report
+    }
+
+    func set(_ report: [UInt8]) throws(Errno) {
+      guard let number = report.first else { throw .invalidArgument }
+      reports.withLock { $0[number] = report }
+    }
+  }
+
+  /// Calls `body` with a device, its feature reports, and the end of the socket at which its input reports are sent.
+  private func withDevice(
+    _ features: Features = Features(), _ body: (PowerDevice, Features, FileDescriptor) async throws -> Void
+  ) async throws {
+    var ends: [CInt] = [-1, -1]
+    let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+    let far = FileDescriptor(rawValue: ends[1])
+    let transport = HIDTransport(
+      FileDescriptor(rawValue: ends[0]), HIDReportDescriptor(HIDSamples.cyberPower),
+      HIDMaker(vendor: 0x0764, product: 0x0601, manufacturer: "CPS", name: "UPS", serialNumber: "1"), label: "the UPS",
+      io: .shared, features: features)
+    let device = try await PowerDevice.open(AccessorySession(transport))
+    try await body(device, features, far)
+    await device.close()
+    try? far.close()
+  }
+
+  @Test func aUPSAnswersWithItsBattery() async throws {
+    try await withDevice { device, _, _ in
+      let battery = try await device.battery()
+      #expect(battery.percent == 100)
+      #expect(battery.timeToEmpty == .seconds(2_343))
+      #expect(try await device.identify().manufacturer == "CPS")
+      // The other reports were refused, and that is said.
+      #expect(device.missing?.hasPrefix("it refused the feature reports ") == true)
+    }
+  }
+
+  @Test func aReportThatIsRefusedOnceIsAskedForAgain() async throws {
+    let features = Features()
+    features.errors.withLock { $0[0x08] = [.brokenPipe] }
+    try await withDevice(features) { device, _, _ in
+      #expect(try await device.battery().percent == 100)
+    }
+  }
+
+  @Test func aSilentDeviceIsNotAskedForTheRest() async throws {
+    let features = Features()
+    features.errors.withLock { $0 = Dictionary(uniqueKeysWithValues: (0...255).map { ($0, [.timedOut]) }) }
+    try await withDevice(features) { device, features, _ in
+      let error = await #expect(throws: AccessoryError.self) { _ = try await device.battery() }
+      #expect(error?.kind == .timedOut)
+      #expect(features.errors.withLock { $0.values.count { $0.isEmpty } } == 1)
+    }
+  }
+
+  @Test func anInputReportIsNewsOnce() async throws {
+    try await withDevice { device, _, far in
+      _ = try await device.battery()
+      var news = device.news().makeAsyncIterator()
+      let onBattery = HIDSamples.bytes("0b 04")
+      for _ in 0..<3 { _ = try far.writeAll(onBattery) }
+      _ = try far.writeAll(HIDSamples.bytes("08 32 10 00 2c 01"))
+      guard case .battery(let first)? = try await news.next() else { throw Hang("the battery") }
+      #expect(first.charge == .discharging)
+      // The repeated ones told nothing new.
+      guard case .battery(let second)? = try await news.next() else { throw Hang("the battery") }
+      #expect(second.percent == 50)
+    }
+  }
+
+  @Test func anUnplugEndsTheNewsAndEveryRequest() async throws {
+    try await withDevice { device, _, far in
+      var news = device.news().makeAsyncIterator()
+      try far.close()
+      var end: AccessoryError?
+      do throws(AccessoryError) { while try await news.next() != nil {} } catch { end = error }
+      #expect(end?.kind == .disconnected)
+      let error = await #expect(throws: AccessoryError.self) { _ = try await device.battery() }
+      #expect(error?.kind == .disconnected)
+    }
+  }
+
+  private func call(_ words: String...) throws -> CommandCall {
+    try CommandCall.read(words, of: Driver.hidPower.commands)[0]
+  }
+
+  @Test func commandsNeedPermissionAndSetTheirField() async throws {
+    try await withDevice { device, features, _ in
+      let off = try call("load-off", "delay=61")
+      let error = await #expect(throws: AccessoryError.self) { _ = try await device.perform([off], isAnswered: true) }
+      #expect(error?.kind == .permissionDenied)
+      _ = try await device.perform([off.permitted()], isAnswered: true)
+      // It counts minutes.
+      #expect(features.reports.withLock { $0[0x15] } == HIDSamples.bytes("15 02 00"))
+      _ = try await device.perform([try call("cancel-load-off").permitted()], isAnswered: true)
+      #expect(features.reports.withLock { $0[0x15] } == HIDSamples.bytes("15 ff ff"))
+      _ = try await device.perform([try call("beeper", "state=mute").permitted()], isAnswered: true)
+      #expect(features.reports.withLock { $0[0x0C] } == HIDSamples.bytes("0c 03"))
+    }
+  }
+
+  @Test func nothingIsSwitchedOffWithoutADelay() throws {
+    #expect(throws: (any Error).self) { try call("load-off") }
+    #expect(throws: (any Error).self) { try call("load-off", "delay=0") }
+  }
+
+  @Test func otherTransportsAreRefused() async throws {
+    let near = LoopbackTransport()
+    let error = await #expect(throws: AccessoryError.self) { _ = try await PowerDevice.open(AccessorySession(near)) }
+    #expect(error?.kind == .unsupported)
+  }
+}
