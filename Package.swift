@@ -339,7 +339,7 @@ let package = Package(
         "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
-        "TestSupport",
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryDriversTests"),
     .testTarget(
       name: "ExternalAccessoryTests",
