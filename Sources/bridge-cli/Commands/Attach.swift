@@ -22,7 +22,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       EXAMPLES
         bridge-cli attach
         bridge-cli attach SIM0001 --wait 30s
-        bridge-cli attach /dev/rfcomm0 --profile ev3
+        bridge-cli attach rfcomm:00:16:53:12:34:56 --profile ev3
         bridge-cli attach SIM0001 --end
       """)
 
