@@ -13,7 +13,7 @@ import FamilyEV3
 enum PageSnippets {
   /// README.md
   static func first() async throws {
-    let accessory = try await Accessories().open("SIM0001")  // through the service where one holds it
+    let accessory = try await Accessories().open("SIM0001")  // through the service if that has it open
     print(try await accessory.battery().percent ?? 0)
   }
 
@@ -42,7 +42,7 @@ enum PageSnippets {
       if let number = value.number { print(value.name, number, value.unit?.rawValue ?? "") }
     }
     for try await event in accessory.news() {
-      if case .values(let told) = event { print(told.count) }  // where the accessory tells them of its own accord
+      if case .values(let values) = event { print(values.count) }  // if the accessory reports them by itself
     }
   }
 
