@@ -102,7 +102,7 @@ extension Bridge {
     case requestFailed = "request_failed"
     case values, alarm, found
 
-    /// Whether it tells a reading.
+    /// Whether the event contains a reading.
     package var isReading: Bool { self == .battery || self == .status || self == .values }
   }
 

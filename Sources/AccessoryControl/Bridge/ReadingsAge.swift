@@ -3,8 +3,8 @@
 import AccessoryCore
 
 extension Bridge {
-  /// How old an accessory's readings are. The service alone decides it, since it knows how often readings are renewed; lists and
-  /// events tell it in the same fields.
+  /// How old an accessory's readings are. Only the service decides this, because it knows how often readings are
+  /// renewed. Lists and events report it in the same fields.
   package struct ReadingsAge: Sendable, Hashable {
     /// The age of the oldest of the regular readings.
     package var oldest: Duration
@@ -25,7 +25,7 @@ extension Bridge {
   }
 }
 
-/// What tells the age of an accessory's readings, in these fields.
+/// A message with the age of an accessory's readings, in these fields.
 package protocol ReadingsAgeTelling {
   var readings_age_ms: Int? { get set }
   var stale: Bool? { get set }

@@ -22,11 +22,11 @@ extension BridgeDevice {
 
   /// The result of a transfer.
   package struct TransferResult: Sendable {
-    /// The accessory, where the service reports it.
+    /// The accessory, if the service reports it.
     package let device: Device?
     /// How often the transfer was interrupted and resumed.
     package let resumptions: Int
-    /// The file's MD5 as the accessory reports it, where the caller is to compare it.
+    /// The file's MD5 from the accessory, if the caller must compare it.
     package var md5: String?
     /// The CRC-32 that the accessory has verified.
     package var crc32: UInt32?

@@ -46,8 +46,8 @@ package struct BridgeDevice: Sendable {
   }
 
   /// The accessory's events from now on, on a connection of its own. With `values` these include values, and with
-  /// `alarms` alarms, where the service isn't too old for them. Throws `disconnected` when the service ends; an unplug
-  /// of the accessory is an event.
+  /// `alarms` alarms, if the service isn't too old for them. Throws `disconnected` when the service ends; an unplug of
+  /// the accessory is an event.
   package func events(
     values: Bool = false, alarms: Bool = false
   ) async throws(AccessoryError) -> BridgeEvents {
@@ -124,10 +124,11 @@ package struct BridgeDevice: Sendable {
     return lent
   }
 
-  /// Shares the accessory's bytes with other clients, until the connection is closed. With `read` this client gets the accessory's
-  /// bytes while the service goes on using the accessory. With `write` it also sends bytes, and the service sends no requests
-  /// meanwhile. By frames, it gets the replies to its own requests only. Returns nil if the service is too old for the method, or
-  /// for frames. Throws like `open`; by frames also `unsupported`, if the service can't tell the accessory's frames apart.
+  /// Shares the accessory's bytes with other clients, until the connection is closed. With `read` this client gets the
+  /// accessory's bytes while the service continues to use the accessory. With `write` it also sends bytes, and the
+  /// service sends no requests meanwhile. By frames, it gets the replies to its own requests only. Returns nil if the
+  /// service is too old for the method, or for frames. Throws like `open`; by frames also `unsupported`, if the service
+  /// can't tell the accessory's frames apart.
   package func share(
     _ access: Bridge.ShareAccess, by unit: Bridge.ShareUnit = .bytes, write: Bool = false
   ) async throws(AccessoryError) -> (device: Device, transport: any Transport)? {

@@ -125,7 +125,8 @@ package enum BridgeEvent: Sendable, Hashable {
   case connected(Device)
   /// The accessory is no longer attached, with the reason.
   case disconnected(Device, AccessoryError)
-  /// The battery reading has changed. This and the next two tell how old the readings are, unless the service is older.
+  /// The battery reading has changed. This and the next two contain the age of the readings, unless the service is
+  /// older.
   case battery(Device, BatteryReading, Bridge.ReadingsAge? = nil)
   /// The status has changed.
   case status(Device, AccessoryStatus, Bridge.ReadingsAge? = nil)

@@ -57,8 +57,7 @@ extension CallError {
 extension CallError {
   private static let prefix = "accessorybridge.Bridge."
 
-  /// The error of an operation on `device`, or on no device; `holder` is the client that has borrowed it, where that is
-  /// known.
+  /// The error of an operation on `device`, or on no device; `holder` is the client that has borrowed it, if known.
   package init(_ error: AccessoryError, device: String? = nil, holder: String? = nil) {
     var parameters: [String: JSON] = ["message": .string(error.message)]
     parameters["device"] = device.map(JSON.string)
@@ -104,7 +103,7 @@ extension CallError {
     name == "org.varlink.service.InvalidParameter" && parameters["parameter"]?.text == parameter
   }
 
-  /// The client that has borrowed the device, where the error names it.
+  /// The client that has borrowed the device, if the error names it.
   package var holder: String? { parameters["holder"]?.text }
 
   /// The error converted to an `AccessoryError`. An error of `org.varlink.service` gets the nearest kind; an unknown

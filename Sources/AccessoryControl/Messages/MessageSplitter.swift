@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits a stream of bytes into messages, each of which ends with a NUL. Does no I/O.
+/// Splits a stream of bytes into messages that end with a NUL. Does no I/O.
 package struct MessageSplitter: Sendable {
   /// The result of looking for a message.
   package enum Next: Sendable, Equatable {
@@ -15,7 +15,7 @@ package struct MessageSplitter: Sendable {
   /// The greatest length of a message, in bytes.
   package let limit: Int
   private var bytes: [UInt8] = []
-  /// Where the next message begins, and up to where there is no NUL.
+  /// The offset of the next message, and the offset up to which there is no NUL.
   private var start = 0
   private var searched = 0
 

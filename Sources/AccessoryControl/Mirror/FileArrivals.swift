@@ -25,7 +25,7 @@ package final class FileArrivals: Sendable {
 
   /// A socket's file exists a moment before the service listens.
   private static let pause = Duration.milliseconds(100)
-  /// How often `watch` looks again because a folder was created meanwhile. After that it relies on the next event.
+  /// How often `watch` retries because a folder was created in the meantime. After that it relies on the next event.
   private static let attempts = 8
 
   /// Starts to watch the folder of the file at `place`.

@@ -15,8 +15,8 @@ package struct MirrorChange: Sendable {
   }
 }
 
-/// The changes in a mirror, for one consumer. They are computed from what is known: a slow consumer misses what was
-/// meanwhile, and gets what is now. Only the numbers of the accessories that have changed are kept for it.
+/// The changes in a mirror, for one consumer. They are computed from the current state, so a slow consumer misses
+/// intermediate states. Only the numbers of the changed accessories are stored for it.
 package struct MirrorChanges: AsyncSequence, Sendable {
   package typealias Element = MirrorChange
   package typealias Failure = Never

@@ -9,10 +9,10 @@ package enum MirrorEvent: Sendable {
   case begun(BridgeClient)
   /// An event of the service.
   case event(BridgeEvent)
-  /// What an accessory has answered after it was connected, of a mirror that asks: as far as it says more than events
-  /// that came meanwhile.
+  /// The replies of an accessory that was connected, from a mirror that makes requests. Contains only what is newer
+  /// than events.
   case read(Device, MirrorAnswers)
   /// The service is gone, or can't be followed. It has kind `busy` when events were lost, because a view was too slow;
-  /// then the service is followed anew and reports all its accessories.
+  /// the mirror then follows the service again, which reports all its accessories.
   case ended(AccessoryError)
 }

@@ -6,7 +6,7 @@ import AccessoryCore
 ///
 /// An accessory stays known after it was unplugged, and keeps its number when it comes back, also at another port. For
 /// each service there are at most `countLimit` accessories and `byteLimit` bytes of their texts, whatever the service
-/// reports; for a new accessory the one that was away the longest is forgotten.
+/// reports. Beyond that, a new accessory replaces the one that has been disconnected longest.
 package struct MirrorState: Sendable {
   /// A place in a service, or an accessory's identity in it.
   private struct Name: Hashable, Sendable {
@@ -91,7 +91,7 @@ package struct MirrorState: Sendable {
     forgetReports(of: path)
   }
 
-  /// The service answers no more. What it has told becomes stale with it.
+  /// The service doesn't answer any more. Its readings become stale.
   package mutating func lose(service path: String) {
     services[path]?.isUp = false
     forgetReports(of: path)
@@ -99,7 +99,7 @@ package struct MirrorState: Sendable {
 
   private mutating func forgetReports(of path: String) {
     for id in services[path]?.ids ?? [] {
-      // A service that starts anew has no alarms of an earlier one. Nobody can be asked what becomes stale.
+      // A restarted service has no alarms of an earlier one. No service can report what becomes stale.
       change(id) { ($0.isReported, $0.alarms, $0.staleTime) = (false, nil, nil) }
     }
   }

@@ -41,7 +41,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var readTime: MonotonicTime?
   /// When the readings become stale unless they are renewed; nil where that isn't known.
   package var staleTime: MonotonicTime?
-  /// How often the accessory was disconnected, requests to it have failed, and its readings could not be had.
+  /// Counts of disconnections, failed requests, and failed readings.
   package var disconnectCount = 0
   package var requestFailureCount = 0
   package var readingFailureCount = 0
@@ -51,7 +51,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     (self.id, self.service, self.device) = (id, service, device)
   }
 
-  /// The manufacturer: what the accessory says, otherwise what USB says; empty where nobody says.
+  /// The manufacturer: as reported by the accessory, otherwise by USB; empty if unknown.
   package var manufacturer: String { first(identity?.manufacturer, device.manufacturer) }
   /// The model, in the same way.
   package var model: String { first(identity?.model, identity?.name, device.model, device.name) }
@@ -77,7 +77,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   /// The longest text of a problem, in bytes.
   private static let problemBytes = 1_000
-  /// What one text or one field takes in memory beside its bytes.
+  /// The memory of one text or one field in addition to its bytes.
   private static let overhead = 32
 
   /// The approximate size of everything whose size the service decides, in bytes.
@@ -123,7 +123,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   private mutating func wasRead(_ age: Bridge.ReadingsAge?, at time: MonotonicTime) {
     isRead = true
-    // Of an older service, only the next list tells whether they are stale.
+    // With an older service, only the next list shows whether they are stale.
     if let age { take(age, at: time) } else { readTime = time }
   }
 
@@ -182,7 +182,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   }
 }
 
-/// The answers to the questions that an accessory is asked after it was connected; nil for what it doesn't have.
+/// The replies to the requests that are made when an accessory is connected; nil for readings that it doesn't have.
 package struct MirrorAnswers: Sendable {
   package var identity: AccessoryIdentity?
   /// With the ages in milliseconds; nil for a reading of now.
@@ -190,7 +190,7 @@ package struct MirrorAnswers: Sendable {
   package var battery: (BatteryReading, age: Int?)?
   package var values: [AccessoryValue]?
   package var commands: [CommandDescription]?
-  /// When the first question was asked; nil where events can't have come meanwhile.
+  /// When the first request was made; nil if no events can have come since.
   package var askTime: MonotonicTime?
   /// The number of questions that failed, and not because the accessory has no such readings.
   package var failureCount = 0

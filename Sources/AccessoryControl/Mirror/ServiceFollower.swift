@@ -2,12 +2,12 @@
 
 import AccessoryCore
 
-/// Follows the events of a service for the mirror, and goes on when the service ends and starts again. This is the one
-/// policy of waiting for a service:
+/// Follows the events of a service for the mirror, and continues when the service restarts. This is the only policy for
+/// waiting for a service:
 ///
-/// - Where no service is, or this user may not use it, nothing happens until a socket is created.
-/// - A service that is there but ends the connection or refuses it is tried again after a pause, which grows up to half
-///   a minute; and at once when its socket is created anew.
+/// - If there is no service, or this user may not use it, nothing happens until a socket is created.
+/// - If a service ends or refuses the connection, it is tried again after a pause, which grows up to half a minute; and
+///   at once when its socket is created again.
 struct ServiceFollower: Sendable {
   /// The sockets at which the service may be: the first that answers is followed.
   let sockets: [String]

@@ -3,15 +3,15 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The one mirror of services: it follows their accessories, asks for what isn't in events, and goes on when a service
-/// ends and starts again (`ServiceFollower`, which only the mirror uses). All code that shows, publishes or waits for
+/// The only mirror of services. It follows their accessories, requests data that isn't in events, and continues when a
+/// service restarts (`ServiceFollower`, which only the mirror uses). All code that shows, publishes or waits for
 /// accessories of services is a view of it.
 ///
 /// A view takes a `snapshot` when it wants one, or follows `changes`. Both are computed from the state, so a slow view
-/// needs no buffer. A view that must not miss what was meanwhile gets each event in order, by its hooks. Nothing runs
-/// while nothing changes and nobody asks.
+/// needs no buffer. A view that must see intermediate states gets each event in order, through its hooks. While nothing
+/// changes and no view asks, nothing runs.
 package actor ServiceMirror {
-  /// What a mirror asks for beside which accessories are there, their batteries and their status.
+  /// Data that a mirror requests in addition to the list of accessories, their batteries and their status.
   package struct Interests: OptionSet, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -22,11 +22,11 @@ package actor ServiceMirror {
     package static let alarms = Interests(rawValue: 2)
     /// The readings of accessories that are connected, which were made before; values only if they are wanted, too.
     package static let readings = Interests(rawValue: 4)
-    /// The commands that the service permits to who may only read.
+    /// The commands that the service permits to clients that may only read.
     package static let commands = Interests(rawValue: 8)
     /// The service's list after accessories have come or gone. Without it, lists are only asked for by `refreshed`.
     package static let lists = Interests(rawValue: 16)
-    /// When readings become stale. There is no event for that, so the list is asked for.
+    /// When readings become stale. There is no event for that, so the mirror requests the list.
     package static let freshness = Interests(rawValue: 32)
     /// What accessories that a user named to the service say of themselves. A part of the readings.
     package static let identities = Interests(rawValue: 64)
@@ -81,7 +81,7 @@ package actor ServiceMirror {
   private var lastGeneration: UInt64 = 0
   private var refreshing: Task<Void, Never>?
   private var refreshTime: MonotonicTime?
-  /// While accessories are asked for their first readings: it ends with that, or at a limit.
+  /// The phase in which accessories' first readings are requested. It ends with these, or at a time limit.
   private var reading: (end: OneShot<Void>, limit: TimerToken)?
   private var timer: TimerToken?
   private var timerTime: MonotonicTime?
@@ -89,11 +89,11 @@ package actor ServiceMirror {
   /// Yields after changes, for one reader. Several changes may be one element.
   package nonisolated let news: AsyncStream<Void>
 
-  /// How old a list may be, unless somebody says otherwise.
+  /// The default for how old a list may be.
   package static let listAge = Duration.seconds(2)
   /// The time limits for a list, and for an accessory's answer to one question.
   private static let (listPatience, readingPatience) = (Duration.seconds(3), Duration.seconds(30))
-  /// How many accessories of a service are asked for their first readings at a time.
+  /// The number of accessories of a service whose first readings are requested at the same time.
   private static let readers = 4
   /// Lists take at most this part of the time: one in ten.
   private static let listShare = 10
@@ -247,7 +247,7 @@ package actor ServiceMirror {
 
   // MARK: - Lists
 
-  /// Asks for the list soon, once for all that happens meanwhile.
+  /// Requests the list soon, once for all events until then.
   private func listSoon(_ path: String) {
     guard interests.contains(.lists) || interests.contains(.freshness), let link = links[path] else { return }
     links[path]?.wantsList = true
@@ -305,7 +305,7 @@ package actor ServiceMirror {
   private func lookForStale() {
     (timer, timerTime) = (nil, nil)
     guard let time = state.staleTime else { return }
-    // Readings that came meanwhile keep it fresh for longer.
+    // Readings that have come in the meantime keep it fresh for longer.
     if time > clock.now { return lookWhenStale() }
     for path in links.keys { listSoon(path) }
   }
@@ -336,7 +336,7 @@ package actor ServiceMirror {
   private func readAll(_ path: String, _ generation: UInt64) async {
     var pause = ServiceFollower.pauses.shortest
     while !Task.isCancelled, let link = links[path], link.generation == generation, !link.queue.isEmpty {
-      // A connection of its own: an accessory may take long to answer.
+      // Uses a separate connection, because an accessory may take long to answer.
       let socket = link.lists.socketPath
       guard let client = try? await BridgeClient.connect(to: socket, replyTimeout: Self.readingPatience) else {
         await clock.sleep(for: pause)

@@ -3,7 +3,8 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The paths of the service's sockets: `bridge.socket`, and beside it `readings.socket`, on which clients only read.
+/// The paths of the service's sockets: `bridge.socket`, and in the same folder `readings.socket`, on which clients only
+/// read.
 package enum ServicePlace {
   /// The socket of the service that starts with the system.
   package static let system = systemFolder + name

@@ -98,7 +98,7 @@ actor ControlListener: EventHandler {
         onExhausted?()
         return
       } catch {
-        // An error of one client (ECONNABORTED): go on with the next.
+        // An error of one client (ECONNABORTED): continue with the next.
       }
     }
   }

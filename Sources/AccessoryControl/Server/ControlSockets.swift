@@ -9,7 +9,7 @@ import SystemPackage
 package struct ControlSockets: Sendable {
   /// The socket for everything.
   package let bridge: ControlSocket
-  /// The socket for clients that only read, where the service has one.
+  /// The socket for clients that only read; nil if the service has none.
   package var readings: ControlSocket?
 
   package init(bridge: ControlSocket, readings: ControlSocket? = nil) {

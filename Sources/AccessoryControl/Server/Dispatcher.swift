@@ -152,7 +152,7 @@ struct Dispatcher: Sendable {
     .reply(try Self.message(try await body(try Self.parameters(call), caller)))
   }
 
-  /// A call whose replies go on until the client disconnects.
+  /// A call with replies until the client disconnects.
   private func stream<Method: ControlMethod>(
     _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender,
     _ body: (Method, Caller, ReplySender<Method.Reply>) async throws(CallError) -> Void
