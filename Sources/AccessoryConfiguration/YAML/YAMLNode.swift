@@ -41,7 +41,7 @@ package struct YAMLNode: Sendable, Hashable {
   package enum Style: Sendable, Hashable {
     /// Without quotes. Also the style of nodes that aren't scalars.
     case plain
-    /// In double quotes, where `\r` and the like are escapes.
+    /// In double quotes: `\r` and the like are escapes.
     case doubleQuoted
     /// In single quotes, or as a block after | or >. There are no escapes.
     case literal

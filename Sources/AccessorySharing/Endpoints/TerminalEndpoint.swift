@@ -10,8 +10,8 @@ import AccessoryIO
 /// before a program has opened it and the link leads to another one. When the program has closed it, it is emptied, and the link may lead
 /// to it again.
 ///
-/// Where the device has a serial line, the settings that programs make on the terminal are passed on to it. DTR, RTS
-/// and breaks aren't passed on: a pseudo-terminal has no modem lines, and the kernel doesn't report a break.
+/// If the device has a serial line, the settings that programs make on the terminal are passed on to it. DTR, RTS and
+/// breaks aren't passed on: a pseudo-terminal has no modem lines, and the kernel doesn't report a break.
 public actor TerminalEndpoint: SharingEndpoint {
   private struct Opened {
     let id: HubClient.ID
@@ -108,7 +108,8 @@ public actor TerminalEndpoint: SharingEndpoint {
       await hub.hold(terminal.id, false)
     }
     if let failure { throw failure }
-    // The next one is there before the first program comes. Others that programs have needed at the same time stay until nobody is there.
+    // The next terminal exists before the first program opens it. Terminals that several programs have needed at the
+    // same time stay until no program is left.
     if terminals.count < 2 { try await add() }
     guard !terminals.contains(where: \.use.isUsed) else { return }
     let extra = Array(terminals.dropFirst(2))
@@ -194,7 +195,7 @@ private final class TerminalUse: Sendable {
     }
     guard let id else { return }
     let isEmpty = hub.enter { $0.terminal(id, isUsed: isUsed) }
-    // The endpoint must not see that nobody is there before it can see what is still to be written.
+    // The endpoint must see the bytes that are still to be written before it sees that no program is left.
     if !isUsed { state.withLock { ($0.isUsed, $0.isSpoilt) = (false, $0.isSpoilt || !isEmpty) } }
   }
 

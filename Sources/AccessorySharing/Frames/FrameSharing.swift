@@ -28,7 +28,8 @@ final class FrameSharing: HubPart {
   let router: FrameRouter
   /// The rules' counts, up to the results that were carried out last.
   private(set) var statistics = RoutingStatistics()
-  /// For clients that send no more: the time since when, while the router is asked whether they wait for a reply.
+  /// Clients that have ended their input, with the time of that, until the router reports whether they wait for a
+  /// reply.
   private(set) var asked: [HubClient.ID: MonotonicTime] = [:]
   /// Messages for which the device's queue had no room.
   private(set) var pending: Deque<[UInt8]> = []

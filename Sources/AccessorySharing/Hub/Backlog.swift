@@ -2,7 +2,7 @@
 
 import DequeModule
 
-/// The queue of bytes for one client, in pieces, each of which is offered to the client as a whole.
+/// The queue of bytes for one client. It consists of pieces; each piece is offered to the client as a whole.
 struct Backlog {
   private struct Piece {
     var bytes: [UInt8]

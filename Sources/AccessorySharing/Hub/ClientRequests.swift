@@ -3,11 +3,11 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Takes the clients' bytes, and carries out their requests: who may write, and whose turn it is.
+/// Takes the clients' bytes and performs their requests. Decides which client may write, and whose turn it is.
 final class ClientRequests: HubPart {
   /// The clients whose bytes the device's queue had no room for, in the order of their turns.
   private(set) var waiting: [HubClient.ID] = []
-  /// The client that may write, where the rules allow one writer.
+  /// The client that may write, if the rules allow one writer.
   private var writer: HubClient.ID?
 
   /// How long bytes that may begin a browser's request are held back.
@@ -163,7 +163,7 @@ final class ClientRequests: HubPart {
     if frames != nil { routerHasRoom(for: client) }
   }
 
-  /// The device is gone, and nobody waits for its room any more.
+  /// The device is gone, so no client waits for room any more.
   func deviceIsGone() { waiting = [] }
 
   /// Drops the requests of a client that is leaving.

@@ -9,7 +9,7 @@ final class Delivery: HubPart {
   /// At least as many bytes as wait for all clients together. They are counted when this exceeds the limit, and not with each change.
   private var backlogPeak = 0
 
-  /// Room for what was read from the device at once before it is held back, in bytes.
+  /// Room for the bytes of one read after which reading from the device pauses.
   static let heldBackRoom = 1 << 20
 
   /// Sends bytes of the device to all clients that listen.
@@ -103,7 +103,7 @@ final class Delivery: HubPart {
   /// Applies the rule for slow readers to the clients for which most bytes wait, until all of them together have less than the limit.
   private func boundBacklogs() {
     var count = backlogCount
-    // By `wait`, the device isn't read meanwhile; see `isHeldBack`.
+    // With `wait`, reading from the device pauses; see `isHeldBack`.
     while count > backlogLimit, rules.slowReader != .wait,
       let most = clients.all.values.max(by: { $0.backlog.count < $1.backlog.count })
     {

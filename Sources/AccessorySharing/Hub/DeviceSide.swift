@@ -104,7 +104,7 @@ final class DeviceSide: HubPart {
     isDraining = true
     defer { isDraining = false }
     let input = device.transport.input
-    // The end of a device isn't held back, nor what it sent before.
+    // The end of a device isn't delayed, and neither are the bytes before it.
     while attached === device, device.isClosed || !delivery.isHeldBack, device.frames?.mayTakeFromDevice ?? true {
       switch input.take(into: &buffer, messages: &messages) {
       case .nothing: return

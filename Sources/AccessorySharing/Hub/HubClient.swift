@@ -14,9 +14,9 @@ final class HubClient {
   /// The client's name for people: "tcp:127.0.0.1:40312".
   let name: String
   let transport: any Transport
-  /// Whether the client may send frames that may change something in the accessory, where the hub's routing allows them.
+  /// Whether the client may send frames that may change something in the accessory, if the hub's routing allows them.
   let allowsWrites: Bool
-  /// The `id` of the limit of the client's endpoint, where it has one.
+  /// The `id` of the limit of the client's endpoint; nil if it has none.
   let endpoint: Int?
   /// Called when the client is removed.
   let onLeave: (@Sendable () -> Void)?

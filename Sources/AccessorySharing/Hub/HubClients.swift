@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The clients of a hub: who comes, who may stay, and who leaves.
+/// The clients of a hub: adding, limiting and removing them.
 final class HubClients: HubPart {
   private(set) var all: [HubClient.ID: HubClient] = [:]
-  /// Whether the hub is closed, so that nobody joins any more.
+  /// Whether the hub is closed, so that no client can join.
   private(set) var isClosed = false
   private var nextID = 1
   /// The timer for giving back memory.
@@ -109,9 +109,9 @@ final class HubClients: HubPart {
     device.drain()
   }
 
-  /// A client has ended its input. If it has closed the connection, too, it gets no reply any more. The kernel tells this of a Unix
-  /// socket. Of a TCP connection it doesn't, but the other end can be looked up if it is on this machine.
-  /// It is looked up less and less often, since each look reads the list of all connections.
+  /// A client has ended its input. If it has closed the connection, too, it gets no reply any more. The kernel reports
+  /// that for a Unix socket. For a TCP connection it doesn't, but the other end can be looked up if it is on this
+  /// machine. It is looked up less and less often, since each look reads the list of all connections.
   func dismissIfGone(_ client: HubClient, since end: MonotonicTime) {
     guard frames != nil, client.intake.nextLook <= clock.now, let transport = client.transport as? DescriptorTransport
     else {

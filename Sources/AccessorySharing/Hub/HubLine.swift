@@ -81,7 +81,7 @@ final class HubLine: HubPart {
         // a pseudo-terminal doesn't keep all of them.
         memory.note(request, isRestoring: isRestoring)
         if changes.baudRate != nil { memory.note(baudRate: status.baudRate) }
-        // A terminal that was made meanwhile has the settings of before.
+        // A terminal that was created in the meantime has the earlier settings.
         terminals.followAll()
       case .set(let raised, let lowered): try await control.set(raising: raised, lowering: lowered)
       case .setBreak(let isOn): try await control.setBreak(isOn)

@@ -74,8 +74,8 @@ struct AlarmBook: Sendable {
     return tell(news, device)
   }
 
-  /// The accessory is no longer held. With `isAway` it was unplugged: its alarms are cleared, but silence counts. Otherwise the user
-  /// detached it, and all its alarms are cleared and forgotten.
+  /// The accessory is no longer attached. With `isAway` it was unplugged: its alarms are cleared, but silence counts.
+  /// Otherwise the user detached it, and all its alarms are cleared and forgotten.
   mutating func drop(_ key: String, isAway: Bool, now: MonotonicTime) -> [News] {
     guard var record = records[key] else { return [] }
     guard isAway, record.set.watchesSilence else {

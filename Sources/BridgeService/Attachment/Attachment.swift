@@ -14,7 +14,7 @@ final class Attachment {
   var machine: AttachmentMachine { didSet { roster?.stateChanged(of: self) } }
   /// The timer for the machine's deadline.
   var timer = DeadlineTimer()
-  /// Where it is listed.
+  /// Its position in lists.
   weak var roster: AttachmentRoster?
   var contact: Contact {
     didSet {
@@ -28,7 +28,7 @@ final class Attachment {
   var sharing: Sharing?
   /// The last readings.
   var readings = Readings()
-  /// Who uses it, and waits for it.
+  /// The clients that use it or wait for it.
   private(set) var use = AttachmentUse()
 
   init(
@@ -113,7 +113,7 @@ final class Attachment {
   }
 }
 
-/// Who uses an attachment, and waits for it.
+/// The clients that use an attachment or wait for it.
 struct AttachmentUse {
   /// The number of calls to the accessory that haven't ended.
   fileprivate(set) var callCount = 0

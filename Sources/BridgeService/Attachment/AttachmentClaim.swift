@@ -12,7 +12,7 @@ struct AttachmentClaim {
   /// The Bluetooth adapter that a client has named; nil for the profile's, or the one that knows the device.
   var adapter: BluetoothAdapterName?
   let profile: Profile?
-  /// Nil where clients speak the protocol themselves.
+  /// Nil if clients use the protocol themselves.
   let driver: Driver?
   /// Whether a client asked for the attachment. Otherwise a profile matched the device.
   let isByHand: Bool

@@ -158,7 +158,7 @@ final class AttachmentRoster {
     attachments(places.reduce(into: Set()) { $0.formUnion(byPlace[$1] ?? []) }.sorted()).filter(isMeant)
   }
 
-  /// The attachment of this device, where the device is present.
+  /// The attachment of this device if the device is present.
   func holding(_ device: Device) -> Attachment? {
     near(device.places) { $0.machine.isPresent && $0.isSame(device) }.first
   }

@@ -44,8 +44,8 @@ extension BridgeService {
     return attachment
   }
 
-  /// The key of an accessory's alarms: its identity, by which it is known again when it comes back. Where another
-  /// accessory with the same identity is held, also its place.
+  /// The key of an accessory's alarms: its identity, which is the same when it comes back, and its place if another
+  /// accessory with the same identity is attached.
   private func alarmKey(for device: Device) -> String {
     attachments.hasAlarms(device.id) ? "\(device.id) \(device.place)" : device.id
   }
@@ -144,7 +144,7 @@ extension BridgeService {
       case .forget: forget(attachment)
       }
     }
-    // Nothing will ever come back with an address that the device has changed; it is attached anew with the next one.
+    // The device never comes back with an address that it has changed. It will be attached with its next address.
     if attachment.awaitsPassingAddress { forget(attachment) }
     schedule(attachment)
     attachment.changed()
@@ -254,7 +254,7 @@ extension BridgeService {
   /// device's, and the source may not have reported that yet.
   private static func isGone(_ device: Device, _ sources: [any DeviceSource]) async -> Bool {
     for source in sources {
-      // A source that fails can't tell, so the device counts as present.
+      // If the source fails, the device counts as present.
       guard let isPresent = try? await source.isPresent(device) else { return false }
       if isPresent { return false }
     }

@@ -108,7 +108,7 @@ extension BridgeService {
   /// A source now reports a device that was known only by its path. The attachment takes the source's device, and the
   /// profile that claims it.
   private func recognized(_ attachment: Attachment, as device: Device) {
-    // What is known of a device on the air changes from one look to the next; events tell the value of the last.
+    // A Bluetooth device's data may change between two looks, so use the value of the last event.
     if device.source == .bluetooth, attachment.device.source == .bluetooth {
       attachment.claim.device = device
       return

@@ -7,8 +7,8 @@ import AccessoryDrivers
 // Devices on the air: which of them the service may connect, and which ones it has searched for.
 
 extension BridgeService {
-  /// Whether the service may attach a device without being told so. A device on the air needs a profile that allows connecting:
-  /// it may be a stranger's.
+  /// Whether the service may attach a device by itself. A Bluetooth device needs a profile with `connect: allowed`,
+  /// because it may be a stranger's.
   func mayAttach(_ device: Device, _ profile: Profile?) -> Bool {
     if device.bluetooth == nil { return profile != nil }
     return profile?.allowsConnecting == true
@@ -53,7 +53,7 @@ extension BridgeService {
 }
 
 extension Attachment {
-  /// Whether it waits for a device with an address that was for a time, and that nobody has named.
+  /// Whether it waits for a device with a temporary address that the user hasn't named.
   var awaitsPassingAddress: Bool {
     guard !machine.isPresent, machine.state == .waiting, let bluetooth = device.bluetooth, bluetooth.hasPassingAddress,
       !claim.isByHand

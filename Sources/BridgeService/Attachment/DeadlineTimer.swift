@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// A timer that is set anew only when its deadline changes.
+/// A timer that is set again only when its deadline changes.
 struct DeadlineTimer {
   private var current: (deadline: MonotonicTime, token: TimerToken)?
 

@@ -9,7 +9,7 @@ struct FoundDevices {
   var sources: [any DeviceSource] = []
   /// The tasks that follow the sources.
   var watching: [Task<Void, Never>] = []
-  /// What the sources search for, and the last task that has told them.
+  /// The wishes for which the sources search, and the last task that has passed them on.
   var wanted = Wanted()
   var wishing: Task<Void, Never>?
   /// The timer after which the log says how many accessories are attached.

@@ -13,7 +13,7 @@ struct OpenAccessory: Sendable {
   /// Whether other units are on the line. Then closing this accessory leaves the line open.
   var isShared = false
 
-  /// Opens the device and, where there is a driver, makes contact. Throws the errors of both, after closing the device.
+  /// Opens the device and, if there is a driver, makes contact. Throws the error of either after closing the device.
   static func open(_ opener: DeviceOpener) async throws(AccessoryError) -> OpenAccessory {
     try opener.checkUnit()
     if opener.isOnSharedLine {

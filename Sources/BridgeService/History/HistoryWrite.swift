@@ -25,7 +25,7 @@ struct HistoryWrite: Sendable {
   /// The bytes to append.
   enum Content: Sendable {
     case added([HistoryEntry])
-    /// The file is written anew, with all of this.
+    /// Replaces the whole file with this.
     case whole(HistoryStore)
   }
 

@@ -75,7 +75,7 @@ private struct Pump {
     return Task.isCancelled ? .cancelled : .output
   }
 
-  /// Splits the bytes into messages, where the transport preserves message boundaries.
+  /// Splits the bytes into messages, if the transport preserves message boundaries.
   private static func split(_ bytes: [UInt8], _ messages: [Int]) -> [ArraySlice<UInt8>] {
     guard !messages.isEmpty else { return [bytes[...]] }
     var rest = bytes[...]

@@ -37,8 +37,8 @@ struct Freshness: Sendable, Hashable {
     limits[part].flatMap { age > $0 ? nil : $0 - age }
   }
 
-  /// The ages that tell how current the readings are: those of regularly renewed parts, or all ages if no part is renewed. A reading
-  /// that was made once for a client may get old without being wrong.
+  /// The ages that show how current the readings are: those of regularly renewed parts, or all ages if no part is
+  /// renewed. A reading that was made once for a client may get old without being wrong.
   func telling(_ ages: [AccessoryPoll.Part: Duration]) -> [AccessoryPoll.Part: Duration] {
     let renewed = ages.filter { limits[$0.key] != nil }
     return renewed.isEmpty ? ages : renewed

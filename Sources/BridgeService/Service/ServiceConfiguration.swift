@@ -57,7 +57,7 @@ package struct ServiceConfiguration: Sendable {
   package var clientLimits = ControlServer.Limits()
   /// The commands that clients of the socket for readings may perform.
   package var commandRules = CommandRules()
-  /// The rules of alarms, beside those of profiles.
+  /// The alarm rules, in addition to those of profiles.
   package var alarmRules = AlarmRules()
   /// The folder for the terminals and sockets at which profiles share their accessories; nil: no profile shares.
   package var shareFolder: String?

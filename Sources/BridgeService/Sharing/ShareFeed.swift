@@ -15,8 +15,8 @@ final class ShareFeed: Transport {
   let hearsAlways: Bool
 
   private let fixedTiming: LineTiming
-  /// The transport of the lent device, where the feed's bytes are decoded: then the line's speed and the boundaries of messages
-  /// matter.
+  /// The transport of the lent device if the feed's bytes are decoded, which needs the line's speed and the boundaries
+  /// of messages; otherwise nil.
   private let device: (any Transport)?
 
   init(

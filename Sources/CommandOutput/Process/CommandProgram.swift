@@ -125,7 +125,7 @@ extension CommandProgram {
     return report.exitStatus
   }
 
-  /// Whether the command line asks for JSON, where no parsed command is available.
+  /// Whether the command line asks for JSON, for use without a parsed command.
   private static var wantsJSON: Bool { CommandLine.arguments.prefix { $0 != "--" }.contains("--json") }
 
   /// Prints ArgumentParser's own errors, or the help that was asked for; returns the exit status.

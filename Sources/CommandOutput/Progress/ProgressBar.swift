@@ -80,7 +80,7 @@ package final class ProgressBar: Sendable {
     }
   }
 
-  /// Clears the line, for other output. The rate is measured anew after this.
+  /// Clears the line, for other output. The measurement of the rate starts again after this.
   package func clear() {
     let isDrawn = state.withLock { state in
       defer { (state.drawn, state.percent) = (nil, -1) }

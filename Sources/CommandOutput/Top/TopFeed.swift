@@ -12,7 +12,7 @@ package protocol TopFeed: Sendable {
   func refresh() async
   /// The values of accessories whose rows don't contain values.
   func values(of keys: [String]) async -> [String: [AccessoryValue]]
-  /// The readings of an accessory in the last hours; empty if nobody keeps them.
+  /// The readings of an accessory in the last hours; empty without a history.
   func history(of key: String) async -> [ReadingSeries]
 }
 

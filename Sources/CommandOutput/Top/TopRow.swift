@@ -8,7 +8,7 @@ import Console
 /// that.
 @dynamicMemberLookup
 package struct TopRow: Sendable, Hashable {
-  /// How urgently somebody should look at the accessory.
+  /// How urgently the accessory needs attention.
   package enum Severity: Int, Sendable, Hashable, Comparable {
     case none, warning, alarm
 

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// The charge of each accessory since `top` was started. Used for a graph if nobody keeps a history.
+/// The charge of each accessory since `top` was started. Used for a graph without a history.
 struct TopSamples: Sendable {
   private var samples: [String: [(time: Double, percent: Int)]] = [:]
 

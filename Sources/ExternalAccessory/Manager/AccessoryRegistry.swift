@@ -35,7 +35,7 @@ final class AccessoryRegistry: RunLoopWork {
   let scanTimeout: Duration
   /// What searches by Bluetooth for the picker; nil where nothing does.
   let bluetooth: BluetoothPicker?
-  /// What goes on for pickers, by their numbers.
+  /// The tasks of pickers, by their numbers.
   let searches = Locked<[Int: Task<Void, Never>]>([:])
   private let services: [String]
   private let drivers: DriverLibrary

@@ -31,9 +31,9 @@ public final class EAAccessoryManager: NSObject, Sendable {
   /// The program's shared manager. The first call looks for accessories, which takes a few milliseconds.
   public class func shared() -> EAAccessoryManager { instance }
 
-  /// Creates a manager beside the shared one, for the devices of `sources`, such as one that the user named. Waits
-  /// until the sources have reported the present devices. `drivers` are the drivers that profiles may name. The picker
-  /// waits for `scanTimeout`. Only on Linux.
+  /// Creates another manager, for the devices of `sources`, such as one that the user named. Waits until the sources
+  /// have reported the present devices. `drivers` are the drivers that profiles may name. The picker waits for
+  /// `scanTimeout`. Only on Linux.
   public convenience init(
     sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
     scanTimeout: Duration = .seconds(30)

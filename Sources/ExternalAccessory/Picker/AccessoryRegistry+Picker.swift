@@ -5,8 +5,8 @@ import AccessoryDrivers
 import AccessoryIO
 import Foundation
 
-/// The picker: waits for an accessory that fits a filter, and meanwhile searches by Bluetooth. Filters and completions are
-/// called on the main thread.
+/// The picker waits for an accessory that matches a filter, and searches by Bluetooth at the same time. Filters and
+/// completions are called on the main thread.
 extension AccessoryRegistry {
   /// A device that may be picked.
   private typealias Candidate = (neighbour: EABluetoothNeighbour, device: Device, profile: Profile)
@@ -30,7 +30,7 @@ extension AccessoryRegistry {
       return request.filter != nil || state.chooser != nil
     }
     _ = io.schedule(at: io.now + scanTimeout) { [weak self] in self?.post(.pickingTimeOver(id)) }
-    // Without a filter or a chooser nobody says which of the neighbours' devices is meant.
+    // Without a filter or a chooser it isn't known which of the nearby devices is meant.
     guard let bluetooth, isMeant else { return }
     work(for: id) { [weak self] in
       do throws(AccessoryError) {
@@ -89,7 +89,7 @@ extension AccessoryRegistry {
       noteOnce(error)
       return endPicking(id, .resultFailed)
     }
-    // Not if the picker was cancelled meanwhile.
+    // The picker may have been cancelled in the meantime.
     guard isPicking(id) else { return }
     came(candidate.device, candidate.profile)
     // The connection, which is posted before this, ends it well; unless it was connected in another way, or is lost again.
@@ -116,7 +116,7 @@ extension AccessoryRegistry {
     request.completion?(EABluetoothAccessoryPickerError(isThere ? .alreadyConnected : code))
   }
 
-  /// Removes the first picker that fits, and cancels what goes on for it. The filter is called outside the lock.
+  /// Removes the first picker that matches, and cancels its tasks. The filter is called outside the lock.
   func takePicker(where fits: (PickerRequest) -> Bool) -> PickerRequest? {
     guard let request = state.withLock({ $0.pickers }).first(where: fits) else { return nil }
     state.withLock { $0.pickers.removeAll { $0.id == request.id } }
@@ -129,7 +129,7 @@ extension AccessoryRegistry.State {
   /// The profile of a Bluetooth device, if it is picked: the one whose rules match it; or else the only one with a protocol
   /// that the program wants.
   fileprivate func profile(forPicked device: Device) -> Profile? {
-    // Who picks a device means it by its name, which says nothing about a device that is only heard.
+    // A user picks a device by its name. The name doesn't identify a device that was only received in a search.
     var named = device
     named.bluetooth = nil
     for device in [device, named] {

@@ -18,8 +18,8 @@ struct BluetoothPicker: Sendable {
     await transport.close()
   }
 
-  /// The devices that were heard, the nearest first; none where this computer has no Bluetooth. Throws `misconfigured` when
-  /// the adapter is off, and what speaking with bluetoothd throws.
+  /// The devices that were received, the nearest first; none if this computer has no Bluetooth. Throws `misconfigured`
+  /// when the adapter is off, and the errors of calls to bluetoothd.
   func search() async throws(AccessoryError) -> [Device] {
     guard place.hasAdapter else { return [] }
     let bluez = try await BlueZ.open(place.bus)

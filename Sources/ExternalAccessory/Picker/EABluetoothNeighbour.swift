@@ -8,7 +8,7 @@ import AccessoryDrivers
 ///
 /// The name comes from the device, which may be a stranger's: escape it before you show it.
 public struct EABluetoothNeighbour: Sendable, Hashable {
-  /// The device's name; empty where it tells none.
+  /// The device's name; empty if it advertises none.
   public let name: String
   /// The device's address: `AA:BB:CC:DD:EE:FF`.
   public let address: String
@@ -26,8 +26,8 @@ public struct EABluetoothNeighbour: Sendable, Hashable {
   }
 }
 
-/// Lets the user choose one of the devices that the picker has found, the nearest of which comes first. Nil means that the
-/// user has cancelled. It must not block its thread, which is none in particular, and is cancelled when the picker ends. Only on
+/// Lets the user choose one of the devices that the picker has found; the nearest comes first. Nil means that the user
+/// has cancelled. It may be called on any thread, must not block it, and is cancelled when the picker ends. Only on
 /// Linux.
 public typealias EABluetoothAccessoryChooser =
   @Sendable (_ neighbours: [EABluetoothNeighbour]) async -> EABluetoothNeighbour?

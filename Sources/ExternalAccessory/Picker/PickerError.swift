@@ -19,7 +19,7 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
     case resultNotFound = 1
     /// The waiting task was cancelled, or the program's chooser has chosen no device.
     case resultCancelled = 2
-    /// Several Bluetooth devices fit and nobody chooses, or the chosen one can't be connected.
+    /// Several Bluetooth devices match and there is no chooser, or the chosen one can't be connected.
     case resultFailed = 3
 
     /// Allows `catch EABluetoothAccessoryPickerError.resultNotFound`.
@@ -58,6 +58,6 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
   public static var resultNotFound: Code { .resultNotFound }
   /// The waiting task was cancelled, or the program's chooser has chosen no device.
   public static var resultCancelled: Code { .resultCancelled }
-  /// Several Bluetooth devices fit and nobody chooses, or the chosen one can't be connected.
+  /// Several Bluetooth devices match and there is no chooser, or the chosen one can't be connected.
   public static var resultFailed: Code { .resultFailed }
 }

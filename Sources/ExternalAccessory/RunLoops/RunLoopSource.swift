@@ -129,7 +129,7 @@ final class RunLoopSource: Sendable {
     if let found { attach(found) }
   }
 
-  /// Removes the source from a run loop and mode, where it is scheduled there.
+  /// Removes the source from a run loop and mode, if it is scheduled there.
   func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
     let place = RunLoopPlace(runLoop, mode)
     let loops = state.withLock { state -> [RunLoopPlace] in

@@ -47,7 +47,7 @@ enum ServiceAccessories {
     let limit: Int
     /// The accessories by their numbers in the mirror, and how often each was disconnected before it was reported.
     private var told: [UInt64: (device: Device, profile: Profile, disconnectCount: Int)] = [:]
-    /// Accessories of which not enough is known yet.
+    /// Accessories that can't be reported yet, because too little is known about them.
     private(set) var unknown: Set<UInt64> = []
     private var isTooMuchTold = false
 
@@ -59,7 +59,7 @@ enum ServiceAccessories {
         let isThere = accessory.isConnected && accessory.isReported
         let isUnknown = isThere && !accessory.isDescribed
         if isUnknown { unknown.insert(accessory.id) } else { unknown.remove(accessory.id) }
-        // One that is reported again is asked again; until it has answered, it is what it was.
+        // An accessory that is reported again is asked again. Until it answers, its last data applies.
         let old = told[accessory.id]
         if isUnknown, old?.disconnectCount == accessory.disconnectCount { continue }
         let new = isThere ? accessory.opening : nil
@@ -85,8 +85,8 @@ enum ServiceAccessories {
 }
 
 extension MirroredAccessory {
-  /// Whether all is known that a program is told: of an accessory that a user named to the service, USB says nothing, so
-  /// its identity is asked for.
+  /// Whether everything that programs see is known. USB has no data about an accessory that a user has named, so its
+  /// identity is requested.
   fileprivate var isDescribed: Bool { record.map { $0.device.source != .named || isAsked } ?? false }
 
   /// The device, as far as the service reports it, and its profile. Nil for an accessory without protocols, which no

@@ -6,7 +6,7 @@ import Glibc
 
 extension NSError {
   /// The error in Foundation's form: in the POSIX domain, with the message for people, and with the original as the
-  /// underlying error. An accessory that is gone is always ENODEV, whatever the layer below has called it: EIO from a
+  /// underlying error. An accessory that is gone is always ENODEV, whatever the error of the layer below: EIO from a
   /// terminal, ECONNRESET from a connection. Any other error has its errno, or the nearest one.
   convenience init(_ error: AccessoryError) {
     let code: CInt =
