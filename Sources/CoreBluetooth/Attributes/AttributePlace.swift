@@ -2,7 +2,7 @@
 
 import AccessoryBluetooth
 
-/// Where an attribute is: in which connection, and at which of its handles. An attribute of an earlier connection is stale.
+/// The place of an attribute: its connection, and its handle there. An attribute of an earlier connection is stale.
 struct AttributePlace: Hashable, Sendable {
   let link: RadioLink
   let handle: Int

@@ -8,7 +8,7 @@ import Foundation
 open class CBAttribute: NSObject, @unchecked Sendable {
   /// What it is.
   public let uuid: CBUUID
-  /// Where it is in a connected device; nil for attributes of ours.
+  /// Its place in a connected device; nil for an attribute that this program offers.
   let place: AttributePlace?
 
   init(_ uuid: CBUUID, _ place: AttributePlace?) { (self.uuid, self.place) = (uuid, place) }

@@ -28,13 +28,14 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
     super.init(uuid, place)
   }
 
-  /// The service that has it; nil when nobody has that object any more, and for characteristics of ours.
+  /// The service of this characteristic; nil if that object was released, and for a characteristic that this program
+  /// offers.
   open var service: CBService? { owner }
 
   /// What can be done with it.
   open var properties: CBCharacteristicProperties { contents.withLock { $0.properties } }
 
-  /// The value that was read or sent last; nil before. During a call of `didUpdateValueFor` it is the one that is told.
+  /// The value that was read or sent last; nil before. During a call of `didUpdateValueFor` it is the reported value.
   open var value: Data? { contents.withLock { $0.value } }
 
   /// The descriptors that were discovered; nil before `discoverDescriptors`.
@@ -54,7 +55,8 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: it stores nothing that its superclass doesn't.
 open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
-  /// A characteristic. One with a value is constant, and can only be read; without one, each read is told to the delegate.
+  /// A characteristic. With a value it is constant and can only be read; without a value, each read is reported to the
+  /// delegate.
   public init(
     type UUID: CBUUID, properties: CBCharacteristicProperties, value: Data?, permissions: CBAttributePermissions
   ) {

@@ -48,8 +48,8 @@ public struct CBAttributePermissions: OptionSet, Sendable {
 
 /// Whether a write is answered.
 public enum CBCharacteristicWriteType: Int, Sendable {
-  /// The delegate is told the answer.
+  /// The reply is reported to the delegate.
   case withResponse = 0
-  /// Nothing is told.
+  /// Nothing is reported.
   case withoutResponse
 }

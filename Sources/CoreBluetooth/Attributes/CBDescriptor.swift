@@ -3,7 +3,7 @@
 import AccessoryCore
 import Foundation
 
-/// A descriptor of a characteristic: what is told about its value.
+/// A descriptor of a characteristic: a fact about its value.
 ///
 /// `@unchecked Sendable`: what changes is behind a lock, which is never held while another one is taken. The weak reference is
 /// set before others have the object, and reading one is safe on any thread.
@@ -17,23 +17,24 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
     super.init(uuid, place)
   }
 
-  /// The characteristic that has it; nil when nobody has that object any more, and for descriptors of ours.
+  /// The characteristic of this descriptor; nil if that object was released, and for a descriptor that this program
+  /// offers.
   open var characteristic: CBCharacteristic? { owner }
 
-  /// The value that was read last; nil before. Its type is told by the UUID: `NSNumber` for 2900, 2902 and 2903, `String` for
-  /// 2901, and `Data` for all others.
+  /// The value that was read last; nil before. The UUID determines its type: `NSNumber` for 2900, 2902 and 2903,
+  /// `String` for 2901, and `Data` for all others.
   open var value: Any? { contents.withLock { $0 }?.object }
 
   func set(_ value: DescriptorValue?) { contents.withLock { $0 = value } }
 }
 
-/// The value of a descriptor, in the type that its UUID tells.
+/// The value of a descriptor, in the type that its UUID determines.
 enum DescriptorValue: Sendable, Equatable {
   case number(UInt16)
   case text(String)
   case data(Data)
 
-  /// What a device has answered. A number that is too short has zeros where bytes are missing.
+  /// The value in a device's reply. A number that is too short is filled with zeros.
   init(_ bytes: [UInt8], of uuid: CBUUID) {
     switch uuid.uuidString {
     case CBUUIDCharacteristicExtendedPropertiesString, CBUUIDClientCharacteristicConfigurationString,
@@ -54,7 +55,7 @@ enum DescriptorValue: Sendable, Equatable {
     }
   }
 
-  /// As Apple's framework tells it.
+  /// In the type of Apple's framework.
   var object: Any {
     switch self {
     case .number(let number): NSNumber(value: number)

@@ -24,7 +24,7 @@ open class CBService: CBAttribute, @unchecked Sendable {
     super.init(uuid, place)
   }
 
-  /// The device that has it; nil when nobody has that object any more, and for services of ours.
+  /// The device of this service; nil if that object was released, and for a service that this program offers.
   open var peripheral: CBPeripheral? { owner }
 
   /// The services in it that were discovered; nil before `discoverIncludedServices`.

@@ -16,5 +16,5 @@ public let CBAdvertisementDataOverflowServiceUUIDsKey = "kCBAdvDataHashedService
 public let CBAdvertisementDataTxPowerLevelKey = "kCBAdvDataTxPowerLevel"
 /// Whether it can be connected, an `NSNumber`. BlueZ doesn't say: it is always 1.
 public let CBAdvertisementDataIsConnectable = "kCBAdvDataIsConnectable"
-/// Services that it looks for. Never there on Linux: BlueZ doesn't tell.
+/// Services that it searches for. Never present on Linux: BlueZ doesn't report them.
 public let CBAdvertisementDataSolicitedServiceUUIDsKey = "kCBAdvDataSolicitedServiceUUIDs"

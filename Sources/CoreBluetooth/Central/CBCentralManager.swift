@@ -5,8 +5,8 @@ import Foundation
 
 /// Finds and connects devices of Bluetooth Low Energy.
 ///
-/// All members may be used from any thread. The delegate is called on the queue that is given, one call at a time and in order,
-/// even where that queue is a concurrent one.
+/// All members may be used from any thread. The delegate is called on the given queue, one call at a time and in order,
+/// even if it is a concurrent queue.
 ///
 /// `@unchecked Sendable`: its only stored property is a constant that is `Sendable`. A class that others may inherit from can't be
 /// checked.
@@ -41,7 +41,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
   deinit { core.close() }
 
-  /// Whom to tell; it isn't kept.
+  /// The delegate; not retained.
   open weak var delegate: (any CBCentralManagerDelegate)? {
     get { core.delegate }
     set { core.set(newValue) }
@@ -56,8 +56,8 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
   /// No: BlueZ uses long advertisements where the adapter can, and doesn't say so.
   open class func supports(_ features: Feature) -> Bool { false }
 
-  /// Searches for devices that tell one of these services, or for all of them, until `stopScan`. A search that goes on is
-  /// replaced. No services are the same as nil.
+  /// Searches for devices that advertise one of these services, or for all devices, until `stopScan`. Replaces a
+  /// running search. An empty list is the same as nil.
   open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
     core.search(serviceUUIDs, options)
   }

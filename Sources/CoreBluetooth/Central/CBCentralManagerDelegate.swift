@@ -2,8 +2,9 @@
 
 import Foundation
 
-/// What connects devices: it is told what a `CBCentralManager` finds and does. All calls are made on the manager's queue, one at
-/// a time, in order. All but the first may be left out; as there is no Objective-C, they aren't called as `method?(…)`.
+/// Receives what a `CBCentralManager` finds and does. All calls are made on the manager's queue, one at a time, in
+/// order. All methods but the first have a default that does nothing; without Objective-C they aren't called as
+/// `method?(…)`.
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
   /// Whether Bluetooth can be used. Called once soon after the manager was made, and at each change.
   func centralManagerDidUpdateState(_ central: CBCentralManager)
@@ -11,7 +12,7 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
   /// Never called on Linux: nothing is restored.
   func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
 
-  /// A device was heard. Keep `peripheral`: the manager doesn't. `RSSI` is the strength of the signal in dBm.
+  /// A device was found. Keep `peripheral`: the manager doesn't. `RSSI` is the strength of the signal in dBm.
   func centralManager(
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
     rssi RSSI: NSNumber)
@@ -26,7 +27,8 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?)
 
-  /// The same, in place of the call without a time, for who implements it. The time is in seconds since 2001.
+  /// Called in place of the method without a time, if the delegate implements this one. The time is in seconds since
+  /// 2001.
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
     isReconnecting: Bool, error: (any Error)?)
@@ -79,7 +81,7 @@ extension CBCentralManagerDelegate {
   public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
 }
 
-/// What other programs do with a device. Nothing is told on Linux.
+/// Events of other programs' connections. None are reported on Linux.
 public enum CBConnectionEvent: Int, Sendable {
   /// It was disconnected.
   case peerDisconnected = 0

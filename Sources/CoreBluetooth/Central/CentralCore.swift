@@ -5,11 +5,12 @@ import AccessoryCore
 import Dispatch
 import Foundation
 
-/// What a central manager does: it has the radio's session, and tells the delegates on their queue.
+/// The implementation of a central manager: it owns the radio's session, and calls the delegates on their queue.
 ///
-/// What the radio tells is passed to `delivery`, and changes what clients see only there, right before the delegate is told.
-/// Clients call on any thread. A lock is taken in this order: a peripheral's, this one, the radio's; never the other way round,
-/// and delegates are called without any. Objects of clients are let go outside of it, because that may cancel a connection.
+/// Events of the radio are passed to `delivery`. Only there they change the state that clients see, directly before the
+/// call of the delegate. Clients call on any thread. A lock is taken in this order: a peripheral's, this one, the
+/// radio's; never the other way round, and delegates are called without any. Clients' objects are released outside of
+/// it, because that may cancel a connection.
 final class CentralCore: Sendable {
   private struct State {
     var session: (any RadioSession)?
@@ -17,7 +18,7 @@ final class CentralCore: Sendable {
     var isTold = false
     var client = WeakClient()
     var search: RadioSearch?
-    /// What each device has told in this search.
+    /// The data that each device has advertised in this search.
     var heard: [RadioPeer: Set<String>] = [:]
     var peripherals: [RadioPeer: WeakPeripheral] = [:]
     var pruneCount = 64
@@ -32,11 +33,12 @@ final class CentralCore: Sendable {
   private let state = Locked(State())
   private let delivery: DispatchQueue
 
-  /// The most values that wait for the client's queue until the radio holds the others back, and how many are left when it goes on.
+  /// The number of values waiting for the client's queue at which the radio pauses, and the number at which it
+  /// continues.
   static let values = (most: 1_024, few: 256)
   /// The most advertisements that wait for the client's queue. Further ones are dropped: the next are as good.
   private static let findLimit = 512
-  /// The most devices of a search that are told only once. Further ones are left out.
+  /// The most devices of a search that are reported once each. Further ones are dropped.
   private static let heardLimit = 16_384
 
   init(_ queue: DispatchQueue?) { delivery = DispatchQueue(label: "CoreBluetooth", target: queue ?? .main) }
@@ -47,7 +49,7 @@ final class CentralCore: Sendable {
     state.withLock { $0.session = session }
   }
 
-  /// Ends everything. Nobody is told.
+  /// Ends everything without a report.
   func close() {
     let (session, kept) = state.withLock { state in
       defer { (state.session, state.kept, state.search) = (nil, [:], nil) }
@@ -146,7 +148,7 @@ final class CentralCore: Sendable {
       if let object = state.peripherals[peer]?.object { return (object, []) }
       var others: [CBPeripheral] = []
       if state.peripherals.count >= state.pruneCount {
-        // What is found here may have nobody else by the end of this: it is let go outside.
+        // This may be the last reference to an object found here, so it is released outside the lock.
         for (peer, weak) in state.peripherals {
           if let object = weak.object { others.append(object) } else { state.peripherals[peer] = nil }
         }
@@ -164,7 +166,7 @@ final class CentralCore: Sendable {
 
   // MARK: - What the radio tells
 
-  /// Calls `body` on the client's queue, after everything that was told before.
+  /// Calls `body` on the client's queue, after all earlier reports.
   func deliver(_ body: @escaping @Sendable () -> Void) { delivery.async(execute: body) }
 
   private func receive(_ event: RadioEvent) {
@@ -188,7 +190,7 @@ final class CentralCore: Sendable {
   }
 
   private func take(_ event: RadioEvent) {
-    // The client may let the manager go while it is told.
+    // The client may release the manager during the call.
     let client = state.withLock { $0.client.strong }
     guard client.manager != nil else { return }
     switch event {

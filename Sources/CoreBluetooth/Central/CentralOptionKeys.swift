@@ -4,7 +4,7 @@ import Foundation
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// Whether each advertisement is told, an `NSNumber` or a `Bool`; otherwise each device is told once.
+/// Whether each advertisement is reported, an `NSNumber` or a `Bool`; otherwise each device is reported once.
 public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
 /// Also devices that look for these services. Without effect on Linux.
 public let CBCentralManagerScanOptionSolicitedServiceUUIDsKey = "kCBScanOptionSolicitedServiceUUIDs"
@@ -32,7 +32,7 @@ public let CBConnectPeripheralOptionStartDelayKey = "kCBConnectOptionStartDelay"
 public let CBConnectPeripheralOptionEnableTransportBridgingKey = "kCBConnectOptionEnableTransportBridging"
 /// Whether the device shows notifications of iOS. Without effect on Linux.
 public let CBConnectPeripheralOptionRequiresANCS = "kCBConnectOptionRequiresANCS"
-/// Whether a connection that is lost is made again, an `NSNumber` or a `Bool`.
+/// Whether a lost connection is restored, an `NSNumber` or a `Bool`.
 public let CBConnectPeripheralOptionEnableAutoReconnect = "kCBConnectOptionEnableAutoReconnect"
 
 extension [String: Any]? {

@@ -11,8 +11,8 @@ struct AdvertisementData: @unchecked Sendable {
 }
 
 extension RadioAdvertisement {
-  /// What is told, by the keys of Apple's framework. Manufacturer data of several companies is told of the one with the lowest
-  /// number: Apple's framework has room for one.
+  /// The advertisement by the keys of Apple's framework. That has room for the manufacturer data of one company: the
+  /// one with the lowest number.
   var dictionary: AdvertisementData {
     var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable)]
     if let name { data[CBAdvertisementDataLocalNameKey] = name }

@@ -5,9 +5,9 @@ import Foundation
 /// The number of an L2CAP channel.
 public typealias CBL2CAPPSM = UInt16
 
-/// An L2CAP channel. None can be opened on Linux yet: `didOpen` tells `CBError.operationNotSupported`.
+/// An L2CAP channel. None can be opened on Linux yet: `didOpen` reports `CBError.operationNotSupported`.
 ///
-/// `@unchecked Sendable`: it stores nothing that changes, and nobody makes one.
+/// `@unchecked Sendable`: it stores nothing that changes, and none is ever created.
 open class CBL2CAPChannel: NSObject, @unchecked Sendable {
   /// The number of the channel.
   public let psm: CBL2CAPPSM

@@ -6,7 +6,8 @@ import Foundation
 
 /// The UUID of a service, a characteristic or a descriptor, of 16, 32 or 128 bits.
 ///
-/// The forms are one value: `FFE1`, `0000FFE1` and `0000FFE1-0000-1000-8000-00805F9B34FB` are equal. The shortest one is told.
+/// The forms are one value: `FFE1`, `0000FFE1` and `0000FFE1-0000-1000-8000-00805F9B34FB` are equal. `uuidString` is
+/// the shortest one.
 ///
 /// `@unchecked Sendable`: its only stored property never changes. A class that others may inherit from can't be checked.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
@@ -87,11 +88,11 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// As BlueZ writes it.
   var bluetooth: BluetoothUUID {
     let short = bytes.map { Hexadecimal.string($0) }.joined()
-    // Each form is one that is read.
+    // Each of these forms can be parsed.
     return BluetoothUUID(bytes.count == 16 ? uuidString : short) ?? BluetoothUUID(short: 0)
   }
 
-  /// Whether both are the same UUID, whatever the form.
+  /// Whether both are the same UUID, in any form.
   open override func isEqual(_ object: Any?) -> Bool { (object as? CBUUID)?.bytes == bytes }
 
   /// Equal UUIDs have equal numbers.

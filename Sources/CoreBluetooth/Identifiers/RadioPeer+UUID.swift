@@ -4,14 +4,14 @@ import AccessoryBluetooth
 import Foundation
 
 extension RadioPeer {
-  /// The number that is this UUID.
+  /// This UUID as a number.
   init(_ identifier: UUID) {
     let bytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
     func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     self.init(high: number(bytes[0..<8]), low: number(bytes[8..<16]))
   }
 
-  /// The UUID that is this number.
+  /// This number as a UUID.
   var identifier: UUID {
     var value = UUID().uuid
     withUnsafeMutableBytes(of: &value) { bytes in

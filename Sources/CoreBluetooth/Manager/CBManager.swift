@@ -10,7 +10,7 @@ public enum CBManagerState: Int, Sendable {
   case resetting
   /// bluetoothd doesn't run, or this computer has no adapter.
   case unsupported
-  /// The system bus doesn't let this user speak with bluetoothd.
+  /// The system bus doesn't let this user access bluetoothd.
   case unauthorized
   /// All adapters are off.
   case poweredOff
@@ -23,7 +23,7 @@ public typealias CBCentralManagerState = CBManagerState
 /// The older name of the states of a peripheral.
 public typealias CBPeripheralManagerState = CBManagerState
 
-/// Whether the user has allowed this program Bluetooth. Nobody is asked on Linux.
+/// Whether the user has allowed this program to use Bluetooth. On Linux the user isn't asked.
 public enum CBManagerAuthorization: Int, Sendable {
   /// The user wasn't asked.
   case notDetermined = 0
@@ -41,10 +41,10 @@ public enum CBManagerAuthorization: Int, Sendable {
 open class CBManager: NSObject, @unchecked Sendable {
   init(named: Void) { super.init() }
 
-  /// Whether Bluetooth can be used now. The delegate is told of each change.
+  /// Whether Bluetooth can be used now. Each change is reported to the delegate.
   open var state: CBManagerState { .unknown }
 
-  /// Always allowed: whether the system bus allows it is told by `state`.
+  /// Always allowed. If the system bus doesn't allow it, `state` says so.
   open class var authorization: CBManagerAuthorization { .allowedAlways }
 
   /// The same.

@@ -4,7 +4,7 @@ import AccessoryBluetooth
 import AccessoryCore
 import Foundation
 
-// What has become of it, on the client's queue. The state changes first, then the delegate is told, without the lock.
+// Results, on the client's queue. The state changes first; then the delegate is called, without the lock.
 
 /// How a connection, or the attempt to make one, has ended.
 enum LinkEnd: Equatable {
@@ -73,7 +73,7 @@ extension CBPeripheral {
     }
   }
 
-  /// Returns what to tell; nil for an attempt that nobody knows of any more.
+  /// Returns what to report; nil for an attempt that is over already.
   func hasEnded(_ link: RadioLink, _ failure: RadioFailure?) -> LinkEnd? {
     let (end, attributes) = contents.withLock { state -> (LinkEnd?, [Int: CBAttribute]) in
       guard state.link == link else {

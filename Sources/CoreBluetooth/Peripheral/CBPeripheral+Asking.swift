@@ -4,8 +4,8 @@ import AccessoryBluetooth
 import AccessoryCore
 import Foundation
 
-// What a client asks of a device, on any thread. Commands are sent while the lock is held, so that those of several threads are in
-// the order in which the state has changed.
+// Requests of a client to a device, on any thread. Commands are sent while the lock is held, so that their order is
+// that of the state's changes.
 
 extension CBPeripheral {
   func connect(_ options: [String: Any]?) {

@@ -6,7 +6,7 @@ import Foundation
 
 /// Whether a device is connected.
 public enum CBPeripheralState: Int, Sendable {
-  /// It isn't, and nobody tries.
+  /// It isn't connected, and no attempt is running.
   case disconnected = 0
   /// It is waited for.
   case connecting
@@ -18,11 +18,12 @@ public enum CBPeripheralState: Int, Sendable {
 
 /// A device that a `CBCentralManager` has found. There is one object for a device and a manager.
 ///
-/// All members may be used from any thread. The delegate is called on the manager's queue. What is asked of a device that isn't
-/// connected, and of attributes of an earlier connection, is logged and not done.
+/// All members may be used from any thread. The delegate is called on the manager's queue. Requests to a device that
+/// isn't connected, and to attributes of an earlier connection, are logged and ignored.
 ///
-/// `@unchecked Sendable`: what changes is behind a lock. While it is held, those of the attributes and of the manager may be taken,
-/// and never the other way round; delegates are called without it. A class that others may inherit from can't be checked.
+/// `@unchecked Sendable`: its state is behind a lock. While this lock is held, those of the attributes and of the
+/// manager may be taken, never the other way round; delegates are called without it. The compiler can't check a class
+/// that isn't final.
 open class CBPeripheral: CBPeer, @unchecked Sendable {
   struct State {
     var name: String?
@@ -71,7 +72,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     core.send(.disconnect(link))
   }
 
-  /// Whom to tell; it isn't kept.
+  /// The delegate; not retained.
   open weak var delegate: (any CBPeripheralDelegate)? {
     get { contents.withLock { PeripheralClient(delegate: $0.delegate) }.delegate }
     set {
@@ -80,7 +81,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     }
   }
 
-  /// The name that it tells, or that BlueZ remembers. Not to be trusted: anybody can tell any name.
+  /// The name that it advertises, or that BlueZ remembers. Don't trust it: any device can advertise any name.
   open var name: String? { contents.withLock { $0.name } }
 
   /// Whether it is connected.
@@ -97,7 +98,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   /// Always false: notifications of iOS aren't there.
   open var ancsAuthorized: Bool { false }
 
-  /// Asks for the strength of the signal. BlueZ knows it only of advertisements, so the last one is told.
+  /// Requests the strength of the signal. BlueZ knows it only for advertisements, so the delegate gets that of the last
+  /// one.
   open func readRSSI() {
     ask("readRSSI()") { .measure($0.link) }
   }
@@ -153,8 +155,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ask("readValue(for:)", of: descriptor) { .read($0, handle: $1) }
   }
 
-  /// Writes a value: with a response, of up to 512 bytes; without, of up to `maximumWriteValueLength(for:)` bytes, of which
-  /// longer ones are logged and dropped.
+  /// Writes a value: with a response, of up to 512 bytes; without a response, of up to `maximumWriteValueLength(for:)`
+  /// bytes. A longer value without a response is logged and dropped.
   open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
     switch type {
     case .withResponse:
@@ -194,7 +196,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     type == .withResponse ? Self.longestValue : contents.withLock { $0.packetSize } - Self.head
   }
 
-  /// Always tells the delegate `CBError.operationNotSupported`: an ordinary user's program gets no such channels from BlueZ.
+  /// Always reports `CBError.operationNotSupported` to the delegate, because BlueZ gives no such channels to an
+  /// ordinary user's program.
   open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
     core.deliver { [weak self] in self?.tell { $0.peripheral($1, didOpen: nil, error: CBError(.operationNotSupported)) }
     }

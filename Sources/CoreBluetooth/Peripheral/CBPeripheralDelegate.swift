@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// What uses a device: it is told what becomes of the calls of a `CBPeripheral`. All calls are made on the queue of the manager,
-/// one at a time, in order. All may be left out; as there is no Objective-C, they aren't called as `method?(…)`.
+/// Receives the results of calls of a `CBPeripheral`. All calls are made on the queue of the manager, one at a time, in
+/// order. Every method has a default that does nothing; without Objective-C they aren't called as `method?(…)`.
 public protocol CBPeripheralDelegate: NSObjectProtocol {
   /// The device has another name.
   func peripheralDidUpdateName(_ peripheral: CBPeripheral)
