@@ -22,7 +22,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   /// The rules for signals that are in force.
   private var rules: [OpaquePointer] = []
   private var calls: [ObjectIdentifier: PendingCall] = [:]
-  /// What handles calls of our objects, by path.
+  /// The handlers for calls of our objects, by path.
   private var served: [String: @Sendable (BusRequest) -> Void] = [:]
   /// The same for objects and all below them.
   private var trees: [String: @Sendable (BusRequest) -> Void] = [:]
@@ -50,7 +50,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   }
 
   /// Connects to the bus at `address`, by default the system bus, and asks for the signals that match `rules`. Throws
-  /// when nothing listens there; what goes wrong later is told to `onEnd`.
+  /// if nothing listens there; later errors are passed to `onEnd`.
   package func open(_ address: String? = nil, rules: [String]) throws(BusFailure) {
     do throws(Errno) {
       let bus = try SystemBus.open(address)
@@ -108,7 +108,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     return try reply.get()
   }
 
-  /// Sends a call whose reply nobody needs.
+  /// Sends a call and ignores its reply.
   package func post(_ call: BusCall, within limit: Duration = .seconds(10)) {
     guard let bus, calls.count < Self.callLimit else { return }
     let pending = PendingCall(self)
@@ -121,8 +121,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Makes an object at `path`. `body` is called on the I/O thread with each call of its methods, whoever the caller is, and
-  /// each must be answered.
+  /// Makes an object at `path`. `body` is called on the I/O thread with each call of its methods, from any caller, and
+  /// must answer each.
   package func serve(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) throws(BusFailure) {
     guard let bus else { throw .disconnected }
     // An object stays as long as the bus.
@@ -159,7 +159,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   package func answer(_ request: Int, _ result: Result<[BusArgument], BusFailure>) {
     guard let bus, let message = requests.removeValue(forKey: request) else { return }
     defer { sd_bus_message_unref(message) }
-    // If it can't be sent, the connection is at its end, which is told in another way.
+    // If it can't be sent, the connection has ended, which is reported elsewhere.
     try? bus.answer(message, result)
     rearm()
   }

@@ -15,7 +15,7 @@ struct BusReader {
   private var bytesLeft = Self.byteLimit
   private var descriptorsLeft = Self.descriptorLimit
 
-  /// The most values of a message: what 10,000 devices need that tell all services that fit in a packet.
+  /// The most values of a message: enough for 10,000 devices that advertise as many services as fit in a packet.
   private static let valueLimit = 2_000_000
   /// The deepest nesting. BlueZ uses seven levels.
   private static let depthLimit = 16
@@ -28,7 +28,7 @@ struct BusReader {
 
   private init(_ message: OpaquePointer) { self.message = message }
 
-  /// The message with its values, or the failure that it tells of.
+  /// The message with its values, or the failure that it reports.
   static func read(_ message: OpaquePointer) -> Result<BusMessage, BusFailure> {
     if let error = sd_bus_message_get_error(message)?.pointee {
       return .failure(BusFailure(text(error.name), text(error.message)))

@@ -57,7 +57,7 @@ package indirect enum BusValue: Sendable, Equatable {
   }
 }
 
-/// A file descriptor that came in a message. It is closed with its last reference, unless somebody has taken it.
+/// A file descriptor that came in a message. It is closed with its last reference, unless it was taken.
 package final class BusDescriptor: Sendable, Equatable {
   private let descriptor: Locked<FileDescriptor?>
 
@@ -221,8 +221,8 @@ package struct BusFailure: Error, Sendable, Equatable {
   /// A failure of this machine.
   package init(_ errno: Errno) { self.init("System.Error.\(errno.rawValue)", errno.description) }
 
-  /// Whether no reply can come, because the other program or the bus itself has ended: in the words of dbus-daemon and of
-  /// sd-bus, who use the name of a timeout for it.
+  /// Whether no reply can come, because the other program or the bus itself has ended: the messages of dbus-daemon and
+  /// of sd-bus, which use the name of a timeout for this.
   package var isByEnd: Bool {
     name == "org.freedesktop.DBus.Error.NoReply" && (text.contains("disconnected") || text.contains("terminated"))
   }

@@ -13,7 +13,8 @@ import SystemPackage
 struct SystemBus {
   let handle: OpaquePointer
 
-  /// Starts to connect to the bus at `address`; nil means the system bus. Signing in goes on while the bus is processed.
+  /// Starts to connect to the bus at `address`; nil means the system bus. Authentication continues while the bus is
+  /// processed.
   static func open(_ address: String?) throws(Errno) -> SystemBus {
     var handle: OpaquePointer?
     try check(sd_bus_new(&handle))

@@ -7,7 +7,7 @@ extension AccessoryError {
   package static let bluetoothdEnded = AccessoryError(
     .disconnected, "bluetoothd has ended: systemctl status bluetooth says why")
 
-  /// The error of a failed attempt to speak with bluetoothd.
+  /// The error of a failed call to bluetoothd.
   init(starting failure: BusFailure) {
     switch failure.name {
     case "org.freedesktop.DBus.Error.NameHasNoOwner":

@@ -9,7 +9,7 @@ package enum BluetoothKind: String, Sendable {
   case lowEnergy = "le"
   /// Bluetooth Classic.
   case classic = "bredr"
-  /// Both, where the adapter can.
+  /// Both, if the adapter supports it.
   case any = "auto"
 }
 
@@ -36,8 +36,8 @@ extension BlueZ {
         + "if it is blocked")
   }
 
-  /// Looks for devices of a kind until `stopSearching`, or until this conversation ends. With `services`, only devices that
-  /// tell one of them are looked for; without `allSignals`, bluetoothd tells less often of a device that it has found.
+  /// Searches for devices of a kind until `stopSearching`, or until this connection ends. With `services`, only for
+  /// devices that advertise one of them. Without `allSignals`, bluetoothd reports a found device less often.
   package func startSearching(
     _ kind: BluetoothKind, for services: [BluetoothUUID] = [], allSignals: Bool = true, on adapter: BluetoothAdapter
   ) async throws(AccessoryError) {

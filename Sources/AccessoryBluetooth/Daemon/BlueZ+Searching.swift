@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 
 extension BlueZ {
-  /// How often a search tells that something has changed, at most. Devices advertise up to fifty times a second.
+  /// The shortest time between two reports of changes in a search. Devices advertise up to fifty times a second.
   private static let searchInterval = Duration.milliseconds(200)
 
   /// Looks for devices for some time. Calls `changed` on the I/O thread with all that were found so far, and returns
@@ -51,8 +51,8 @@ extension BlueZ {
     return found
   }
 
-  /// The devices that were heard, and those that are connected and so don't advertise: of the adapter with this path, or of all.
-  /// A device that several adapters know is there once: the connected one, or the one that is heard best.
+  /// The devices that were received, and connected ones, which don't advertise: of the adapter with this path, or of
+  /// all. A device that several adapters know is listed once: the connected one, or the one with the strongest signal.
   private static func found(
     _ objects: BluetoothObjects, _ kind: BluetoothKind, _ adapter: String?
   ) -> [BluetoothDevice] {

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-/// What BlueZ's daemon, bluetoothd, has told.
+/// What BlueZ's daemon, bluetoothd, has reported.
 package enum BlueZEvent: Sendable, Equatable {
   /// Something about the object at this path has changed, or it came or went.
   case changed(String)
@@ -15,8 +15,8 @@ package enum BlueZEvent: Sendable, Equatable {
   case returned
 }
 
-/// A conversation with bluetoothd over the system bus, on the I/O thread. It asks nothing by itself and has no timers
-/// while nobody waits for something. What it asked bluetoothd to do, such as looking for devices, ends with it.
+/// A connection to bluetoothd over the system bus, on the I/O thread. It makes no calls by itself, and has timers only
+/// while a caller waits. Its requests to bluetoothd, such as a search for devices, end with it.
 package actor BlueZ: IOActor {
   package nonisolated let io: IOThread
   /// The objects that bluetoothd has now.
@@ -28,7 +28,8 @@ package actor BlueZ: IOActor {
   private var observers: [Int: @Sendable (BlueZEvent, BluetoothObjects) -> Void] = [:]
   private var nextObserver = 0
 
-  /// How often a bluetoothd that has started is asked for its objects: for a minute, besides the time that it takes to fail.
+  /// The attempts to get the objects of a bluetoothd that has just started: for a minute, plus the time of failing
+  /// calls.
   private static let reloads = 9
   static let name = "org.bluez"
   private static let busName = "org.freedesktop.DBus"
@@ -46,11 +47,11 @@ package actor BlueZ: IOActor {
 
   /// Begins a conversation over the bus at `address`, by default the system bus.
   ///
-  /// Throws `notFound` when there is no system bus or bluetoothd doesn't run, and `permissionDenied` when the bus doesn't
-  /// let this user speak with it.
+  /// Throws `notFound` when there is no system bus or bluetoothd doesn't run, and `permissionDenied` when the bus
+  /// doesn't let this user access it.
   ///
-  /// With `awaitsDaemon` it isn't an error that bluetoothd doesn't run: `returned` tells when it does. `limit` is how long the
-  /// objects are waited for.
+  /// With `awaitsDaemon` it is no error if bluetoothd doesn't run: `returned` reports when it does. `limit` is the time
+  /// limit for getting the objects.
   package static func open(
     _ address: String? = nil, awaitsDaemon: Bool = false, within limit: Duration = .seconds(10), io: IOThread = .shared
   ) async throws(AccessoryError) -> BlueZ {
@@ -79,7 +80,7 @@ package actor BlueZ: IOActor {
       do throws(BusFailure) {
         try await bus.open(address, rules: Self.rules)
         let owner = try await findOwner(bus, awaitsDaemon: awaitsDaemon, limit)
-        // It may have come since the bus answered, which a signal has told.
+        // It may have started since the bus answered; a signal has reported that.
         if self.owner.isEmpty { self.owner = owner }
         if !self.owner.isEmpty { try await load(limit) }
       } catch {
@@ -141,7 +142,7 @@ package actor BlueZ: IOActor {
     return try await bus.call(BusCall(Self.name, path, interface, member, arguments), within: limit).values
   }
 
-  /// Calls a method whose result nobody needs.
+  /// Calls a method and ignores its result.
   package func post(_ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = []) async {
     await bus?.post(BusCall(Self.name, path, interface, member, arguments))
   }
@@ -259,8 +260,8 @@ package actor BlueZ: IOActor {
     if !new.isEmpty { Task { await self.reload(of: new) } }
   }
 
-  /// Asks a bluetoothd that has just started for its objects. One that is busy is asked again, with pauses that grow. That it, or
-  /// the bus, has ended meanwhile, is told by signals.
+  /// Gets the objects of a bluetoothd that has just started. If it is busy, tries again at growing intervals. Signals
+  /// report if it, or the bus, has ended in the meantime.
   private func reload(of new: String) async {
     var pause = Duration.milliseconds(250)
     for _ in 0..<Self.reloads where !hasEnded && bus != nil && owner == new {

@@ -5,11 +5,12 @@ import AccessoryIO
 
 /// Finds out why Bluetooth can't be used, and what to do about it. Looks, and changes nothing.
 public enum BluetoothDoctor {
-  /// Where the kernel lists the switches that block radios.
+  /// The kernel's folder of the switches that block radios.
   private static let switches = "/sys/class/rfkill"
 
-  /// The report on this computer's Bluetooth; nil where it has no adapter and nobody asks for one. Where nobody asks,
-  /// nothing in it is a problem: many computers have an adapter that nobody uses.
+  /// The report on this computer's Bluetooth; nil if the computer has no adapter and the user didn't ask about
+  /// Bluetooth. If the user didn't ask, nothing in the report is a problem, because many computers have an unused
+  /// adapter.
   public static func report(isAsked: Bool = false, io: IOThread = .shared) async -> PortReport? {
     let kernel = BluetoothPlace.adapters()
     guard isAsked || !kernel.isEmpty else { return nil }

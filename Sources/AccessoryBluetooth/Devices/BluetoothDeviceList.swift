@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// Which of BlueZ's devices are reported: those that are connected, paired or trusted, those that can be heard while somebody
-/// searches, and those that were heard and fit a wish. It follows BlueZ's objects; it has no bus and no clock.
+/// Selects the BlueZ devices to report: those that are connected, paired or trusted, those that are received during a
+/// search, and those that were received and match a wish. It follows BlueZ's objects, and uses no bus and no clock.
 ///
 /// A change of one object costs as much as there are wishes, however many devices there are.
 struct BluetoothDeviceList {
@@ -16,7 +16,7 @@ struct BluetoothDeviceList {
   private var addresses: [String: BluetoothAddress] = [:]
   /// Whether each adapter is on.
   private var adapters: [String: Bool] = [:]
-  /// The devices that were heard or connected since they are known.
+  /// The devices that were received or connected since BlueZ knows them.
   private var heard: Set<BluetoothAddress> = []
   private var wishes: [DeviceWish] = []
   /// The devices that fit each wish.
@@ -28,7 +28,7 @@ struct BluetoothDeviceList {
   /// Whether an adapter is on.
   var hasAdapter: Bool { adapters.values.contains(true) }
 
-  /// The wishes that no device meets which is connected, paired or trusted, or can be heard.
+  /// The wishes without a matching device that is connected, paired or trusted, or can be received.
   var unmet: [DeviceWish] {
     zip(wishes, fitting).filter { _, fitting in
       !fitting.contains { known[$0]?.bluetooth.map { $0.isKnown || $0.isInReach } ?? false }
@@ -77,7 +77,7 @@ struct BluetoothDeviceList {
     return Set([old, new].compactMap { $0 }).sorted(by: Self.order).compactMap { look(at: $0, objects) }
   }
 
-  /// Looks at the objects with an address again. Returns what is to be told.
+  /// Checks the objects with an address again. Returns the events to report.
   private mutating func look(at address: BluetoothAddress, _ objects: BluetoothObjects) -> DeviceEvent? {
     let found = (paths[address] ?? []).sorted().compactMap { path in
       objects.devices[path].flatMap { Device($0, in: objects) }
@@ -97,7 +97,7 @@ struct BluetoothDeviceList {
     return report(address)
   }
 
-  /// A known device first, then the one that can be heard best.
+  /// A known device first, then the one with the strongest signal.
   private static func best(_ devices: [Device]) -> Device? {
     devices.first { $0.bluetooth?.isKnown == true }
       ?? devices.max { ($0.bluetooth?.signalStrength ?? .min) < ($1.bluetooth?.signalStrength ?? .min) }
@@ -112,7 +112,7 @@ struct BluetoothDeviceList {
     case (let before?, nil): return .removed(before)
     case (let before?, let now?) where !before.saysSame(as: now): return .changed(now, from: before)
     default:
-      // The value that was reported stays, so that a later event tells the one that was told.
+      // Keep the reported value, so that a later event contains the same one.
       reported[address] = before
       return nil
     }

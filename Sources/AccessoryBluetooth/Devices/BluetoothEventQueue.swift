@@ -3,9 +3,9 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// The events that one reader of a `BluetoothSource` hasn't taken. While nobody reads, a device has one event at most, with its
-/// newest state: a device that came and went meanwhile has none. So the queue never has more events than there are devices that
-/// BlueZ has and devices that the reader knows.
+/// The events that one reader of a `BluetoothSource` hasn't read yet. Each device has at most one waiting event, with
+/// its newest state; a device that has appeared and disappeared in the meantime has none. So the number of events is
+/// limited by the devices that BlueZ has and those that the reader knows.
 final class BluetoothEventQueue: Sendable {
   private struct State {
     var events: [BluetoothAddress: (number: Int, event: DeviceEvent)] = [:]
@@ -37,7 +37,7 @@ final class BluetoothEventQueue: Sendable {
     wake.yield()
   }
 
-  /// What two events of a device are together; nil when nothing is left to tell.
+  /// Combines two events of a device; nil if nothing is left to report.
   private static func sum(_ before: DeviceEvent, _ now: DeviceEvent) -> DeviceEvent? {
     switch (before, now) {
     case (.added, .removed): nil
@@ -82,10 +82,10 @@ final class BluetoothEventQueue: Sendable {
     }
   }
 
-  /// Ends it: nobody reads any longer.
+  /// Ends it: the reader has stopped.
   func end() { wake.finish() }
 
-  /// The events as a stream for one reader. `ended` is called, once or twice, when nobody reads it any longer.
+  /// The events as a stream for one reader. `ended` is called, once or twice, when the reader has stopped.
   func stream(_ ended: @escaping @Sendable () -> Void) -> AsyncStream<DeviceEvent> {
     let reader = Reader(self, ended)
     return AsyncStream {

@@ -39,7 +39,7 @@ package struct BluetoothPlace: Sendable {
   /// Whether an adapter is there, or would be used if it came.
   package var mayHaveAdapter: Bool { hasBus && (hasAdapter || access(installed, F_OK) == 0) }
 
-  /// The kernel's names of the adapters. Connections are beside them: `hci0:12`.
+  /// The kernel's names of the adapters. The same folder has connections, such as `hci0:12`.
   package static func adapters(in folder: String = adapterFolder) -> [String] {
     Directory.names(in: folder).filter { $0.hasPrefix("hci") && !$0.contains(":") }
   }

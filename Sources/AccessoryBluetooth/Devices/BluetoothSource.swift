@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// The Bluetooth devices of the system, as BlueZ knows them: those that are connected, paired or trusted, and those that can
-/// be heard while somebody searches. It follows the signals of the bus, and never polls.
+/// The Bluetooth devices of the system, as BlueZ knows them: those that are connected, paired or trusted, and those
+/// that are received during a search. It follows the signals of the bus, and never polls.
 ///
 /// It connects nothing and pairs nothing, and searches only for wishes. A computer without Bluetooth has no such devices,
 /// which isn't an error; nor is it one that bluetoothd doesn't run or doesn't answer.
@@ -14,7 +14,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
   private nonisolated let place: BluetoothPlace
   private nonisolated let times: BluetoothSearch.Times
   private var bluez: BlueZ?
-  /// The end of the attempt to reach bluetoothd that goes on now.
+  /// The result of the running attempt to reach bluetoothd.
   private var opening: OneShot<Void>?
   private var list = BluetoothDeviceList()
   private var subscribers: [Int: BluetoothEventQueue] = [:]
@@ -27,7 +27,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
   private var reopening: TimerToken?
   private var failures = 0
 
-  /// How long a bluetoothd that doesn't answer delays a list, and those who follow.
+  /// How long a list, or a follower, waits for a bluetoothd that doesn't answer.
   private static let limits = (list: Duration.seconds(2), follow: Duration.seconds(5))
   /// How often a bus that has ended is looked for again, and the first pause. Each is twice as long as the one before.
   private static let reopening = (tries: 6, pause: Duration.seconds(10))
@@ -48,7 +48,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   // MARK: - Looking once
 
-  /// The devices that are present now, sorted by address. Where no bus or no adapter is, nothing is asked. Doesn't throw.
+  /// The devices that are present now, sorted by address; empty without a bus or an adapter. Doesn't throw.
   public func devices() async throws(AccessoryError) -> [Device] {
     if bluez != nil { return list.devices }
     guard place.hasAdapter,
@@ -60,8 +60,8 @@ public actor BluetoothSource: DeviceSource, IOActor {
     return list.devices
   }
 
-  /// Searches until a device fits. One that can be heard goes before one that BlueZ only remembers. Throws what opening a
-  /// Bluetooth device throws when bluetoothd can't be used or the adapter is off.
+  /// Searches until a device matches. A device that is received precedes one that BlueZ only remembers. If bluetoothd
+  /// can't be used or the adapter is off, throws the same errors as opening a Bluetooth device.
   public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] {
     guard place.hasAdapter, let search = BluetoothSearch([wish]) else { return [] }
     let bluez = try await BlueZ.open(place.bus, io: io)
@@ -96,8 +96,8 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   // MARK: - Following
 
-  /// The devices that are present now, and then the changes. Where Bluetooth isn't installed, nothing ever comes. Who doesn't
-  /// read learns later the newest state of each device, and not what was between. Doesn't throw.
+  /// The devices that are present now, and then the changes. Without Bluetooth there are no events. A slow reader gets
+  /// the newest state of each device, without the states in between. Doesn't throw.
   public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     let key = nextSubscriber
     nextSubscriber += 1
@@ -139,7 +139,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
       failures = 0
       tell(list.replace(await bluez.objects))
     } catch {
-      // Whether this user may speak with bluetoothd doesn't change by waiting.
+      // Waiting doesn't change whether this user may access bluetoothd.
       if error.kind != .permissionDenied { followLater() }
     }
     self.opening = nil
@@ -182,12 +182,12 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   // MARK: - Searching for wishes
 
-  /// Searches as long as one of these wishes has no device that is connected, paired or trusted, or can be heard: ten seconds
-  /// at a time, with pauses that grow from five seconds to a minute.
+  /// Searches while one of these wishes has no matching device that is connected, paired or trusted, or can be
+  /// received: ten seconds at a time, with pauses that grow from five seconds to a minute.
   public func wait(for wishes: [DeviceWish]) async {
     pause = times.pause
     if let restEnd, restEnd > io.now + pause {
-      // Who waits now doesn't wait as long as those before.
+      // New wishes begin with the shortest pause.
       self.restEnd = io.now + pause
       searching?.cancel()
       search = nil
@@ -198,7 +198,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   /// Begins to search, or ends it, or searches for something else.
   private func arrange() {
-    // A device that is only heard may be lost again before it is connected.
+    // A device that is only received may be lost again before it is connected.
     if list.isSettled { pause = times.pause }
     let unmet = bluez == nil || subscribers.isEmpty || !list.hasAdapter ? [] : list.unmet
     let wanted = BluetoothSearch(unmet)

@@ -51,7 +51,7 @@ package struct GATTSerialPort: Sendable, Equatable {
     BluetoothUUID("6e40000\(number)-b5a3-f393-e0a9-e50e24dcca9e")!
   }
 
-  /// Whether a device that tells this service probably has a serial port.
+  /// Whether a device that advertises this service probably has a serial port.
   package static func isKnown(_ service: BluetoothUUID) -> Bool { known.contains { $0.service == service } }
 
   /// Finds the characteristics in the services of a device. Throws `unsupported` when there are none.

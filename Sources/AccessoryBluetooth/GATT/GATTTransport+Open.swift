@@ -8,7 +8,7 @@ import SystemPackage
 extension GATTTransport {
   /// How long it may take until a device is found.
   public static let searchLimit = DeviceName.searchLimit
-  /// How long connecting may take, with the exchange that tells the services.
+  /// The time limit of connecting, including the discovery of services.
   public static let connectLimit = Duration.seconds(15)
 
   /// Connects a Bluetooth Low Energy device and opens its serial port. A device that BlueZ doesn't know is looked for. Without
@@ -16,8 +16,8 @@ extension GATTTransport {
   ///
   /// Throws `notFound` when Bluetooth isn't there or the device isn't, `misconfigured` when the adapter is off,
   /// `timedOut` when the device doesn't answer, `busy` when another program uses its serial port, `unsupported` when it
-  /// has none, and `cancelled` when the task is cancelled meanwhile. `noting` is called with what happens on the air, in words for
-  /// people, on the I/O thread.
+  /// has none, and `cancelled` when the task is cancelled in the meantime. `noting` is called on the I/O thread with
+  /// events of the connection, in words for people.
   public static func open(
     _ address: BluetoothAddress, _ settings: GATTSettings = GATTSettings(), by adapter: BluetoothAdapterName? = nil,
     label: String? = nil, io: IOThread = .shared, noting note: (@Sendable (String) -> Void)? = nil

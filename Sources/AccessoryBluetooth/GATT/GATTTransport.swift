@@ -7,8 +7,8 @@ import SystemPackage
 /// The transport over two characteristics of a Bluetooth Low Energy device.
 ///
 /// bluetoothd hands out a socket for each: every packet that is read from one is a notification, every packet that is
-/// written to the other a write. Where it doesn't offer a socket, notifications come as signals of the bus, and writes
-/// are calls, one after another.
+/// written to the other a write. If it doesn't offer a socket, notifications come as signals of the bus, and writes are
+/// calls, one after another.
 ///
 /// The socket for writes takes any amount at once. While bluetoothd is busy with that, answers of the device find no room
 /// in the kernel and are lost. So after `window` packets a value is read, whose reply comes when the device has them all.
@@ -69,7 +69,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private static let readsPerEvent = 512
   /// How many empty packets are read behind a hang-up: the end reads like one.
   private static let emptyLimit = 64
-  /// How many bytes may come by signals while nobody reads: signals can't be held back, as a socket can.
+  /// The most unread bytes from signals. Unlike a socket, signals have no flow control.
   static let unreadLimit = 1 << 20
   /// How long a close waits for bytes that were accepted before.
   private static let closeLimit = Duration.seconds(1)
@@ -244,12 +244,12 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     io.post(self)  // continue after other descriptors were served
   }
 
-  /// Reads a value, and goes on with the reply. bluetoothd sends a read after all writes that it has.
+  /// Reads a value, and continues with the reply. bluetoothd sends a read after all writes that it has.
   private func confirm(_ checkpoint: String) {
     guard !isConfirming else { return }
     isConfirming = true
     Task {
-      // A refusal by the device is a reply, too. If the device is gone, that is told in another way.
+      // A refusal by the device is a reply, too. A disconnected device is reported elsewhere.
       _ = try? await bluez.call(checkpoint, Self.descriptor, "ReadValue", [.options([])], within: Self.writeLimit)
       isConfirming = false
       unconfirmedCount = 0
@@ -257,7 +257,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Writes a packet by a call, and goes on with the reply.
+  /// Writes a packet by a call, and continues with the reply.
   private func call(_ packet: [UInt8]) {
     guard !isCalling else { return }
     isCalling = true

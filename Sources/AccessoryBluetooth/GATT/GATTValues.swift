@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A connection to a Bluetooth Low Energy device that is asked for values, one at a time. It carries no bytes: nothing is ever read
-/// from `input`, and `output` takes nothing. It is a transport so that a device which goes ends it as it ends the others.
+/// A connection to a Bluetooth Low Energy device for reading values, one at a time. It carries no bytes: `input` is
+/// always empty, and `output` accepts nothing. It is a transport so that a disconnection ends it like the others.
 ///
 /// Values are only read. Nothing is written to the device, and it isn't asked for notifications.
 public actor GATTValues: Transport, IOActor {
@@ -86,7 +86,7 @@ public actor GATTValues: Transport, IOActor {
     try? await bluez.follow(only: device)
     let now = await bluez.objects.devices[device]
     percent = now?.batteryPercent
-    // The device may have gone while nobody observed it.
+    // The device may have been disconnected before it was observed.
     guard now?.isConnected == true else {
       let error = AccessoryError.disconnected(label)
       end(error)
@@ -97,7 +97,7 @@ public actor GATTValues: Transport, IOActor {
 
   // MARK: - Asking
 
-  /// The services that the device tells, or has.
+  /// The services that the device advertises or has.
   public func services() async -> Set<BluetoothUUID> {
     let objects = await bluez.objects
     let found = objects.services.values.filter { $0.device == device }.compactMap(\.uuid)
@@ -129,8 +129,9 @@ public actor GATTValues: Transport, IOActor {
     return found.map(\.path).min()
   }
 
-  /// How full the battery is, in percent: as bluetoothd tells it, which reads the Battery Service by itself, or as the device
-  /// answers. Throws `unsupported` where there is no Battery Service, `badData` for what is no percentage, and what `read` throws.
+  /// The battery's charge in percent: from bluetoothd, which reads the Battery Service by itself, or from the device.
+  /// Throws `unsupported` if there is no Battery Service, `badData` if the value is no percentage, and the errors of
+  /// `read`.
   public func batteryPercent() async throws(AccessoryError) -> Int {
     try check()
     if let percent = await bluez.objects.devices[device]?.batteryPercent { return percent }
@@ -154,8 +155,8 @@ public actor GATTValues: Transport, IOActor {
 
   private static func percent(_ bytes: [UInt8]) -> Int? { bytes.count == 1 && bytes[0] <= 100 ? Int(bytes[0]) : nil }
 
-  /// How full the battery is, whenever that changes from now on. Only the last changes are kept while nobody reads them. The stream
-  /// throws when the device goes, and ends when this program closes the connection.
+  /// Changes of the battery's charge from now on. Only the last unread changes are kept. The stream throws when the
+  /// device is disconnected, and ends when this program closes the connection.
   public nonisolated func batteryChanges() -> EventStream<Int> {
     let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream(bufferingPolicy: .bufferingNewest(4))
     let (key, end) = followers.withLock { followers in

@@ -25,17 +25,17 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var address: BluetoothAddress?
   /// Whether the address is a random one, which may change.
   package var hasRandomAddress = false
-  /// The name that it tells; nil when it tells none. Escape it before it is shown.
+  /// The name that it advertises; nil if it advertises none. Escape it before showing it.
   package var name: String?
   /// The name that the user gave it; nil when the user gave none. Escape it, too.
   package var alias: String?
-  /// The services that it tells.
+  /// The services that it advertises.
   package var services: Set<BluetoothUUID> = []
   /// The data of manufacturers that it sends, by the number of the company.
   package var manufacturerData: [UInt16: [UInt8]] = [:]
   /// The data of services that it sends.
   package var serviceData: [BluetoothUUID: [UInt8]] = [:]
-  /// The power with which it sends, in dBm; nil when it doesn't tell.
+  /// Its transmission power in dBm; nil if it doesn't advertise that.
   package var sendingPower: Int?
   /// The strength of the last signal in dBm; nil outside of searches.
   package var signalStrength: Int?

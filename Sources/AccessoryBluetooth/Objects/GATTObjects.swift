@@ -41,11 +41,11 @@ package struct GATTCharacteristic: Sendable, Equatable {
   package var takesCommands: Bool { flags.contains("write-without-response") }
 }
 
-/// A descriptor of GATT: what is told about a characteristic, such as whether it sends notifications.
+/// A GATT descriptor: a fact about a characteristic, such as whether it sends notifications.
 package struct GATTDescriptor: Sendable, Equatable {
   /// The path of its object.
   package let path: String
-  /// What it tells.
+  /// The kind of fact.
   package var uuid: BluetoothUUID?
   /// The path of its characteristic.
   package var characteristic: String

@@ -6,7 +6,7 @@ import AccessoryIO
 extension BlueZ {
   private static let managerPath = "/org/bluez"
   private static let agentManager = "org.bluez.AgentManager1"
-  /// How long pairing may take, with a person who looks for a number and types it.
+  /// The time limit of pairing, in which a person may have to find and type a number.
   package static let pairingLimit = Duration.seconds(90)
 
   /// Pairs a device, and returns false when it was paired before. `ask` is called with what bluetoothd wants to know from the

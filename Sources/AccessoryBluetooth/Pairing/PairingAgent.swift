@@ -4,7 +4,7 @@ import AccessoryCore
 
 /// Answers bluetoothd's questions about one device while it is being paired: the object `org.bluez.Agent1`.
 ///
-/// It isn't the computer's default agent, so it is asked only about what this program pairs.
+/// It isn't the computer's default agent, so bluetoothd asks it only about devices that this program pairs.
 struct PairingAgent: Sendable {
   static let path = "/org/accessorybridge/agent"
   static let interface = "org.bluez.Agent1"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What bluetoothd asks the person during pairing, or has them told.
+/// A question of bluetoothd to the user during pairing, or something to show.
 package enum PairingQuestion: Sendable, Equatable {
   /// The device's PIN, of 1 to 16 bytes, is wanted. Old devices have a fixed one, such as 0000 or 1234.
   case pin
@@ -32,9 +32,9 @@ package enum PairingQuestion: Sendable, Equatable {
 
 /// What the person answers.
 package enum PairingAnswer: Sendable, Equatable {
-  /// Yes; or a question that needs no answer was told.
+  /// Yes; or something that needs no answer was shown.
   case yes
-  /// No, or nobody is there to answer.
+  /// No; or there is no user to answer.
   case no
   /// The PIN.
   case pin(String)

@@ -14,14 +14,14 @@ public enum RFCOMMTransport {
   /// How long it may take until a device is found that BlueZ doesn't know.
   public static let searchLimit = DeviceName.searchLimit
 
-  /// Connects to a serial port of a device: to the channel that is named, or else to the one that the device tells. Without a
-  /// channel bluetoothd connects, and pairs where the device wants it; where it doesn't run, and for a channel that is
-  /// named, the kernel is asked.
+  /// Connects to a serial port of a device: to the given channel, or else to the one that the device advertises.
+  /// Without a channel bluetoothd connects, and pairs if the device requires it. With a channel, or without bluetoothd,
+  /// the kernel connects.
   ///
-  /// Throws `notFound` when this computer has no Bluetooth adapter or the device isn't there, `misconfigured` when the adapter
-  /// is off, `disconnected` when nothing listens at the channel, `unsupported` when the device tells no serial port,
-  /// `permissionDenied` when it must be paired first, `busy` when another program uses its port, `timedOut`, and `cancelled`
-  /// when the task is cancelled.
+  /// Throws `notFound` when this computer has no Bluetooth adapter or the device isn't there, `misconfigured` when the
+  /// adapter is off, `disconnected` when nothing listens at the channel, `unsupported` when the device advertises no
+  /// serial port, `permissionDenied` when it must be paired first, `busy` when another program uses its port,
+  /// `timedOut`, and `cancelled` when the task is cancelled.
   public static func open(
     _ address: BluetoothAddress, channel: UInt8? = nil, by adapter: BluetoothAdapterName? = nil, label: String? = nil,
     io: IOThread = .shared

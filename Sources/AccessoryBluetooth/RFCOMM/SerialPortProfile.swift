@@ -38,8 +38,8 @@ actor SerialPortProfile: IOActor {
   /// A profile over the bus at `address`, by default the system bus.
   init(_ address: String? = nil, io: IOThread) { (self.address, self.io) = (address, io) }
 
-  /// Connects to a device's serial port; its channel is found by SDP. Returns nil where there is no bluetoothd that this user may
-  /// speak with.
+  /// Connects to a device's serial port; its channel is found by SDP. Returns nil if there is no bluetoothd that this
+  /// user may access.
   func connect(
     to address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String, search: Duration,
     limit: Duration
@@ -81,7 +81,7 @@ actor SerialPortProfile: IOActor {
       _ = try await bluez.call(
         path, BlueZ.deviceInterface, "ConnectProfile", [.text(BluetoothUUID.serialPort.text)], within: limit)
     } catch {
-      // Otherwise bluetoothd goes on trying.
+      // Otherwise bluetoothd keeps trying.
       if error.isTimeout || error == .cancelled { await bluez.post(path, BlueZ.deviceInterface, "Disconnect") }
       throw Self.failure(error, label)
     }
@@ -151,7 +151,7 @@ actor SerialPortProfile: IOActor {
     }
   }
 
-  /// bluetoothd has ended. Connections that the kernel still has go on; who connects next registers again.
+  /// bluetoothd has ended. The kernel's connections continue; the next connect registers again.
   private func lost(_ error: AccessoryError) {
     guard let bluez else { return }
     self.bluez = nil
@@ -180,7 +180,7 @@ actor SerialPortProfile: IOActor {
     }
     switch call.member {
     case "NewConnection":
-      // A connection that nobody has asked for is refused, and its descriptor closed with the message.
+      // A connection that wasn't requested is refused, and its descriptor is closed with the message.
       guard call.values.count >= 2, let path = call.values[0].path, case .descriptor(let descriptor) = call.values[1],
         waiting[path]?.finish(.success(descriptor)) == true
       else {

@@ -53,7 +53,7 @@ extension BlueZCentral {
           return end(link, .connectionFailed)
         default: break
         }
-        // Anything else passes, or is told by a signal: the client waits until it cancels.
+        // Any other state is temporary, or reported by a signal: the client waits until it cancels.
         await io.sleep(for: pause)
         pause = min(pause * 2, Self.pauses.longest)
       }
@@ -90,7 +90,7 @@ extension BlueZCentral {
       await before?.value
       await connecting?.value
       if let bluez, link.isOurs {
-        // Also ends an attempt, which bluetoothd otherwise goes on with for 40 seconds.
+        // Also ends an attempt, which bluetoothd would otherwise continue for 40 seconds.
         _ = try? await bluez.call(link.path, BlueZ.deviceInterface, "Disconnect", within: .seconds(5))
       }
       self.tell(.ended(asked, nil))
@@ -156,7 +156,7 @@ extension BlueZCentral {
   func read(_ socket: NotificationSocket, hasHungUp: Bool) {
     guard let link = links[socket.link.peer], link.sockets[socket.handle] === socket else { return }
     guard !hasHungUp else {
-      // The end of the connection is told by the bus.
+      // The bus reports the end of the connection.
       drain(socket)
       close(socket)
       link.sockets[socket.handle] = nil
@@ -196,7 +196,7 @@ extension BlueZCentral {
   /// The longest value of GATT, in bytes.
   static let longestValue = 512
 
-  /// The most values that come by signals, which can't be held back, while the client doesn't take them.
+  /// The most unread values from signals, which have no flow control.
   private static let unheldLimit = 16_384
 
   /// A characteristic's value has come by a signal of the bus.

@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-// What is asked of a connected device, one after another, as the Attribute Protocol does it.
+// Requests to a connected device, one after another, as in the Attribute Protocol.
 
 extension BlueZCentral {
   /// How many writes without a response wait for bluetoothd at a time.
   private static let commandsAtATime = 16
-  /// After how many of them a value is read, whose answer comes when the device has them all: bluetoothd takes any number, and
-  /// drops what the device sends meanwhile.
+  /// After this many writes a value is read; its reply shows that the device has received all of them. bluetoothd
+  /// accepts any number of writes, and drops what the device sends in the meantime.
   private static let window = 64
   /// How long an operation may take. GATT's own limit is 30 seconds.
   private static let limit = Duration.seconds(31)
@@ -65,7 +65,7 @@ extension BlueZCentral {
   private func send(_ handle: Int, _ bytes: [UInt8], _ link: BlueZLink, _ bluez: BlueZ) async {
     if let path = link.places[handle] {
       let arguments: [BusArgument] = [.bytes(bytes), .options([.init("type", .text("command"))])]
-      // Whether the device has taken it, nobody is told.
+      // bluetoothd doesn't report whether the device has accepted it.
       _ = try? await bluez.call(path, GATTTransport.characteristic, "WriteValue", arguments, within: Self.limit)
     }
     link.commands.waiting -= 1
@@ -150,7 +150,7 @@ extension BlueZCentral {
       guard let acquired = GATTTransport.Acquired(values), let descriptor = acquired.descriptor.take() else {
         throw .malformed
       }
-      // The connection may have ended meanwhile.
+      // The connection may have ended in the meantime.
       guard links[link.link.peer] === link else { return Socket.close(descriptor) }
       let socket = NotificationSocket(descriptor, link.link, handle: handle, self)
       link.sockets[handle] = socket

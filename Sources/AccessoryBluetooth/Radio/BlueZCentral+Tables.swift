@@ -8,7 +8,7 @@ import AccessoryIO
 extension BlueZCentral {
   /// How long the services may take to be known.
   private static let resolveLimit = Duration.seconds(40)
-  /// How long nothing must change until a table that changes is told: its objects come and go one by one.
+  /// A changed table is reported after this time without changes, because its objects come and go one by one.
   private static let quiet = Duration.milliseconds(250)
   /// How long bluetoothd may take to read the battery after the device was connected.
   private static let batteryLimit = Duration.seconds(5)
@@ -30,7 +30,7 @@ extension BlueZCentral {
     return .table(link.link, .success(table))
   }
 
-  /// Makes the table of what BlueZ has, and tells the size of packets.
+  /// Makes the table from BlueZ's objects, and reports the size of packets.
   private func take(_ objects: BluetoothObjects, _ link: BlueZLink) -> [RadioService] {
     let (table, places, size) = Self.table(of: link.path, objects)
     link.isResolved = true
@@ -145,7 +145,7 @@ extension BlueZCentral {
 }
 
 extension RadioService {
-  /// The Battery Service, which bluetoothd doesn't show as a service, at handles that no device has.
+  /// The Battery Service, which bluetoothd doesn't export as a service, at handles that no device uses.
   static let battery = RadioService(
     BluetoothUUID(short: 0x180F), handle: 0x10000,
     [RadioCharacteristic(BluetoothUUID(short: 0x2A19), handle: 0x10001, properties: 0x12)])

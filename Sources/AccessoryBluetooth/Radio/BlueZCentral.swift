@@ -154,7 +154,7 @@ actor BlueZCentral: IOActor {
     hear(device, peer)
   }
 
-  /// The path of a device's object, as far as BlueZ has told it.
+  /// The path of a device's object, if BlueZ has reported it.
   func path(of peer: RadioPeer) -> String? { paths[peer] }
 
   /// The strength of the last signal, in dBm.
@@ -164,7 +164,7 @@ actor BlueZCentral: IOActor {
 
   private func hear(_ device: BluetoothDevice, _ peer: RadioPeer) {
     guard let wanted, let strength = device.signalStrength, !device.isConnected, wanted.fits(device.services),
-      // Devices of Bluetooth Classic are heard while another program searches for them.
+      // Bluetooth Classic devices are received while another program searches for them.
       device.deviceClass == nil || wanted.services != nil
     else { return }
     tell(

@@ -15,7 +15,7 @@ final class BlueZLink {
   /// Whether BlueZ has forgotten the device.
   var isSearchedFor = false
   var connecting: Task<Void, Never>?
-  /// The services that were told last, and the paths of their attributes by handle.
+  /// The services that were reported last, and the paths of their attributes by handle.
   var table: [RadioService]?
   var places: [Int: String] = [:]
   var placesByPath: Set<String> = []
@@ -32,9 +32,9 @@ final class BlueZLink {
   var signals: [String: Int] = [:]
   /// What came by signals while such a characteristic is read.
   var reading: (path: String, values: [[UInt8]])?
-  /// How many values came by signals while they should be held back.
+  /// The number of values that came by signals although the client had paused: signals have no flow control.
   var unheld = 0
-  /// Whether the client is told the battery, which bluetoothd keeps to itself.
+  /// Whether the client gets notifications of the battery, which bluetoothd reads by itself.
   var tellsBattery = false
   var percent: Int?
 

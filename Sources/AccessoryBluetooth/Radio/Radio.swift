@@ -4,8 +4,8 @@ import AccessoryCore
 
 /// The radio of a computer, as the central role of Bluetooth Low Energy uses it: BlueZ, or a script in tests.
 package protocol Radio: Sendable {
-  /// Begins a conversation. `tell` is called with what happens, one call at a time, in order, on any thread, and never
-  /// blocks; the first one is a `state`, which soon comes. It isn't called any more soon after the session is closed.
+  /// Begins a session. `tell` is called with each event, one call at a time, in order, on any thread, and must not
+  /// block. The first event, which comes soon, is a `state`. Soon after the session is closed, the calls end.
   func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession
 
   /// Begins a conversation in the peripheral role. `tell` is called as that of `begin` is.
@@ -24,7 +24,7 @@ package protocol RadioSession: Sendable {
   func close()
 }
 
-/// A connection, or the attempt to make one. Each has a number of its own.
+/// A connection, or an attempt to connect. Each has a unique number.
 package struct RadioLink: Sendable, Hashable {
   package let peer: RadioPeer
   package let number: Int
@@ -37,7 +37,7 @@ package struct RadioKnown: Sendable, Equatable {
   package var name: String?
   /// Whether this program or another one has connected it.
   package var isConnected: Bool
-  /// The services that it tells or has.
+  /// The services that it advertises or has.
   package var services: [BluetoothUUID]
 
   package init(_ peer: RadioPeer, name: String?, isConnected: Bool = false, services: [BluetoothUUID] = []) {
@@ -45,7 +45,7 @@ package struct RadioKnown: Sendable, Equatable {
   }
 }
 
-/// What is asked of a radio.
+/// A command for a radio.
 package enum RadioCommand: Sendable, Equatable {
   /// Searches, from now on for this; nil ends the search.
   case search(RadioSearch?)
@@ -59,7 +59,7 @@ package enum RadioCommand: Sendable, Equatable {
   case read(RadioLink, handle: Int)
   /// Writes a characteristic or a descriptor; the answer is `written`.
   case write(RadioLink, handle: Int, [UInt8])
-  /// Writes a characteristic, which the device doesn't answer; `sent` tells that it is on the way.
+  /// Writes a characteristic without a response of the device; `sent` reports that the value is on its way.
   case writeCommand(RadioLink, handle: Int, [UInt8])
   /// Has the device send a characteristic's value, or no longer; the answer is `notifying`.
   case notify(RadioLink, handle: Int, Bool)
@@ -71,7 +71,7 @@ package enum RadioCommand: Sendable, Equatable {
 
 /// What is searched for.
 package struct RadioSearch: Sendable, Equatable {
-  /// Only devices that tell one of these services; nil for all.
+  /// Only devices that advertise one of these services; nil for all.
   package var services: [BluetoothUUID]?
   /// Whether each advertisement is wanted.
   package var wantsAll: Bool
@@ -80,7 +80,7 @@ package struct RadioSearch: Sendable, Equatable {
     (self.services, self.wantsAll) = (services, wantsAll)
   }
 
-  /// Whether a device that tells these services is searched for.
+  /// Whether the search includes a device that advertises these services.
   package func fits(_ told: some Collection<BluetoothUUID>) -> Bool {
     services.map { wanted in told.contains(where: wanted.contains) } ?? true
   }
@@ -91,12 +91,12 @@ package enum RadioState: Sendable, Equatable {
   case resetting, unsupported, unauthorized, off, on
 }
 
-/// What has happened. The answers about a connection have its number; after `ended` nothing of it is told.
+/// An event of a radio. Events of a connection have its number; there are none after `ended`.
 package enum RadioEvent: Sendable, Equatable {
   /// Whether the radio can be used. With every state but `on` all connections and the search have ended, without a word of
   /// their own.
   case state(RadioState)
-  /// A device was heard.
+  /// A device was received.
   case found(RadioAdvertisement)
   /// A device has another name.
   case named(RadioPeer, String?)
@@ -124,7 +124,7 @@ package enum RadioEvent: Sendable, Equatable {
   case strength(RadioLink, Result<Int, RadioFailure>)
 }
 
-/// What a device tells everybody.
+/// The data that a device advertises.
 package struct RadioAdvertisement: Sendable, Equatable {
   package var peer: RadioPeer
   package var name: String?

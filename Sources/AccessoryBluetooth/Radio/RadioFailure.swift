@@ -6,9 +6,9 @@ package enum RadioFailure: Error, Sendable, Equatable {
   case refused(UInt8)
   /// The connection couldn't be made.
   case connectionFailed
-  /// The connection is over: the device has ended it, or nobody knows why.
+  /// The connection is over: the device has ended it, or the reason is unknown.
   case disconnected
-  /// The connection is over: the device was heard no more.
+  /// The connection is over: the device isn't received any more.
   case lost
   /// There is no such connection.
   case notConnected

@@ -4,7 +4,7 @@ import AccessoryCore
 
 /// A service of a connected device with everything in it.
 package struct RadioService: Sendable, Equatable {
-  /// Where it is among the attributes of the device.
+  /// Its place among the attributes of the device.
   package var handle: Int
   package var uuid: BluetoothUUID
   package var isPrimary: Bool

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// Which radio is used by who begins now.
+/// The radio for new sessions.
 package enum Radios {
   /// The radio of a task's tests.
   @TaskLocal package static var ofTask: (any Radio)?

@@ -14,7 +14,7 @@ final class Attachment {
   var machine: AttachmentMachine { didSet { roster?.stateChanged(of: self) } }
   /// The timer for the machine's deadline.
   var timer = DeadlineTimer()
-  /// Its position in lists.
+  /// The roster that contains it.
   weak var roster: AttachmentRoster?
   var contact: Contact {
     didSet {
