@@ -26,7 +26,7 @@ enum LocalFile {
       }
       rest = rest.dropFirst(count)
     }
-    // Unlike rename(2), link(2) fails if a file has appeared at `path` meanwhile.
+    // Unlike rename(2), link(2) fails if a file has appeared at `path` in the meantime.
     let isThere = replacing ? rename(temporary, path) == 0 : link(temporary, path) == 0
     let failure = errno
     if !replacing || !isThere { unlink(temporary) }

@@ -84,7 +84,7 @@ struct RecordingFile: Sendable {
   }
 
   /// Decodes a recording and calls `show` with each entry. `began` is when the entry's trace began, in seconds since
-  /// 1970, UTC, where the recording contains it. `framing` replaces the one that the recording names. Throws `badData`
+  /// 1970, UTC, if the recording contains it. `framing` replaces the one that the recording names. Throws `badData`
   /// with the invalid line.
   static func decode(
     _ path: String, as framing: TraceFraming? = nil, into capture: CaptureFile? = nil,

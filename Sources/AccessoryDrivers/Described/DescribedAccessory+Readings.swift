@@ -68,8 +68,8 @@ extension DescribedAccessory {
     return AccessoryValue.all(described: reported, derived: derived)
   }
 
-  /// The messages that the accessory sends by itself. A message with battery fields gives the battery, else its values.
-  /// One with status fields gives the status, too, where that isn't the same as before.
+  /// The messages that the accessory sends by itself. A message with battery fields gives the battery, any other its
+  /// values. A message with status fields also gives the status, if that has changed.
   public func news() -> EventStream<AccessoryNews> {
     let (latestValues, clock, description, unit) = (latestValues, clock, description, unit)
     let lastStatus = Locked<AccessoryStatus?>(nil)
@@ -99,8 +99,8 @@ extension DescribedAccessory {
 
   // MARK: - Requests
 
-  /// Makes the plan's requests whose replies have a wanted field, in the plan's order. Where there are none, or the
-  /// field is still unknown, waits for messages that the accessory sends by itself.
+  /// Makes the plan's requests whose replies have a wanted field, in the plan's order. If there are none, or the field
+  /// is still unknown, waits for messages that the accessory sends by itself.
   private func refresh(_ isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     let wanted = description.sources(of: isWanted)
     var asked: Set<Int> = []
@@ -129,9 +129,9 @@ extension DescribedAccessory {
   /// What the last reading of messages that the accessory sends by itself lacks; nil where nothing is known to be missing.
   public var missing: String? { shortfall.withLock { $0 } }
 
-  /// Waits until the accessory has sent a whole round of its messages or, where the description says nothing of rounds,
-  /// until a wanted value is known; and at most until the timeout. Returns normally when other values are known by then:
-  /// the accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
+  /// Waits until the accessory has sent a whole round of its messages or, if the description has no rounds, until a
+  /// wanted value is known; at most until the timeout. Returns normally when other values are known by then: the
+  /// accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
   private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     guard description.messages.contains(where: \.isPushed) else { return }
     let (latestValues, clock, round) = (latestValues, clock, description.plan.round)

@@ -7,8 +7,8 @@ import AccessoryProtocols
 
 // What is done once, when an accessory is opened.
 extension DescribedAccessory {
-  /// Carries out the plan's start, and checks that the accessory speaks this protocol. `line` is its serial line, if it
-  /// has one. Throws `unsupported` when a reply isn't as expected.
+  /// Performs the plan's start, and checks that the accessory uses this protocol. `line` is its serial line, if it has
+  /// one. Throws `unsupported` when a reply isn't as expected.
   func begin(_ line: (any LineControl)?) async throws(AccessoryError) {
     for step in description.plan.start {
       switch step {

@@ -68,9 +68,10 @@ public final class DescribedAccessory: LinkedAccessory {
 
   deinit { follower?.cancel() }
 
-  /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on, and closes it if
-  /// this fails. As far as the description says so, this wakes the accessory, makes the requests of the plan's start, and checks that
-  /// the accessory speaks this protocol. `unit` is its unit number on the line; nil means the description's default.
+  /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on, and
+  /// closes it if this fails. If the description says so, this wakes the accessory, makes the requests of the plan's
+  /// start, and checks that the accessory uses this protocol. `unit` is its unit number on the line; nil means the
+  /// description's default.
   ///
   /// Throws `timedOut` when there is no answer, `unsupported` when an answer isn't that of an accessory with this protocol,
   /// `disconnected`, `refused`, and `misconfigured` when the description's frames or the unit aren't possible.

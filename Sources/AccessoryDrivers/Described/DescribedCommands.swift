@@ -15,7 +15,7 @@ extension ProtocolDescription {
     }
   }
 
-  /// The values that a request sets. Hidden ones are left out: nobody knows them by name.
+  /// The values that a request sets, without hidden ones.
   private func settings(of request: Request) -> [CommandDescription.Setting] {
     guard !request.sets.isEmpty else { return [] }
     let hidden = Set(messages.flatMap(\.fields).filter(\.isHidden).map(\.name))

@@ -28,7 +28,7 @@ extension Driver {
 }
 
 extension ProtocolDescription {
-  /// For each message, the parts of the accessory's state that it tells, directly or by derivation.
+  /// For each message, the parts of the accessory's state that it reports, directly or by derivation.
   var partsOfMessages: [Set<AccessoryPoll.Part>] {
     let wanted: [(AccessoryPoll.Part, (String) -> Bool)] = [
       (.status, DescribedPart.isStatus), (.battery, DescribedPart.isBattery), (.values, DescribedPart.isValue),

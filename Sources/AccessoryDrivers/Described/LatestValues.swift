@@ -19,7 +19,7 @@ struct LatestValues: Sendable {
   private(set) var impossibleValues: UInt64 = 0
   /// When the last pushed message of each kind arrived, and how long after the one before it.
   private var arrivals: [Int: (time: MonotonicTime, period: Duration?)] = [:]
-  /// The parts of the accessory's state that each message tells, and when each part was told last.
+  /// The parts of the accessory's state that each message reports, and the time of the last report of each part.
   private let partsOfMessages: [Set<AccessoryPoll.Part>]
   private(set) var toldTimes: [AccessoryPoll.Part: MonotonicTime] = [:]
   /// When the last round of pushed messages began, and when the last whole one ended.
@@ -95,7 +95,7 @@ struct LatestValues: Sendable {
   }
 }
 
-/// A `LatestValues` behind a lock, with those who wait for its next change.
+/// A `LatestValues` behind a lock, with the tasks that wait for its next change.
 final class SharedLatestValues: Sendable {
   private struct State: Sendable {
     var latest: LatestValues
@@ -109,7 +109,7 @@ final class SharedLatestValues: Sendable {
 
   init(_ description: ProtocolDescription) { state = Locked(State(latest: LatestValues(description))) }
 
-  /// Stores the values of a message, and wakes those who wait.
+  /// Stores the values of a message, and wakes waiting tasks.
   func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
     let waiting = state.withLock { state in
       state.latest.take(message, at: time, isFirst: isFirst)

@@ -22,8 +22,8 @@ public protocol Accessory: Sendable {
   func readBattery() async throws(AccessoryError) -> Read<BatteryReading>
   /// Asks for its status, and says how old the answer is.
   func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus>
-  /// Asks for all its current values, and says how old the answer is. Each value has an age of its own, if it wasn't read
-  /// just now.
+  /// Requests all its current values, and returns them with the age of the answer. A value that wasn't just read has
+  /// its own age.
   func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]>
   /// Asks for its battery. Returns the reading and the news from then on, as `news` does. If the protocol allows it, no
   /// news is older than the reading.
@@ -42,9 +42,9 @@ public protocol Accessory: Sendable {
   /// What the last reading lacks, because the accessory didn't send it in time: a sentence without its period. Nil where
   /// nothing is known to be missing.
   var missing: String? { get }
-  /// When the accessory told this part of its state last, by itself or when it was asked, also where nothing changed; on
-  /// the clock that goes on while the machine sleeps (`TimerClock.bootTime`). Nil where that isn't known: then answers are
-  /// as new as the time at which they came.
+  /// When the accessory last reported this part of its state, by itself or on request, even without a change; on the
+  /// clock that also runs while the machine sleeps (`TimerClock.bootTime`). Nil if unknown: then answers are as new as
+  /// their arrival.
   func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime?
   /// Sends a raw request with the command's number, and returns the payload of the reply. Throws `unsupported` when the
   /// protocol has no such requests.
@@ -66,7 +66,7 @@ public protocol Accessory: Sendable {
 }
 
 extension Accessory {
-  /// The default, for accessories that are asked for each reading: nil.
+  /// The default: nil, for accessories that report only on request.
   public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { nil }
 
   /// The default, for protocols without an identity: an empty one.

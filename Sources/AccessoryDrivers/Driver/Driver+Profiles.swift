@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension Driver {
-  /// The same driver, with the profiles that come with it. They are read when they are asked for.
+  /// The same driver with its built-in profiles, which are read at their first use.
   package func shipping(_ profiles: @escaping @Sendable () -> [Profile]) -> Driver {
     var driver = self
     driver.shippedProfiles = profiles

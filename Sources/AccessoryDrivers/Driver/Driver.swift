@@ -14,8 +14,8 @@ public struct Driver: Sendable {
   public let summary: String
   /// The commands that its accessories have.
   public let commands: [CommandDescription]
-  /// The type of its accessories, which tells before one is opened what they can do that not all accessories can; nil
-  /// when that is known only of an open one.
+  /// The type of its accessories, which shows their additional abilities before one is opened; nil if these are known
+  /// only for an open accessory.
   public let accessoryType: (any Accessory.Type)?
   /// The polls that the service repeats while it holds an accessory. Profiles can change their intervals.
   public let polls: [AccessoryPoll]
@@ -23,7 +23,8 @@ public struct Driver: Sendable {
   public let freshness: Duration?
   /// The parts of their state that the accessories send repeatedly by themselves, if `freshness` isn't nil.
   package var repeatedParts = Set(AccessoryPoll.Part.allCases)
-  /// Whether the accessories tell this part of their state only by themselves: to ask for it is to wait for them.
+  /// Whether the accessories report this part of their state only by themselves. A request for it then waits for the
+  /// next report.
   package func onlyTells(_ part: AccessoryPoll.Part) -> Bool {
     freshness != nil && repeatedParts.contains(part) && !polls.contains { $0.parts.contains(part) }
   }
@@ -41,7 +42,7 @@ public struct Driver: Sendable {
   public internal(set) var numbering = ReplayNumbering.none
   /// Makes the probes by which `identify` finds its accessories; nil when it can't find them.
   var probe: Probe?
-  /// Where the probe has its turns in the order of `identify`.
+  /// The probe's places in the order of `identify`.
   var probePlaces: [ProbePlace] = []
   /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
   /// permissions that `WriteRules` describes.
@@ -111,7 +112,7 @@ public struct Driver: Sendable {
     self.make = make
   }
 
-  /// A driver that doesn't say what raw bytes can do: they are guarded, whatever `hasWrites` is.
+  /// A driver without a declaration for raw bytes: they are guarded, whatever `hasWrites` is.
   @available(*, deprecated, message: "say what raw bytes can do to the accessory: rawBytes: .guarded or .harmless")
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [],
@@ -173,9 +174,8 @@ public struct Driver: Sendable {
     }
   }
 
-  /// Makes the exchange that must precede the protocol, before another program speaks the protocol over `session`. Some accessories
-  /// must be greeted on the network, for example.
-  /// Throws `timedOut`, `badData`, `disconnected`.
+  /// Makes the exchange that must precede the protocol, before another program uses `session`. On the network, for
+  /// example, some accessories require a greeting. Throws `timedOut`, `badData`, `disconnected`.
   public func greet(
     over session: AccessorySession, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) {

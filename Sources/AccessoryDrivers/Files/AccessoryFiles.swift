@@ -84,7 +84,7 @@ public protocol FileTransfer: Sendable {
   /// The CRC-32 of the file that the accessory has compared; nil when it compares none.
   var crc32: UInt32? { get }
 
-  /// Transfers the missing bytes. After an error it can be called again, also with an accessory that was opened anew,
+  /// Transfers the missing bytes. After an error it can be called again, also with an accessory that was opened again,
   /// unless the error was `cancelled`: then the accessory's part of the file was removed as far as possible.
   ///
   /// Throws `refused`, `disconnected`, `badData`, what the source or the sink throws, `misconfigured` when the file is

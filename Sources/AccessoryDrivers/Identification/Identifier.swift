@@ -33,7 +33,7 @@ public struct Identifier {
   /// How long a step's other kinds may take to answer after the first has answered.
   private static let others = Duration.milliseconds(300)
 
-  /// Carries out `plan` over `session`. Nothing else may read from the session meanwhile; it stays open. `tell` is
+  /// Performs `plan` over `session`. Nothing else may read from the session in the meantime; it stays open. `tell` is
   /// called between the steps, and must not block.
   ///
   /// Throws the error that ended the session, `cancelled` when the task is cancelled, and what changing the line

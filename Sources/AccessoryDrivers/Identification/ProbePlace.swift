@@ -18,7 +18,7 @@ package struct ProbePlace: Sendable, Hashable {
   let disturbance: Disturbance
   let form: String?
 
-  /// A place at a baud rate. `form` names the form of the request, where the driver has more than one.
+  /// A place at a baud rate. `form` names the form of the request, if the driver has more than one.
   package init(_ rate: UInt32, _ disturbance: Disturbance, form: String? = nil) {
     (self.rate, self.disturbance, self.form) = (rate, disturbance, form)
   }

@@ -13,8 +13,8 @@ import AccessoryLink
 ///     let accessory = try await opener.accessory()
 ///
 /// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing, and without a
-/// driver `accessory()` throws before it opens the device. Bluetooth Low Energy devices tell their battery and their maker in a
-/// way that all of them share: without a driver, `accessory()` asks them for that.
+/// driver `accessory()` throws before it opens the device. Bluetooth Low Energy devices have standard services for
+/// their battery and their maker: without a driver, `accessory()` reads these.
 ///
 /// Commands that change the accessory, and raw bytes that may, need `asksToWrite` and a profile that allows writes; see
 /// `WriteRules`.
@@ -156,9 +156,9 @@ public struct DeviceOpener: Sendable {
     }
   }
 
-  /// The same with the driver that reads what any Bluetooth Low Energy device tells about itself, for one whose protocol isn't known.
-  /// Nil for all others: where a driver is known, where a profile says that the device is a stream of bytes, and where the caller has
-  /// named characteristics for bytes.
+  /// The same with the driver for the standard services of Bluetooth Low Energy devices, for a device whose protocol
+  /// isn't known. Nil if a driver is known, if a profile says that the device is a stream of bytes, or if the caller
+  /// has named characteristics for bytes.
   package var general: DeviceOpener? {
     guard driver == nil, profile == nil, device.driver == nil, device.unit == nil, case .ble = device.address,
       settings.gatt == GATTSettings()

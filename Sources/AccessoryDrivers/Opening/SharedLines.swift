@@ -41,7 +41,7 @@ public actor SharedLines {
     while true {
       switch slots[address] {
       case nil:
-        // A task of its own, so that cancelling one caller doesn't stop the opening for others that wait for it.
+        // Uses a separate task, so that cancelling one caller doesn't stop the opening for others.
         slots[address] = .opening(
           Task {
             do throws(AccessoryError) { return .success(try await open()) } catch { return .failure(error) }

@@ -6,13 +6,13 @@ import AccessoryDiscovery
 
 /// The part of a rule that matches devices on the air. All properties that aren't nil must match.
 ///
-/// Only the address is a device's own; names, services and manufacturers can be told by anybody.
+/// Only the address identifies a device: any device can advertise any name, service and manufacturer.
 public struct BluetoothRule: Sendable, Hashable {
   /// The address.
   public var address: BluetoothAddress?
-  /// The name that the user gave the device, or the one that it tells.
+  /// The name that the user gave the device, or the one that it advertises.
   public var name: TextPattern?
-  /// A service that it tells.
+  /// A service that it advertises.
   public var service: BluetoothUUID?
   /// The number of a company whose data it sends.
   public var manufacturer: UInt16?

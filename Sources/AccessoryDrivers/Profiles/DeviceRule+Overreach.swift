@@ -13,7 +13,7 @@ extension DeviceRule {
         "this rule matches too many kinds of devices: add usb vendor and product, a serial, a name, "
         + "or a by_id pattern"
     }
-    // A path is specific: the user wants whatever is plugged in there.
+    // A path is specific: the user wants any device that is plugged in there.
     if path != nil { return nil }
     for (chip, examples) in GenericChip.withExamples where goesByNumbers(of: chip) || examples.contains(where: fits) {
       return
@@ -29,7 +29,7 @@ extension DeviceRule {
       || [name, manufacturer, model, serialNumber, byID].contains { $0.map { !$0.isAnything } ?? false }
   }
 
-  /// Whether the rule matches this chip's ids, and nothing else in it tells the chip's devices apart.
+  /// Whether the rule matches this chip's ids, and has nothing else that distinguishes devices with this chip.
   private func goesByNumbers(of chip: GenericChip) -> Bool {
     driver == nil && usbVendor == chip.vendor && (usbProduct ?? chip.product) == chip.product
       && [name, serialNumber, byID].allSatisfy { $0.map(\.isAnything) ?? true }

@@ -27,7 +27,8 @@ public struct DeviceRule: Sendable, Hashable {
   public var serialNumber: TextPattern?
   /// The name of a link to its terminal in /dev/serial/by-id.
   public var byID: TextPattern?
-  /// The path of the device's terminal, or of a link to it, such as one in /dev/serial/by-path. Matches whatever is plugged in there.
+  /// The path of the device's terminal, or of a link to it, such as one in /dev/serial/by-path. Matches any device that
+  /// is plugged in there.
   public var path: String?
   /// What a device on the air must be like. A rule without it matches no device on the air, and one with it no other device.
   public var bluetooth: BluetoothRule?
@@ -56,7 +57,7 @@ public struct DeviceRule: Sendable, Hashable {
     if let bluetooth {
       guard bluetooth.fits(device) else { return false }
     } else if device.bluetooth != nil {
-      // What is on the air tells names as it likes.
+      // A Bluetooth device can advertise any name.
       return false
     }
     return fits(driver, device.driver) && fits(usbVendor, device.usb?.vendorID)

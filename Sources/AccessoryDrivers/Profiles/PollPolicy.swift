@@ -18,7 +18,7 @@ public struct PollPolicy: Sendable, Hashable {
   /// The intervals of single polls by name. They take precedence over `all`.
   public var named: [String: Interval] = [:]
   /// Whether an accessory that stops answering polls may sleep: it isn't polled again until it sends something, answers
-  /// a client's request, or is opened anew. The default is `false`.
+  /// a client's request, or is opened again. The default is `false`.
   public var letsSleep = false
 
   /// The driver's own intervals, with polling even when the accessory doesn't answer.

@@ -17,8 +17,8 @@ public struct TransportSettings: Sendable, Hashable {
   public var bluetoothAdapter: BluetoothAdapterName?
   /// The characteristics that are used when the transport is Bluetooth Low Energy.
   public var gatt = GATTSettings()
-  /// The channel, 1…30, that is used when the transport is a serial port of Bluetooth Classic and the address names none; nil
-  /// means the one that the device tells.
+  /// The channel, 1…30, of a Bluetooth Classic serial port whose address names none; nil means the one that the device
+  /// advertises.
   public var rfcommChannel: UInt8?
 
   /// The default settings: a terminal with 115,200 baud, and endpoints found from the descriptors.

@@ -32,7 +32,7 @@ package struct CommandPermission: Sendable, Hashable {
 
     package init(_ count: Int, every interval: Duration) { (self.count, self.interval) = (count, interval) }
 
-    /// Without a setting: enough for a person who presses buttons, and too slow for a loop that runs wild.
+    /// The default: enough for a person who presses buttons, and a limit for a faulty loop.
     package static let standard = Rate(5, every: .seconds(10))
 
     /// The rate as it is written in a file: "5 every 10s".

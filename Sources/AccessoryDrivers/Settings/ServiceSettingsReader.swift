@@ -21,7 +21,7 @@ struct ServiceSettingsReader: ValueReader {
   private let drivers: DriverLibrary
   private let profiles: [Profile]
 
-  /// Reads a YAML text of up to 64 KiB. `file` is its name in the problems, of which up to 20 are thrown at a time.
+  /// Reads a YAML text of up to 64 KiB. `file` is its name in the problems. Throws at most 20 problems at a time.
   static func read(
     _ bytes: [UInt8], file: String, drivers: DriverLibrary, profiles: [Profile]
   ) throws(ProfileProblems) -> ServiceSettings {
@@ -142,7 +142,7 @@ struct ServiceSettingsReader: ValueReader {
     }
   }
 
-  /// Reads one of these names, of which there may be hundreds.
+  /// Reads one of these names; there may be hundreds.
   private mutating func known(_ node: YAMLNode, _ what: String, _ names: [String]) -> String? {
     guard let name = text(node, "\(what)'s name", limit: 255) else { return nil }
     if names.contains(name) { return name }

@@ -9,7 +9,7 @@ import AccessoryDiscovery
 /// profile, and that the caller asks for it. Raw bytes may be sent without these only if all drivers that the device may
 /// belong to say that they are harmless.
 public struct WriteRules: Sendable {
-  /// A protocol that the device may speak.
+  /// A protocol that the device may use.
   private struct Kind: Sendable {
     let driver: Driver
     let profile: Profile?
@@ -53,7 +53,7 @@ public struct WriteRules: Sendable {
     if let refusal = refusalOfBytes(isAsked: isAsked) { throw refusal }
   }
 
-  /// The error that `checkBytes` throws; nil if it throws none. `asking` says how whoever is refused asks for permission.
+  /// The error that `checkBytes` throws; nil if it throws none. `asking` is the instruction for getting permission.
   package func refusalOfBytes(isAsked: Bool, asking: String = Self.asking) -> AccessoryError? {
     guard let kind = kinds.first, let advice = adviceForBytes(isAsked: isAsked, asking: asking) else { return nil }
     return refusal("raw bytes may change something in \(label), which speaks \(kind.driver.name)", advice)

@@ -62,7 +62,7 @@ final class ConnectSession: Sendable {
       continuation.finish()
       return first
     }
-    // In a task of its own, since a cancelled task can't send.
+    // Use a separate task, because a cancelled task can't send.
     if outcome == nil { await Task { [self] in try? await central.disconnect(from: address) }.value }
     if let outcome { throw outcome }
   }
@@ -135,7 +135,7 @@ final class ConnectSession: Sendable {
           isAmidLine.withLock { $0 = bytes.last != UInt8(ascii: "\n") }
         }
       case .connected(_, let isAgain):
-        // The quiet period starts at the connection, whatever was received before.
+        // The quiet period starts at the connection, not at bytes received before.
         lastArrival.withLock { $0 = IOThread.shared.now }
         let leave = input.isTerminal && !isAgain ? "; Ctrl-] ends it" : ""
         note(isAgain ? "connected_again" : "connected", "connected\(isAgain ? " again" : "") to \(address)\(leave)")

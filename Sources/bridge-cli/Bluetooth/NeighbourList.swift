@@ -88,7 +88,7 @@ final class NeighbourList: Sendable {
     return lines.map { TextCut.text($0, columns: columns) }
   }
 
-  /// The text with spaces before it, or, where `width` is negative, behind it.
+  /// The text with spaces before it, or after it if `width` is negative.
   private static func pad(_ text: String, _ width: Int) -> String {
     let spaces = String(repeating: " ", count: max(0, Int(width.magnitude) - TextWidth.of(text)))
     return width < 0 ? text + spaces : spaces + text

@@ -5,8 +5,8 @@ import AccessorySharing
 import CommandOutput
 
 /// Prints what happens at a bridge. For people, addresses to connect to go to standard output and the rest to standard
-/// error; with `--json` everything goes to standard output. While events aren't read, the bridge goes on: some are kept, and others
-/// dropped.
+/// error; with `--json` everything goes to standard output. Unread events don't stop the bridge: some are kept, and
+/// others dropped.
 final class BridgeView: Sendable {
   private let json: Bool
   private let hasStreams: Bool

@@ -17,7 +17,7 @@ enum AllBatteries {
     var error: AccessoryError?
   }
 
-  /// How many accessories are asked at the same time.
+  /// The number of accessories that are asked at the same time.
   private static let width = 8
 
   /// Asks all accessories, in the order of `list`. An accessory without a battery is left out.

@@ -13,11 +13,11 @@ struct CheckedFile: Sendable {
   var name: String?
   /// What the file contains: "profile", "protocol", "a share".
   var what = "profile"
-  /// The protocol that the file describes, where it describes one.
+  /// The protocol that the file describes, if any.
   var described: DescribedProtocol?
-  /// The number of examples in the description, all of which are run.
+  /// The number of examples in the description. All are run.
   var exampleCount = 0
-  /// What is good about a file without problems, where `what` and `name` don't say it.
+  /// The result for a file without problems, if `what` and `name` don't say it.
   var praise: String?
   var problems: [ProfileProblem] = []
   /// What isn't wrong in a description, and worth saying: old keys with their new spelling, values that can't be sent.

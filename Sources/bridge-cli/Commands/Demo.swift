@@ -27,7 +27,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let stage = Stage(json: output.json)
-    // In a folder of its own no service sees the accessory, which would attach it before the demo can open it.
+    // Use a separate folder. Otherwise a service could attach the accessory before the demo opens it.
     let folder = try UserDirectory.path() + "/demo-\(getpid())"
     try UserDirectory.make(folder)
     defer { rmdir(folder) }

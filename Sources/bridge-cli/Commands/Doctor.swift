@@ -64,7 +64,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     return reports + (bluetooth.map { [DoctorView.Patient($0)] } ?? [])
   }
 
-  /// `held`: the accessories at this device that services hold or wait for.
+  /// `held`: the accessories at this device that services have open or wait for.
   private static func report(on device: Device, _ held: [ServiceEntry]) -> DoctorView.Patient {
     let holder = held.first { [.opening, .attached, .lent].contains($0.accessory.state) }
     var report = DeviceDoctor.report(on: device, heldBy: holder.map(text))

@@ -45,7 +45,7 @@ struct DryRun {
     KnownDrivers.driver(named: driver).flatMap { $0.previewRemark.isEmpty ? nil : $0.previewRemark }
   }
 
-  /// The meaning of a frame, where the driver's frames can be decoded.
+  /// The meaning of a frame, if the driver's frames can be decoded.
   private func text(of bytes: [UInt8]) -> String {
     guard var reader = TraceFraming(driver: driver).reader else { return "" }
     let reads = reader.decode(bytes, .toDevice) + reader.idle(.toDevice) + reader.expire(.toDevice)

@@ -15,8 +15,8 @@ struct TransferOptions: ParsableArguments {
     help: .value("time", "How long to wait after an unplug; default: the profile's."), transform: TimeArgument.read)
   var patience: TimeArgument?
 
-  /// Transfers a file with the transfer that `make` creates, and shows the progress. When the accessory is unplugged
-  /// meanwhile, it is opened again as soon as it is back, and the transfer is resumed.
+  /// Transfers a file with the transfer that `make` creates, and shows the progress. If the accessory is unplugged
+  /// during the transfer, it is opened again as soon as it is back, and the transfer is resumed.
   func carry(
     _ command: some FileCommand, make: (any AccessoryFiles) throws -> any FileTransfer
   ) async throws -> TransferReport {

@@ -105,8 +105,8 @@ struct List: AsyncParsableCommand, JSONCommand {
       guard device.unit == nil, let units = units[device.address] else { return [device] }
       return units.compactMap(\.unit).sorted().map { device.onLine(unit: $0) }
     }
-    // No system reports what somebody has named: a place on the network, a socket. What is on the air may not be heard by this
-    // user, or now.
+    // The system doesn't report devices that a user has named: a place on the network, a socket. A Bluetooth device may
+    // be invisible to this user, or out of reach now.
     for one in all where one.isHeld && [.named, .bluetooth].contains(one.device.source) {
       if !devices.contains(where: { $0.isSame(as: one.device) }) { devices.append(one.device) }
     }

@@ -30,7 +30,7 @@ struct NamedRequest {
     self.settings = settings
   }
 
-  /// Whether some driver has the first command. Where none has, the accessory's own driver reports its commands in the
+  /// Whether any driver has the first command. If none has, the accessory's own driver reports its commands in the
   /// error.
   var isKnown: Bool { drivers.contains { driver in driver.commands.contains { $0.name == words.first } } }
 

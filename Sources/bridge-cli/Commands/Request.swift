@@ -124,9 +124,8 @@ struct Request: SendingCommand {
     }
   }
 
-  /// The words as a command of the accessory's own driver, where that takes no requests by number and has a command
-  /// of this name.
-  /// `status`, for example, exists in several drivers.
+  /// The words as a command of the accessory's own driver, if that accepts no requests by number and has a command of
+  /// this name. `status`, for example, exists in several drivers.
   private func named(_ parts: Parts, _ driver: Driver?, _ commands: [CommandDescription]) -> NamedRequest? {
     let name = Self.form.name(parts.number)
     guard parts.mayBeAName, driver?.requests == nil, commands.contains(where: { $0.name == name }) else {

@@ -27,7 +27,7 @@ enum SimulatedKinds {
     table.lines(columns: Output.columns).forEach(Output.line)
   }
 
-  /// "an accessory that speaks AF1": a command's abstract without its verb and what can be chosen.
+  /// A command's abstract without its verb and its options: "an accessory that speaks AF1".
   private static func about(_ abstract: String) -> String {
     let verb = abstract.hasPrefix("Simulates ") ? "Simulates " : ""
     let text = abstract.dropFirst(verb.count)

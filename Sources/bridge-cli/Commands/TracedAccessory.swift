@@ -20,7 +20,7 @@ struct TracedAccessory: Followed {
       let live = try LiveTrace(
         view: command.view(capture), silence: trace.silence, framing: TraceFraming(driver: found.driverName),
         began: began, record: command.record, capture: capture, name: trace.name)
-      // Whoever says --listen knows.
+      // With --listen the user knows that nothing is sent.
       if !command.asks, !command.listen, let remark = trace.remark { Output.note(remark) }
       return TracedAccessory(trace: trace, live: live)
     } catch {

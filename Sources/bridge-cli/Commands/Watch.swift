@@ -84,7 +84,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       await batteries?.take(event, of: place)
     }
     hooks.trouble = { error in
-      // A service that is absent is waited for, and nothing is told.
+      // Waits for an absent service without a message.
       guard error.kind == .busy else { return }
       Output.note("events of a service are missing: \(SafeText.escape(error.message, limit: 500))")
     }

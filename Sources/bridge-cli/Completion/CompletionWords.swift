@@ -6,7 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import ArgumentParser
 
-/// The words that a shell offers while a command is typed: names that exist at that moment. Where none fits, the shell
+/// The words that a shell offers while a command is typed: names that exist at that moment. If none matches, the shell
 /// offers files (`CompletionScript`).
 enum CompletionWords {
   /// Names of accessories.

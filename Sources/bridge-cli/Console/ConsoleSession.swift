@@ -49,7 +49,7 @@ final class ConsoleSession {
   /// The last queued work on the serial line, and the number of works that haven't ended.
   var lineWork: Task<Void, Never>?
   var lineWorkCount = 0
-  /// The input line for a baud rate; nil while no rate is asked for.
+  /// The input line for a baud rate; nil while the console doesn't ask for one.
   var baudEditor: LineEditor?
 
   /// Ctrl-] ends the console; Ctrl-T precedes a key that changes a setting.

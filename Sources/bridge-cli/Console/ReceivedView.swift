@@ -70,7 +70,7 @@ struct ReceivedView {
     entries.filter { $0.direction == .fromDevice }.map { .line(trace.line($0)) }
   }
 
-  /// After how much silence `silent` is to be called; nil when no bytes are held back.
+  /// The silence after which to call `silent`; nil when no bytes are held back.
   var silenceTimeout: Duration? {
     switch view {
     case .text: text.isPending ? silence : nil

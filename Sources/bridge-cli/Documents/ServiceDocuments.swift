@@ -3,7 +3,7 @@
 import AccessoryControl
 import CommandOutput
 
-/// Where a service answers: this process, or a service that is running already.
+/// The sockets of a service: this process, or one that is running already.
 struct ServingDocument: Encodable {
   enum Event: String, Encodable {
     case serving

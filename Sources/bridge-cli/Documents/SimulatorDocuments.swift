@@ -17,7 +17,7 @@ struct SimulatorDocument: Encodable {
   /// The text, bytes or number of the event.
   let text, hex: String?
   let number: Int?
-  /// The unit on the line, where there are several.
+  /// The unit, if there are several on the line.
   let unit: Int?
   let line: Line?
   let file: File?

@@ -17,7 +17,7 @@ struct ReachableFiles: Sendable {
 struct TransferReport: Sendable {
   let device: DeviceDocument
   let resumptions: Int
-  /// The MD5 that the accessory reports, where the caller is to compare it.
+  /// The MD5 from the accessory, if the caller must compare it.
   let md5: String?
   /// The CRC-32 that the accessory has verified.
   let crc32: UInt32?

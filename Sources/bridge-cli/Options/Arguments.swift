@@ -6,7 +6,7 @@ import AccessorySimulator
 import ArgumentParser
 import FamilyAF1
 
-/// An argument with a syntax of its own. An error message names the syntax.
+/// An argument with a special syntax, which its error message names.
 protocol FormArgument {
   /// The syntax, for error messages: "a time with its unit, like 200ms".
   static var form: String { get }

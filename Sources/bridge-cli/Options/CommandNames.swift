@@ -30,7 +30,7 @@ enum CommandNames {
     }
   }
 
-  /// The command whose help is asked for: the last command named on the command line.
+  /// The command whose help is requested: the last one on the command line.
   static func command(_ arguments: [String] = OldSpellings.words) -> any ParsableCommand.Type {
     var command: any ParsableCommand.Type = BridgeCLI.self
     for word in arguments.first == "help" ? arguments[1...] : arguments[...] {

@@ -51,7 +51,7 @@ struct HistoryOptions: ParsableArguments {
   }
 }
 
-/// A time on the command line of which history is shown: "24h", "90m", "1d".
+/// The period of the history on the command line: "24h", "90m", "1d".
 struct HistoryArgument: FormArgument {
   static let form = "a time from 1s to 24h with its unit, like 30m, 1h or 24h"
   let seconds: Double

@@ -6,7 +6,7 @@ import AccessoryDiscovery
 import CommandOutput
 import Glibc
 
-/// Where the command looks for devices.
+/// The places where the command searches for devices.
 enum KnownDevices {
   /// The sources that ACCESSORY_BRIDGE_SOURCES names; simulators, udev and Bluetooth without that variable. Throws `UsageError`
   /// when it names another source.

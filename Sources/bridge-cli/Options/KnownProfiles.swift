@@ -18,8 +18,8 @@ enum KnownProfiles {
     await SetupQueue(label: "profiles").run { ProfileLibrary.load(protocols: KnownDrivers.library.protocols) }
   }
 
-  /// The profile for a device. Where the user names another driver than that profile's, this is the profile with the
-  /// driver's name, or the one of the described protocol, since it has the line settings for that driver. Prints a note
+  /// The profile for a device. If the user names another driver than that profile's, this is the profile with the
+  /// driver's name, or that of the described protocol, because it has the line settings for that driver. Prints a note
   /// when profiles can't be read, since one of them may be meant. Throws `misconfigured` when profiles of different
   /// protocols match equally well, unless the user names the driver.
   static func profile(for device: Device, driver: String? = nil) async throws(AccessoryError) -> Profile? {

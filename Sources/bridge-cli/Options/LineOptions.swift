@@ -13,7 +13,7 @@ struct LineOptions {
   /// How long an absent accessory is waited for; nil for not at all.
   var wait: Duration?
 
-  /// The value of `--driver`, where it is given.
+  /// The value of `--driver`, if given.
   var driver: String? { serial.driver }
 
   /// Whether the user gives an option that replaces a setting of the profile.

@@ -35,9 +35,9 @@ enum NumberedTerminals {
   private static let known = Locked<[String: Identity]>([:])
   private static let capacity = 64
 
-  /// Throws `notFound` if this process has found another terminal with the same number before. A terminal that was found by a link is
-  /// another matter: the link is made anew with each terminal. So is an announcement, but one that still stands when its terminal is
-  /// gone says nothing about the next terminal.
+  /// Throws `notFound` if this process has found another terminal with the same number before. This doesn't apply to a
+  /// terminal found by a link, because the link is created again with each terminal. The same is true for an
+  /// announcement, unless it still exists when its terminal is gone.
   static func check(_ device: Device) async throws(AccessoryError) {
     guard let path = device.address.node, path.hasPrefix("/dev/pts/"), device.link == nil else { return }
     let isAnnounced = device.source == .simulator

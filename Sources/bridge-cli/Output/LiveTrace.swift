@@ -121,7 +121,7 @@ actor LiveTrace {
         continuation.yield(.failure(error))
       }
     }
-    // In a task of its own, since iterating a stream ends when the iterating task is cancelled.
+    // Use a separate task, because iterating a stream ends when the iterating task is cancelled.
     let waiting = Task { await results.first { _ in true } }
     let result = await withTaskCancellationHandler {
       await waiting.value

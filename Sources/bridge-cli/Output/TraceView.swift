@@ -41,7 +41,7 @@ struct TraceView: Sendable {
       let shown = Hex.text(full ? bytes[...] : bytes.prefix(Self.shownBytes))
       return "\(style.dim(padded(time)))  \(arrow)  \(hex(bytes))  \(style.dim("|\(shown)|"))"
     case .frame(let words):
-      // A frame's text is escaped here, whatever a driver has escaped already.
+      // Escape a frame's text here, even if a driver has escaped it already.
       let what = SafeText.escape(words.title, limit: 120)
       let text = SafeText.escape(words.summary, limit: full ? .max : 1_000)
       let title = words.outcome == .whole ? (words.isRefusal ? style.yellow(what) : what) : style.red(what)

@@ -70,7 +70,7 @@ actor EventCommand {
       let how = status > 0 ? "exit status \(status)" : "signal \(-status)"
       Output.note("\(SafeText.escape(words[0])) ended with \(how)")
     }
-    // A command that can't be started takes no slot, so the loop goes on to the next event.
+    // A command that can't be started takes no slot, so the loop continues with the next event.
     while running < Self.runningLimit, !waiting.isEmpty { start(waiting.removeFirst()) }
   }
 

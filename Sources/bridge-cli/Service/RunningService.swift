@@ -21,9 +21,9 @@ struct RunningService: Sendable {
   let sources: [any DeviceSource]
   /// Whether events and the log are printed as JSON.
   let json: Bool
-  /// Whether it holds devices that are named on the command line, beside the service for those that are plugged in.
+  /// Whether it is the second service, for devices that are named on the command line.
   var isForNamed = false
-  /// The configuration's file, where the command line names one.
+  /// The configuration's file, if the command line names one.
   let file: String?
   /// Whether the command line has the limit of attached accessories, which then goes before the configuration's file.
   var hasLimit = false
@@ -33,7 +33,7 @@ struct RunningService: Sendable {
   /// The result of taking the sockets.
   enum Place: Sendable {
     case free(ControlSockets)
-    /// Another service is running: its process ID, where that is known, and its socket's path.
+    /// Another service is running: its process ID, if known, and its socket's path.
     case taken(process: Int32?, path: String)
   }
 
@@ -68,7 +68,7 @@ struct RunningService: Sendable {
     }
   }
 
-  /// The ID of the process that listens at the socket; nil when nobody listens or the ID isn't known.
+  /// The ID of the process that listens at the socket; nil if none listens or the ID isn't known.
   private static func process(at path: String) -> Int32? {
     guard let probe = try? UnixSocket.create() else { return nil }
     defer { Socket.close(probe) }
@@ -101,7 +101,7 @@ struct RunningService: Sendable {
       if !hasLimit, let limit = contents.maximumAttached { configuration.maximumAttached = limit }
       for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
-      // A file that nobody has named doesn't stop the service, which then permits no command.
+      // An error in the default file doesn't stop the service, which then permits no command.
       guard file == nil else { throw AccessoryError(error) }
       for problem in error.problems { log.error("configuration not used: \(problem)") }
     }

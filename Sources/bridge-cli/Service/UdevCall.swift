@@ -38,7 +38,7 @@ enum UdevCall {
     for path in paths { try await client.expect(path) }
   }
 
-  /// Starts the service as a process of its own, which keeps running after the rule has ended.
+  /// Starts the service as a separate process, which keeps running after the rule has ended.
   private static func start(at place: String, expecting path: String) throws {
     if place == ServicePlace.system { mkdir("/run/accessory-bridge", 0o755) }
     let words = ["bridge-cli", "serve", "--socket", place, "--exit-idle", "60s", "--expect", path]

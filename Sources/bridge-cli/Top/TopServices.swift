@@ -19,7 +19,7 @@ enum TopServices {
       case .answers:
         places.append(place)
         isRunning = true
-      // Who may not ask may perhaps read.
+      // A user who may not use the main socket may perhaps use the socket for readings.
       case .forbidden:
         let readings = ServicePlace.readings(beside: place)
         places.append(readings)
@@ -30,7 +30,7 @@ enum TopServices {
     if isRunning { return (places, nil) }
     var options = try ServiceOptions.parse([])
     options.alarms.rules = rules
-    // Here "none" says that no service is to be used; then this one has a place of its own, which nobody else looks at.
+    // "none" means to use no service. This process's own service then has a place that no other program searches.
     if ServicePlace.all().isEmpty {
       options.socket = try UserDirectory.path() + "/top-\(getpid()).socket"
       options.readingsSocket = "none"

@@ -29,7 +29,7 @@ enum AccessoryReturn {
     let names = names.prefix(1) + names.dropFirst().filter { !$0.hasPrefix("/dev/pts/") }
     let arrivals = await ArrivalWatcher(paths: names.flatMap(paths), services: services, clock: clock)
     defer { arrivals.end() }
-    // Nothing tells when something comes back to a network.
+    // No event reports that a device has come back to a network.
     let isTold = !names.contains { DeviceAddress($0).map { $0.node == nil } ?? false }
     var (seen, came) = (0, clock.now)
     while !Task.isCancelled {

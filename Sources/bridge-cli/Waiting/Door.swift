@@ -12,8 +12,8 @@ import CommandOutput
 
 /// The one way from what a user types to an accessory, whether a service has it open or this command opens it.
 enum Door {
-  /// The accessory that `text` names; with `isLine` a line counts as one, whatever accessories are on it. An absent
-  /// accessory is waited for as `line` says.
+  /// The accessory that `text` names; with `isLine` a line counts as one, whatever accessories are on it. `line` says
+  /// whether to wait for an absent accessory.
   ///
   /// Throws `ResolutionError` when the text doesn't name exactly one accessory, and `busy` when the user asks for other
   /// line settings or another driver than those of the service that has it open.
@@ -103,8 +103,8 @@ private struct CommandHost: OpeningHost {
 }
 
 extension Told {
-  /// Notes on standard error what the answer lacks, how old it is, and which program has borrowed the accessory, where one
-  /// has. Notes nothing for a complete answer of now.
+  /// Prints notes on standard error: what the answer lacks, its age, and the program that has borrowed the accessory.
+  /// Prints nothing for a complete, fresh answer.
   func noteAge(_ service: HeldFacts?) {
     if let missing { Output.note("note: \(SafeText.escape(missing, limit: 1_000))") }
     guard let age else { return }

@@ -82,7 +82,8 @@ struct Following {
       Output.note("\(SafeText.escape(opened.device.id)) can't be opened yet: \(SafeText.escape(message, limit: 500))")
     } open: { name in
       let found = try await Door.findNow(name, line, asLine: isLine)
-      // A service may have the accessory and wait for it, too. Unless it has given up, it tells when the accessory is there.
+      // A service may have the accessory and wait for it, too. Unless it has given up, it reports when the accessory is
+      // back.
       guard found.isThere(isNamed: true) else {
         let hasGivenUp = found.service?.accessory.state == .failed
         throw AccessoryError(hasGivenUp ? .disconnected : .notFound, "the service can't reach \(found.device.place)")

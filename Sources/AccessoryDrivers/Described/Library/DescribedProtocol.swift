@@ -11,7 +11,7 @@ public struct DescribedProtocol: Sendable, Hashable {
   public var line: TerminalSettings?
   /// The description's text, indented as part of a profile; nil when it isn't part of one.
   var text: String?
-  /// What `check` says of the description beside errors: old keys with their new spelling, and values that can't be sent.
+  /// Notes that `check` prints in addition to errors: old keys with their new spelling, and values that can't be sent.
   package var notes: [ProfileProblem] = []
 
   /// A protocol, with the settings of its line.

@@ -11,7 +11,7 @@ public struct DescriptionLibrary: Sendable, Hashable {
   public private(set) var origins: [String: ProfileLibrary.Origin]
   /// Files that were not read, with the reason.
   public private(set) var problems: [ProfileProblem] = []
-  /// The protocols from files. A built-in one is parsed when it is asked for, because most commands need none.
+  /// The protocols from files. A built-in one is parsed at its first use, because most commands need none.
   private var read: [String: DescribedProtocol] = [:]
 
   /// The protocols that are built into this package.

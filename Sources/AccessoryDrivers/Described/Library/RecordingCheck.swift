@@ -97,7 +97,7 @@ public struct RecordingCheck: Sendable {
     begin(silence: silence)
   }
 
-  /// Starts a trace, of which a recording may have several. `silence` is the pause that ends a frame.
+  /// Starts a trace. A recording may have several. `silence` is the pause that ends a frame.
   public mutating func begin(silence: Duration) {
     finish()
     self.silence = silence

@@ -42,7 +42,7 @@ enum DescriptionKeys {
     "repeat", "list", "hidden", "bytes", "padding", "suffix", "lowest_first",
     "translate", "form", "as",
   ]
-  /// The keys of a field in a column, beside those of every field.
+  /// The additional keys of a field in a column.
   static let column = ["column", "at", "may_be_missing"]
   /// The keys of other steps in a sequence of fields.
   static let steps = ["skip", "group", "repeat", "tail", "at_least", "below", "fields"]

@@ -9,7 +9,7 @@ extension DescriptionReader {
 
   /// What the names in a formula stand for.
   struct FormulaScope {
-    /// Where the formula begins.
+    /// The formula's beginning.
     var mark: YAMLMark
     /// The types of the values that can be named; nil in a field, whose names are numbers of other fields.
     var values: [String: ValueType]?
@@ -126,7 +126,7 @@ extension DescriptionReader {
     }
   }
 
-  /// The type of values of which the formula gives one.
+  /// The type of the formula's result.
   private mutating func common(_ parts: [Formula.Node], _ scope: FormulaScope) -> ValueType? {
     let types = parts.map { type(of: $0, scope) }
     guard !types.contains(where: { $0 == nil }), var type = types.first ?? nil else { return nil }

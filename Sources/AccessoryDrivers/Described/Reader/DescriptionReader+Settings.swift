@@ -48,7 +48,7 @@ extension DescriptionReader {
 }
 
 extension ProtocolDescription.Field {
-  /// Whether the value is a number, where it is neither a word nor yes or no.
+  /// Whether the value is a number: neither a word nor yes or no.
   fileprivate var isNumber: Bool {
     switch type {
     case .number, .scattered, .digits, .decimal, .hexadecimal, .hexadecimalBytes, .bitText: true

@@ -346,7 +346,7 @@ extension YAMLNode {
     return entries.first { $0.key == key }?.mark
   }
 
-  /// Changes the value of a key, where there is one.
+  /// Changes the value of a key, if it is present.
   fileprivate mutating func change(_ key: String, _ change: (inout YAMLNode) -> Void) {
     guard case .mapping(var entries) = content, let place = entries.firstIndex(where: { $0.key == key }) else { return }
     change(&entries[place].value)
@@ -377,7 +377,7 @@ extension YAMLNode {
     if case .mapping(let entries) = content { content = .mapping(entries.filter { $0.key != key }) }
   }
 
-  /// Puts one key in place of others, where the first of them is.
+  /// Replaces several keys by one, at the place of the first.
   fileprivate mutating func replace(_ keys: [String], with name: String, _ value: YAMLNode) {
     guard case .mapping(let entries) = content, let first = entries.first(where: { keys.contains($0.key) }) else {
       return
