@@ -115,7 +115,7 @@ extension Bridge {
     package var problem: Problem?
     package var values: [Read<AccessoryValue>]?
     package var alarm: AccessoryAlarm?
-    /// What has become of the alarm.
+    /// Whether the alarm was raised or cleared.
     package var state: AlarmChange?
     /// With a reading: how old the accessory's readings are now; nil from an older service.
     package var readings_age_ms: Int?

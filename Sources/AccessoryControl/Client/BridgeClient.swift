@@ -48,7 +48,7 @@ package struct BridgeClient: Sendable {
     BridgeDevice(client: self, path: path, label: label ?? path)
   }
 
-  /// What was read of the accessory that this name fits, nil for the only one: the series of these names, nil for all; of
+  /// The readings of the accessory with this name, nil for the only one: the series with these names, nil for all; of
   /// the last `time`, nil for all that is kept. `device` is nil for an accessory that is no longer there.
   package func history(
     of device: String?, _ names: [String]? = nil, last time: Duration? = nil

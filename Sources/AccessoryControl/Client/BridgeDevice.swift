@@ -35,7 +35,7 @@ package struct BridgeDevice: Sendable {
     try await call(Bridge.GetValues(device: path))
   }
 
-  /// What was read of the accessory in the last time, at most 24 hours: the series of these names, nil for all; of the
+  /// The readings of the accessory in the last time, at most 24 hours: the series with these names, nil for all; of the
   /// last `time`, nil for all that is kept. Throws `unsupported` also where the service is too old for it.
   package func history(_ names: [String]? = nil, last time: Duration? = nil) async throws(AccessoryError)
     -> (device: Device?, series: [ReadingSeries])

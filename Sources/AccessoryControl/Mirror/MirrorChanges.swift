@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has changed in a mirror since its consumer looked last.
+/// The changes in a mirror since its consumer's last look.
 package struct MirrorChange: Sendable {
   /// All services.
   package var services: [MirrorSnapshot.Service]

@@ -2,8 +2,7 @@
 
 import AccessoryCore
 
-/// What a mirror learns of one service. A view that needs more than the latest state takes these; see
-/// `ServiceMirror.Hooks`.
+/// An event of one service. A view that needs more than the latest state uses these; see `ServiceMirror.Hooks`.
 package enum MirrorEvent: Sendable {
   /// The service answers. The connection for calls is newer than the one of the events, so it leads to the same service.
   case begun(BridgeClient)

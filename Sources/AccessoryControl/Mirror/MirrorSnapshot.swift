@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of all accessories at one time.
+/// The state of all accessories at one time.
 package struct MirrorSnapshot: Sendable {
   /// A service that is followed.
   package struct Service: Sendable {

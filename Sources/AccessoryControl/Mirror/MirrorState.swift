@@ -48,7 +48,7 @@ package struct MirrorState: Sendable {
 
   // MARK: - What is known
 
-  /// What is known now.
+  /// The current state.
   package var snapshot: MirrorSnapshot {
     MirrorSnapshot(accessories: entries.values.map(\.accessory).sorted { $0.id < $1.id }, services: shownServices)
   }

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// What is known of one accessory of a service: the one type for an accessory's state on this side of the socket.
+/// The state of an accessory of a service. This is the only type for that on the client's side of the socket.
 package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The accessory's number in its mirror. It stays the same when the accessory comes back, also at another port.
   package let id: UInt64

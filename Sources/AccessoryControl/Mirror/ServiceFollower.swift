@@ -72,7 +72,7 @@ struct ServiceFollower: Sendable {
         return AccessoryError(.disconnected, "the service at \(socket) has ended")
       } catch {
         if hasBegun || Task.isCancelled { return error }
-        // One that refuses says more than those that aren't there.
+        // Report the error of a service that refuses, not those of absent services.
         if refusal == nil || refusal?.kind == .notFound { refusal = error }
       }
     }

@@ -28,7 +28,7 @@ package actor ServiceMirror {
     package static let lists = Interests(rawValue: 16)
     /// When readings become stale. There is no event for that, so the mirror requests the list.
     package static let freshness = Interests(rawValue: 32)
-    /// What accessories that a user named to the service say of themselves. A part of the readings.
+    /// The identity of accessories that a user has named to the service. A part of the readings.
     package static let identities = Interests(rawValue: 64)
     /// The batteries of accessories that are connected. A part of the readings.
     package static let batteries = Interests(rawValue: 128)
@@ -115,7 +115,7 @@ package actor ServiceMirror {
 
   // MARK: - For views
 
-  /// What is known now.
+  /// The current state.
   package var snapshot: MirrorSnapshot { state.snapshot }
 
   /// Whether the service decides at its socket which commands are permitted; false while it is away.
@@ -154,7 +154,7 @@ package actor ServiceMirror {
 
   private func unsubscribe(_ id: UInt64) { subscribers[id] = nil }
 
-  /// What has changed for this subscriber since it was asked last.
+  /// The changes for this subscriber since its last request.
   func takeChange(of id: UInt64) -> MirrorChange {
     let dirty = subscribers[id]?.dirty ?? []
     subscribers[id]?.dirty = []
@@ -281,7 +281,7 @@ package actor ServiceMirror {
       for device in state.take(list, from: path, now: clock.now) { readSoon(device, path) }
     } catch {
       guard links[path]?.generation == link.generation else { return }
-      // Nothing can be said about its readings until it answers again.
+      // Its readings are unknown until it answers again.
       state.note(service: path, isUp: false)
       let socket = link.lists.socketPath
       if let again = try? await BridgeClient.connect(to: socket, replyTimeout: Self.listPatience),

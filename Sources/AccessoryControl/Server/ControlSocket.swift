@@ -16,7 +16,7 @@ package final class ControlSocket: Sendable {
   /// Whether the socket was closed, or was handed over to its replacement.
   private let isOver = Locked(false)
 
-  /// What is to be removed at the end.
+  /// The files to remove at the end.
   private struct Made: Sendable {
     let lock: FileDescriptor
     /// The group that was asked for.
