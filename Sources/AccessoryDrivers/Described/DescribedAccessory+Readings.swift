@@ -8,7 +8,7 @@ extension DescribedAccessory {
   /// How long readings wait for messages that the accessory sends by itself, unless the description's timeout is longer.
   public static let messageTimeout = Duration.seconds(3)
 
-  /// What is known of the protocol and the connection.
+  /// Details of the protocol and the connection.
   public var protocolDetails: ProtocolDetails? {
     ProtocolDetails(
       name: description.name, largestPayload: description.framings.map(\.limit).max() ?? 0, window: 1,
@@ -126,7 +126,7 @@ extension DescribedAccessory {
   /// When a message with fields of this part came last.
   public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { latestValues.toldTime(of: part) }
 
-  /// What the last reading of messages that the accessory sends by itself lacks; nil where nothing is known to be missing.
+  /// What the last reading of messages that the accessory sends by itself lacks; nil if nothing is known to be missing.
   public var missing: String? { shortfall.withLock { $0 } }
 
   /// Waits until the accessory has sent a whole round of its messages or, if the description has no rounds, until a

@@ -5,7 +5,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-// What is done once, when an accessory is opened.
+// The steps after opening an accessory.
 extension DescribedAccessory {
   /// Performs the plan's start, and checks that the accessory uses this protocol. `line` is its serial line, if it has
   /// one. Throws `unsupported` when a reply isn't as expected.

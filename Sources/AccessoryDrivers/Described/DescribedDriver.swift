@@ -86,8 +86,8 @@ extension ProtocolDescription {
   /// Whether the description marks a request, or the bytes of an example, as a write.
   var marksWrites: Bool { requests.contains(where: \.isWrite) || examples.contains(where: \.isWrite) }
 
-  /// What raw bytes can do. A description that doesn't say it may still show that they aren't harmless: it marks writes,
-  /// or it is for Modbus, whose registers can be written whether they are described or not.
+  /// What raw bytes can do. A description without `raw` may still show that they aren't harmless: it marks writes, or
+  /// it is for Modbus, whose registers can be written whether they are described or not.
   fileprivate var decidedRawBytes: RawBytes {
     rawBytes == .undecided && (modbus != nil || marksWrites) ? .guarded : rawBytes
   }

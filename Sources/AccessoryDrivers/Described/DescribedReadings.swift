@@ -13,7 +13,7 @@ enum DescribedPart {
 
   static let identityNames: Set<String> = ["manufacturer", "name", "model", "serial", "firmware", "hardware"]
 
-  /// What the vocabulary has no name for is a value.
+  /// A name that isn't in the vocabulary is a value.
   static func isBattery(_ name: String) -> Bool {
     name.hasPrefix(battery) && Vocabulary.battery(described: name.dropFirst(battery.count)) != nil
   }

@@ -37,7 +37,7 @@ public protocol Accessory: Sendable {
   /// answer at all: `timedOut` when the accessory is silent, which may mean that it sleeps.
   func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews]
 
-  /// What is known of the protocol and the connection since the accessory was opened; nil when the protocol has no such details.
+  /// Details of the protocol and the connection since the accessory was opened; nil if the protocol has none.
   var protocolDetails: ProtocolDetails? { get }
   /// What the last reading lacks, because the accessory didn't send it in time: a sentence without its period. Nil where
   /// nothing is known to be missing.

@@ -12,14 +12,14 @@ extension Driver {
     return driver
   }
 
-  /// The same driver, for Bluetooth Low Energy devices of any make that are only asked for values.
+  /// The same driver, for any Bluetooth Low Energy device whose values are only read.
   package func readingValues() -> Driver {
     var driver = self
     driver.readsValues = true
     return driver
   }
 
-  /// The same driver, with the probe by which `identify` finds its accessories, and where in its order it has its turns.
+  /// The same driver, with the probe by which `identify` finds its accessories, and the probe's places in the order.
   package func found(by probe: @escaping Probe, at places: [ProbePlace]) -> Driver {
     var driver = self
     (driver.probe, driver.probePlaces) = (probe, places)

@@ -44,8 +44,8 @@ public struct Driver: Sendable {
   var probe: Probe?
   /// The probe's places in the order of `identify`.
   var probePlaces: [ProbePlace] = []
-  /// What bytes that this driver hasn't made can do to its accessories. Unless they are harmless, sending them needs the
-  /// permissions that `WriteRules` describes.
+  /// The possible effect of bytes from other sources on its accessories. Unless they are harmless, sending them needs
+  /// the permissions that `WriteRules` describes.
   public let rawBytes: RawBytes
   /// Whether something can be sent to its accessories that may change them, either by one of the commands or by other
   /// bytes. Sending that needs the permissions that `WriteRules` describes.
@@ -56,8 +56,8 @@ public struct Driver: Sendable {
   public let units: LineUnits?
   /// Encodes commands without an accessory, one frame for each; nil when the frames depend on the accessory.
   public let preview: Preview?
-  /// How the bytes that are really sent may differ from `preview`, because they depend on the accessory: a sentence
-  /// without its period. Empty when they don't differ.
+  /// How the sent bytes may differ from `preview`, because they depend on the accessory: a sentence without its period.
+  /// Empty when they don't differ.
   public let previewRemark: String
   /// Makes a decoder of the protocol's frames, for traces; nil when there is none, and a trace shows the bytes.
   public let frames: (@Sendable () -> any FrameReader)?

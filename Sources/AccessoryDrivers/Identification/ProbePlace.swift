@@ -6,7 +6,7 @@ package struct ProbePlace: Sendable, Hashable {
   package enum Disturbance: Int, Sendable, Hashable {
     /// Nothing is sent: the kind sends by itself.
     case none
-    /// Nothing that is known of other kinds.
+    /// No known effect on other kinds.
     case little
     /// They end a Bluetooth module's connection.
     case endsConnections

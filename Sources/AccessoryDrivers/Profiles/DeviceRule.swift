@@ -30,7 +30,8 @@ public struct DeviceRule: Sendable, Hashable {
   /// The path of the device's terminal, or of a link to it, such as one in /dev/serial/by-path. Matches any device that
   /// is plugged in there.
   public var path: String?
-  /// What a device on the air must be like. A rule without it matches no device on the air, and one with it no other device.
+  /// The conditions for a Bluetooth device. A rule with it matches only Bluetooth devices, and one without it matches
+  /// none of them.
   public var bluetooth: BluetoothRule?
 
   /// A rule with these properties.

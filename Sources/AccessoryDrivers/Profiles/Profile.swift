@@ -64,7 +64,7 @@ public struct Profile: Sendable, Hashable {
     self.protocolStrings = protocolStrings
   }
 
-  /// What a source is to search for, so that this profile's devices are found: nothing, unless it may connect them.
+  /// The wishes for a source to find this profile's devices; empty if the profile doesn't allow connecting.
   package var wishes: [DeviceWish] {
     guard allowsConnecting else { return [] }
     return rules.compactMap { rule in

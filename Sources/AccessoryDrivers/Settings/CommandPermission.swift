@@ -9,23 +9,23 @@ package struct CommandPermission: Sendable, Hashable {
   package enum Subject: Sendable, Hashable {
     /// The accessories with this id or serial number.
     case accessory(String)
-    /// Those with the profile of this name.
+    /// Accessories with the profile of this name.
     case profile(String)
-    /// Those with the driver of this name.
+    /// Accessories with the driver of this name.
     case driver(String)
   }
 
-  /// What an argument may be.
+  /// The permitted values of an argument.
   package enum Limit: Sendable, Hashable {
-    /// Whatever the command takes.
+    /// Everything that the command accepts.
     case any
     /// A whole number in this range.
     case range(ClosedRange<Int>)
-    /// One of these values, as they would be typed; of several words that are separated by commas, each.
+    /// One of these values, as a user types them. If the argument is a list with commas, each of its words.
     case words([String])
   }
 
-  /// How often a command may be performed: so many times within any interval of this length.
+  /// The rate limit of a command: a number of times within any interval of this length.
   package struct Rate: Sendable, Hashable {
     package var count: Int
     package var interval: Duration

@@ -135,7 +135,7 @@ final class ClientRequests: HubPart {
 
   private func takeTurns(_ attached: AttachedDevice) {
     while device.attached === attached, let id = waiting.first {
-      // What a client sent before a device came that takes no bytes is discarded by `work`.
+      // If the new device accepts no bytes, `work` discards the client's earlier bytes.
       let client = clients[id]
       if writers != .none, case .send(let bytes)? = client?.intake.actions.first {
         guard attached.offer(bytes, now: clock.now) else { return }

@@ -20,7 +20,7 @@ final class HubClient {
   let endpoint: Int?
   /// Called when the client is removed.
   let onLeave: (@Sendable () -> Void)?
-  /// What the client has sent.
+  /// The bytes from the client.
   var intake = ClientIntake()
   /// Bytes that wait for the client.
   var backlog = Backlog()
@@ -61,7 +61,7 @@ final class HubClient {
   }
 }
 
-/// What a client has sent, and how far it was carried out.
+/// The bytes from a client, and how many of them were handled.
 struct ClientIntake {
   /// The buffer for received bytes, which is reused.
   var buffer: [UInt8] = []

@@ -8,7 +8,7 @@ import AccessoryProtocols
 ///
 /// Modem lines and line errors are read only while a client asks for notices of them.
 final class HubLine: HubPart {
-  /// What is known of the line's state.
+  /// The line's state, as far as known.
   private(set) var memory = LineMemory()
   /// Whether the line has modem lines. A pseudo-terminal has none.
   private(set) var hasModemLines = true

@@ -49,7 +49,7 @@ final class Attachment {
   /// The device's name in the log: its identity, escaped.
   var name: String { SafeText.escape(device.id) }
 
-  /// What rules know the accessory by.
+  /// The names by which rules identify the accessory.
   var subject: CommandRules.Subject {
     CommandRules.Subject(
       id: device.id, serial: device.serialNumber, profile: profile?.name, driver: driver?.name)

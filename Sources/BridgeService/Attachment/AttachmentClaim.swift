@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-/// What is attached, and as what.
+/// A device to attach, with its profile and driver.
 struct AttachmentClaim {
   /// The device as its source last reported it, with its default transport.
   var device: Device

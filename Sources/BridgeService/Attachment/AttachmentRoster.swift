@@ -153,7 +153,7 @@ final class AttachmentRoster {
 
   private func attachments(_ keys: some Sequence<Int>) -> [Attachment] { keys.compactMap { self[$0] } }
 
-  /// Those that have an address in common with a device, in the order of arrival. All that are on its line are among them.
+  /// The attachments that share an address with a device, in the order of arrival. They include all on its line.
   private func near(_ places: Set<String>, _ isMeant: (Attachment) -> Bool) -> [Attachment] {
     attachments(places.reduce(into: Set()) { $0.formUnion(byPlace[$1] ?? []) }.sorted()).filter(isMeant)
   }

@@ -60,7 +60,7 @@ extension BridgeService {
     attachments.uses(taps) || found.searches.uses(taps)
   }
 
-  /// What a device is attached as.
+  /// The claim for a device: how to attach it.
   func claim(_ device: Device, _ profile: Profile?, isByHand: Bool, chosenProfile: String?) -> AttachmentClaim {
     let driver = drivers.driver(for: device, profile)
     // The protocol strings are those of the profile, or of the profile with the driver's name.

@@ -30,7 +30,7 @@ extension BridgeService {
     found.wanted = wanted
     let wishes = wanted.wishes
     let (sources, before) = (found.sources, found.wishing)
-    // One after the other, so that the last wishes are the ones that count.
+    // Pass wishes on one after another, so that the last ones count.
     found.wishing = Task {
       await before?.value
       for source in sources { await source.wait(for: wishes) }
@@ -63,7 +63,7 @@ extension Attachment {
 }
 
 extension FoundDevices {
-  /// What is searched for on the air.
+  /// The Bluetooth devices to search for.
   struct Wanted: Equatable {
     struct Place: Equatable {
       let transport: TransportKind

@@ -18,7 +18,7 @@ final class TapHub: TransportTap {
     let bytes: [UInt8]
     /// The number of bytes, in both directions, that were dropped before this piece.
     let lostBytes: Int
-    /// What happened on the way of the bytes; nil for bytes.
+    /// An event of the connection; nil for bytes.
     var note: String?
   }
 

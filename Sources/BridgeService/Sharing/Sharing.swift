@@ -32,7 +32,7 @@ final class Sharing {
   var readerCount = 0
   /// The hub of the clients that share frames. It lasts as long as the loan, because the service then makes contact again.
   var frames: FramesHub?
-  /// What the writers share. It is chosen by the first of them.
+  /// What the writers share: bytes or frames. The first writer chooses it.
   var unit = Bridge.ShareUnit.bytes
   /// The names and numbers of the writers. The line is lent while there is at least one.
   private(set) var writing: [(key: Int, name: String)] = []

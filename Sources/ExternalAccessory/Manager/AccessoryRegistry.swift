@@ -33,7 +33,7 @@ final class AccessoryRegistry: RunLoopWork {
   private let tasks = Locked<[Task<Void, Never>]>([])
   private let main = RunLoopSource()
   let scanTimeout: Duration
-  /// What searches by Bluetooth for the picker; nil where nothing does.
+  /// Searches by Bluetooth for the picker; nil if nothing does.
   let bluetooth: BluetoothPicker?
   /// The tasks of pickers, by their numbers.
   let searches = Locked<[Int: Task<Void, Never>]>([:])
@@ -108,7 +108,7 @@ final class AccessoryRegistry: RunLoopWork {
   /// Stores an error for `discoveryErrors`.
   func note(_ error: AccessoryError) { state.withLock { $0.errors.append(error) } }
 
-  /// The same, for an error that may come again and again.
+  /// The same, for an error that may be repeated.
   func noteOnce(_ error: AccessoryError) {
     state.withLock { if !$0.errors.contains(error) { $0.errors.append(error) } }
   }

@@ -22,7 +22,7 @@ enum ServiceAccessories {
     _ place: String, limit: Int = ReplyLimits.devices, ready: @escaping @Sendable () -> Void,
     _ tell: @escaping @Sendable (Event) -> Void
   ) async {
-    // As everything here, on no thread that the program may block.
+    // Like everything here, this must not run on a thread that the program may block.
     let mirror = ServiceMirror([.lists, .identities], countLimit: limit, executor: TaskQueue.shared)
     let isReady = OneShot<Void>()
     let beReady: @Sendable () -> Void = { if isReady.finish() { ready() } }
@@ -41,7 +41,7 @@ enum ServiceAccessories {
     beReady()
   }
 
-  /// What was reported.
+  /// The reported accessories.
   struct View {
     let place: String
     let limit: Int

@@ -13,9 +13,9 @@ import Logging
 /// The alarms of services' accessories: those that services raise, and those by rules of the command line. A view of
 /// the services' mirror, which takes each event.
 struct ServiceAlarms: Sendable {
-  /// What the mirror asks for.
+  /// The data that the mirror requests.
   let interests: ServiceMirror.Interests
-  /// Those by rules of the command line, by the services' sockets. Empty without rules.
+  /// The alarms of the command line's rules, by the services' sockets. Empty without rules.
   private let watchers: [String: AlarmWatcher]
   private let body: AlarmWatcher.Body
 

@@ -63,7 +63,7 @@ extension NeighbourRow {
 
 /// A device that this computer's own adapter has found, in JSON.
 struct AirNeighbourDocument: Encodable {
-  /// What a command takes as DEVICE.
+  /// The device's address, as commands accept it for DEVICE.
   let address: String
   let name: String?
   let rssi_dbm: Int?

@@ -13,7 +13,7 @@ struct NeighbourRow: Sendable {
   let address: BluetoothAddress
   let signalStrength: Int?
   let name: String?
-  /// What else is known, for people; empty when nothing is.
+  /// Other facts, for people; empty if there are none.
   var about = ""
 }
 

@@ -10,7 +10,7 @@ import CommandOutput
 
 /// The batteries of all accessories: those that services hold, and those that this command opens for it.
 enum AllBatteries {
-  /// What became of one accessory.
+  /// The result for one accessory.
   struct Entry: Sendable {
     let device: Device
     var battery: Read<BatteryReading>?

@@ -20,7 +20,7 @@ struct CheckedFile: Sendable {
   /// The result for a file without problems, if `what` and `name` don't say it.
   var praise: String?
   var problems: [ProfileProblem] = []
-  /// What isn't wrong in a description, and worth saying: old keys with their new spelling, values that can't be sent.
+  /// Notes on a description: old keys with their new spelling, values that can't be sent.
   var notes: [ProfileProblem] = []
 
   /// The line for a file without problems.

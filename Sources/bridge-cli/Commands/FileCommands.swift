@@ -23,7 +23,7 @@ protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   var target: FileTarget { get }
 }
 
-/// What all commands on files take: the accessory, and how it is opened.
+/// The options of all commands on files: the accessory, and how to open it.
 struct FileTarget: ParsableArguments {
   @Argument(help: .value("device", "The accessory."), completion: CompletionWords.devices) var device: String
   @OptionGroup var transport: TransportOptions

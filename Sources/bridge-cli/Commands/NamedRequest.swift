@@ -19,7 +19,7 @@ struct NamedRequest {
   /// The known drivers, and those of protocols that are described in profiles.
   private static let known = KnownDrivers.library.all + KnownDrivers.inProfiles
 
-  /// One command of the accessory's own driver. The command's name is also a name in the short form.
+  /// One command of the accessory's own driver, whose name is also a name in the short form.
   init(_ command: String, of device: String?) { self.init([command], of: device) }
 
   init(_ words: [String], of device: String?) { (self.device, self.words, drivers) = (device, words[...], []) }

@@ -29,7 +29,7 @@ struct SetCommand: SendingCommand {
 
   func validate() throws { _ = try settings() }
 
-  /// What is to be set.
+  /// The value to set.
   private func settings() throws -> [CommandSetting] {
     let words = device == nil ? words[...] : words.dropFirst()
     guard !words.isEmpty else { throw ValidationError("expected NAME=VALUE, like volume=50") }
@@ -61,7 +61,7 @@ protocol SendingCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   var options: SendingOptions { get }
 }
 
-/// What the commands that send commands take: the permission to write, and how the accessory is opened.
+/// The options of `request` and `set`: the permission to write, and how to open the accessory.
 struct SendingOptions: ParsableArguments {
   @Flag(help: "Allow changes of the accessory, if its profile allows them too.")
   var write = false

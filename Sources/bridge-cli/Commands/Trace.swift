@@ -35,7 +35,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   var poll: TimeArgument?
   @Flag(help: "Ask for identity, status and battery, so that there is something to see.")
   var ask = false
-  // What it says is what a trace does without it, too. It was needed in earlier versions.
+  // Has no effect: a trace doesn't send anything by default. Earlier versions needed it.
   @Flag(help: ArgumentHelp("Send nothing.", visibility: .hidden))
   var listen = false
   @Flag(help: "End when the accessory is unplugged.")

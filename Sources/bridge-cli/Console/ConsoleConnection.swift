@@ -15,7 +15,7 @@ struct ConsoleConnection: Sendable {
   let driver: String?
 
   var device: Device { bytes.device }
-  /// What the accessory sends.
+  /// The bytes from the accessory.
   var received: ReceivedBytes { bytes.received }
   /// The control socket of the service that lends or traces the accessory; nil when this process has opened it.
   var servicePath: String? { bytes.servicePath }

@@ -19,7 +19,7 @@ actor LowBatteries {
   /// Calls `body` for each battery that is low or becomes low, and again only after it has recovered.
   init(_ body: @escaping Body) { self.body = body }
 
-  /// What the mirror asks for.
+  /// The data that the mirror requests.
   static let interests: ServiceMirror.Interests = .batteries
 
   /// Takes what the mirror has learned of the service at `place`.

@@ -8,7 +8,7 @@ import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// What a service has read of an accessory, for `history`, `battery --history` and `values --history`.
+/// A service's readings of an accessory, for `history`, `battery --history` and `values --history`.
 struct ShownHistory {
   /// Which series are shown.
   enum Wanted: Sendable {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// What was read before now, and how it is shown: `battery` and `values` take these, `history` has its own.
+/// Options for earlier readings: `battery` and `values` take these, `history` has its own.
 struct HistoryOptions: ParsableArguments {
   @Option(
     help: .rare("time", "Show a graph of what the service has read in the last TIME, up to 24h; without a time: 24h."),

@@ -42,7 +42,7 @@ enum NumberedTerminals {
     guard let path = device.address.node, path.hasPrefix("/dev/pts/"), device.link == nil else { return }
     let isAnnounced = device.source == .simulator
     guard let now = await SetupQueue(label: "terminal").run({ Identity(path, isAnnounced: isAnnounced) }) else {
-      // Not left to opening it: another program's terminal may have the number by then.
+      // Check this before opening it, because another program's terminal may have the number by then.
       throw AccessoryError(.notFound, code: .errno(ENOENT), "there is no \(path): is the accessory plugged in?")
     }
     let isSame = known.withLock { known in

@@ -47,7 +47,7 @@ struct USBOptions: ParsableArguments {
   }
 }
 
-/// What goes wrong on the bus of a simulated USB device.
+/// Faults on the bus of a simulated USB device.
 struct USBFaultOptions: ParsableArguments {
   @Option(help: .rare("number", "With --usb: halt the endpoint at this request.")) var stall: Int?
   @Option(help: .rare("number", "With --usb: lose the reply to this request in a bus error.")) var protocolError: Int?

@@ -107,7 +107,7 @@ actor LiveTrace {
   /// then the wait ends, since nobody reads the output. `unplugTime` is the time of the unplug that ended the trace; the
   /// recording states it after the last record.
   ///
-  /// Not isolated, like all that an interrupted command waits for: the actor may be blocked by its output for ever.
+  /// Not isolated, because an interrupted command waits for this, and the actor may be blocked by its output for ever.
   nonisolated func end(
     _ reader: Task<Void, any Error>, unpluggedAt unplugTime: Duration? = nil
   ) async throws -> Result<Void, any Error> {

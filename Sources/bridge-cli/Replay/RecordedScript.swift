@@ -50,7 +50,7 @@ struct RecordedScript: Sendable {
       hasBegun = true
       (lastBegan, began) = (began, nil)
     case .began(let time): began = time
-    // What happened on the air is no part of what passes.
+    // Events of the connection aren't part of the bytes.
     case .record(let record) where record.note != nil: break
     case .record(let record):
       try takeUp(record.time)

@@ -7,7 +7,7 @@ import BridgeService
 
 /// The configuration of a service, `service.yaml`.
 enum ServiceFile {
-  /// What a file says.
+  /// The contents of a file.
   struct Contents: Sendable {
     var rules = CommandRules()
     var alarms: [AlarmEntry] = []
@@ -17,8 +17,8 @@ enum ServiceFile {
     var maximumAttached: Int?
   }
 
-  /// What is in the file at `path`, or, if `path` is nil, in the one that is found in the usual folders; without a file
-  /// nothing. The file may name the profiles in `profiles`. Throws all mistakes in it, with line and column.
+  /// The contents of the file at `path` or, if `path` is nil, of the one in the usual folders; without a file nothing.
+  /// The file may name the profiles in `profiles`. Throws all mistakes in it, with line and column.
   static func contents(_ path: String?, _ profiles: ProfileStore) async throws(ProfileProblems) -> Contents {
     try await SetupQueue(label: "configuration").run { () throws(ProfileProblems) in
       let found = if let path { try ServiceSettings.file(at: path) } else { try ServiceSettings.find() }

@@ -28,7 +28,7 @@ enum ServiceTopRows {
     return rows
   }
 
-  /// One that the service has not opened yet.
+  /// A device that the service hasn't opened yet.
   private static func unconnected(_ device: Device, _ service: String) -> MirroredAccessory {
     var accessory = MirroredAccessory(service: service, device: device)
     accessory.isConnected = false

@@ -28,7 +28,7 @@ struct Top: AsyncParsableCommand {
   @Flag(help: .hidden)
   var json = false
 
-  /// What to use where a screen is no use.
+  /// What to use without a terminal.
   private static let alternatives =
     "bridge-cli battery --all shows all batteries once, list --json everything that is known, and watch --json what happens"
 

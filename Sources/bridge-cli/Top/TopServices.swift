@@ -51,7 +51,7 @@ enum TopServices {
       client.close()
       return .answers
     } catch {
-      // One that has too many clients is there, too.
+      // A service with too many clients is running, too.
       return error.kind == .permissionDenied ? .forbidden : error.kind == .notFound ? .absent : .answers
     }
   }

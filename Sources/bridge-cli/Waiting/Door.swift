@@ -31,7 +31,7 @@ enum Door {
     try await finder(line, asLine: isLine).find(DeviceName(text))
   }
 
-  /// What finds accessories, with the options of the command line.
+  /// Finds accessories, with the options of the command line.
   static func finder(_ line: LineOptions? = nil, asLine isLine: Bool = false) -> AccessoryFinder {
     var finder = AccessoryFinder(
       services: ServicePlace.all(), kinds: kinds, host: CommandHost(wait: line?.wait)

@@ -31,7 +31,7 @@ public struct DescriptionReader: ValueReader {
   /// The requests of each group of registers, by the first request of the group.
   var groups: [Int: Range<Int>] = [:]
 
-  /// What isn't wrong, and worth saying.
+  /// Notes, which aren't errors.
   var notes: [ProfileProblem] = []
 
   /// The names of drivers in Swift, which no described protocol may have.
@@ -56,7 +56,7 @@ public struct DescriptionReader: ValueReader {
     var old = OldNames()
     let node = old.renewed(node)
     guard old.problems.isEmpty else {
-      // What else is wrong would follow from these.
+      // Further errors would only follow from these.
       for problem in old.problems { report(problem.mark, problem.message) }
       return nil
     }
