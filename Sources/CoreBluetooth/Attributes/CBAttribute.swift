@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// What services, characteristics and descriptors have in common.
+/// The common part of services, characteristics and descriptors.
 ///
 /// `@unchecked Sendable`: its stored properties never change. A class that others may inherit from can't be checked.
 open class CBAttribute: NSObject, @unchecked Sendable {
-  /// What it is.
+  /// The kind of attribute.
   public let uuid: CBUUID
   /// Its place in a connected device; nil for an attribute that this program offers.
   let place: AttributePlace?

@@ -63,7 +63,7 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     super.init(UUID, nil, properties, value: value, permissions: permissions, of: nil)
   }
 
-  /// What others may do with it.
+  /// The permissions of other devices.
   open var permissions: CBAttributePermissions {
     get { contents.withLock { $0.permissions } }
     set { contents.withLock { $0.permissions = newValue } }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be done with a characteristic.
+/// The operations that a characteristic supports.
 public struct CBCharacteristicProperties: OptionSet, Sendable {
   /// The bits.
   public let rawValue: UInt
@@ -29,7 +29,7 @@ public struct CBCharacteristicProperties: OptionSet, Sendable {
   public static let indicateEncryptionRequired = Self(rawValue: 0x200)
 }
 
-/// What others may do with a characteristic of ours.
+/// The permissions of other devices for a characteristic that this program offers.
 public struct CBAttributePermissions: OptionSet, Sendable {
   /// The bits.
   public let rawValue: UInt

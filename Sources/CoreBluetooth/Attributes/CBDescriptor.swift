@@ -45,7 +45,7 @@ enum DescriptorValue: Sendable, Equatable {
     }
   }
 
-  /// What a program has given; nil for other types.
+  /// The bytes of a program's value; nil for other types.
   init?(_ object: Any) {
     switch object {
     case let text as String: self = .text(text)

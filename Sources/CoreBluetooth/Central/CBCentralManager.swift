@@ -13,7 +13,7 @@ import Foundation
 open class CBCentralManager: CBManager, @unchecked Sendable {
   private let core: CentralCore
 
-  /// What a computer may be able to do.
+  /// Optional features of a computer.
   public struct Feature: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt

@@ -89,7 +89,7 @@ public enum CBConnectionEvent: Int, Sendable {
   case peerConnected = 1
 }
 
-/// Which events `registerForConnectionEvents` means. Without effect on Linux.
+/// The events for `registerForConnectionEvents`. No effect on Linux.
 public struct CBConnectionEventMatchingOption: RawRepresentable, Hashable, Sendable {
   /// The name of the option.
   public let rawValue: String

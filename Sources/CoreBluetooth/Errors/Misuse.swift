@@ -10,7 +10,7 @@ enum Misuse {
   private static let limit = 256
   private static let said = Locked<Set<String>>([])
 
-  /// What was logged until now, for tests.
+  /// The messages logged so far, for tests.
   static var texts: Set<String> { said.withLock { $0 } }
 
   static func log(_ text: String) {

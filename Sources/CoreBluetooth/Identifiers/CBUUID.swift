@@ -14,7 +14,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// In the shortest form: 2, 4 or 16 bytes, the highest first.
   private let bytes: [UInt8]
 
-  /// What follows the 32 bits of a short number.
+  /// The bytes after the 32 bits of a short number.
   private static let base: [UInt8] = [0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 0x5F, 0x9B, 0x34, 0xFB]
 
   /// The UUID that this text says: 4, 8 or 32 hexadecimal digits, the last with hyphens (8-4-4-4-12).
@@ -85,7 +85,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// The digits.
   open override var description: String { uuidString }
 
-  /// As BlueZ writes it.
+  /// BlueZ's form.
   var bluetooth: BluetoothUUID {
     let short = bytes.map { Hexadecimal.string($0) }.joined()
     // Each of these forms can be parsed.

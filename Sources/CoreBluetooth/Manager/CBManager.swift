@@ -35,7 +35,7 @@ public enum CBManagerAuthorization: Int, Sendable {
   case allowedAlways
 }
 
-/// What central and peripheral managers have in common.
+/// The common part of central and peripheral managers.
 ///
 /// `@unchecked Sendable`: it stores nothing, and its subclasses say why they are safe.
 open class CBManager: NSObject, @unchecked Sendable {

@@ -33,9 +33,9 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     var packetSize = CBPeripheral.smallestPacket
     var table: [RadioService] = []
     var services: [CBService]?
-    /// What was discovered, by handle.
+    /// The discovered attributes, by handle.
     var attributes: [Int: CBAttribute] = [:]
-    /// What is looked for by each call of `discoverServices` that isn't answered.
+    /// The services requested by each pending call of `discoverServices`.
     var searches: [[CBUUID]?] = []
     /// How many requests, and how many writes without a response, are on the way.
     var waiting = (requests: 0, commands: 0)
@@ -49,7 +49,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
   /// The smallest packet of GATT.
   static let smallestPacket = 23
-  /// What a packet has before the value.
+  /// The bytes of a packet before the value.
   static let head = 3
   /// The longest value of GATT.
   static let longestValue = 512
