@@ -190,7 +190,7 @@ package struct BusMessage: Sendable, Equatable {
 
 /// A call of a method of an object of ours. It is answered once: `BusConnection.answer`.
 package struct BusRequest: Sendable {
-  /// Which call it is, for the answer.
+  /// The call's number, for the reply.
   package let id: Int
   /// The caller, the object, the method and its arguments.
   package let message: BusMessage
@@ -203,7 +203,7 @@ package struct BusFailure: Error, Sendable, Equatable {
   /// The error's name on the bus, such as `org.bluez.Error.NotReady`; for failures of this machine the one that sd-bus
   /// gives them.
   package var name: String
-  /// What the other program says about it, for people. Escape it before it is shown.
+  /// The other program's message, for people. Escape it before showing it.
   package var text: String
 
   /// A failure with this name and text.

@@ -82,7 +82,7 @@ extension BlueZ {
     return device
   }
 
-  /// Which adapter was used, for messages; empty where there is only one.
+  /// The adapter's name for messages; empty if there is only one.
   private func hint(_ adapter: BluetoothAdapter) -> String {
     objects.adapters.count > 1 ? " for the adapter \(SafeText.escape(adapter.name))" : ""
   }

@@ -95,7 +95,7 @@ final class BluetoothEventQueue: Sendable {
     }
   }
 
-  /// What the stream holds, so that its release is noticed.
+  /// An object that the stream retains, so that the stream's release is noticed.
   private final class Reader: Sendable {
     let queue: BluetoothEventQueue
     private let ended: @Sendable () -> Void

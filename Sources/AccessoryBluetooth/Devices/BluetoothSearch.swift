@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// What is searched for, so that all of these wishes may come true.
+/// A search that can find the devices of all these wishes.
 struct BluetoothSearch: Sendable, Equatable {
   let kind: BluetoothKind
   /// The services that are searched for; empty where one of the wishes has none.

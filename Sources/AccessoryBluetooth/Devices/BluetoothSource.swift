@@ -89,7 +89,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
       return objects.devices.values.sorted { $0.path < $1.path }.compactMap { Device($0, in: objects) }
         .first(where: wish.fits).map { [$0] } ?? []
     } finally: {
-      // What was asked for ends with the conversation: the search, too.
+      // The end of the connection ends the search, too.
       await bluez.close()
     }
   }

@@ -2,12 +2,12 @@
 
 import AccessoryCore
 
-/// What a trace says about a connection by GATT. Devices choose their names and services, so there may be anything in them: names
-/// are escaped, and lists are cut off.
+/// The notes of a trace on a GATT connection. Devices choose their names and services, so there may be anything in
+/// them: names are escaped, and lists are cut off.
 enum GATTNotes {
   private static let limits = (services: 12, characteristics: 6, text: 120)
 
-  /// Which device is connected, and by what.
+  /// The connected device and its adapter.
   static func connected(_ device: BluetoothDevice, _ objects: BluetoothObjects, isOurs: Bool) -> [String] {
     let device = objects.devices[device.path] ?? device
     let adapter = SafeText.escape(objects.adapters[device.adapter]?.name ?? "", limit: limits.text)

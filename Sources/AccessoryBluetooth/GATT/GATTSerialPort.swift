@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// Which characteristics of a Bluetooth Low Energy device carry its bytes. What isn't named is looked for: first among
-/// the services that makers of modules use, then in the named service.
+/// The characteristics of a Bluetooth Low Energy device that carry its bytes. A characteristic that is nil is searched
+/// for: first among the services that makers of modules use, then in the named service.
 public struct GATTSettings: Sendable, Hashable {
   /// The service that has both characteristics.
   public var service: BluetoothUUID?
@@ -12,7 +12,7 @@ public struct GATTSettings: Sendable, Hashable {
   /// The characteristic that sends notifications.
   public var notify: BluetoothUUID?
 
-  /// Nothing is named.
+  /// Creates settings. By default all three are searched for.
   public init(service: BluetoothUUID? = nil, write: BluetoothUUID? = nil, notify: BluetoothUUID? = nil) {
     (self.service, self.write, self.notify) = (service, write, notify)
   }

@@ -15,7 +15,7 @@ import SystemPackage
 public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// Nothing is known about the time on the air.
+  /// The time of the radio transmission is unknown.
   public nonisolated var timing: LineTiming { .instant }
   /// The bytes that have arrived.
   public nonisolated let input = InputQueue()

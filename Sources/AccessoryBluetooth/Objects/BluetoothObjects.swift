@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// What BlueZ has at the moment: adapters, devices, and the services of those that are connected. It follows the signals
-/// of the bus; it has no bus itself.
+/// BlueZ's current objects: adapters, devices, and the services of those that are connected. It follows the signals of
+/// the bus; it has no bus itself.
 ///
 /// Whatever is in the messages, it holds a limited number of objects with texts of limited length. Further objects are
 /// counted and left out; strangers make room for a device that is connected, paired or trusted.
@@ -28,7 +28,7 @@ package struct BluetoothObjects: Sendable, Equatable {
   /// The longest path and the longest name, in bytes.
   static let textLimit = (path: 256, name: 248)
 
-  /// Nothing.
+  /// No objects.
   package init() {}
 
   // MARK: - Following the bus

@@ -6,7 +6,7 @@ import AccessoryCore
 package struct GATTService: Sendable, Equatable {
   /// The path of its object.
   package let path: String
-  /// What kind of service it is.
+  /// The kind of service.
   package var uuid: BluetoothUUID?
   /// The path of its device.
   package var device: String
@@ -20,11 +20,11 @@ package struct GATTService: Sendable, Equatable {
 package struct GATTCharacteristic: Sendable, Equatable {
   /// The path of its object.
   package let path: String
-  /// What kind of value it is.
+  /// The kind of value.
   package var uuid: BluetoothUUID?
   /// The path of its service.
   package var service: String
-  /// What can be done with it, in the words of BlueZ: `read`, `write`, `write-without-response`, `notify`, `indicate`.
+  /// The supported operations, in BlueZ's words: `read`, `write`, `write-without-response`, `notify`, `indicate`.
   package var flags: Set<String> = []
   /// How many bytes a packet may have, with a head of three; nil when BlueZ doesn't say.
   package var packetSize: Int?

@@ -8,7 +8,7 @@ import AccessoryCore
 struct PairingAgent: Sendable {
   static let path = "/org/accessorybridge/agent"
   static let interface = "org.bluez.Agent1"
-  /// What a person at a terminal can do: read numbers and type them.
+  /// The abilities of a user at a terminal: reading and typing numbers.
   static let ability = "KeyboardDisplay"
 
   /// The path of the device that is being paired.

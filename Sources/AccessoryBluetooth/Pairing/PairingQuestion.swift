@@ -30,7 +30,7 @@ package enum PairingQuestion: Sendable, Equatable {
   }
 }
 
-/// What the person answers.
+/// The user's answer.
 package enum PairingAnswer: Sendable, Equatable {
   /// Yes; or something that needs no answer was shown.
   case yes

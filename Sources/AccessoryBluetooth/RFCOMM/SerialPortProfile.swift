@@ -17,9 +17,9 @@ actor SerialPortProfile: IOActor {
   private var registration: Task<BlueZ?, any Error>?
   /// How many connections are open or being opened.
   private var userCount = 0
-  /// Those that are being opened, by the path of the device.
+  /// Connections that are being opened, by the path of the device.
   private var waiting: [String: OneShot<Result<BusDescriptor, AccessoryError>>] = [:]
-  /// Those that are open, by the path of the device.
+  /// Open connections, by the path of the device.
   private var open: [String: DescriptorTransport] = [:]
 
   static let path = "/org/accessorybridge/serialport"

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-/// One client's conversation with BlueZ as a radio, on the I/O thread: state, search, connections.
+/// One client's session with BlueZ as a radio, on the I/O thread: state, search, connections.
 ///
 /// It searches only while the client does, or waits for a device that BlueZ has forgotten.
 actor BlueZCentral: IOActor {
@@ -23,7 +23,7 @@ actor BlueZCentral: IOActor {
   /// The strength of the last signal of each device, in dBm.
   private var strengths: [RadioPeer: Int] = [:]
   private let snapshot = Locked<[RadioPeer: RadioKnown]>([:])
-  /// What the client searches for, what is searched for now, and with which adapter.
+  /// The client's search, the running search, and its adapter.
   private var wanted: RadioSearch?
   private var current: (search: RadioSearch, adapter: BluetoothAdapter)?
   private var isArranging = false
@@ -36,7 +36,7 @@ actor BlueZCentral: IOActor {
 
   init(_ io: IOThread, _ tell: @escaping @Sendable (RadioEvent) -> Void) { (self.io, self.tell) = (io, tell) }
 
-  /// What is known now, on any thread.
+  /// The current state, for any thread.
   nonisolated var known: [RadioKnown] { snapshot.withLock { Array($0.values) } }
 
   /// BlueZ's objects now.
@@ -177,13 +177,13 @@ actor BlueZCentral: IOActor {
   func search(_ search: RadioSearch?) {
     guard state == .on else { return }
     wanted = search
-    // Those that another program's search has found already.
+    // Report the devices that another program's search has found already.
     let objects = objects
     if search != nil { for (path, device) in objects.devices { if let peer = peers[path] { hear(device, peer) } } }
     arrange()
   }
 
-  /// What must be searched for: all devices, while one is waited for that BlueZ doesn't know.
+  /// The necessary search: all devices while the client waits for a device that BlueZ doesn't know.
   private var needed: RadioSearch? {
     guard state == .on, !isClosed else { return nil }
     if links.values.contains(where: \.isSearchedFor) { return RadioSearch(nil, wantsAll: wanted?.wantsAll ?? false) }

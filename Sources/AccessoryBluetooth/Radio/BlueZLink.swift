@@ -21,7 +21,7 @@ final class BlueZLink {
   var placesByPath: Set<String> = []
   var looksAgain: TimerToken?
   var isResolved = false
-  /// What the client has asked for, and whether one of it is being done.
+  /// The client's requests, and whether one is being performed.
   var operations: [RadioCommand] = []
   var isBusy = false
   /// How many writes without a response wait for bluetoothd, and how many it has taken since the device has answered.
@@ -30,7 +30,7 @@ final class BlueZLink {
   var sockets: [Int: NotificationSocket] = [:]
   /// The characteristics whose values come as signals of the bus, by path.
   var signals: [String: Int] = [:]
-  /// What came by signals while such a characteristic is read.
+  /// The values from signals while such a characteristic is read.
   var reading: (path: String, values: [[UInt8]])?
   /// The number of values that came by signals although the client had paused: signals have no flow control.
   var unheld = 0

@@ -69,7 +69,7 @@ package enum RadioCommand: Sendable, Equatable {
   case hold(Bool)
 }
 
-/// What is searched for.
+/// A search.
 package struct RadioSearch: Sendable, Equatable {
   /// Only devices that advertise one of these services; nil for all.
   package var services: [BluetoothUUID]?
@@ -110,9 +110,9 @@ package enum RadioEvent: Sendable, Equatable {
   case table(RadioLink, Result<[RadioService], RadioFailure>)
   /// The device has other services now.
   case tableChanged(RadioLink, [RadioService])
-  /// What was read.
+  /// The result of a read.
   case read(RadioLink, handle: Int, Result<[UInt8], RadioFailure>)
-  /// What has become of a write.
+  /// The result of a write.
   case written(RadioLink, handle: Int, RadioFailure?)
   /// A write without an answer is on the way.
   case sent(RadioLink)

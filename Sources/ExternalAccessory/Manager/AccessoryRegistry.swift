@@ -270,7 +270,7 @@ final class AccessoryRegistry: RunLoopWork {
     main.signal()
   }
 
-  /// What opens a device that was picked.
+  /// Opens a device that was picked.
   func opener(_ device: Device, _ profile: Profile) -> DeviceOpener {
     DeviceOpener(device, profile: profile, isChosen: true, drivers: drivers)
   }

@@ -7,7 +7,7 @@ import AccessoryDrivers
 
 /// Finds devices of Bluetooth Classic for the picker. It connects none of them, except the one that was picked.
 struct BluetoothPicker: Sendable {
-  /// Where bluetoothd is spoken with.
+  /// How to reach bluetoothd.
   var place = BluetoothPlace.usual
   /// How long it searches: an inquiry of Bluetooth Classic takes ten seconds.
   var time = Duration.seconds(12)
