@@ -5,8 +5,8 @@ import AccessoryIO
 import SystemPackage
 
 /// Reports when a file may have come, such as the socket of a service that has started: at once, and whenever one with
-/// this name is created. The folder needn't exist yet: systemd makes that of the system's service when the service's
-/// socket or the service starts.
+/// this name is created. The folder may not exist yet: systemd creates that of the system's service when the service or
+/// its socket starts.
 package final class FileArrivals: Sendable {
   /// The events, for one reader. The stream ends if neither the folder nor one above it can be watched.
   package let signals: AsyncStream<Void>
@@ -82,7 +82,7 @@ package final class FileArrivals: Sendable {
     return (nil, nil)
   }
 
-  /// Handles an event of the folder, or of one above it in which `next` is waited for.
+  /// Handles an event of the folder, or of one above it, in which `next` must be created.
   private func happened(_ event: DirectoryWatcher.Event, _ next: String?) {
     switch (event, next) {
     // Simulators and other programs make files in the same folder.
@@ -95,7 +95,7 @@ package final class FileArrivals: Sendable {
 
   private func watchAgain() {
     guard watch() else { return continuation.finish() }
-    // The socket may be there already, and its service not listen yet.
+    // The socket may exist before its service listens.
     continuation.yield()
     later { $0.continuation.yield() }
   }

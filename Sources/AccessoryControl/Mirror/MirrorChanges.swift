@@ -6,10 +6,10 @@ package struct MirrorChange: Sendable {
   package var services: [MirrorSnapshot.Service]
   /// The accessories that have changed or are new, as they are now, in the order in which they were first seen.
   package var accessories: [MirroredAccessory] = []
-  /// The numbers of those that were forgotten.
+  /// The numbers of forgotten accessories.
   package var forgotten: [UInt64] = []
 
-  /// A change to these.
+  /// A change with these accessories.
   package init(services: [MirrorSnapshot.Service], accessories: [MirroredAccessory] = []) {
     (self.services, self.accessories) = (services, accessories)
   }
@@ -23,10 +23,10 @@ package struct MirrorChanges: AsyncSequence, Sendable {
 
   let mirror: ServiceMirror
   let id: UInt64
-  /// Yields when there are changes, for a consumer that takes them by `take`.
+  /// Yields when there are changes; the consumer gets them with `take`.
   package let signals: AsyncStream<Void>
 
-  /// The changes since they were taken last, at once; perhaps none.
+  /// Returns the changes since the last call at once; there may be none.
   package func take() async -> MirrorChange { await mirror.takeChange(of: id) }
 
   /// Begins to take changes.

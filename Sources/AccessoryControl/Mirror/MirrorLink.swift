@@ -2,21 +2,21 @@
 
 import AccessoryCore
 
-/// A mirror's connections with one service, and the questions that wait for it.
+/// A mirror's connections with one service, and the pending requests to it.
 struct MirrorLink: Sendable {
   /// The connection for lists.
   var lists: BridgeClient
   /// Grows with every connect, so that answers of an earlier service aren't taken.
   let generation: UInt64
-  /// The view that learns what accessories have answered.
+  /// The view that gets the replies of accessories.
   var hooks = ServiceMirror.Hooks()
   /// Whether the service decides at this socket which commands are permitted.
   var permitsCommands = false
-  /// The accessories that are to be asked for their readings, by their places.
+  /// The accessories whose readings must be requested, by their places.
   var queue: ArraySlice<String> = []
   var unread: Set<String> = []
   var readerCount = 0
-  /// Whether the list is wanted, and is being asked for; and when it was had last, and how long that took.
+  /// Whether the list must be requested, and is being requested; when the last one came, and how long that took.
   var (wantsList, isListing) = (false, false)
   var lastList: (MonotonicTime, took: Duration)?
   var tasks: [Task<Void, Never>] = [] {
@@ -36,7 +36,8 @@ struct MirrorLink: Sendable {
 }
 
 extension MirrorAnswers {
-  /// Asks an accessory for what is wanted: its identity, status, battery and values, and with `commands` for those.
+  /// Requests the wanted data of an accessory: its identity, status, battery and values, and with `commands` its
+  /// commands.
   init(asking device: BridgeDevice, for wanted: ServiceMirror.Interests, commands wantsCommands: Bool) async {
     self.init()
     var failureCount = 0

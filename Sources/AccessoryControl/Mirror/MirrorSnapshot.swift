@@ -4,13 +4,13 @@
 package struct MirrorSnapshot: Sendable {
   /// A service that is followed.
   package struct Service: Sendable {
-    /// Its socket, as the mirror was given it.
+    /// Its socket, as passed to the mirror.
     package var path: String
     /// Whether it answers.
     package var isUp: Bool
-    /// Its last list: also accessories that it is opening, and those that it waits for or has given up.
+    /// Its last list, including accessories that it is opening, waits for or has given up.
     package var records: [Bridge.Accessory] = []
-    /// Whether it has reported more than there is room for. The rest is left out.
+    /// Whether it has reported more accessories than there is room for. Further ones are dropped.
     package var hasTooMany = false
 
     package init(path: String, isUp: Bool, records: [Bridge.Accessory] = [], hasTooMany: Bool = false) {

@@ -26,7 +26,7 @@ package struct MirrorState: Sendable {
   private struct Entry: Sendable {
     var accessory: MirroredAccessory
     var size: Int
-    /// Grows with each disconnect of any accessory.
+    /// Increases with each disconnection of any accessory.
     var leftAs: UInt64 = 0
   }
 
@@ -69,12 +69,12 @@ package struct MirrorState: Sendable {
     places[Name(service: service, text: place)].flatMap { entries[$0]?.accessory }
   }
 
-  /// When the next connected accessory becomes stale; nil where none is known to.
+  /// When the next connected accessory becomes stale; nil if unknown.
   package var staleTime: MonotonicTime? {
     entries.values.lazy.compactMap { $0.accessory.isStale ? nil : $0.accessory.staleTime }.min()
   }
 
-  /// The accessories that have changed since the last call, with those that were forgotten.
+  /// The changed and forgotten accessories since the last call.
   package mutating func takeChanged() -> Set<UInt64> {
     defer { changed = [] }
     return changed
@@ -82,7 +82,7 @@ package struct MirrorState: Sendable {
 
   // MARK: - Services
 
-  /// The service belongs to every snapshot, also before it is there.
+  /// Adds the service to every snapshot, even before it runs.
   package mutating func expect(service path: String) { services[path, default: Service()].isExpected = true }
 
   /// The service answers, and begins to report its accessories.
@@ -112,8 +112,8 @@ package struct MirrorState: Sendable {
     changed.formUnion(services[path]?.ids ?? [])
   }
 
-  /// Takes the list of a service's accessories. Those that aren't in it are not connected. Returns the devices that were
-  /// not known to be connected, whose readings are to be asked for.
+  /// Takes the list of a service's accessories. Accessories that aren't in it are disconnected. Returns the newly
+  /// connected devices, whose readings must be requested.
   @discardableResult
   package mutating func take(_ list: [Bridge.Accessory], from service: String, now: MonotonicTime) -> [Device] {
     var listed: Set<String> = []
@@ -125,7 +125,7 @@ package struct MirrorState: Sendable {
         disconnect(device.place, service, record.problem?.error(or: .disconnected) ?? .disconnected(device.path))
         continue
       }
-      // The events come on another connection, perhaps later than the list.
+      // Events come on another connection, and may be later than the list.
       if places[Name(service: service, text: device.place)] == nil, connect(device, service) { new.append(device) }
       change(device.place, service) { $0.take(record, at: now) }
     }
@@ -142,7 +142,7 @@ package struct MirrorState: Sendable {
 
   // MARK: - Events
 
-  /// Whether a reading in an event isn't the one that is known. True for other events.
+  /// Whether a reading in an event is new. True for other events.
   package func isNews(_ event: BridgeEvent, from service: String) -> Bool {
     switch event {
     case .battery(let device, let battery, _): self[device.place, service]?.battery != battery
@@ -155,7 +155,7 @@ package struct MirrorState: Sendable {
     }
   }
 
-  /// Takes an event. Returns the device when an accessory was connected, whose readings are to be asked for.
+  /// Takes an event. If an accessory was connected, returns the device, whose readings must be requested.
   package mutating func take(_ event: BridgeEvent, from service: String, now: MonotonicTime) -> Device? {
     switch event {
     case .ready:
@@ -174,7 +174,7 @@ package struct MirrorState: Sendable {
       change(device.place, service) { $0.take(values, age, at: now) }
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
     case .alarm(let device, let alarm, let state):
-      // Also an accessory that is away can have one: it is silent.
+      // A disconnected accessory can have an alarm, too, for its silence.
       let id =
         places[Name(service: service, text: device.place)] ?? away[Name(service: service, text: device.id)]?.last
       if let id { change(id) { $0.take(alarm, state) } }
@@ -207,7 +207,7 @@ package struct MirrorState: Sendable {
     if let id = places[Name(service: service, text: place)] { change(id, body) }
   }
 
-  /// Changes an accessory. A change for which there is no room is left out.
+  /// Changes an accessory. Drops the change if there is no room.
   private mutating func change(_ id: UInt64, _ body: (inout MirroredAccessory) -> Void) {
     guard let entry = entries[id] else { return }
     var accessory = entry.accessory
@@ -235,7 +235,7 @@ package struct MirrorState: Sendable {
   /// Returns false when there is no room.
   private mutating func connect(_ device: Device, _ service: String) -> Bool {
     let place = Name(service: service, text: device.place)
-    // Another device was at this place before.
+    // Another device has had this place before.
     if let id = places[place], let old = entries[id]?.accessory, old.device.id != device.id {
       disconnect(device.place, service, .disconnected(old.device.path))
     }

@@ -6,19 +6,19 @@ import AccessoryCore
 package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The accessory's number in its mirror. It stays the same when the accessory comes back, also at another port.
   package let id: UInt64
-  /// The socket of the accessory's service, as the mirror was given it.
+  /// The socket of the accessory's service, as passed to the mirror.
   package let service: String
   /// The device, as the service describes it.
   package var device: Device
   /// Whether the service has the accessory open, or has lent it to a client.
   package var isConnected = true
-  /// Whether the service has reported it since it was found, or found again.
+  /// Whether the service has reported it since the service was found, or found again.
   package var isReported = true
   /// Why it isn't connected; nil while it is.
   package var problem: AccessoryError?
-  /// The service's record of the accessory, of the last list; nil until there was one, and after a disconnect.
+  /// The service's record of the accessory in the last list; nil before the first list, and after a disconnection.
   package var record: Bridge.Accessory?
-  /// The driver and the profile by which the service opened the accessory last; nil while they aren't known.
+  /// The driver and the profile by which the service opened the accessory last; nil if unknown.
   package var driver, profile: String?
   package var identity: AccessoryIdentity?
   package var battery: BatteryReading?
@@ -28,18 +28,18 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var batteryTime, statusTime: MonotonicTime?
   /// The commands that the service permits; nil unless the mirror has asked for them.
   package var commands: [CommandDescription]?
-  /// The raised alarms, of a mirror with alarms; nil while none are known: before the first list, and of a service that is
-  /// too old for alarms.
+  /// The raised alarms, if the mirror follows alarms; nil before the first list, and if the service is too old for
+  /// alarms.
   package var alarms: [AccessoryAlarm]?
-  /// Whether there are readings after the accessory was connected, or it has none.
+  /// Whether readings have come since the accessory was connected, or it has none.
   package var isRead = false
-  /// Whether the questions after the accessory was connected have been answered.
+  /// Whether the requests after the accessory was connected have been answered.
   package var isAsked = false
   /// Whether the service says that readings are older than they should be.
   package var isStale = false
   /// When the oldest of the regular readings was made; nil before the first one.
   package var readTime: MonotonicTime?
-  /// When the readings become stale unless they are renewed; nil where that isn't known.
+  /// When the readings become stale unless they are renewed; nil if unknown.
   package var staleTime: MonotonicTime?
   /// Counts of disconnections, failed requests, and failed readings.
   package var disconnectCount = 0
@@ -68,7 +68,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The last status with its age, in the same way.
   package func status(at now: MonotonicTime) -> Read<AccessoryStatus>? { read(status, statusTime, now) }
 
-  /// The service alone decides what is stale: it knows how often readings are renewed.
+  /// Only the service decides what is stale, because it knows how often readings are renewed.
   private func read<Value>(_ value: Value?, _ time: MonotonicTime?, _ now: MonotonicTime) -> Read<Value>? {
     value.map { Read($0, age: time.map { max(.zero, now - $0) }, isStale: isStale || !isConnected) }
   }
@@ -168,7 +168,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   mutating func disconnect(_ error: AccessoryError) {
     guard isConnected else { return }
-    // The service may say anything about the reason.
+    // The service may send any text as the reason.
     isConnected = false
     problem = AccessoryError(error.kind, code: error.code, ReadingLimits.cut(error.message, to: Self.problemBytes))
     disconnectCount += 1
@@ -185,14 +185,14 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 /// The replies to the requests that are made when an accessory is connected; nil for readings that it doesn't have.
 package struct MirrorAnswers: Sendable {
   package var identity: AccessoryIdentity?
-  /// With the ages in milliseconds; nil for a reading of now.
+  /// The readings with their ages in milliseconds; nil for a fresh reading.
   package var status: (AccessoryStatus, age: Int?)?
   package var battery: (BatteryReading, age: Int?)?
   package var values: [AccessoryValue]?
   package var commands: [CommandDescription]?
   /// When the first request was made; nil if no events can have come since.
   package var askTime: MonotonicTime?
-  /// The number of questions that failed, and not because the accessory has no such readings.
+  /// The number of failed requests, except those for readings that the accessory doesn't have.
   package var failureCount = 0
 
   package init() {}

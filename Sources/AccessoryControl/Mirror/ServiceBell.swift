@@ -2,11 +2,11 @@
 
 import AccessoryCore
 
-/// Rings when a service may have started at one of several sockets, for one task that waits for it. Nothing runs while
-/// no socket appears.
+/// Notifies one waiting task when a service may have started at one of several sockets. Nothing runs while no socket
+/// appears.
 final class ServiceBell: Sendable {
   private struct State {
-    /// Whether it has rung since the last wait. A service may be there already, so it rings at first.
+    /// Whether it has rung since the last wait. Initially true, because a service may be running already.
     var hasRung = true
     var waiter: AsyncStream<Void>.Continuation?
     /// How many sockets can be watched.
@@ -26,7 +26,7 @@ final class ServiceBell: Sendable {
     state = Locked(State(watched: sockets.count))
     for start in starts {
       let task = Task { [weak self] in
-        // The first signal says nothing new.
+        // Ignore the first signal, which is no news.
         for await _ in start.signals.dropFirst() { self?.ring() }
         self?.state.withLock { $0.watched -= 1 }
       }

@@ -25,8 +25,8 @@ struct ServiceFollower: Sendable {
     (self.sockets, self.interests, self.replyTimeout, self.clock) = (sockets, interests, replyTimeout, clock)
   }
 
-  /// Calls `body` with what happens, until the task is cancelled. While `body` runs, no events are taken, and the
-  /// service's connection is read no further than its bounded buffer.
+  /// Calls `body` with each event until the task is cancelled. While `body` runs, no further events are taken, and only
+  /// the bounded buffer of the service's connection fills.
   func run(_ body: (MirrorEvent) async -> Void) async {
     let bell = ServiceBell(sockets)
     defer { bell.stop() }

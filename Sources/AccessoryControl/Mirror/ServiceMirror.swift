@@ -20,11 +20,12 @@ package actor ServiceMirror {
     package static let values = Interests(rawValue: 1)
     /// Alarms that are raised or cleared.
     package static let alarms = Interests(rawValue: 2)
-    /// The readings of accessories that are connected, which were made before; values only if they are wanted, too.
+    /// Earlier readings of connected accessories; their values only if values are followed, too.
     package static let readings = Interests(rawValue: 4)
     /// The commands that the service permits to clients that may only read.
     package static let commands = Interests(rawValue: 8)
-    /// The service's list after accessories have come or gone. Without it, lists are only asked for by `refreshed`.
+    /// The service's list after accessories were connected or disconnected. Without it, only `refreshed` requests
+    /// lists.
     package static let lists = Interests(rawValue: 16)
     /// When readings become stale. There is no event for that, so the mirror requests the list.
     package static let freshness = Interests(rawValue: 32)
@@ -53,12 +54,12 @@ package actor ServiceMirror {
 
   /// Callbacks for a view that also needs the events.
   package struct Hooks: Sendable {
-    /// What was learned of the service with this path, after the mirror has taken it, and whether that was news: a reading
-    /// may be reported again.
+    /// Called with an event of the service with this path after the mirror has handled it, and with whether it was new:
+    /// a reading may be reported again.
     ///
-    /// A service's own events come one after another in their order, no faster than this returns. What is not taken yet
-    /// waits in the bounded buffers of the connection and of the service; when those are full, the service ends the
-    /// subscription with `busy`. So no event is missing without `ended`. `read` may be called meanwhile.
+    /// The events of a service come in order; the next one waits until this returns. Waiting events are in the bounded
+    /// buffers of the connection and of the service. When these are full, the service ends the subscription with
+    /// `busy`. So no event is missing without `ended`. `read` may be called at the same time.
     package var happened: @Sendable (MirrorEvent, _ path: String, _ isNews: Bool) async -> Void = { _, _, _ in }
     /// Called once for each new reason why a service can't be followed.
     package var trouble: @Sendable (AccessoryError) -> Void = { _ in }
@@ -102,8 +103,8 @@ package actor ServiceMirror {
   /// The longest pause between lists, and the shortest between looks for stale readings.
   private static let (listPause, freshnessPause) = (Duration.seconds(10), Duration.seconds(1))
 
-  /// A mirror that asks for this. It knows at most `countLimit` accessories of each service. `executor` runs the tasks
-  /// that ask; by default they run where all tasks do.
+  /// A mirror with these interests. It knows at most `countLimit` accessories of each service. `executor` runs the
+  /// tasks of requests; the default is the global executor.
   package init(
     _ interests: Interests, countLimit: Int = ReplyLimits.devices, clock: any TimerClock = IOThread.shared,
     executor: (any TaskExecutor)? = nil
@@ -118,12 +119,12 @@ package actor ServiceMirror {
   /// The current state.
   package var snapshot: MirrorSnapshot { state.snapshot }
 
-  /// Whether the service decides at its socket which commands are permitted; false while it is away.
+  /// Whether the service decides at its socket which commands are permitted; false while it isn't running.
   package func permitsCommands(of path: String) -> Bool { links[path]?.permitsCommands ?? false }
 
-  /// What is known now, after the services were asked which accessories are there and whether readings are stale.
+  /// The current state, after requesting the services' lists of accessories and the age of readings.
   ///
-  /// Lists that are newer than `age` are not asked for again, while all that they say is fresh is fresh still.
+  /// Doesn't request lists that are newer than `age`, unless one of their readings has become stale.
   package func refreshed(olderThan age: Duration = listAge) async -> MirrorSnapshot {
     if let refreshing {
       await refreshing.value
@@ -137,11 +138,11 @@ package actor ServiceMirror {
     return state.snapshot
   }
 
-  /// Waits until the accessories that were connected have answered for the first time, so that none of them looks as if its readings
-  /// were too old. That begins with the first of them, and takes no longer than a list may.
+  /// Waits until the connected accessories have answered for the first time, so that their readings don't look stale.
+  /// The time limit is that of a list, from the first accessory.
   package func firstReadings() async { await reading?.end.value() }
 
-  /// The changes from now on; first all that is known. For one consumer.
+  /// The current state, and then the changes. For one consumer.
   package func changes() -> MirrorChanges {
     let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     lastSubscriber += 1
@@ -202,7 +203,7 @@ package actor ServiceMirror {
     lose(service.path)
   }
 
-  /// Takes what a follower of a service has learned.
+  /// Handles an event from a service's follower.
   package func take(_ event: MirrorEvent, of path: String, _ hooks: Hooks = Hooks()) async {
     var isNews = true
     if case .event(let event) = event { isNews = state.isNews(event, from: path) }
@@ -294,7 +295,7 @@ package actor ServiceMirror {
     lookWhenStale()
   }
 
-  /// Asks again when the next accessory is going to be stale, if it isn't read by then.
+  /// Requests the list again when the next accessory becomes stale, unless it is read before.
   private func lookWhenStale() {
     guard interests.contains(.freshness) else { return }
     if let timer { clock.cancel(timer) }
@@ -312,12 +313,12 @@ package actor ServiceMirror {
 
   // MARK: - First readings
 
-  /// Asks an accessory that was connected for its readings, when it is its turn.
+  /// Requests the readings of a connected accessory when it is its turn.
   private func readSoon(_ device: Device, _ path: String) {
     let asks = !interests.isDisjoint(with: [.readings, .batteries])
     guard asks || interests.contains(.identities) && device.source == .named else { return }
     guard let link = links[path] else {
-      // Of a service that can't be called only the events are known.
+      // If the service can't be called, only its events are known.
       state.take(MirrorAnswers(), of: device, from: path, now: clock.now)
       return
     }

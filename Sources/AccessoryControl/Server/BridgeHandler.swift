@@ -38,7 +38,7 @@ package struct OpenResult: Sendable {
   }
 }
 
-/// Carries out the calls of `accessorybridge.Bridge`.
+/// Performs the calls of `accessorybridge.Bridge`.
 ///
 /// Each call runs in a task of its own, which is cancelled when its client disconnects or the server closes. The calls
 /// of one connection run one after another. Parameters have the types that the interface defines, but their contents

@@ -46,12 +46,12 @@ actor ControlListener: EventHandler {
     onSocket: @escaping @Sendable (ControlServer.SocketNews, _ path: String) -> Void
   ) {
     (self.socket, self.access, self.io, self.onSocket) = (socket, access, io, onSocket)
-    // At once, before the service opens other files.
+    // Reserve it at once, before the service opens other files.
     spare.keep()
   }
 
-  /// Begins to accept clients; `welcome` is called for each on the I/O thread, and `onExhausted` when a client waits and there is no
-  /// descriptor for it.
+  /// Begins to accept clients. On the I/O thread, `welcome` is called for each client, and `onExhausted` when a client
+  /// waits and there is no descriptor for it.
   func start(_ welcome: @escaping Welcome, onExhausted: @escaping @Sendable () -> Void) {
     guard !isClosing else { return }
     (self.welcome, self.onExhausted) = (welcome, onExhausted)
@@ -93,7 +93,7 @@ actor ControlListener: EventHandler {
         return
       } catch .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noBufferSpace {
         if spare.give() { continue }
-        // The descriptor of a client that leaves now is the next one's.
+        // The next client can use the descriptor of a client that leaves now.
         accept(false)
         onExhausted?()
         return

@@ -87,7 +87,7 @@ package final class ControlSocket: Sendable {
         Socket.close(lock)
         throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
       }
-      // If the file was removed meanwhile, another server may have locked a new one.
+      // If the file was removed in the meantime, another server may have locked a new one.
       if let locked = FileIdentity(lock), locked == FileIdentity(path + ".lock") { return lock }
       Socket.close(lock)
     }

@@ -25,9 +25,9 @@ extension ControlSockets {
   /// The name of the socket for readings (`FileDescriptorName=`). The other socket may have any name.
   private static let readingsName = "readings"
 
-  /// The sockets that systemd passes to this process (sd_listen_fds(3)); nil when there are none. Throws `misconfigured`
-  /// when they are others than one for everything and at most one for readings, or when one isn't a listening stream socket
-  /// of the family AF_UNIX. To be called once.
+  /// The sockets that systemd passes to this process (sd_listen_fds(3)); nil when there are none. Throws
+  /// `misconfigured` unless they are one for everything and at most one for readings, and listening stream sockets of
+  /// the family AF_UNIX. Call it once.
   package static func passed() throws(AccessoryError) -> ControlSockets? {
     func text(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     guard text("LISTEN_PID").flatMap({ Int($0) }) == Int(getpid()), let count = text("LISTEN_FDS").flatMap({ Int($0) }),

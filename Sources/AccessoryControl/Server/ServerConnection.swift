@@ -15,9 +15,9 @@ actor ServerConnection: EventHandler, IOActor {
   private let onEnd: @Sendable (ServerConnection) -> Void
   private var socket: MessageSocket
   private var running: Task<Void, Never>?
-  /// The client sends no more, but may still read.
+  /// The client has stopped sending, but may still read.
   private var hasEnded = false
-  /// The client neither sends nor reads any more. Only calls without a reply are still carried out.
+  /// The client neither sends nor reads any more. Only calls without a reply are still performed.
   private var isGone = false
   /// No further message is handled. The connection closes after the queued bytes are sent.
   private var isClosing = false
@@ -133,7 +133,7 @@ actor ServerConnection: EventHandler, IOActor {
 
   // MARK: - Calls
 
-  /// Handles what is next: a message, the upgrade or the end.
+  /// Handles the next step: a message, the upgrade or the end.
   private func proceed() {
     guard !isOver else { return }
     defer { if !isOver { socket.updateInterest() } }
