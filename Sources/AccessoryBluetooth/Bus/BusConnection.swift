@@ -32,7 +32,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
 
   /// The most messages that are processed for one event, so that a busy bus doesn't delay devices.
   private static let messagesPerEvent = 32
-  /// How much later than sd-bus this connection gives a call up, so that sd-bus's own error comes first.
+  /// The time by which this connection's timeout of a call is later than sd-bus's, so that sd-bus's own error comes
+  /// first.
   private static let grace = Duration.milliseconds(100)
   /// The most calls that wait for a reply.
   private static let callLimit = 256
@@ -236,7 +237,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
 
   fileprivate nonisolated func received(_ result: Result<BusMessage, BusFailure>) {
     enter(result) { connection, result in
-      // A signal that makes no sense is dropped.
+      // Drop an invalid signal.
       if case .success(let message) = result { connection.onSignal(message) }
     }
   }

@@ -23,7 +23,7 @@ struct BusReader {
   static let textLimit = 4_096
   /// The most bytes of all strings and arrays: 10,000 devices need a tenth of it.
   private static let byteLimit = 1 << 26
-  /// The most descriptors that are copied. A message can name one of its descriptors as often as it has room for.
+  /// The most descriptors that are copied. A message may contain one of its descriptors any number of times.
   static let descriptorLimit = 16
 
   private init(_ message: OpaquePointer) { self.message = message }

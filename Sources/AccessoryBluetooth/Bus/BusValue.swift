@@ -209,13 +209,13 @@ package struct BusFailure: Error, Sendable, Equatable {
   /// A failure with this name and text.
   package init(_ name: String, _ text: String = "") { (self.name, self.text) = (name, text) }
 
-  /// The message has a form that isn't understood, or is too large.
+  /// The message has an unknown form, or is too large.
   package static let malformed = BusFailure(
     "org.freedesktop.DBus.Error.InconsistentMessage", "the message makes no sense")
   /// The connection to the bus has ended.
   package static let disconnected = BusFailure(
     "org.freedesktop.DBus.Error.Disconnected", "the connection to the system bus has ended")
-  /// The caller doesn't wait any longer.
+  /// The caller has stopped waiting.
   package static let cancelled = BusFailure("org.freedesktop.DBus.Error.NoReply", "cancelled")
 
   /// A failure of this machine.

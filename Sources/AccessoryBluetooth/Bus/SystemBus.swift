@@ -24,7 +24,7 @@ struct SystemBus {
       let place = address ?? getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
       try check(sd_bus_set_address(handle, place ?? "unix:path=/run/dbus/system_bus_socket"))
       try check(sd_bus_set_bus_client(handle, 1))
-      // Other users run the other end: nothing that it says about credentials is needed.
+      // Other users run the other end, so its credentials aren't needed.
       try check(sd_bus_negotiate_fds(handle, 1))
       try check(sd_bus_start(handle))
     } catch {

@@ -6,7 +6,7 @@ import AccessoryDiscovery
 /// Selects the BlueZ devices to report: those that are connected, paired or trusted, those that are received during a
 /// search, and those that were received and match a wish. It follows BlueZ's objects, and uses no bus and no clock.
 ///
-/// A change of one object costs as much as there are wishes, however many devices there are.
+/// The cost of a change depends on the number of wishes, not on the number of devices.
 struct BluetoothDeviceList {
   /// The devices by address, whether they are reported or not.
   private var known: [BluetoothAddress: Device] = [:]
@@ -103,7 +103,7 @@ struct BluetoothDeviceList {
       ?? devices.max { ($0.bluetooth?.signalStrength ?? .min) < ($1.bluetooth?.signalStrength ?? .min) }
   }
 
-  /// Compares what is reported of an address with what is known of it.
+  /// Compares the reported state of an address with the current one.
   private mutating func report(_ address: BluetoothAddress) -> DeviceEvent? {
     let now = known[address].flatMap { isToReport($0, address) ? $0 : nil }
     let before = reported.updateValue(now, at: address)

@@ -3,7 +3,7 @@
 import AccessoryIO
 import Glibc
 
-/// Whether this computer has what Bluetooth needs, found out without libsystemd and without a message to anybody.
+/// Checks whether this computer can use Bluetooth, without libsystemd and without sending a message.
 package struct BluetoothPlace: Sendable {
   /// The address of the bus; nil for the system bus.
   package var bus: String?

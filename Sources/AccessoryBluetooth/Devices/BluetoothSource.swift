@@ -21,7 +21,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
   private var nextSubscriber = 0
   private var search: BluetoothSearch?
   private var searching: Task<Void, Never>?
-  /// Before this time no other search begins, and how long the rest after the next one is.
+  /// The time before which no other search begins, and the length of the pause after the next one.
   private var restEnd: MonotonicTime?
   private var pause: Duration
   private var reopening: TimerToken?
@@ -29,7 +29,8 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   /// How long a list, or a follower, waits for a bluetoothd that doesn't answer.
   private static let limits = (list: Duration.seconds(2), follow: Duration.seconds(5))
-  /// How often a bus that has ended is looked for again, and the first pause. Each is twice as long as the one before.
+  /// The number of attempts to reconnect to a bus that has ended, and the first pause. Each pause is twice as long as
+  /// the one before.
   private static let reopening = (tries: 6, pause: Duration.seconds(10))
 
   /// The I/O thread.
@@ -120,13 +121,13 @@ public actor BluetoothSource: DeviceSource, IOActor {
     _ = list.replace(BluetoothObjects())
     let searching = searching
     Task {
-      // The search is ended in the conversation that has begun it.
+      // The connection that has begun the search must end it.
       await searching?.value
       await bluez.close()
     }
   }
 
-  /// Begins the conversation with bluetoothd, if there is none.
+  /// Connects to bluetoothd if there is no connection.
   private func follow() async {
     if let opening { return await opening.value() }
     guard bluez == nil else { return }
@@ -221,7 +222,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
       var searching: [BluetoothAdapter] = []
       var hasBegun = false
       for name in search.adapters {
-        // An adapter that isn't there, or is off, is waited for.
+        // Wait for an adapter that is missing or off.
         guard let adapter = try? await bluez.adapter(name), !searching.contains(where: { $0.path == adapter.path })
         else { continue }
         searching.append(adapter)

@@ -27,7 +27,7 @@ extension Device {
     bluetooth = identity
   }
 
-  /// Whether both values say the same but for how strong the signal is, which changes with every packet.
+  /// Whether both values are equal except for the signal strength, which changes with every packet.
   func saysSame(as other: Device) -> Bool {
     guard bluetooth?.isInReach == other.bluetooth?.isInReach else { return false }
     var same = self
@@ -37,7 +37,7 @@ extension Device {
 }
 
 extension BluetoothDevice {
-  /// The name that the user gave it; nil when BlueZ has made one of the address.
+  /// The name that the user gave it; nil if BlueZ has derived the name from the address.
   fileprivate var givenName: String? {
     guard let alias, let address else { return nil }
     return BluetoothAddress(alias) == address ? nil : alias

@@ -34,14 +34,15 @@ enum GATTNotes {
 
   private static func name(_ uuid: BluetoothUUID?) -> String { uuid?.description ?? "?" }
 
-  /// The flags that say how bytes pass; others come with values of the device's own.
+  /// The flags for the passing of bytes; others are in the device's values.
   private static func abilities(_ characteristic: GATTCharacteristic) -> String {
     let known = ["read", "write", "write-without-response", "notify", "indicate"]
     let found = known.filter { characteristic.flags.contains($0) }
     return found.isEmpty ? "-" : found.joined(separator: " ")
   }
 
-  /// The way of the bytes: `size` is what a packet may have with its head, `chunk` what is written in one.
+  /// The path of the bytes: `size` is the largest packet with its header, `chunk` the bytes that are written in one
+  /// packet.
   static func opened(
     _ port: GATTSerialPort, size: Int, chunk: Int, bySocket: (notifications: Bool, writes: Bool)
   ) -> String {

@@ -99,7 +99,7 @@ package struct GATTSerialPort: Sendable, Equatable {
   private static func none(
     _ table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings, _ label: String
   ) -> AccessoryError {
-    /// The first of many words: a table may have thousands of characteristics.
+    /// The first words of a list: a table may have thousands of characteristics.
     func some(_ words: [String], of most: Int) -> String {
       words.prefix(most).joined(separator: ", ") + (words.count > most ? ", …" : "")
     }

@@ -32,7 +32,7 @@ extension GATTTransport {
     }
   }
 
-  /// The same over a conversation with bluetoothd, which belongs to the transport from now on.
+  /// The same over a connection to bluetoothd, which the transport owns from now on.
   static func open(
     _ address: BluetoothAddress, _ settings: GATTSettings, by adapter: BluetoothAdapterName? = nil, label: String,
     over bluez: BlueZ, noting note: (@Sendable (String) -> Void)? = nil
@@ -46,7 +46,7 @@ extension GATTTransport {
         note(GATTNotes.services(table))
       }
       let port = try GATTSerialPort(in: table, settings, label: label)
-      // Notifications first, so that none is lost that answers the first write.
+      // Turn notifications on first, so that the reply to the first write isn't lost.
       let notifications = try await acquire("AcquireNotify", port.notify, bluez, label)
       let writes = port.write.takesCommands ? try await acquire("AcquireWrite", port.write, bluez, label) : nil
       let objects = await bluez.objects

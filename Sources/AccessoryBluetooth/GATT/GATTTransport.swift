@@ -10,8 +10,9 @@ import SystemPackage
 /// written to the other a write. If it doesn't offer a socket, notifications come as signals of the bus, and writes are
 /// calls, one after another.
 ///
-/// The socket for writes takes any amount at once. While bluetoothd is busy with that, answers of the device find no room
-/// in the kernel and are lost. So after `window` packets a value is read, whose reply comes when the device has them all.
+/// The socket for writes accepts any amount at once. While bluetoothd handles that, the kernel has no room for the
+/// device's replies and drops them. So after `window` packets a value is read; its reply shows that the device has
+/// received all of them.
 public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
@@ -28,7 +29,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private let port: GATTSerialPort
   /// Whether this program has made the connection, and so must end it.
   private let ownsConnection: Bool
-  /// Takes what happens on the air, in words for people.
+  /// Gets the events of the connection, in words for people.
   private let note: (@Sendable (String) -> Void)?
   private let reader: Watched?
   private let writer: Watched?
@@ -43,7 +44,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// How many packets were written since it was read last.
   private var unconfirmedCount = 0
   private var isConfirming = false
-  /// How many bytes came by signals since the consumer was to be waited for.
+  /// The number of bytes from signals since the consumer paused.
   private var unreadCount = 0
   private var isClosing = false
   private var isOver = false
@@ -67,7 +68,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
   /// has no room for there.
   private static let readsPerEvent = 512
-  /// How many empty packets are read behind a hang-up: the end reads like one.
+  /// The number of empty packets to read after a hang-up, because the end looks like an empty packet.
   private static let emptyLimit = 64
   /// The most unread bytes from signals. Unlike a socket, signals have no flow control.
   static let unreadLimit = 1 << 20

@@ -6,15 +6,15 @@ import AccessoryIO
 /// A connection to a Bluetooth Low Energy device for reading values, one at a time. It carries no bytes: `input` is
 /// always empty, and `output` accepts nothing. It is a transport so that a disconnection ends it like the others.
 ///
-/// Values are only read. Nothing is written to the device, and it isn't asked for notifications.
+/// It only reads values. It writes nothing to the device, and doesn't subscribe to notifications.
 public actor GATTValues: Transport, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// There is no time on a line.
+  /// There is no line with a transmission time.
   public nonisolated var timing: LineTiming { .instant }
   /// Ends when the device goes.
   public nonisolated let input = InputQueue()
-  /// Takes nothing.
+  /// Accepts nothing.
   public nonisolated let output = OutputQueue()
 
   package nonisolated let io: IOThread
@@ -35,7 +35,7 @@ public actor GATTValues: Transport, IOActor {
     var end: Result<Void, AccessoryError>?
   }
 
-  /// How long a value may take, and how long bluetoothd may take to read the battery after the device was connected.
+  /// The time limits for reading a value, and for bluetoothd to read the battery after the device was connected.
   private static let limits = (read: Duration.seconds(10), battery: Duration.seconds(5))
   /// The longest value of GATT, in bytes. bluetoothd cuts off the rest of a longer packet.
   static let valueLimit = 512
@@ -45,7 +45,8 @@ public actor GATTValues: Transport, IOActor {
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Connects a device. One that BlueZ doesn't know is looked for. Throws what `GATTTransport.open` throws, but for `busy`.
+  /// Connects a device, and searches for it if BlueZ doesn't know it. Throws the errors of `GATTTransport.open`, except
+  /// `busy`.
   public static func open(
     _ address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> GATTValues {
@@ -58,7 +59,7 @@ public actor GATTValues: Transport, IOActor {
     }
   }
 
-  /// The same over a conversation with bluetoothd, which belongs to the connection from now on.
+  /// The same over a connection to bluetoothd, which this one owns from now on.
   package static func open(
     _ address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String, over bluez: BlueZ
   ) async throws(AccessoryError) -> GATTValues {
@@ -104,8 +105,8 @@ public actor GATTValues: Transport, IOActor {
     return (objects.devices[device]?.services ?? []).union(found)
   }
 
-  /// Reads a characteristic, whichever service has it; nil where no service has one that can be read. Throws `timedOut`,
-  /// `disconnected`, `permissionDenied` when it must be paired first, `cancelled`, and `ioFailure`.
+  /// Reads a characteristic of any service; nil if no service has a readable one. Throws `timedOut`, `disconnected`,
+  /// `permissionDenied` when it must be paired first, `cancelled`, and `ioFailure`.
   public func read(_ characteristic: BluetoothUUID) async throws(AccessoryError) -> [UInt8]? {
     try check()
     guard let found = await find(characteristic) else { return nil }
@@ -144,7 +145,7 @@ public actor GATTValues: Transport, IOActor {
     guard await services().contains(Self.batteryService) else {
       throw AccessoryError(.unsupported, "\(label) doesn't report its battery: it has no Battery Service (180f)")
     }
-    // bluetoothd keeps the service to itself, and has read it soon after connecting.
+    // bluetoothd hides the service, and reads it soon after connecting.
     let (path, gone) = (device, AccessoryError.disconnected(label))
     let late = AccessoryError(.timedOut, "\(label) has a Battery Service, but bluetoothd hasn't read it")
     return try await bluez.first(within: Self.limits.battery, otherwise: late) { objects in

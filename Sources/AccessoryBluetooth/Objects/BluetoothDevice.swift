@@ -10,7 +10,7 @@ package struct BluetoothAdapter: Sendable, Equatable {
   package var address: BluetoothAddress?
   /// Whether its radio is on.
   package var isPowered = false
-  /// Whether it looks for devices now, for this program or another.
+  /// Whether it is searching for devices, for this program or another.
   package var isDiscovering = false
 
   /// The kernel's name of the adapter, such as `hci0`.
@@ -41,7 +41,7 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var signalStrength: Int?
   /// Whether it is connected, by this program or another.
   package var isConnected = false
-  /// Whether the services of GATT are known, which is so soon after connecting.
+  /// Whether the GATT services are known; this is true soon after connecting.
   package var hasServicesResolved = false
   /// Whether it is paired with this computer.
   package var isPaired = false
@@ -49,7 +49,7 @@ package struct BluetoothDevice: Sendable, Equatable {
   package var isTrusted = false
   /// The class of a Bluetooth Classic device; nil for others.
   package var deviceClass: UInt32?
-  /// How full its battery is, in percent, as bluetoothd has read it from the Battery Service; nil when it hasn't.
+  /// The charge of its battery in percent, if bluetoothd has read it from the Battery Service; otherwise nil.
   package var batteryPercent: Int?
   /// The path of its adapter.
   package var adapter: String

@@ -6,7 +6,7 @@ import AccessoryCore
 /// the bus; it has no bus itself.
 ///
 /// Whatever is in the messages, it holds a limited number of objects with texts of limited length. Further objects are
-/// counted and left out; strangers make room for a device that is connected, paired or trusted.
+/// counted and dropped. A device that is connected, paired or trusted replaces another one.
 package struct BluetoothObjects: Sendable, Equatable {
   /// The adapters, by path.
   package private(set) var adapters: [String: BluetoothAdapter] = [:]
@@ -18,7 +18,7 @@ package struct BluetoothObjects: Sendable, Equatable {
   package private(set) var characteristics: [String: GATTCharacteristic] = [:]
   /// The descriptors, by path.
   package private(set) var descriptors: [String: GATTDescriptor] = [:]
-  /// How many objects were left out.
+  /// The number of dropped objects.
   package private(set) var leftOut = 0
 
   /// The most objects of a kind.
@@ -121,7 +121,8 @@ package struct BluetoothObjects: Sendable, Equatable {
     return displaced
   }
 
-  /// Leaves out the stranger with the weakest signal. Returns its path; nil when there are no strangers.
+  /// Drops the device with the weakest signal that isn't connected, paired or trusted. Returns its path; nil if there
+  /// is none.
   private mutating func displaceStranger() -> String? {
     let strangers = devices.values.lazy.filter(\.isStranger)
     let weakest = strangers.min { ($0.signalStrength ?? .min, $0.path) < ($1.signalStrength ?? .min, $1.path) }
@@ -157,13 +158,13 @@ package struct BluetoothObjects: Sendable, Equatable {
     adapters.values.sorted { ($0.path.utf8.count, $0.path) < ($1.path.utf8.count, $1.path) }
   }
 
-  /// The adapter that is meant; nil when there is none.
+  /// The matching adapter; nil if there is none.
   package func adapter(_ name: BluetoothAdapterName) -> BluetoothAdapter? {
     adaptersByName.first { name.address == nil ? $0.name == name.description : $0.address == name.address }
   }
 
-  /// The device with this address, at the adapter with this path where one is named. Of several adapters that know it, the one
-  /// that has it connected goes first, then one that is on, and of these one that is paired with it.
+  /// The device with this address, at the adapter with this path where one is named. If several adapters know it, the
+  /// one that is connected to it goes first, then one that is on, preferably paired with it.
   package func device(at address: BluetoothAddress, on adapter: String? = nil) -> BluetoothDevice? {
     func rank(_ device: BluetoothDevice) -> Int {
       let isOn = adapters[device.adapter]?.isPowered == true
@@ -182,7 +183,7 @@ package struct BluetoothObjects: Sendable, Equatable {
   /// The services of a device with their characteristics, in the order of their paths, which is that of the device.
   package func table(of device: String) -> [(service: GATTService, characteristics: [GATTCharacteristic])] {
     let found = services.values.filter { $0.device == device }.sorted { $0.path < $1.path }
-    // Each characteristic is looked at once, however many services there are.
+    // Visit each characteristic once, however many services there are.
     var parts = Dictionary(found.map { ($0.path, [GATTCharacteristic]()) }) { first, _ in first }
     for characteristic in characteristics.values { parts[characteristic.service]?.append(characteristic) }
     return found.map { ($0, (parts[$0.path] ?? []).sorted { $0.path < $1.path }) }

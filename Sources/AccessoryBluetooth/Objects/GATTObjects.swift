@@ -26,7 +26,7 @@ package struct GATTCharacteristic: Sendable, Equatable {
   package var service: String
   /// The supported operations, in BlueZ's words: `read`, `write`, `write-without-response`, `notify`, `indicate`.
   package var flags: Set<String> = []
-  /// How many bytes a packet may have, with a head of three; nil when BlueZ doesn't say.
+  /// The most bytes in a packet, including three bytes of header; nil if BlueZ doesn't report it.
   package var packetSize: Int?
   /// Whether a program holds the descriptor for writes; nil when BlueZ offers none.
   package var isWriteAcquired: Bool?
@@ -35,9 +35,9 @@ package struct GATTCharacteristic: Sendable, Equatable {
 
   /// Whether the device sends its value.
   package var notifies: Bool { flags.contains("notify") || flags.contains("indicate") }
-  /// Whether it takes writes that it confirms.
+  /// Whether it accepts writes with a response.
   package var takesRequests: Bool { flags.contains("write") }
-  /// Whether it takes writes that it doesn't confirm.
+  /// Whether it accepts writes without a response.
   package var takesCommands: Bool { flags.contains("write-without-response") }
 }
 

@@ -9,8 +9,8 @@ extension BlueZ {
   /// The time limit of pairing, in which a person may have to find and type a number.
   package static let pairingLimit = Duration.seconds(90)
 
-  /// Pairs a device, and returns false when it was paired before. `ask` is called with what bluetoothd wants to know from the
-  /// person; it may take its time.
+  /// Pairs a device, and returns false when it was paired before. `ask` is called with bluetoothd's questions to the
+  /// user, and may take as long as it needs.
   ///
   /// Throws `permissionDenied` when the device or the person refuses or a number is wrong, `timedOut` when the device doesn't
   /// answer, `disconnected` when it goes away, and `cancelled` when the task is cancelled, after pairing was cancelled.
@@ -69,7 +69,7 @@ extension BlueZ {
     }
   }
 
-  /// Says whether a device may connect to this computer's services without a question to the person.
+  /// Sets whether a device may connect to this computer's services without asking the user.
   package func trust(_ device: BluetoothDevice, _ isTrusted: Bool, label: String) async throws(AccessoryError) {
     do throws(BusFailure) {
       _ = try await call(

@@ -2,17 +2,17 @@
 
 /// A question of bluetoothd to the user during pairing, or something to show.
 package enum PairingQuestion: Sendable, Equatable {
-  /// The device's PIN, of 1 to 16 bytes, is wanted. Old devices have a fixed one, such as 0000 or 1234.
+  /// Asks for the device's PIN, of 1 to 16 bytes. Old devices have a fixed one, such as 0000 or 1234.
   case pin
-  /// A number of at most six digits is wanted, which the device shows.
+  /// Asks for the number that the device shows, of at most six digits.
   case passkey
-  /// Does the device show this number, too?
+  /// Asks whether the device shows the same number.
   case isSame(UInt32)
-  /// May the device be paired, without a number?
+  /// Asks whether to pair the device without a number.
   case isAllowed
-  /// The person types this PIN at the device.
+  /// Shows a PIN that the user must type at the device.
   case typePIN(String)
-  /// The person types this number at the device, and has typed so many digits.
+  /// Shows a number that the user must type at the device, and how many digits the user has typed.
   case typePasskey(UInt32, typedCount: Int)
 
   /// Whether it needs an answer.

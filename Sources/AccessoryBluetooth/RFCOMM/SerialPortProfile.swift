@@ -26,10 +26,10 @@ actor SerialPortProfile: IOActor {
   static let interface = "org.bluez.Profile1"
   private static let managerPath = "/org/bluez"
   private static let manager = "org.bluez.ProfileManager1"
-  /// How long a connection may take to be handed over after bluetoothd has said that it is made.
+  /// The time limit for bluetoothd to hand over a connection after it has reported success.
   private static let handoverLimit = Duration.seconds(5)
 
-  /// This program's.
+  /// The profile of this program.
   static let shared = SerialPortProfile(io: .shared)
 
   /// The I/O thread.
