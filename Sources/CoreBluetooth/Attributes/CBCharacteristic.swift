@@ -51,7 +51,7 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
   func set(isNotifying: Bool) { contents.withLock { $0.isNotifying = isNotifying } }
 }
 
-/// A characteristic of ours, for `CBPeripheralManager`.
+/// A characteristic that this program offers, for `CBPeripheralManager`.
 ///
 /// `@unchecked Sendable`: it stores nothing that its superclass doesn't.
 open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {

@@ -11,15 +11,15 @@ public struct CBCharacteristicProperties: OptionSet, Sendable {
   public static let broadcast = Self(rawValue: 0x01)
   /// It can be read.
   public static let read = Self(rawValue: 0x02)
-  /// It can be written without an answer.
+  /// It can be written without a response.
   public static let writeWithoutResponse = Self(rawValue: 0x04)
-  /// It can be written with an answer.
+  /// It can be written with a response.
   public static let write = Self(rawValue: 0x08)
-  /// It sends its value, without an answer of ours.
+  /// It sends its value without a confirmation.
   public static let notify = Self(rawValue: 0x10)
-  /// It sends its value, with an answer of ours.
+  /// It sends its value with a confirmation.
   public static let indicate = Self(rawValue: 0x20)
-  /// It takes signed writes.
+  /// It accepts signed writes.
   public static let authenticatedSignedWrites = Self(rawValue: 0x40)
   /// A descriptor has more properties.
   public static let extendedProperties = Self(rawValue: 0x80)

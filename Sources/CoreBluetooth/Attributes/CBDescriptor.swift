@@ -65,7 +65,7 @@ enum DescriptorValue: Sendable, Equatable {
   }
 }
 
-/// A descriptor of ours, for `CBPeripheralManager`.
+/// A descriptor that this program offers, for `CBPeripheralManager`.
 ///
 /// `@unchecked Sendable`: it stores nothing that its superclass doesn't.
 open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {

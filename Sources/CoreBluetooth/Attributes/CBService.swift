@@ -15,7 +15,7 @@ open class CBService: CBAttribute, @unchecked Sendable {
 
   private let contents = Locked(State())
   private nonisolated(unsafe) weak var owner: CBPeripheral?
-  /// Whether it stands for itself. The others are only included in services.
+  /// Whether it is a primary service. Other services are only included in services.
   public let isPrimary: Bool
 
   init(_ uuid: CBUUID, _ place: AttributePlace?, isPrimary: Bool, of peripheral: CBPeripheral?) {
@@ -38,7 +38,7 @@ open class CBService: CBAttribute, @unchecked Sendable {
   func set(_ characteristics: [CBCharacteristic]?) { contents.withLock { $0.characteristics = characteristics } }
 }
 
-/// A service of ours, for `CBPeripheralManager`.
+/// A service that this program offers, for `CBPeripheralManager`.
 ///
 /// `@unchecked Sendable`: it stores nothing that its superclass doesn't.
 open class CBMutableService: CBService, @unchecked Sendable {

@@ -10,11 +10,11 @@ public let CBAdvertisementDataManufacturerDataKey = "kCBAdvDataManufacturerData"
 public let CBAdvertisementDataServiceDataKey = "kCBAdvDataServiceData"
 /// The services, a `[CBUUID]`.
 public let CBAdvertisementDataServiceUUIDsKey = "kCBAdvDataServiceUUIDs"
-/// Services for which an advertisement of iOS had no room. Never there on Linux.
+/// Services that didn't fit into an advertisement of iOS. Never present on Linux.
 public let CBAdvertisementDataOverflowServiceUUIDsKey = "kCBAdvDataHashedServiceUUIDs"
 /// The power of the signal when it was sent, in dBm, an `NSNumber`.
 public let CBAdvertisementDataTxPowerLevelKey = "kCBAdvDataTxPowerLevel"
-/// Whether it can be connected, an `NSNumber`. BlueZ doesn't say: it is always 1.
+/// Whether it can be connected, an `NSNumber`. Always 1, because BlueZ doesn't report it.
 public let CBAdvertisementDataIsConnectable = "kCBAdvDataIsConnectable"
 /// Services that it searches for. Never present on Linux: BlueZ doesn't report them.
 public let CBAdvertisementDataSolicitedServiceUUIDsKey = "kCBAdvDataSolicitedServiceUUIDs"

@@ -31,7 +31,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     self.init(delegate: delegate, queue: queue, options: nil)
   }
 
-  /// The same; the options are without effect on Linux.
+  /// The same; the options have no effect on Linux.
   public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
     core = CentralCore(queue)
     super.init(named: ())
@@ -53,7 +53,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
   /// Whether it searches for devices.
   open var isScanning: Bool { core.isScanning }
 
-  /// No: BlueZ uses long advertisements where the adapter can, and doesn't say so.
+  /// Always false: BlueZ uses long advertisements if the adapter supports them, and doesn't report it.
   open class func supports(_ features: Feature) -> Bool { false }
 
   /// Searches for devices that advertise one of these services, or for all devices, until `stopScan`. Replaces a
@@ -65,13 +65,13 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
   /// Ends the search.
   open func stopScan() { core.stopSearch() }
 
-  /// Connects a device, however long that takes, until it is cancelled. Keep `peripheral` meanwhile: letting it go cancels, too.
+  /// Connects a device, without a time limit, until it is cancelled. Keep `peripheral`: releasing it cancels, too.
   open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
     guard core.mayUse(peripheral, "connect(_:options:)") else { return }
     peripheral.connect(options)
   }
 
-  /// Ends a connection, or the attempt to make one. The device stays connected where another program has connected it.
+  /// Ends a connection, or the attempt to make one. If another program has connected the device, it stays connected.
   open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
     guard core.mayUse(peripheral, "cancelPeripheralConnection(_:)") else { return }
     peripheral.cancelConnection()
@@ -80,13 +80,14 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
   /// Without effect on Linux.
   open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {}
 
-  /// The devices with these identifiers that are known: to BlueZ, which forgets most after half a minute, or to this program.
+  /// The known devices with these identifiers: those of BlueZ, which forgets most after half a minute, and those of
+  /// this program.
   open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
     core.retrieve(identifiers)
   }
 
-  /// The devices with one of these services that this computer has connected, by whichever program. They must be connected
-  /// here, too, before they are used.
+  /// The devices with one of these services that any program of this computer has connected. Connect them before you
+  /// use them.
   open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
     core.retrieveConnected(serviceUUIDs)
   }

@@ -22,10 +22,10 @@ final class CentralCore: Sendable {
     var heard: [RadioPeer: Set<String>] = [:]
     var peripherals: [RadioPeer: WeakPeripheral] = [:]
     var pruneCount = 64
-    /// The connected ones, which are kept for the client.
+    /// The connected devices, which are retained for the client.
     var kept: [RadioPeer: CBPeripheral] = [:]
     var lastNumber = 0
-    /// How much waits for the client's queue.
+    /// The amount that waits for the client's queue.
     var waiting = (values: 0, finds: 0)
     var isHeld = false
   }
@@ -36,7 +36,7 @@ final class CentralCore: Sendable {
   /// The number of values waiting for the client's queue at which the radio pauses, and the number at which it
   /// continues.
   static let values = (most: 1_024, few: 256)
-  /// The most advertisements that wait for the client's queue. Further ones are dropped: the next are as good.
+  /// The most advertisements that wait for the client's queue. Further ones are dropped, because devices repeat them.
   private static let findLimit = 512
   /// The most devices of a search that are reported once each. Further ones are dropped.
   private static let heardLimit = 16_384
@@ -80,7 +80,7 @@ final class CentralCore: Sendable {
     }
   }
 
-  /// Whether a call can be obeyed; otherwise it is logged.
+  /// Whether a call is possible now; otherwise it is logged.
   func mayUse(_ peripheral: CBPeripheral, _ call: String) -> Bool {
     guard isOn(call) else { return false }
     guard peripheral.core === self else {
@@ -262,14 +262,14 @@ final class CentralCore: Sendable {
 
   private func connected(_ link: RadioLink, _ size: Int, _ client: StrongClient) {
     guard let object = existing(link.peer), object.isConnected(link, size) else {
-      // Nobody waits for it any more.
+      // The client doesn't wait for it any more.
       return send(.disconnect(link))
     }
     state.withLock { $0.kept[link.peer] = object }
     client.tell { $1.centralManager($0, didConnect: object) }
   }
 
-  /// Tells the delegate that a device is connected which was connected before.
+  /// Reports a connection to the delegate for a device that was connected already.
   func tellConnected(_ object: CBPeripheral) {
     deliver { [weak self] in
       guard let self, object.state == .connected else { return }

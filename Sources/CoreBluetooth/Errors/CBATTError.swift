@@ -6,7 +6,7 @@ import Foundation
 /// The domain of `CBATTError`.
 public let CBATTErrorDomain = "CBATTErrorDomain"
 
-/// An answer of the other device that isn't a success, with the numbers of the Attribute Protocol.
+/// An error of the other device, with the numbers of the Attribute Protocol.
 public struct CBATTError: CustomNSError, LocalizedError, Hashable, Sendable {
   /// What went wrong.
   public enum Code: Int, Hashable, Sendable {

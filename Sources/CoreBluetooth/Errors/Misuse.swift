@@ -3,10 +3,9 @@
 import AccessoryCore
 import Foundation
 
-/// Calls that make no sense where they are made. Nothing happens but that the log says so, once for each text.
+/// Invalid calls. They do nothing and are logged, once for each text.
 enum Misuse {
-  /// The most texts that are remembered. Others are logged each time, or a program that runs for years would remember more and
-  /// more.
+  /// The most remembered texts, so that memory stays bounded. Further texts are logged each time.
   private static let limit = 256
   private static let said = Locked<Set<String>>([])
 

@@ -17,9 +17,9 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// The bytes after the 32 bits of a short number.
   private static let base: [UInt8] = [0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 0x5F, 0x9B, 0x34, 0xFB]
 
-  /// The UUID that this text says: 4, 8 or 32 hexadecimal digits, the last with hyphens (8-4-4-4-12).
+  /// The UUID in a text: 4, 8 or 32 hexadecimal digits, the last with hyphens (8-4-4-4-12).
   ///
-  /// Any other text ends the program, as the exception does on Apple's systems: for text of a user's, see `init(validating:)`.
+  /// Any other text ends the program, like the exception on Apple's systems. For a user's text use `init(validating:)`.
   public convenience init(string theString: String) {
     guard let bytes = Self.bytes(of: theString) else {
       preconditionFailure("CBUUID(string:): this is no UUID of 4, 8 or 32 digits: \(SafeText.escape(theString))")
@@ -52,7 +52,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     self.init(withUnsafeBytes(of: CFUUIDGetUUIDBytes(theUUID)) { Array($0) })
   }
 
-  /// The UUID that BlueZ writes so.
+  /// The UUID in BlueZ's form.
   convenience init(_ uuid: BluetoothUUID) { self.init(Self.bytes(of: uuid.text) ?? [0, 0]) }
 
   /// From 2, 4 or 16 bytes.
@@ -106,16 +106,16 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
 /// The descriptor with more properties of its characteristic.
 public let CBUUIDCharacteristicExtendedPropertiesString = "2900"
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The descriptor with words about its characteristic.
+/// The descriptor with a text about its characteristic.
 public let CBUUIDCharacteristicUserDescriptionString = "2901"
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The descriptor that says whether this central is sent the value.
+/// The descriptor that turns notifications for this central on.
 public let CBUUIDClientCharacteristicConfigurationString = "2902"
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The descriptor that says whether all centrals are sent the value.
+/// The descriptor that turns broadcasts of the value on.
 public let CBUUIDServerCharacteristicConfigurationString = "2903"
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The descriptor that says what the value's bytes mean.
+/// The descriptor with the format of the value.
 public let CBUUIDCharacteristicFormatString = "2904"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The descriptor that names several formats.

@@ -6,13 +6,13 @@ import Foundation
 
 // Results, on the client's queue. The state changes first; then the delegate is called, without the lock.
 
-/// How a connection, or the attempt to make one, has ended.
+/// The result of a connection, or of an attempt to connect.
 enum LinkEnd: Equatable {
-  /// It couldn't be made.
+  /// The attempt has failed.
   case failed
-  /// It is over; without an error when the client has ended it.
+  /// The connection is over; without an error if the client has ended it.
   case disconnected(RadioFailure?)
-  /// It is over, and is made again.
+  /// The connection is over, and is being restored.
   case reconnects(RadioFailure?)
 }
 
@@ -29,7 +29,7 @@ extension CBPeripheral {
     if let delegate = client.delegate { body(delegate, self) }
   }
 
-  /// Forgets everything that was known of a connection.
+  /// Forgets the data of a connection.
   static func forget(_ state: inout State) {
     (state.table, state.services, state.attributes, state.searches) = ([], nil, [:], [])
     (state.waiting, state.wantsReady) = ((0, 0), false)
@@ -130,7 +130,7 @@ extension CBPeripheral {
       let same = Set(table.filter(state.table.contains).map(\.handle))
       let gone = (state.services ?? []).filter { service in service.place.map { !same.contains($0.handle) } ?? true }
       state.services = state.services?.filter { service in !gone.contains { $0 === service } }
-      // Attributes of services that are as they were stay.
+      // The attributes of unchanged services stay.
       let kept = Set(
         table.filter { same.contains($0.handle) }.flatMap { service in
           [service.handle] + service.characteristics.flatMap { [$0.handle] + $0.descriptors.map(\.handle) }
@@ -144,7 +144,7 @@ extension CBPeripheral {
 
   // MARK: - Values
 
-  /// A request was answered. Returns whether the connection is the one that there is now.
+  /// A request was answered. Returns whether it is one of the current connection.
   @discardableResult
   func answered(_ link: RadioLink) -> Bool {
     contents.withLock { state in
@@ -209,7 +209,7 @@ extension CBPeripheral {
 
   func measured(_ link: RadioLink, _ result: Result<Int, RadioFailure>) {
     guard answered(link) else { return }
-    // 127 is what Bluetooth has for a strength that isn't known.
+    // In Bluetooth 127 means an unknown strength.
     let (strength, failure): (Int, RadioFailure?) =
       switch result {
       case .success(let strength): (strength, nil)

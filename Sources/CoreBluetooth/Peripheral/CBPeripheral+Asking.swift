@@ -38,7 +38,7 @@ extension CBPeripheral {
     }
   }
 
-  /// Sends a request that the device answers.
+  /// Sends a request with a reply of the device.
   func ask(_ call: String, _ command: (inout State) -> RadioCommand) {
     let misuse = contents.withLock { state -> String? in
       guard state.state == .connected else { return "\(call) of a device that isn't connected" }
@@ -56,7 +56,7 @@ extension CBPeripheral {
     ask(call) { _ in command(place.link, place.handle) }
   }
 
-  /// The place of an attribute of the connection that there is now.
+  /// The place of an attribute of the current connection.
   private func place(of attribute: CBAttribute, _ call: String) -> AttributePlace? {
     let (link, isConnected) = contents.withLock { ($0.link, $0.state == .connected) }
     guard isConnected else {
@@ -93,7 +93,7 @@ extension CBPeripheral {
     if let misuse { Misuse.log(misuse) }
   }
 
-  /// Tells the delegate an error, without asking the device.
+  /// Reports an error to the delegate without asking the device.
   func refuse(
     _ call: String, _ attribute: CBAttribute,
     _ tell: @escaping @Sendable (any CBPeripheralDelegate, CBPeripheral) -> Void
@@ -102,7 +102,7 @@ extension CBPeripheral {
     core.deliver { [weak self] in self?.tell(tell) }
   }
 
-  /// Looks into the table of a device, on the client's queue.
+  /// Reads the table of a device, on the client's queue.
   func look(
     _ call: String, in attribute: CBAttribute, _ find: @escaping @Sendable (inout State, AttributePlace) -> Void,
     tell: @escaping @Sendable (RadioFailure?) -> Void

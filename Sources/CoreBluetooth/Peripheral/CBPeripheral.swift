@@ -8,11 +8,11 @@ import Foundation
 public enum CBPeripheralState: Int, Sendable {
   /// It isn't connected, and no attempt is running.
   case disconnected = 0
-  /// It is waited for.
+  /// It is being connected.
   case connecting
-  /// It is.
+  /// It is connected.
   case connected
-  /// It won't be soon.
+  /// It is being disconnected.
   case disconnecting
 }
 
@@ -37,7 +37,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     var attributes: [Int: CBAttribute] = [:]
     /// The services requested by each pending call of `discoverServices`.
     var searches: [[CBUUID]?] = []
-    /// How many requests, and how many writes without a response, are on the way.
+    /// The numbers of pending requests and of pending writes without a response.
     var waiting = (requests: 0, commands: 0)
     var wantsReady = false
     weak var delegate: (any CBPeripheralDelegate)?
@@ -53,10 +53,10 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   static let head = 3
   /// The longest value of GATT.
   static let longestValue = 512
-  /// The most requests that wait for their answer.
+  /// The most pending requests.
   static let requestLimit = 4_096
-  /// How many writes without a response are on the way until `canSendWriteWithoutResponse` is false, how few until it is true
-  /// again, and the most that are taken from programs that don't ask.
+  /// The numbers of pending writes without a response at which `canSendWriteWithoutResponse` becomes false and true
+  /// again, and at which further writes are dropped.
   static let commands = (full: 64, ready: 32, most: 2_048)
 
   init(_ peer: RadioPeer, _ core: CentralCore) {
@@ -95,7 +95,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     contents.withLock { $0.state == .connected && $0.waiting.commands < Self.commands.full }
   }
 
-  /// Always false: notifications of iOS aren't there.
+  /// Always false: Linux has no iOS notifications.
   open var ancsAuthorized: Bool { false }
 
   /// Requests the strength of the signal. BlueZ knows it only for advertisements, so the delegate gets that of the last
@@ -104,7 +104,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ask("readRSSI()") { .measure($0.link) }
   }
 
-  /// Looks for services with these UUIDs, or for all. No UUIDs are the same as nil.
+  /// Discovers services with these UUIDs, or all services. An empty list is the same as nil.
   open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
     ask("discoverServices(_:)") { state in
       state.searches.append(serviceUUIDs)
@@ -112,7 +112,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     }
   }
 
-  /// Looks for the services in a service.
+  /// Discovers the services in a service.
   open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
     look("discoverIncludedServices(_:for:)", in: service) { state, place in
       let handles = state.table.first { $0.handle == place.handle }?.included ?? []
@@ -124,7 +124,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     }
   }
 
-  /// Looks for the characteristics of a service with these UUIDs, or for all.
+  /// Discovers the characteristics of a service with these UUIDs, or all of them.
   open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
     look("discoverCharacteristics(_:for:)", in: service) { state, place in
       let found = (state.table.first { $0.handle == place.handle }?.characteristics ?? [])
@@ -135,7 +135,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     }
   }
 
-  /// Looks for the descriptors of a characteristic.
+  /// Discovers the descriptors of a characteristic.
   open func discoverDescriptors(for characteristic: CBCharacteristic) {
     look("discoverDescriptors(for:)", in: characteristic) { state, place in
       let found = state.table.lazy.flatMap(\.characteristics).first { $0.handle == place.handle }?.descriptors ?? []
@@ -181,7 +181,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ask("writeValue(_:for:)", of: descriptor) { .write($0, handle: $1, Array(data)) }
   }
 
-  /// Has the device send a value from now on, or no longer. An error for a characteristic that does neither notify nor indicate.
+  /// Turns notifications of a value on or off. An error if the characteristic supports neither notifications nor
+  /// indications.
   open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
     guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
       return refuse("setNotifyValue(_:for:)", characteristic) {
@@ -191,7 +192,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ask("setNotifyValue(_:for:)", of: characteristic) { .notify($0, handle: $1, enabled) }
   }
 
-  /// How many bytes a write may have: 512 with a response; what fits into a packet, at least 20, without.
+  /// The most bytes of a write: 512 with a response; without a response as many as fit into a packet, at least 20.
   open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
     type == .withResponse ? Self.longestValue : contents.withLock { $0.packetSize } - Self.head
   }

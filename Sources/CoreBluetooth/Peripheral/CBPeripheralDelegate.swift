@@ -11,13 +11,13 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
   func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
   /// The strength of the signal, in dBm.
   func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
-  /// `services` are there, or the error says why not.
+  /// `services` were discovered, or the error says why not.
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
-  /// `includedServices` of the service are there.
+  /// `includedServices` of the service were discovered.
   func peripheral(_ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?)
-  /// `characteristics` of the service are there.
+  /// `characteristics` of the service were discovered.
   func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?)
-  /// `descriptors` of the characteristic are there.
+  /// `descriptors` of the characteristic were discovered.
   func peripheral(
     _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?)
   /// `value` was read, or was sent by the device.
@@ -29,7 +29,7 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
   func peripheral(_ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?)
   /// A write is done, or the error says why not.
   func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?)
-  /// `isNotifying` is as it was asked for, or the error says why not.
+  /// `isNotifying` has changed as requested, or the error says why not.
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?)
   /// `canSendWriteWithoutResponse` was false and is true.
