@@ -3,7 +3,7 @@
 import AccessoryIO
 import Glibc
 
-/// Checks whether this computer can use Bluetooth, without libsystemd and without sending a message.
+/// How to reach BlueZ on this computer. Checks whether Bluetooth can be used, without libsystemd and without a message.
 package struct BluetoothPlace: Sendable {
   /// The address of the bus; nil for the system bus.
   package var bus: String?
