@@ -157,7 +157,9 @@ actor BlueZServer: IOActor {
       let full = services.count >= Self.serviceLimit && services[service.number] == nil
       let refusal =
         full ? AccessoryError(.busy, "\(Self.serviceLimit) services are offered already, which is the limit") : nil
-      if let refusal = refusal ?? ServedObjects.refusal(of: service) { return tell(.published(service.number, refusal)) }
+      if let refusal = refusal ?? ServedObjects.refusal(of: service) {
+        return tell(.published(service.number, refusal))
+      }
       guard services[service.number] == nil else { return }
       services[service.number] = Entry(objects: ServedObjects(service))
       arrange()

@@ -87,8 +87,9 @@ struct ServedObjects {
       guard characteristic.descriptors.count <= ServedService.limits.descriptors else {
         return error("\(characteristic.uuid) has more than \(ServedService.limits.descriptors) descriptors")
       }
-      guard ([characteristic.value ?? []] + characteristic.descriptors.map(\.value))
-        .allSatisfy({ $0.count <= GATTValues.valueLimit })
+      guard
+        ([characteristic.value ?? []] + characteristic.descriptors.map(\.value))
+          .allSatisfy({ $0.count <= GATTValues.valueLimit })
       else { return error("a value of \(characteristic.uuid) has more than \(GATTValues.valueLimit) bytes") }
     }
     return nil

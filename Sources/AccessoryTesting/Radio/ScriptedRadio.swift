@@ -32,6 +32,10 @@ public final class ScriptedRadio: Sendable {
     public internal(set) var awaited: Set<String> = []
     /// How many managers use this radio.
     public internal(set) var managers = 0
+    /// The UUIDs of the services that this program offers, in small letters.
+    public internal(set) var services: [String] = []
+    /// The names that this program advertises; empty ones for advertisements without a name.
+    public internal(set) var names: [String] = []
     /// How many values are held back because a manager's queue doesn't take them.
     public internal(set) var heldValues = 0
   }
@@ -60,8 +64,10 @@ public final class ScriptedRadio: Sendable {
   /// What goes on now.
   public let status = Watched(Status())
   private let contents: Locked<Contents>
+  /// The peripheral role.
+  let stage = ServingStage()
   /// Everything happens here, in order.
-  private let queue = DispatchQueue(label: "ScriptedRadio")
+  let queue = DispatchQueue(label: "ScriptedRadio")
 
   /// A radio with these peripherals, which advertise.
   public init(_ state: State = .on, _ peripherals: [ScriptedPeripheral] = []) {
@@ -101,6 +107,7 @@ public final class ScriptedRadio: Sendable {
         return contents.sessions.values.map(\.tell)
       }
       for tell in tells { tell(.state(state.radio)) }
+      stage.set(state.radio)
       report()
     }
   }
@@ -200,12 +207,13 @@ public final class ScriptedRadio: Sendable {
     }
   }
 
-  private func report() {
+  func report() {
     let (sessions, ids) = contents.withLock { contents in
       (Array(contents.sessions.values), Dictionary(contents.peripherals.map { ($0.peer, $0.id) }) { first, _ in first })
     }
     var status = Status()
-    status.managers = sessions.count
+    status.managers = sessions.count + stage.sessionCount
+    (status.services, status.names) = (stage.services, stage.names)
     for session in sessions {
       if session.search != nil { status.searches += 1 }
       status.heldValues += session.held.count
@@ -336,6 +344,15 @@ public final class ScriptedRadio: Sendable {
 extension ScriptedRadio: Radio {
   package func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession {
     ScriptedSession(radio: self, id: open(tell))
+  }
+
+  package func beginServing(_ tell: @escaping @Sendable (ServingEvent) -> Void) -> any ServingSession {
+    let id = stage.open(tell)
+    queue.async { [self] in
+      stage.tell(id, .state(contents.withLock { $0.state }.radio))
+      report()
+    }
+    return ScriptedServing(radio: self, id: id)
   }
 }
 

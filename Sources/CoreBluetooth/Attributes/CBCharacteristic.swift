@@ -14,6 +14,7 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
     var value: Data?
     var descriptors: [CBDescriptor]?
     var isNotifying = false
+    var subscribed: [CBCentral] = []
   }
 
   fileprivate let contents: Locked<State>
@@ -69,8 +70,17 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     set { contents.withLock { $0.permissions = newValue } }
   }
 
-  /// The devices that it is sent to. Nobody, as long as `CBPeripheralManager` is unsupported.
-  open var subscribedCentrals: [CBCentral]? { nil }
+  /// The devices that it is sent to.
+  open var subscribedCentrals: [CBCentral]? { contents.withLock { $0.subscribed } }
+
+  func set(subscribed centrals: [CBCentral]) {
+    // Those that were there before are let go outside of the lock.
+    let before = contents.withLock { contents in
+      defer { contents.subscribed = centrals }
+      return contents.subscribed
+    }
+    _ = consume before
+  }
 
   /// What can be done with it.
   open override var properties: CBCharacteristicProperties {

@@ -25,6 +25,16 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
   /// `String` for 2901, and `Data` for all others.
   open var value: Any? { contents.withLock { $0 }?.object }
 
+  /// Its value as it is on the air; nil without one.
+  var bytes: [UInt8]? {
+    switch contents.withLock({ $0 }) {
+    case .number(let number)?: [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+    case .text(let text)?: Array(text.utf8)
+    case .data(let data)?: Array(data)
+    case nil: nil
+    }
+  }
+
   func set(_ value: DescriptorValue?) { contents.withLock { $0 = value } }
 }
 

@@ -298,7 +298,7 @@ final class CentralCore: Sendable {
 }
 
 extension CBManagerState {
-  fileprivate init(_ radio: RadioState) {
+  init(_ radio: RadioState) {
     self =
       switch radio {
       case .resetting: .resetting

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import Foundation
 
-/// A device that has connected this program's peripheral. None can, as long as `CBPeripheralManager` is unsupported.
+/// A device that uses services of this program. It is the same object as long as the device is connected.
 ///
-/// `@unchecked Sendable`: it stores nothing that its superclass doesn't.
+/// `@unchecked Sendable`: what changes is behind a lock.
 open class CBCentral: CBPeer, @unchecked Sendable {
-  /// How many bytes it can be sent at a time.
-  open var maximumUpdateValueLength: Int { CBPeripheral.smallestPacket - CBPeripheral.head }
+  private let packetSize: Locked<Int>
+
+  init(_ central: ServedCentral) {
+    packetSize = Locked(central.packetSize)
+    super.init(identifier: central.peer.identifier)
+  }
+
+  /// How many bytes it can be sent at a time. Longer values are cut.
+  open var maximumUpdateValueLength: Int { packetSize.withLock { $0 } - CBPeripheral.head }
+
+  func set(packetSize size: Int) { packetSize.withLock { $0 = size } }
 }
 
 /// What a central asks of a characteristic.
@@ -16,6 +26,8 @@ open class CBCentral: CBPeer, @unchecked Sendable {
 /// `@unchecked Sendable`: what changes is behind a lock.
 open class CBATTRequest: NSObject, @unchecked Sendable {
   private let contents: Locked<Data?>
+  /// Which request it is.
+  let request: ServingRequest
   /// Who asks.
   public let central: CBCentral
   /// What is asked for.
@@ -23,12 +35,13 @@ open class CBATTRequest: NSObject, @unchecked Sendable {
   /// From which byte on.
   public let offset: Int
 
-  init(_ central: CBCentral, _ characteristic: CBCharacteristic, offset: Int, value: Data?) {
-    (self.central, self.characteristic, self.offset) = (central, characteristic, offset)
-    contents = Locked(value)
+  init(_ request: ServingRequest, _ central: CBCentral, _ characteristic: CBCharacteristic) {
+    (self.request, self.central, self.characteristic) = (request, central, characteristic)
+    offset = request.offset
+    contents = Locked(request.bytes.map { Data($0) })
   }
 
-  /// What is written, or the answer to a read.
+  /// What is written, or the answer to a read: the bytes from `offset` on.
   open var value: Data? {
     get { contents.withLock { $0 } }
     set { contents.withLock { $0 = newValue } }

@@ -1,90 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
 import Dispatch
 import Foundation
 
-/// Offers services to other devices. **It isn't supported on Linux yet**: its state is always `unsupported`, which the delegate is
-/// told once, and its calls are logged and do nothing.
+/// Offers services to other devices.
 ///
-/// `@unchecked Sendable`: what changes is behind a lock. A class that others may inherit from can't be checked.
+/// All members may be used from any thread. The delegate is called on the queue that is given, one call at a time and in order.
+///
+/// `@unchecked Sendable`: its only stored property is a constant that is `Sendable`. A class that others may inherit from can't be
+/// checked.
 open class CBPeripheralManager: CBManager, @unchecked Sendable {
-  private let client = Locked(WeakPeripheralManagerClient())
+  private let core: PeripheralCore
 
   /// A manager without a delegate.
   public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
-  /// A manager that calls `delegate` on `queue`; nil means the main queue.
+  /// A manager that calls `delegate` on `queue`; nil means the main queue. The options are without effect on Linux.
   public init(
     delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil
   ) {
+    core = PeripheralCore(queue)
     super.init(named: ())
-    self.delegate = delegate
-    (queue ?? .main).async { [weak self] in
-      guard let self else { return }
-      self.delegate?.peripheralManagerDidUpdateState(self)
-    }
+    core.set(delegate)
+    core.begin(for: self)
   }
+
+  deinit { core.close() }
 
   /// Whom to tell; it isn't kept.
   open weak var delegate: (any CBPeripheralManagerDelegate)? {
-    get { client.withLock { PeripheralManagerClient(delegate: $0.delegate) }.delegate }
-    set {
-      let new = PeripheralManagerClient(delegate: newValue)
-      client.withLock { $0.delegate = new.delegate }
-    }
+    get { core.delegate }
+    set { core.set(newValue) }
   }
 
-  /// `unsupported`.
-  open override var state: CBManagerState { .unsupported }
+  /// Whether Bluetooth can be used now. Below `poweredOff` all services are gone, and must be added again.
+  open override var state: CBManagerState { core.radioState }
 
-  /// Always false.
-  open var isAdvertising: Bool { false }
+  /// Whether this computer advertises for this manager.
+  open var isAdvertising: Bool { core.isAdvertising }
 
-  /// Does nothing.
-  open func startAdvertising(_ advertisementData: [String: Any]?) { refuse("startAdvertising(_:)") }
+  /// Tells all devices in reach the local name and service UUIDs of `advertisementData`, until `stopAdvertising`. Other keys are
+  /// left out. Without a name, BlueZ advertises none.
+  open func startAdvertising(_ advertisementData: [String: Any]?) { core.advertise(advertisementData) }
 
-  /// Does nothing.
-  open func stopAdvertising() {}
+  /// Ends it.
+  open func stopAdvertising() { core.stopAdvertising() }
 
-  /// Does nothing.
+  /// Does nothing: BlueZ chooses how often a central that is connected listens.
   open func setDesiredConnectionLatency(
     _ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral
-  ) {
-    refuse("setDesiredConnectionLatency(_:for:)")
-  }
+  ) {}
 
-  /// Does nothing.
-  open func add(_ service: CBMutableService) { refuse("add(_:)") }
+  /// Offers a service; the answer is `didAdd`. What is changed in the service later has no effect until it is removed and added
+  /// again. A characteristic with a value can only be read; included services aren't supported.
+  open func add(_ service: CBMutableService) { core.add(service) }
 
-  /// Does nothing.
-  open func remove(_ service: CBMutableService) {}
+  /// Offers a service no longer.
+  open func remove(_ service: CBMutableService) { core.remove(service) }
 
-  /// Does nothing.
-  open func removeAllServices() {}
+  /// Offers no service any more.
+  open func removeAllServices() { core.removeAll() }
 
-  /// Does nothing.
-  open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) { refuse("respond(to:withResult:)") }
+  /// Answers a request, once. A read's answer is the request's `value`. bluetoothd passes on the results 2, 3, 6, 7, 8 and 13;
+  /// of others it makes `unlikelyError`. Writes to a characteristic that also takes writes without a response it has answered.
+  open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) { core.respond(to: request, result) }
 
-  /// Does nothing, and returns false.
+  /// Sends a value to those who have subscribed to the characteristic. Returns false when too many values wait: then nothing is
+  /// sent, and `peripheralManagerIsReady(toUpdateSubscribers:)` tells when there is room. BlueZ sends to all subscribers, also
+  /// where only some are named.
   open func updateValue(
     _ value: Data, for characteristic: CBMutableCharacteristic, onSubscribedCentrals centrals: [CBCentral]?
   ) -> Bool {
-    refuse("updateValue(_:for:onSubscribedCentrals:)")
-    return false
+    core.update(value, characteristic, centrals)
   }
 
-  /// Does nothing.
-  open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
-    refuse("publishL2CAPChannel(withEncryption:)")
-  }
+  /// Isn't supported: the delegate is told so.
+  open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) { core.refuseChannel() }
 
   /// Does nothing.
   open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {}
-
-  private func refuse(_ call: String) {
-    Misuse.log("CBPeripheralManager.\(call): the peripheral role isn't supported on Linux yet")
-  }
 }
 
 /// How often a central that is connected listens.
@@ -97,21 +91,7 @@ public enum CBPeripheralManagerConnectionLatency: Int, Sendable {
   case high
 }
 
-/// A weak reference to a delegate.
-///
-/// `@unchecked Sendable`: behind its manager's lock.
-private struct WeakPeripheralManagerClient: @unchecked Sendable {
-  weak var delegate: (any CBPeripheralManagerDelegate)?
-}
-
-/// A delegate, for the time of a call.
-///
-/// `@unchecked Sendable`: passed from the lock to the thread that held it, or back.
-private struct PeripheralManagerClient: @unchecked Sendable {
-  let delegate: (any CBPeripheralManagerDelegate)?
-}
-
-/// What answers centrals. Only the first call is ever made on Linux, once.
+/// What answers centrals.
 public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
   /// Whether Bluetooth can be used.
   func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)
@@ -157,10 +137,14 @@ extension CBPeripheralManagerDelegate {
   public func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
   ) {}
-  /// Does nothing.
-  public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {}
-  /// Does nothing.
-  public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {}
+  /// Refuses it.
+  public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    peripheral.respond(to: request, withResult: .requestNotSupported)
+  }
+  /// Refuses them.
+  public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    for request in requests { peripheral.respond(to: request, withResult: .requestNotSupported) }
+  }
   /// Does nothing.
   public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {}
   /// Does nothing.

@@ -129,7 +129,7 @@ import Testing
     try await station.wait(.offered(nil))
     let call = try #require(station.bus.calls.first { $0.member == "RegisterAdvertisement" })
     let path = ServedObjects.tree + "/advertisement1"
-    #expect(call.path == "/org/bluez/hci0" && call.body.starts(with: [UInt8(path.utf8.count), 0, 0, 0] + Array(path.utf8)))
+    #expect(call.path == "/org/bluez/hci0" && call.body.starts(with: Self.bytes(Array(path.utf8))))
     station.bus.call(path, "org.freedesktop.DBus.Properties", "GetAll", [.text("org.bluez.LEAdvertisement1")])
     let body = String(decoding: try await station.answer().body, as: UTF8.self)
     for text in ["peripheral", "Robot", "0000ffe0-0000-1000-8000-00805f9b34fb"] { #expect(body.contains(text)) }
@@ -265,10 +265,12 @@ import Testing
     station.session.close()
   }
 
-  @Test(arguments: [
-    (2, "NotPermitted"), (3, "NotPermitted"), (6, "NotSupported"), (7, "InvalidOffset"), (8, "NotAuthorized"),
-    (13, "InvalidValueLength"), (0x80, "Failed"), (0x9F, "Failed"),
-  ] as [(UInt8, String)]) func refusalsAreWhatBluetoothdMakesThisNumberOf(number: UInt8, name: String) {
+  @Test(
+    arguments: [
+      (2, "NotPermitted"), (3, "NotPermitted"), (6, "NotSupported"), (7, "InvalidOffset"), (8, "NotAuthorized"),
+      (13, "InvalidValueLength"), (0x80, "Failed"), (0x9F, "Failed"),
+    ] as [(UInt8, String)]) func refusalsAreWhatBluetoothdMakesThisNumberOf(number: UInt8, name: String)
+  {
     #expect(BlueZServer.failure(.refused(number)).name == "org.bluez.Error.\(name)")
   }
 
