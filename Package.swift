@@ -357,7 +357,7 @@ let package = Package(
       name: "CoreBluetoothTests",
       dependencies: [
         "AccessoryBluetooth", "AccessoryCore", "AccessoryIO", "AccessoryTesting", "BluetoothClientOfSwift5",
-        "BluetoothClientOfSwift6", "BluetoothStory", "BluetoothTerminal", "CoreBluetooth", "TestSupport",
+        "BluetoothClientOfSwift6", "BluetoothTerminal", "BatteryPeripheral", "CoreBluetooth", "TestSupport",
       ], path: "Tests/Units/CoreBluetoothTests"),
     .testTarget(
       name: "BLESerialTests",
@@ -372,6 +372,8 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "BluetoothClientOfSwift6", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth6"),
     .executableTarget(name: "BluetoothStory", dependencies: ["CoreBluetooth"], path: "Tests/Clients/BluetoothStory"),
+    .executableTarget(
+      name: "BatteryPeripheral", dependencies: ["CoreBluetooth"], path: "Examples/BatteryPeripheral"),
     .executableTarget(
       name: "BluetoothTerminal", dependencies: ["CoreBluetooth"], path: "Examples/BluetoothTerminal"),
     .executableTarget(
