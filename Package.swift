@@ -357,7 +357,8 @@ let package = Package(
       name: "CoreBluetoothTests",
       dependencies: [
         "AccessoryBluetooth", "AccessoryCore", "AccessoryIO", "AccessoryTesting", "BluetoothClientOfSwift5",
-        "BluetoothClientOfSwift6", "BluetoothTerminal", "BatteryPeripheral", "CoreBluetooth", "TestSupport",
+        "BluetoothClientOfSwift6", "BluetoothStory", "BluetoothTerminal", "BatteryPeripheral", "CarelessBluetooth",
+        "CoreBluetooth", "TestSupport",
       ], path: "Tests/Units/CoreBluetoothTests"),
     .testTarget(
       name: "BLESerialTests",
@@ -371,6 +372,9 @@ let package = Package(
       name: "BluetoothClientOfSwift5", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "BluetoothClientOfSwift6", dependencies: ["CoreBluetooth"], path: "Tests/Clients/Bluetooth6"),
+    .executableTarget(
+      name: "CarelessBluetooth", dependencies: ["AccessoryTesting", "CoreBluetooth"],
+      path: "Tests/Clients/CarelessBluetooth"),
     .executableTarget(name: "BluetoothStory", dependencies: ["CoreBluetooth"], path: "Tests/Clients/BluetoothStory"),
     .executableTarget(
       name: "BatteryPeripheral", dependencies: ["CoreBluetooth"], path: "Examples/BatteryPeripheral"),

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryTesting
+import Glibc
 import TestSupport
 import Testing
 
@@ -155,5 +156,29 @@ import Testing
     module.advertise()
     await diary.settle(radio)
     #expect(diary.lines.value.last == "found HMSoft -50")
+  }
+
+  /// The client may do what it likes: afterwards nothing spins or polls. At most 1 tick of the processor, of which there are 100 a
+  /// second, in two seconds. The programs run side by side, as they do nothing.
+  @Test func nothingGoesOnAfterwards() async throws {
+    let tests = linkTarget("/proc/self/exe") ?? ""
+    let folder = "/" + tests.split(separator: "/").dropLast().joined(separator: "/")
+    var variables: [String: String] = [:]
+    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+      if let value = getenv(name) { variables[name] = String(cString: value) }
+    }
+    let ways = [
+      "dropped", "droppedAgainAndAgain", "cancelledInDeinit", "writes", "threads", "switchedOff", "connected",
+      "waiting",
+    ]
+    let programs = try ways.map {
+      ($0, try Program([folder + "/CarelessBluetooth", $0], environment: variables, directory: "/"))
+    }
+    for (way, program) in programs {
+      let transcript = try await program.end()
+      let ticks = transcript.lines.first?.split(separator: " ").first.flatMap { Int($0) }
+      #expect(
+        transcript.status == 0 && ticks ?? .max <= 1, "\(way): \(transcript.outputText)\(transcript.errorText)")
+    }
   }
 }
