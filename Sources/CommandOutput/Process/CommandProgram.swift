@@ -60,6 +60,11 @@ extension CommandProgram {
 
   /// Runs the command line; returns the exit status.
   private static func runCommandLine() async -> CInt {
+    // Needs none of the commands, whose types the parser would look up first.
+    if Array(CommandLine.arguments.dropFirst()) == ["--version"] {
+      Output.line(PackageVersion.current)
+      return EXIT_SUCCESS
+    }
     let command: any ParsableCommand
     do {
       if try writeManual() { return EXIT_SUCCESS }
