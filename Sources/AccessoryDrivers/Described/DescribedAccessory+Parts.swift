@@ -39,8 +39,8 @@ extension DescribedAccessory {
     return joined
   }
 
-  /// Asks for two blocks, and for the halves of the one that is refused, and so on. Returns the parts that were answered
-  /// and their replies together.
+  /// Requests two blocks, then the halves of a refused block, and so on. Returns the answered parts, and their replies
+  /// together.
   private func found(
     _ index: Int, _ halves: (ProtocolDescription.RegisterBlock, ProtocolDescription.RegisterBlock)
   ) async throws(AccessoryError) -> (parts: [ProtocolDescription.RegisterBlock], reply: DecodedMessage?) {

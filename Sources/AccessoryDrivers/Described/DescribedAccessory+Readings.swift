@@ -25,7 +25,7 @@ extension DescribedAccessory {
     guard description.tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
     try await refresh(DescribedPart.isIdentity)
     // Requests for data that never changes, which the plan doesn't poll. Some models don't answer them; after the first
-    // timeout the rest isn't asked.
+    // timeout the others are skipped.
     for request in description.requestsForIdentity where !isNotKnown(request) {
       do throws(AccessoryError) {
         try await ask(request)

@@ -53,7 +53,7 @@ extension ProtocolDescription.Argument {
     return .init(name, .whole(range), unit: unit, defaultValue: defaultValue.map { .whole($0) })
   }
 
-  /// How the argument gives a value.
+  /// How a value follows from the argument.
   fileprivate var source: CommandDescription.Setting.Source {
     guard words.isEmpty, let linear = formula.linear, let offset = linear.offset else { return .argument(name) }
     return .argument(name, offset: offset, numerator: linear.factor, denominator: linear.divisor)

@@ -5,7 +5,7 @@ import AccessoryConfiguration
 /// The keys of each mapping in a description file. Documentation/describing.md explains them, and
 /// Documentation/schema/protocol-1.schema.json lists them for editors, but for those of `Seldom`.
 enum DescriptionKeys {
-  /// Keys that no description in this package needs. They are read, and stand in neither the page nor the schema.
+  /// Keys that no description in this package needs. They are read, but are neither on the page nor in the schema.
   enum Seldom {
     static let framing = ["window"]
     static let window = ["pattern", "mask"]

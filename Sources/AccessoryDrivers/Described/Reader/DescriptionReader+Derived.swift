@@ -57,7 +57,8 @@ extension DescriptionReader {
     return derivation
   }
 
-  /// Whether the names in a formula are defined before it, and one of them is a value that is read. Reports what isn't so.
+  /// Whether the names in a formula are defined before it, and at least one of them is a value that is read. Reports
+  /// errors.
   private mutating func areDefined(_ formula: Formula, _ mark: YAMLMark, _ later: Set<String>) -> Bool {
     for name in formula.names where values[name] == nil && later.contains(name) {
       report(mark, "\(name) is derived later: a value must be defined before the values that are derived from it")

@@ -146,7 +146,7 @@ extension DescriptionReader {
 
   private func truth(_ scope: FormulaScope) -> ValueType { ValueType(.truth, line: scope.mark.line) }
 
-  /// Whether all parts have a wanted type. Reports the first that hasn't.
+  /// Whether all parts have a permitted type. Reports the first one that hasn't.
   private mutating func all(
     _ parts: [Formula.Node], _ scope: FormulaScope, _ wanted: String, _ isGood: (ValueType) -> Bool
   ) -> Bool {
@@ -164,7 +164,7 @@ extension DescriptionReader {
     return areGood
   }
 
-  /// Whether a word is one that a value can be. Reports a word that is never there.
+  /// Whether a value can be this word. Reports a word that never occurs.
   private mutating func mayBe(_ word: String, _ type: ValueType, _ scope: FormulaScope) -> Bool {
     if type.words.isEmpty || type.words.contains(word) { return true }
     let what = type.kind == .flags ? "a flag" : "a word"

@@ -44,7 +44,7 @@ extension DescriptionReader {
     return varyingIsLast(elements, drafts, checks, body: body, isCounted: isCounted)
   }
 
-  /// Checks that what stands behind `end` is found from it: its size is fixed, and nothing else says where the frame ends.
+  /// Checks that the elements after `end` have a fixed size, and that nothing else determines the end of the frame.
   mutating func isEndInPlace(
     _ elements: [ProtocolDescription.Element], _ drafts: [DraftElement], _ digits: ProtocolDescription.Hexadecimal?
   ) -> Bool {

@@ -23,7 +23,8 @@ extension DescriptionReader {
     integer(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what, range)
   }
 
-  /// Reads a mapping from numbers, such as words, flags or tags. Reports a number that is there twice, also in different notations.
+  /// Reads a mapping from numbers, such as words, flags or tags. Reports a repeated number, also in different
+  /// notations.
   mutating func numbered<Value>(
     _ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>, limit: Int = 256,
     _ read: (inout Self, YAMLNode) -> Value?

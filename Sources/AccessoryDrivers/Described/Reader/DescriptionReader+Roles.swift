@@ -5,7 +5,8 @@ import AccessoryCore
 
 // Reads what a value is for programs that know devices of its kind.
 extension DescriptionReader {
-  /// Reads the role of a value of this type. Reports one that isn't known, that the value can't have, or that another value has.
+  /// Reads the role of a value of this type. Reports an unknown role, one that the value can't have, and one that
+  /// another value has.
   mutating func role(_ node: YAMLNode?, of name: String, _ facts: ValueType) -> String? {
     guard let node, let word = text(node, "role", limit: ReadingLimits.nameBytes) else { return nil }
     guard let term = Vocabulary.roles.first(where: { $0.role.rawValue == word }) else {

@@ -16,7 +16,7 @@ struct OldNames {
 
   /// The old keys, in the order in which they were found; at most `noteLimit`.
   private(set) var notes: [Note] = []
-  /// How many old keys there are.
+  /// The number of old keys.
   private(set) var count = 0
   /// Values of old keys that can't be read.
   private(set) var problems: [Note] = []
@@ -267,7 +267,7 @@ struct OldNames {
     note("rule and of", mark, "value: \(formula)\(derivation["translate"] == nil ? "" : " and translate")")
   }
 
-  /// How many values each rule has.
+  /// The number of values of each rule.
   private static let counts: [String: ClosedRange<Int>] = [
     "first": 2...16, "percent": 2...2, "percent-of-range": 3...3, "difference": 2...2, "product": 2...2, "sum": 1...16,
     "least": 1...1, "greatest": 1...1, "negated": 1...1, "if": 2...2, "unless": 2...2, "within": 1...1,
