@@ -55,8 +55,10 @@ public struct HIDReportField: Sendable, Hashable {
     var bits: UInt64 = 0
     for index in stride(from: end, through: offset / 8 + 1, by: -1) { bits = bits << 8 | UInt64(report[index]) }
     let count = significantBits
-    let value = Int64((bits >> UInt64(offset % 8)) & (1 << UInt64(count) - 1))
-    return logical.lowerBound < 0 && value >> Int64(count - 1) & 1 == 1 ? value - 1 << Int64(count) : value
+    let mask: UInt64 = 1 << UInt64(count) - 1
+    let value = Int64(bits >> UInt64(offset % 8) & mask)
+    let isNegative: Bool = logical.lowerBound < 0 && value >> Int64(count - 1) == 1
+    return isNegative ? value - 1 << Int64(count) : value
   }
 
   /// Puts `value` into `report`, a whole report that begins with its number. Returns false, and changes nothing, where `logical` doesn't

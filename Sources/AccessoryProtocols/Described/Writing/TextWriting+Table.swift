@@ -21,12 +21,15 @@ extension TextWriting {
         })
     }
     let widths = columns.indices.map { place in lines.map { $0[place].count }.max() ?? 0 }
-    return lines.flatMap { line in
-      let cells = line.indices.flatMap { place in
-        line[place]
-          + (place == line.count - 1 ? [] : [UInt8](repeating: 0x20, count: widths[place] - line[place].count + 2))
+    var bytes: [UInt8] = []
+    for line in lines {
+      for (cell, width) in zip(line, widths).dropLast() {
+        bytes += cell
+        bytes += repeatElement(0x20, count: width - cell.count + 2)
       }
-      return cells + table.lineEnd
+      bytes += line.last ?? []
+      bytes += table.lineEnd
     }
+    return bytes
   }
 }
