@@ -41,8 +41,14 @@ enum GATTNotes {
     return found.isEmpty ? "-" : found.joined(separator: " ")
   }
 
-  /// The path of the bytes: `size` is the largest packet with its header, `chunk` the bytes that are written in one
-  /// packet.
+  /// What the device was told first. A password stays out of traces.
+  static func greeted(_ greeting: GATTGreeting, _ settings: GATTSettings) -> String {
+    let password = settings.password == nil ? "the factory's password" : "its password"
+    let name = name(greeting.characteristic.uuid)
+    return "\(name) was told \(password) and the speed of the line, \(settings.baudRate) baud"
+  }
+
+  /// The way of the bytes: `size` is what a packet may have with its head, `chunk` what is written in one.
   static func opened(
     _ port: GATTSerialPort, size: Int, chunk: Int, bySocket: (notifications: Bool, writes: Bool)
   ) -> String {

@@ -11,6 +11,13 @@ public struct GATTSettings: Sendable, Hashable {
   public var write: BluetoothUUID?
   /// The characteristic that sends notifications.
   public var notify: BluetoothUUID?
+  /// The password for modules that want one before they carry bytes, such as a Bluno; nil means the factory's.
+  public var password: String?
+  /// The speed of the line behind a module that is told it, such as a Bluno, in bits per second. The default is 115,200.
+  public var baudRate: UInt32 = 115_200
+
+  /// Whether no characteristics are named, so that they are looked for.
+  package var namesNothing: Bool { service == nil && write == nil && notify == nil }
 
   /// Creates settings. By default all three are searched for.
   public init(service: BluetoothUUID? = nil, write: BluetoothUUID? = nil, notify: BluetoothUUID? = nil) {
@@ -31,6 +38,8 @@ package struct GATTSerialPort: Sendable, Equatable {
   package let write: GATTCharacteristic
   /// The characteristic that sends notifications.
   package let notify: GATTCharacteristic
+  /// What the device is told before; nil for nothing.
+  package private(set) var greeting: GATTGreeting?
 
   /// The services that makers of modules use for bytes, in the order in which they are looked for.
   package static let known: [(service: BluetoothUUID, write: BluetoothUUID, notify: BluetoothUUID)] = [
@@ -58,11 +67,12 @@ package struct GATTSerialPort: Sendable, Equatable {
   package init(
     in table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings, label: String
   ) throws(AccessoryError) {
-    if settings == GATTSettings() {
+    if settings.namesNothing {
       for (service, write, notify) in Self.known {
         for entry in table where entry.service.uuid == service {
           guard let port = Self(entry.characteristics, write, notify) else { continue }
           self = port
+          greeting = GATTGreeting(entry.service, entry.characteristics, settings)
           return
         }
       }
@@ -70,6 +80,7 @@ package struct GATTSerialPort: Sendable, Equatable {
       for entry in table where settings.service == nil || entry.service.uuid == settings.service {
         guard let port = Self(entry.characteristics, settings.write, settings.notify) else { continue }
         self = port
+        greeting = GATTGreeting(entry.service, entry.characteristics, settings)
         return
       }
       // Some devices are written in one service, and send in another.
@@ -110,7 +121,7 @@ package struct GATTSerialPort: Sendable, Equatable {
     }
     let has = services.isEmpty ? "it has no services" : "its services are " + some(services, of: 16)
     let what =
-      settings == GATTSettings()
+      settings.namesNothing
       ? "has no serial port of a known kind" : "doesn't have the characteristics that are named"
     return AccessoryError(
       .unsupported, "\(label) \(what); \(has). Say which ones carry its bytes: --gatt SERVICE,WRITE,NOTIFY")

@@ -46,7 +46,11 @@ extension GATTTransport {
         note(GATTNotes.services(table))
       }
       let port = try GATTSerialPort(in: table, settings, label: label)
-      // Turn notifications on first, so that the reply to the first write isn't lost.
+      if let greeting = port.greeting {
+        try await greet(greeting, bluez, label)
+        note?(GATTNotes.greeted(greeting, settings))
+      }
+      // Notifications first, so that none is lost that answers the first write.
       let notifications = try await acquire("AcquireNotify", port.notify, bluez, label)
       let writes = port.write.takesCommands ? try await acquire("AcquireWrite", port.write, bluez, label) : nil
       let objects = await bluez.objects
@@ -75,6 +79,20 @@ extension GATTTransport {
         23...517 ~= size
       else { return nil }
       (self.descriptor, self.size) = (descriptor, Int(size))
+    }
+  }
+
+  /// Tells the device what it wants to know before it carries bytes.
+  private static func greet(_ greeting: GATTGreeting, _ bluez: BlueZ, _ label: String) async throws(AccessoryError) {
+    let kind = greeting.characteristic.takesRequests ? "request" : "command"
+    for packet in greeting.packets {
+      do throws(BusFailure) {
+        _ = try await bluez.call(
+          greeting.characteristic.path, characteristic, "WriteValue",
+          [.bytes(packet), .options([.init("type", .text(kind))])], within: writeLimit)
+      } catch {
+        throw AccessoryError(refusal: error, "telling \(label) its password and the speed of its line")
+      }
     }
   }
 

@@ -105,8 +105,10 @@ public struct DeviceOpener: Sendable {
     case .ble(let address, let adapter):
       var note: (@Sendable (String) -> Void)?
       if let tap { note = { tap.noted($0) } }
+      var gatt = settings.gatt
+      gatt.baudRate = settings.terminal.baudRate
       transport = try await GATTTransport.open(
-        address, settings.gatt == GATTSettings() ? driver?.gatt ?? GATTSettings() : settings.gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)
+        address, gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)
     case .rfcomm(let address, let channel, let adapter):
       transport = try await RFCOMMTransport.open(
         address, channel: channel ?? settings.rfcommChannel, by: adapter ?? settings.bluetoothAdapter, label: label,
@@ -161,7 +163,7 @@ public struct DeviceOpener: Sendable {
   /// has named characteristics for bytes.
   package var general: DeviceOpener? {
     guard driver == nil, profile == nil, device.driver == nil, device.unit == nil, case .ble = device.address,
-      settings.gatt == GATTSettings()
+      settings.gatt.namesNothing
     else { return nil }
     guard let general = drivers.drivers.first(where: \.readsValues) else { return nil }
     var opener = self

@@ -18,13 +18,17 @@ import Testing
   private static let uuid = "0000ffe0-0000-1000-8000-00805f9b34fb"
 
   /// One adapter, and one device with a serial port, connected by another program.
-  private static func objects(_ flags: [String], isPowered: Bool = true) -> WireValue {
+  private static func objects(_ flags: [String], isPowered: Bool = true, isBluno: Bool = false) -> WireValue {
+    func number(_ short: String) -> WireValue { .text("0000\(short)-0000-1000-8000-00805f9b34fb") }
     func object(_ path: String, _ interface: String, _ properties: [(String, WireValue)]) -> WireValue {
       .entry(.path(path), .array("{sa{sv}}", [.entry(.text(interface), .properties(properties))]))
     }
+    let commands = object(
+      service + "/char0004", "org.bluez.GattCharacteristic1",
+      [("UUID", number("dfb2")), ("Service", .path(service)), ("Flags", .texts(["write"]))])
     return .array(
       "{oa{sa{sv}}}",
-      [
+      (isBluno ? [commands] : []) + [
         object(
           "/org/bluez/hci0", "org.bluez.Adapter1",
           [("Address", .text("00:AA:01:00:00:42")), ("Powered", .boolean(isPowered))]),
@@ -35,11 +39,13 @@ import Testing
             ("ServicesResolved", .boolean(true)), ("RSSI", .int16(-40)), ("UUIDs", .texts([uuid])),
             ("ManufacturerData", .array("{qv}", [.entry(.uint16(76), .variant(.array("y", [.byte(1)])))])),
           ]),
-        object(service, "org.bluez.GattService1", [("UUID", .text(uuid)), ("Device", .path(device))]),
+        object(
+          service, "org.bluez.GattService1",
+          [("UUID", number(isBluno ? "dfb0" : "ffe0")), ("Device", .path(device))]),
         object(
           port, "org.bluez.GattCharacteristic1",
           [
-            ("UUID", .text("0000ffe1-0000-1000-8000-00805f9b34fb")), ("Service", .path(service)),
+            ("UUID", number(isBluno ? "dfb1" : "ffe1")), ("Service", .path(service)),
             ("Flags", .texts(flags)),
           ]),
       ])
@@ -336,6 +342,39 @@ import Testing
       "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
       [.path(Self.device), .texts(["org.bluez.Device1"])])
     #expect(try await reader.readToEnd().error?.kind == .disconnected)
+    await transport.close()
+  }
+
+  /// A Bluno is told its password and the speed of its line before anything else, and refuses what it doesn't like.
+  @Test(arguments: [false, true]) func aBlunoIsGreeted(isRefused: Bool) async throws {
+    let bus = try FakeBus { call in
+      switch call.member {
+      case "GetManagedObjects": .values([Self.objects(["notify", "write"], isBluno: true)])
+      case "AcquireNotify": .error("org.bluez.Error.NotSupported", "no")
+      case "WriteValue" where isRefused: .error("org.bluez.Error.NotPermitted", "no")
+      default: nil
+      }
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let notes = Locked<[String]>([])
+    if isRefused {
+      await #expect(throws: AccessoryError.self) {
+        try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+      }
+      #expect(!bus.calls.contains { $0.member == "StartNotify" })
+      return await bluez.close()
+    }
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez) { note in
+      notes.withLock { $0.append(note) }
+    }
+    #expect(
+      bus.calls.map(\.member) == ["GetManagedObjects", "WriteValue", "WriteValue", "AcquireNotify", "StartNotify"])
+    let writes = bus.calls.filter { $0.member == "WriteValue" }
+    #expect(writes.allSatisfy { $0.path == Self.service + "/char0004" })
+    // The arguments begin with the length of the bytes.
+    let texts = writes.map { String(decoding: $0.body.dropFirst(4).prefix(20), as: UTF8.self) }
+    #expect(texts == ["AT+PASSWOR=DFRobot\r\n", "AT+CURRUART=115200\r\n"])
+    #expect(notes.withLock { $0 }.contains { $0.hasPrefix("dfb2 was told the factory's password") })
     await transport.close()
   }
 

@@ -55,6 +55,36 @@ import Testing
     }
   }
 
+  // MARK: - What is told first
+
+  @Test(arguments: [nil, "0123456789012345"]) func aBlunoWantsItsPasswordAndTheSpeed(password: String?) throws {
+    let table = [service("dfb0", [("dfb1", ["notify", "write-without-response"]), ("dfb2", ["write"])])]
+    var settings = GATTSettings()
+    (settings.password, settings.baudRate) = (password, 9_600)
+    let greeting = try #require(try GATTSerialPort(in: table, settings, label: "ble:x").greeting)
+    #expect(greeting.characteristic.uuid == BluetoothUUID("dfb2"))
+    #expect(greeting.packets.allSatisfy { $0.count <= 20 })
+    let text = String(decoding: greeting.packets.joined(), as: UTF8.self)
+    #expect(text == "AT+PASSWOR=\(password ?? "DFRobot")\r\nAT+CURRUART=9600\r\n")
+    // Who names the same characteristics speaks with the same device.
+    settings.service = BluetoothUUID("dfb0")
+    settings.write = BluetoothUUID("dfb1")
+    settings.notify = BluetoothUUID("dfb1")
+    #expect(try GATTSerialPort(in: table, settings, label: "ble:x").greeting == greeting)
+  }
+
+  @Test func othersAreToldNothing() throws {
+    let withoutCommands = [service("dfb0", [("dfb1", ["notify", "write"])])]
+    let readOnly = [service("dfb0", [("dfb1", ["notify", "write"]), ("dfb2", ["read"])])]
+    let another = [service("ffe0", [("ffe1", ["notify", "write"]), ("dfb2", ["write"])])]
+    for table in [withoutCommands, readOnly, another] {
+      #expect(try GATTSerialPort(in: table, GATTSettings(), label: "ble:x").greeting == nil)
+    }
+  }
+
+  @Test(arguments: ["", "a b", "a\r\nAT+NAME=x", "\u{E9}", String(repeating: "x", count: 33)])
+  func whatIsNoPassword(text: String) { #expect(!GATTGreeting.isPassword(text)) }
+
   @Test func withoutASerialPortTheServicesAreNamed() throws {
     let table = [service("180a", [("2a29", ["read"])])]
     let error = #expect(throws: AccessoryError.self) {

@@ -52,7 +52,19 @@ extension ProfileReader {
     func uuid(_ key: String, _ reader: inout ProfileReader) -> BluetoothUUID? {
       fields[key].flatMap { reader.bluetoothUUID($0, key) }
     }
-    return GATTSettings(service: uuid("service", &self), write: uuid("write", &self), notify: uuid("notify", &self))
+    var settings = GATTSettings(
+      service: uuid("service", &self), write: uuid("write", &self), notify: uuid("notify", &self))
+    settings.password = fields["password"].flatMap { password($0) }
+    return settings
+  }
+
+  private mutating func password(_ node: YAMLNode) -> String? {
+    if case .scalar(let text) = node.content, GATTGreeting.isPassword(text) { return text }
+    report(
+      node.mark,
+      "password must be 1 to \(GATTGreeting.passwordLimit) printable ASCII characters without blanks, not \(kind(node))"
+    )
+    return nil
   }
 
   private mutating func endpoint(_ node: YAMLNode, _ what: String, _ range: ClosedRange<UInt8>) -> UInt8? {

@@ -113,7 +113,8 @@ public enum ProfileText {
   /// Writes the settings for Bluetooth, likewise.
   private static func bluetooth(_ settings: TransportSettings) -> [String] {
     let gatt = [("service", settings.gatt.service), ("write", settings.gatt.write), ("notify", settings.gatt.notify)]
-    let named = gatt.compactMap { key, uuid in uuid.map { "    \(key): \(Quoted.whole($0.description))" } }
+    var named = gatt.compactMap { key, uuid in uuid.map { "    \(key): \(Quoted.whole($0.description))" } }
+    if let password = settings.gatt.password { named.append("    password: \(Quoted.whole(password))") }
     return (settings.bluetoothAdapter.map { ["  adapter: \(Quoted.whole($0.description))"] } ?? [])
       + (named.isEmpty ? [] : ["  ble:"] + named)
       + (settings.rfcommChannel.map { ["  rfcomm: {channel: \($0)}"] } ?? [])

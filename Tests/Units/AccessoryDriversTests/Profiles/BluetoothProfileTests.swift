@@ -19,7 +19,7 @@ import Testing
     transport:
       prefer: ble
       adapter: hci1
-      ble: {service: ff00, write: ff02, notify: 6e400003-b5a3-f393-e0a9-e50e24dcca9e}
+      ble: {service: ff00, write: ff02, notify: 6e400003-b5a3-f393-e0a9-e50e24dcca9e, password: it's#1}
       rfcomm: {channel: 3}
     driver: jbd
     connect: allowed
@@ -48,6 +48,7 @@ import Testing
     #expect(profile.wishes.allSatisfy { $0.adapter == profile.transport.bluetoothAdapter })
     #expect(
       profile.transport.gatt.write?.description == "ff02" && profile.transport.gatt.service?.description == "ff00")
+    #expect(profile.transport.gatt.password == "it's#1")
     #expect(profile.policies.reconnect.tries == nil && profile.policies.retry.backoffThousandths == 2_000)
     #expect(profile.rules.map { $0.bluetooth?.address?.description } == ["A5:C2:37:00:11:22", nil])
     #expect(try read(ProfileText.text(profile)) == profile, "written and read again it is the same")
@@ -109,6 +110,7 @@ import Testing
       ("match: {serial: A1}\nconnect: allowed", "devices on the air"),
       ("match: {serial: A1}\nconnect: yes", "allowed or refused"),
       ("match: {serial: A1}\ntransport: {ble: {service: x}}", "4 hexadecimal digits"),
+      ("match: {serial: A1}\ntransport: {ble: {password: a b}}", "without blanks"),
       ("match: {serial: A1}\ntransport: {rfcomm: {channel: 31}}", "1 to 30"),
       ("match: {serial: A1}\ntransport: {prefer: bluetooth}", "rfcomm"),
       ("match: {serial: A1}\ntransport: {adapter: eth0}", "like hci1"),

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a module is told before its serial port carries bytes.
+///
+/// A Bluno wants its password first, and takes the speed of the line between its radio and its processor from who
+/// connects. Both are commands, written to a characteristic of their own.
+package struct GATTGreeting: Sendable, Equatable {
+  /// The characteristic that takes the commands.
+  package let characteristic: GATTCharacteristic
+  /// The commands, in packets that every connection takes, and in their order.
+  package let packets: [[UInt8]]
+
+  /// The password of a Bluno that nobody has changed.
+  static let factoryPassword = "DFRobot"
+  /// The longest password, in bytes.
+  package static let passwordLimit = 32
+  /// What a packet has where nothing larger was agreed on.
+  private static let packetSize = 20
+  private static let bluno = (service: BluetoothUUID(short: 0xDFB0), commands: BluetoothUUID(short: 0xDFB2))
+
+  /// Nil for modules that want none.
+  init?(_ service: GATTService, _ characteristics: [GATTCharacteristic], _ settings: GATTSettings) {
+    let found = characteristics.first {
+      $0.uuid == Self.bluno.commands && ($0.takesRequests || $0.takesCommands)
+    }
+    guard service.uuid == Self.bluno.service, let found else { return nil }
+    characteristic = found
+    // The word has no D at its end: with the factory's password it just fits into a packet.
+    packets = [
+      "AT+PASSWOR=\(settings.password ?? Self.factoryPassword)\r\n", "AT+CURRUART=\(settings.baudRate)\r\n",
+    ].flatMap { command in
+      let bytes = Array(command.utf8)
+      return stride(from: 0, to: bytes.count, by: Self.packetSize).map { start in
+        Array(bytes[start..<min(bytes.count, start + Self.packetSize)])
+      }
+    }
+  }
+
+  /// Whether a text can be a password: printable ASCII, at most `passwordLimit` bytes.
+  package static func isPassword(_ text: String) -> Bool {
+    1...passwordLimit ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+  }
+}
