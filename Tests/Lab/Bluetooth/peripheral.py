@@ -20,6 +20,12 @@ recording. Each command is a line, and so is its answer:
   listeners      1 while somebody listens to the HM-10, or 0
   early N        from now on, the HM-10 sends N notifications as soon as somebody listens, and thinks of nothing else
   crowd N        N further HM-10, whose names are Crowd1, Crowd2 …
+  heard          what was written since `sink`, in hexadecimal
+  gadgets        a Bluno, and a second HM-10 with the name Other
+  drop           the battery manager ends the connection
+  connections    how often the battery manager was connected
+  strength N D   the device with the name N is heard with D dBm
+  told           what the Bluno was told by DFB2, and what its robot heard
 """
 import asyncio
 import hashlib
@@ -74,6 +80,19 @@ class Adapter(Controller):
         self.le_connections.clear()
         return super().on_hci_reset_command(command)
 
+    # How strong each device is heard, by its name for bumble; the others with bumble's -50 dBm.
+    strengths: dict = {}
+    heard = None
+
+    def on_advertising_pdu(self, pdu):
+        self.heard = pdu.advertiser_address
+        super().on_advertising_pdu(pdu)
+
+    def send_hci_packet(self, packet):
+        for report in getattr(packet, 'reports', []):
+            report.rssi = self.strengths.get(self.heard, report.rssi)
+        super().send_hci_packet(packet)
+
     def leave(self, connection):
         """The other side learns that this one is gone."""
         for controller in self.link.controllers:
@@ -109,7 +128,7 @@ class Peripheral:
     def __init__(self, air, name, service, write, notify, answer=None):
         self.name, self.answer, self.connection, self.piece, self.early = name, answer or self.echo, None, 0, 0
         self.bytes = self.writes = self.sent = self.notifications = self.listeners = self.left = 0
-        self.digest = hashlib.sha256()
+        self.digest, self.last, self.connections = hashlib.sha256(), b'', 0
         self.controller = Controller(name, link=air)
         self.controller.le_acl_data_packet_length = 251
         # A new address each time: bluetoothd remembers tables by address.
@@ -126,13 +145,17 @@ class Peripheral:
         else:
             self.port = Characteristic(notify, properties.NOTIFY, permissions, b'')
             characteristics = [self.port, Characteristic(write, writes, permissions, value)]
-        self.device.add_services([Service(service, characteristics)])
+        self.device.add_services([Service(service, characteristics + self.further())])
         flags = AdvertisingData.Flags
         self.device.advertising_data = bytes(AdvertisingData([
             data_types.Flags(flags.LE_GENERAL_DISCOVERABLE_MODE | flags.BR_EDR_NOT_SUPPORTED),
             data_types.IncompleteListOf16BitServiceUUIDs([UUID(service)]), data_types.CompleteLocalName(name)]))
         self.device.on('connection', self.connected)
         self.port.on('subscription', self.listened)
+
+    def further(self):
+        """What else the service has."""
+        return []
 
     async def start(self, mtu):
         self.device.gatt_server.max_mtu = mtu
@@ -141,6 +164,7 @@ class Peripheral:
 
     def connected(self, connection):
         self.connection, self.listeners, self.left = connection, 0, 0
+        self.connections += 1
 
     def echo(self, value):
         """The HM-10's answer. `last N` has it answer once, after N more bytes; at `bye` it ends the connection."""
@@ -159,6 +183,7 @@ class Peripheral:
         self.bytes += len(value)
         self.writes += 1
         self.digest.update(value)
+        self.last = (self.last + value)[-200:]
         if self.answer:
             asyncio.ensure_future(self.send(bearer, self.answer(value)))
 
@@ -177,6 +202,31 @@ class Peripheral:
             await self.device.notify_subscriber(bearer, self.port, piece)
             if rate:
                 await asyncio.sleep(max(0, begin + start / rate - time.monotonic()))
+
+
+class Bluno(Peripheral):
+    """A Bluno's radio with a robot behind it. Who hasn't told the password by DFB2 isn't heard at DFB1."""
+
+    def __init__(self, air):
+        self.told, self.heard = b'', b''
+        super().__init__(air, 'Bluno', 'DFB0', 'DFB1', 'DFB1', self.robot)
+
+    def further(self):
+        properties, value = Characteristic.Properties, CharacteristicValue(read=lambda _: b'', write=self.commanded)
+        return [Characteristic('DFB2', properties.READ | properties.WRITE, Characteristic.READABLE | Characteristic.WRITEABLE, value)]
+
+    def connected(self, connection):
+        super().connected(connection)
+        self.told = b''
+
+    def commanded(self, bearer, value):
+        self.told += value
+
+    def robot(self, value):
+        if b'AT+PASSWOR=DFRobot\r\n' not in self.told:
+            return b''
+        self.heard += value
+        return b'Status: fine\n' if value.startswith(b'0') else b''
 
 
 # What a real battery manager by JBD has said (Tests/Recordings/jbd-battery.trace).
@@ -229,6 +279,7 @@ class Neighbourhood:
             module.piece = int(words[0])
         elif command == 'sink':
             module.answer, module.bytes, module.writes, module.digest = None, 0, 0, hashlib.sha256()
+            module.last = b''
         elif command == 'echo':
             module.answer = module.echo
         elif command == 'stats':
@@ -236,6 +287,23 @@ class Neighbourhood:
                     'notifications')
         elif command == 'digest':
             return f'{module.bytes} {module.digest.hexdigest()}'
+        elif command == 'drop':
+            await self.battery.connection.disconnect()
+        elif command == 'connections':
+            return str(self.battery.connections)
+        elif command == 'heard':
+            return module.last.hex()
+        elif command == 'gadgets':
+            self.bluno = Bluno(self.air)
+            for peripheral in self.bluno, Peripheral(self.air, 'Other', 'FFE0', 'FFE1', 'FFE1'):
+                self.peripherals.append(peripheral)
+                await peripheral.start(self.mtu)
+        elif command == 'strength':
+            for peripheral in self.peripherals:
+                if peripheral.name == words[0]:
+                    Adapter.strengths[peripheral.device.random_address] = int(words[1])
+        elif command == 'told':
+            return f'{self.bluno.told!r} {self.bluno.heard!r}'
         elif command == 'stream':
             text = ''.join(f'{number}\n' for number in range(1, int(words[0]) + 1))
             asyncio.ensure_future(module.send(module.connection, text.encode(), int(words[1])))
