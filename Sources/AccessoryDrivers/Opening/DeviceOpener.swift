@@ -106,6 +106,10 @@ public struct DeviceOpener: Sendable {
       var note: (@Sendable (String) -> Void)?
       if let tap { note = { tap.noted($0) } }
       var gatt = settings.gatt
+      if gatt.namesNothing, let own = driver?.gatt {
+        gatt = own
+        gatt.password = settings.gatt.password
+      }
       gatt.baudRate = settings.terminal.baudRate
       transport = try await GATTTransport.open(
         address, gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)
