@@ -121,7 +121,7 @@ let package = Package(
     .target(
       name: "AccessorySharing",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryBluetooth",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
@@ -228,7 +228,8 @@ let package = Package(
       dependencies: [
         "FamilyAF1",
         "FamilyEV3",
-        "AccessoryCore", "AccessorySharing", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
+        "AccessoryCore", "AccessoryBluetooth", "AccessorySharing", "AccessoryTesting",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessorySharingTests"),
     .testTarget(

@@ -6,11 +6,14 @@ import AccessoryCore
 package enum Radios {
   /// The radio of a task's tests.
   @TaskLocal package static var ofTask: (any Radio)?
-  private static let installed = Locked<(any Radio)?>(nil)
+  private static let ofProgram = Locked<(any Radio)?>(nil)
 
   /// Uses a radio everywhere in this program; nil means the computer's own.
-  package static func install(_ radio: (any Radio)?) { installed.withLock { $0 = radio } }
+  package static func install(_ radio: (any Radio)?) { ofProgram.withLock { $0 = radio } }
+
+  /// The radio of this task, or else the program's; nil for the computer's.
+  package static var installed: (any Radio)? { ofTask ?? ofProgram.withLock { $0 } }
 
   /// The radio of this task, or else the program's, or else the computer's.
-  package static var current: any Radio { ofTask ?? installed.withLock { $0 } ?? BlueZRadio() }
+  package static var current: any Radio { installed ?? BlueZRadio() }
 }

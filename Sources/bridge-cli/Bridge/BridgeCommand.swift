@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDrivers
@@ -24,6 +25,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
         bridge-cli bridge /dev/ttyUSB0 --tcp 7000
         bridge-cli bridge /dev/ttyUSB0 --rfc2217 7001 --reset esp
         bridge-cli bridge tcp:10.0.0.7:5000 --pty ./tty
+        bridge-cli bridge /dev/ttyUSB0 --ble Robot --uart hm10
         bridge-cli bridge SIM0001 --tcp 0.0.0.0:7000 --allow 192.168.1.0/24 --writers one
         echo AT | bridge-cli bridge /dev/ttyUSB0 --baud 9600 --stdio
       """)
@@ -40,6 +42,15 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   @Option(help: .value("path", "Listen at a Unix socket."), completion: .file()) var unix: [String] = []
   @Option(help: .value("path", "Make a pseudo-terminal with a link at this path."), completion: .file())
   var pty: [String] = []
+  @Option(
+    help: ArgumentHelp("Offer it to phones by Bluetooth, as a serial port with this name.", valueName: "name"))
+  var ble: String?
+  @Option(
+    help: "The form of the serial port of --ble: hm10 (FFE0), nus (Nordic's), or bluno (DFB0).")
+  var uart: GATTUART?
+  @Flag(
+    help: ArgumentHelp("Let only paired devices use the serial port of --ble.", visibility: HelpTopic.visibility))
+  var blePaired = false
   @Flag(help: "Share the line with standard input and output.")
   var stdio = false
 
@@ -94,16 +105,20 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     if config != nil {
-      let isMore = device.text != nil || stdio || ![tcp, rfc2217].allSatisfy(\.isEmpty) || !(unix + pty).isEmpty
+      let isMore =
+        device.text != nil || stdio || ble != nil || ![tcp, rfc2217].allSatisfy(\.isEmpty) || !(unix + pty).isEmpty
       guard !isMore else {
         throw ValidationError("--config takes everything from the file: leave out the device and the endpoints")
       }
       return
     }
-    guard !tcp.isEmpty || !rfc2217.isEmpty || !unix.isEmpty || !pty.isEmpty || stdio else {
+    guard !tcp.isEmpty || !rfc2217.isEmpty || !unix.isEmpty || !pty.isEmpty || ble != nil || stdio else {
       throw ValidationError(
-        "name at least one endpoint: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock or --stdio")
+        "name at least one endpoint: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock, --ble NAME or --stdio"
+      )
     }
+    if let refusal = ble.flatMap({ GATTUARTServer.Settings($0).refusal }) { throw ValidationError("--ble: \(refusal)") }
+    if ble == nil, uart != nil || blePaired { throw ValidationError("--uart and --ble-paired need --ble NAME") }
     for path in unix + pty where path.isEmpty { throw ValidationError("--unix and --pty need a path, like ./line") }
     for place in tcp + rfc2217 { try place.check(allow) }
     guard maxClients >= 1 else { throw ValidationError("--max-clients must be at least 1") }
@@ -203,13 +218,21 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       }
     }
     for path in pty { try await endpoints.add(terminalAt: path, mode: mode?.bits) }
-    if stdio { await endpoints.addStreams(isOnly: tcp.isEmpty && rfc2217.isEmpty && unix.isEmpty && pty.isEmpty) }
+    if let ble {
+      let limit = EndpointLimit(maximum: maxClients, newestWins: newestWins)
+      try await endpoints.add(GATTUARTServer.Settings(ble, uart ?? .hm10, isPaired: blePaired), limit: limit)
+    }
+    if stdio {
+      let isOnly = tcp.isEmpty && rfc2217.isEmpty && unix.isEmpty && pty.isEmpty && ble == nil
+      await endpoints.addStreams(isOnly: isOnly)
+    }
   }
 }
 
 extension SharingRules.Writers: ExpressibleByArgument {}
 extension SharingRules.SlowReader: ExpressibleByArgument {}
 extension SharedUnit: ExpressibleByArgument {}
+extension GATTUART: ExpressibleByArgument {}
 
 /// The value of --on-unplug: what happens to the clients when the accessory is unplugged.
 enum UnplugArgument: String, ExpressibleByArgument, CaseIterable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryIO
 import AccessorySharing
@@ -32,6 +33,13 @@ actor BridgeEndpoints {
     }
     all.append(endpoint)
     view.listening(endpoint.label, node: await endpoint.node)
+  }
+
+  func add(_ settings: GATTUARTServer.Settings, limit: EndpointLimit) async throws {
+    let endpoint = try BluetoothEndpoint(settings, limit: limit, for: hub) { [view] error in view.trouble(error) }
+    await endpoint.start()
+    all.append(endpoint)
+    view.listening(endpoint.label)
   }
 
   func addStreams(isOnly: Bool) async {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryDrivers
@@ -15,6 +16,8 @@ enum ShareFile {
     (.init("tcp", .texts, problem: form(ListeningPlace.self)), "--tcp"),
     (.init("rfc2217", .texts, problem: form(ListeningPlace.self)), "--rfc2217"),
     (.init("unix", .texts), "--unix"), (.init("pty", .texts), "--pty"),
+    (.init("ble", .text), "--ble"), (.init("uart", .text, problem: word(GATTUART.self)), "--uart"),
+    (.init("ble_paired", .flag), "--ble-paired"),
     (.init("allow", .texts, problem: form(NetworkArgument.self)), "--allow"),
     (.init("writers", .text, problem: word(SharingRules.Writers.self)), "--writers"),
     (.init("by", .text, problem: word(SharedUnit.self)), "--by"),
