@@ -139,7 +139,7 @@ let package = Package(
     .target(
       name: "BridgeService",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryBluetooth",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySharing", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", .product(name: "Logging", package: "swift-log", condition: commands),
       ]),

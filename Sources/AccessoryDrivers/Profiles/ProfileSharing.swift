@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
+import AccessoryBluetooth
 
 /// The endpoints at which the service shares a profile's accessory with other programs of this machine, and the rules of sharing.
 public struct ProfileSharing: Sendable, Hashable {
@@ -14,6 +14,10 @@ public struct ProfileSharing: Sendable, Hashable {
   public var terminal: String?
   /// The name of a Unix socket in the same folder; nil for none.
   public var socket: String?
+  /// The name of a serial port that phones find by Bluetooth; nil for none.
+  public var airName: String?
+  /// The form of that serial port. The default is `hm10`.
+  public var airForm = GATTUART.hm10
   /// Which programs' bytes are sent to the accessory. The default is `many`.
   public var writers = Writers.many
   /// What happens to the programs when the accessory is unplugged. The default is `hangUp`.

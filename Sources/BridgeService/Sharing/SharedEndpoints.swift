@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
@@ -8,7 +9,8 @@ import AccessorySharing
 import Glibc
 import SystemPackage
 
-/// The pseudo-terminals and Unix sockets at which profiles share accessories with other programs of this machine. They exist before
+/// The pseudo-terminals and Unix sockets at which profiles share accessories with other programs of this machine, and the serial ports
+/// by Bluetooth at which they share them with phones. They exist before
 /// the accessory is attached, and stay when it is gone. The accessory's line is lent to the endpoints' hub while a program has an
 /// endpoint open, unless the profile lets programs only read. Used on the service's actor only.
 final class SharedEndpoints {
@@ -73,6 +75,15 @@ final class SharedEndpoints {
         ) { [log = service.log, profile = made.profile] error in
           log.error("\(profile) can't be shared at a terminal: \(error.message)")
         }
+        made.endpoints.append(endpoint)
+      }
+      if let name = made.sharing.airName {
+        let settings = GATTUARTServer.Settings(name, made.sharing.airForm)
+        let endpoint = try BluetoothEndpoint(settings, for: made.hub) {
+          [log = service.log, profile = made.profile] error in
+          log.error("\(profile) can't be shared by Bluetooth: \(error.message)")
+        }
+        await endpoint.start()
         made.endpoints.append(endpoint)
       }
     } catch {

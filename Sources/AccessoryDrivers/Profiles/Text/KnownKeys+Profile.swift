@@ -20,7 +20,7 @@ extension KnownKeys {
   static let endpoints = ["in", "out"]
   static let ble = ["service", "write", "notify", "password"]
   static let rfcomm = ["channel"]
-  static let share = ["pty", "unix", "writers", "unplug", "write"]
+  static let share = ["pty", "unix", "ble", "uart", "writers", "unplug", "write"]
   static let pacing = ["gap", "window"]
   static let policies = ["reconnect", "retry", "max_attached", "idle_close"]
   static let attempts = ["enabled", "tries", "interval", "backoff", "longest"]

@@ -137,6 +137,7 @@ public enum ProfileText {
 
   private static func text(_ sharing: ProfileSharing) -> String {
     var entries = [sharing.terminal.map { "pty: \($0)" }, sharing.socket.map { "unix: \($0)" }].compactMap { $0 }
+    if let name = sharing.airName { entries += ["ble: \(Quoted.whole(name))", "uart: \(sharing.airForm.rawValue)"] }
     entries += ["writers: \(sharing.writers.rawValue)", "unplug: \(sharing.unplug.rawValue)"]
     if sharing.asksToWrite { entries.append("write: true") }
     return "{\(entries.joined(separator: ", "))}"

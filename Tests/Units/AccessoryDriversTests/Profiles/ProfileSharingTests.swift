@@ -26,10 +26,23 @@ import Testing
     #expect(try ProfileReader.read(Array(ProfileText.text(whole).utf8), file: "g") == whole)
   }
 
+  @Test func aSerialPortForPhonesIsRead() throws {
+    var sharing = ProfileSharing()
+    sharing.airName = "My Robot"
+    #expect(try read("share: {ble: My Robot}").sharing == sharing)
+    sharing.airForm = .nus
+    let whole = try read("share: {ble: My Robot, uart: nus}")
+    #expect(whole.sharing == sharing)
+    #expect(try ProfileReader.read(Array(ProfileText.text(whole).utf8), file: "g") == whole)
+  }
+
   @Test(arguments: [
-    ("share: pack", 8, "share must be"), ("share: {}", 8, "pty: NAME, unix: NAME, or both"),
+    ("share: pack", 8, "share must be"), ("share: {}", 8, "pty: NAME, unix: NAME, ble: NAME, or several"),
     ("share: {pty: a, tty: pack}", 17, "unknown key \"tty\""), ("share: {pty: ../pack}", 14, "small letters a to z"),
     ("share: {unix: .hidden}", 15, "small letters a to z"), ("share: {pty: a, unix: a}", 23, "has this name already"),
+    ("share: {pty: a, uart: nus}", 23, "ble: NAME gives it a name"),
+    ("share: {ble: a, uart: spp}", 23, "uart must be hm10, nus or bluno"),
+    ("share: {ble: a name of twenty-seven bytes}", 14, "wouldn't fit into an advertisement"),
     ("share: {pty: a, writers: some}", 26, "writers must be none, one or many"),
     ("share: {pty: a, unplug: close}", 25, "unplug must be hang-up or keep"),
     ("share: {pty: a, write: yes}", 24, "write must be true or false"),
