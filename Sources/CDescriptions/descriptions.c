@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CDescriptions.h"
 
-// A C compiler embeds 130 KB in milliseconds. SwiftPM's embedInCode writes a Swift array of as many numbers, which takes the
+// A C compiler embeds 200 KB in milliseconds. SwiftPM's embedInCode writes a Swift array of as many numbers, which takes the
 // compiler 10 seconds in a debug build, and 20 in a release build.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const uint8_t ant[] = {
+#embed "Descriptions/ant.yaml"
+};
+static const uint8_t ant_legacy[] = {
+#embed "Descriptions/ant-legacy.yaml"
+};
+static const uint8_t cbt[] = {
+#embed "Descriptions/cbt.yaml"
+};
 static const uint8_t daly[] = {
 #embed "Descriptions/daly.yaml"
+};
+static const uint8_t daly_d2[] = {
+#embed "Descriptions/daly-d2.yaml"
+};
+static const uint8_t ecoworthy[] = {
+#embed "Descriptions/ecoworthy.yaml"
+};
+static const uint8_t eg4[] = {
+#embed "Descriptions/eg4.yaml"
 };
 static const uint8_t elm327[] = {
 #embed "Descriptions/elm327.yaml"
@@ -14,17 +32,38 @@ static const uint8_t elm327[] = {
 static const uint8_t epever[] = {
 #embed "Descriptions/epever.yaml"
 };
+static const uint8_t gobel[] = {
+#embed "Descriptions/gobel.yaml"
+};
+static const uint8_t humsienk[] = {
+#embed "Descriptions/humsienk.yaml"
+};
 static const uint8_t jbd[] = {
 #embed "Descriptions/jbd.yaml"
 };
 static const uint8_t jk[] = {
 #embed "Descriptions/jk.yaml"
 };
+static const uint8_t jk02[] = {
+#embed "Descriptions/jk02.yaml"
+};
+static const uint8_t lipower[] = {
+#embed "Descriptions/lipower.yaml"
+};
+static const uint8_t litime[] = {
+#embed "Descriptions/litime.yaml"
+};
 static const uint8_t megatec[] = {
 #embed "Descriptions/megatec.yaml"
 };
+static const uint8_t pace[] = {
+#embed "Descriptions/pace.yaml"
+};
 static const uint8_t pi30[] = {
 #embed "Descriptions/pi30.yaml"
+};
+static const uint8_t pro_bms[] = {
+#embed "Descriptions/pro-bms.yaml"
 };
 static const uint8_t pylontech[] = {
 #embed "Descriptions/pylontech.yaml"
@@ -32,11 +71,26 @@ static const uint8_t pylontech[] = {
 static const uint8_t renogy[] = {
 #embed "Descriptions/renogy.yaml"
 };
+static const uint8_t renogy_battery[] = {
+#embed "Descriptions/renogy-battery.yaml"
+};
+static const uint8_t renogy_pro[] = {
+#embed "Descriptions/renogy-pro.yaml"
+};
 static const uint8_t sdm120[] = {
 #embed "Descriptions/sdm120.yaml"
 };
+static const uint8_t seplos3[] = {
+#embed "Descriptions/seplos3.yaml"
+};
+static const uint8_t seplos3_rack[] = {
+#embed "Descriptions/seplos3-rack.yaml"
+};
 static const uint8_t srne[] = {
 #embed "Descriptions/srne.yaml"
+};
+static const uint8_t vatrer[] = {
+#embed "Descriptions/vatrer.yaml"
 };
 static const uint8_t vedirect[] = {
 #embed "Descriptions/vedirect.yaml"
@@ -45,12 +99,40 @@ static const uint8_t vesc[] = {
 #embed "Descriptions/vesc.yaml"
 };
 
-#define DESCRIPTION(name) {#name, name, sizeof name}
+#define DESCRIPTION(bytes, name) {name, bytes, sizeof bytes}
 
 static const struct embedded_description descriptions[] = {
-    DESCRIPTION(daly), DESCRIPTION(elm327), DESCRIPTION(epever), DESCRIPTION(jbd), DESCRIPTION(jk),
-    DESCRIPTION(megatec), DESCRIPTION(pi30), DESCRIPTION(pylontech), DESCRIPTION(renogy), DESCRIPTION(sdm120),
-    DESCRIPTION(srne), DESCRIPTION(vedirect), DESCRIPTION(vesc),
+    DESCRIPTION(ant, "ant"),
+    DESCRIPTION(ant_legacy, "ant-legacy"),
+    DESCRIPTION(cbt, "cbt"),
+    DESCRIPTION(daly, "daly"),
+    DESCRIPTION(daly_d2, "daly-d2"),
+    DESCRIPTION(ecoworthy, "ecoworthy"),
+    DESCRIPTION(eg4, "eg4"),
+    DESCRIPTION(elm327, "elm327"),
+    DESCRIPTION(epever, "epever"),
+    DESCRIPTION(gobel, "gobel"),
+    DESCRIPTION(humsienk, "humsienk"),
+    DESCRIPTION(jbd, "jbd"),
+    DESCRIPTION(jk, "jk"),
+    DESCRIPTION(jk02, "jk02"),
+    DESCRIPTION(lipower, "lipower"),
+    DESCRIPTION(litime, "litime"),
+    DESCRIPTION(megatec, "megatec"),
+    DESCRIPTION(pace, "pace"),
+    DESCRIPTION(pi30, "pi30"),
+    DESCRIPTION(pro_bms, "pro-bms"),
+    DESCRIPTION(pylontech, "pylontech"),
+    DESCRIPTION(renogy, "renogy"),
+    DESCRIPTION(renogy_battery, "renogy-battery"),
+    DESCRIPTION(renogy_pro, "renogy-pro"),
+    DESCRIPTION(sdm120, "sdm120"),
+    DESCRIPTION(seplos3, "seplos3"),
+    DESCRIPTION(seplos3_rack, "seplos3-rack"),
+    DESCRIPTION(srne, "srne"),
+    DESCRIPTION(vatrer, "vatrer"),
+    DESCRIPTION(vedirect, "vedirect"),
+    DESCRIPTION(vesc, "vesc"),
 };
 
 const struct embedded_description *embedded_description_at(size_t index) {

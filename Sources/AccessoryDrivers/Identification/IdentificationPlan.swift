@@ -39,6 +39,7 @@ public struct IdentificationPlan: Sendable {
   private let protocols: [String: DescribedProtocol]
   private let port: PortKind
   private let timeout: Duration?
+  private let onlyOnAir: Set<String>
 
   /// How long the plan listens at each baud rate. Kinds that send by themselves do so every second.
   public static let listening = Duration.milliseconds(1_500)
@@ -49,7 +50,10 @@ public struct IdentificationPlan: Sendable {
     _ drivers: DriverLibrary, port: PortKind, timeout: Duration? = nil, isWanted: (String) -> Bool = { _ in true }
   ) {
     (self.drivers, self.port, self.timeout) = (drivers.drivers, port, timeout)
-    let described = drivers.protocols.names.compactMap { drivers.protocols.described($0) }
+    let all = drivers.protocols.names.compactMap { drivers.protocols.described($0) }
+    // Those that are only on the air are found by what they tell there, and no cable is sent their requests.
+    let described = all.filter { !$0.isOnlyOnAir }
+    onlyOnAir = Set(all.filter(\.isOnlyOnAir).map(\.name))
     protocols = Dictionary(described.map { ($0.name, $0) }) { $1 }
     // Sorted by rate and name, so that kinds without an entry in the order always have the same position.
     let rest = described.sorted { ($0.rate, $0.name) < ($1.rate, $1.name) }
@@ -166,6 +170,7 @@ public struct IdentificationPlan: Sendable {
     if drivers.first(where: { $0.name == name })?.lacks.isSuperset(of: [.status, .battery, .requests]) == true {
       return "it sends no replies"
     }
+    if onlyOnAir.contains(name) { return "it is a Bluetooth device, which is found by its name and services" }
     let described = protocols[name]
     if port == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
     return described == nil ? "no request is known that identifies it" : "its description has no plan: identify"
@@ -188,6 +193,8 @@ extension ProtocolDescription {
 }
 
 extension DescribedProtocol {
+  /// Whether its accessories have no serial line.
+  fileprivate var isOnlyOnAir: Bool { description.bluetooth != nil && line == nil }
   /// The line's baud rate.
   fileprivate var rate: UInt32 { line?.baudRate ?? 115_200 }
 }

@@ -115,4 +115,7 @@ public struct IdentificationOutcome: Sendable {
   public var skipped: [Int: String] = [:]
   /// The number of steps that were begun.
   public var stepCount = 0
+
+  /// Nothing was found yet.
+  public init() {}
 }

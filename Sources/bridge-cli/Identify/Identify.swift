@@ -106,7 +106,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   private func conclude(_ found: [IdentificationFind], _ device: Device, _ library: DriverLibrary) async throws {
     var outcome = IdentificationOutcome()
     outcome.found = found
-    let view = IdentifyView(IdentificationPlan(library, port: .connection(isNetwork: false)) { _ in false }, json: output.json)
+    let nothing = IdentificationPlan(library, port: .connection(isNetwork: false)) { _ in false }
+    let view = IdentifyView(nothing, json: output.json)
     if !output.json { Output.note("by its name and services; nothing was sent") }
     try await conclude(outcome, device, library, view)
   }

@@ -180,7 +180,7 @@ public enum Samples {
       .field(field("full_16", u16, over: 1000, unknown: [0xFFFF])),
       .field(field("battery.cycles", u16)),
       .when(
-        field: "more", atLeast: 3,
+        .init("more", 3...1_000_000_000_000),
         [.field(field("remaining_24", u24, over: 1000)), .field(field("full_24", u24, over: 1000))]),
     ])
     pylontech.messages = [cells]

@@ -96,6 +96,10 @@ extension DescriptionReader {
     _ node: YAMLNode, _ type: ProtocolDescription.FieldType, _ field: inout ProtocolDescription.Field
   ) {
     guard flag(node, "stay") == true else { return }
+    if case .digits = type {
+      field.bits = ProtocolDescription.Bits(lowest: 0, count: 63, staysHere: true)
+      return
+    }
     guard case .number(let format) = type, format.encoding == .unsigned else {
       report(node.mark, "stay is only for whole numbers of 0 or more, of which the next field takes other bits")
       return

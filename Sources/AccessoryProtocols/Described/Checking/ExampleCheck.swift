@@ -55,6 +55,8 @@ public struct ExampleCheck: Sendable {
     var sentElements: [Int: Int] = [:]
     if let request = example.request {
       do throws(FrameEncodingError) {
+        let writer =
+          example.parameters.isEmpty ? writer : RequestEncoder(codec, parameters: example.parameters)
         let (bytes, elements) = try writer.bytes(request, example.arguments, unit: example.unit)
         sentElements = elements
         if let sent = example.sent, sent != bytes {

@@ -169,7 +169,7 @@ struct Decoding {
       result.values.append(
         DescribedValue(field.name, .list([]), unit: field.unit, quantity: field.quantity, isHidden: field.isHidden))
     }
-    defer { if case .fixed = times { dropAbsent(steps) } }
+    defer { if case .fixed = times { dropAbsent(steps.flatMap(\.fields)) } }
     for _ in 0..<count {
       if isToEnd && offset >= stop { return true }
       let before = offset
@@ -179,13 +179,14 @@ struct Decoding {
     return true
   }
 
-  /// A list with room for more than there are: the last places, with numbers that mean "unknown", are no elements of it.
-  private mutating func dropAbsent(_ steps: [ProtocolDescription.Step]) {
-    guard steps.count == 1, case .field(let field)? = steps.first, !field.unknownNumbers.isEmpty,
-      let place = places[field.name], case .list(var list) = result.values[place].value
-    else { return }
-    while list.last == .nothing { list.removeLast() }
-    result.values[place].value = .list(list)
+  /// Lists with room for more than there are: the last places, with numbers that mean "unknown", are no elements of them.
+  private mutating func dropAbsent(_ fields: [ProtocolDescription.Field]) {
+    for field in fields where !field.unknownNumbers.isEmpty {
+      guard let place = places[field.name], case .list(var list) = result.values[place].value else { continue }
+      result.values[place].value = .nothing
+      while list.last == .nothing { list.removeLast() }
+      result.values[place].value = .list(list)
+    }
   }
 
   /// Reads a field; returns false if there are too few bytes for it.
@@ -229,7 +230,7 @@ struct Decoding {
     case .digits(let count):
       guard offset + count <= end else { return false }
       addDigits(field, body.extracting(offset..<(offset + count)), isElement)
-      offset += count
+      if field.bits?.staysHere != true { offset += count }
     case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: return false
     }
     return true
@@ -284,6 +285,8 @@ struct Decoding {
     _ field: ProtocolDescription.Field, _ bytes: RawSpan, _ padding: [UInt8], _ isElement: Bool
   ) {
     var text = [UInt8](copying: bytes.extracting(0..<min(bytes.byteCount, ProtocolDescription.Limit.text)))
+    // What stands behind a zero byte is left from an earlier, longer text.
+    if padding.contains(0), let end = text.firstIndex(of: 0) { text.removeSubrange(end...) }
     while let last = text.last, padding.contains(last) { text.removeLast() }
     let string = String(decoding: text, as: UTF8.self)
     let isKnown = !string.isEmpty && !field.unknownTexts.contains(string)
@@ -304,6 +307,7 @@ struct Decoding {
       offset = value.offset
       if !read(value.field, of: body, isElement: false, end: body.byteCount) { addProblem(value.field) }
     }
+    dropAbsent(block.values.map(\.field).filter(\.isList))
   }
 
   // MARK: - Tags

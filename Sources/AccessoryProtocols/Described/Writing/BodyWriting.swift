@@ -151,7 +151,8 @@ struct BodyWriting {
     case .digits(let count):
       let raw = field.raw(for: value) ?? 0
       written[field.name] = raw
-      body += Self.digits(raw, count)
+      // With stay, the text that begins with the digits follows.
+      if field.bits?.staysHere != true { body += Self.digits(raw, count) }
     case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: body += TextWriting.text(field, value)
     }
   }

@@ -5,8 +5,11 @@ public struct RequestEncoder: Sendable {
   private let codec: DescribedCodec
   private let description: ProtocolDescription
 
-  /// A writer for the requests of the codec's description.
-  public init(_ codec: DescribedCodec) { (self.codec, description) = (codec, codec.description) }
+  /// A writer for the requests of the codec's description, with these numbers for its parameters besides the user's.
+  public init(_ codec: DescribedCodec, parameters: [String: Double] = [:]) {
+    self.codec = codec
+    description = codec.description.setting(parameters)
+  }
 
   /// The bytes of a request, and the numbers of its frame's elements by index.
   ///

@@ -283,7 +283,7 @@ import Testing
       steps == [
         .field(field("n", .number(u8))), .skip(4), .group([listed("a", u8)], .fixed(3)),
         .group([listed("b", u16)], .field("n")), .group([listed("c", u8)], .prefixedBytes),
-        .when(field: "n", atLeast: 2, [.field(field("d", .number(u8)))]),
+        .when(.init("n", 2...1_000_000_000_000), [.field(field("d", .number(u8)))]),
         .tail([.group([listed("e", u8)], .toEnd)]),
       ])
   }

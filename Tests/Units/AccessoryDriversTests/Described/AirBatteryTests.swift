@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBluetooth
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryFamilies
+import AccessoryLink
+import AccessoryProtocols
+import TestSupport
+import Testing
+
+@testable import AccessoryDrivers
+
+/// Batteries that are read by Bluetooth: their records in packets, whatever happens to these.
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct AirBatteryTests {
+  private static func description(_ name: String) throws -> ProtocolDescription {
+    try #require(DescriptionLibrary.builtIn.described(name)).description
+  }
+
+  private static func frames(_ bytes: [UInt8], _ codec: inout DescribedCodec) -> [(DescribedHeader, [UInt8])] {
+    var batch = FrameBatch<DescribedHeader>()
+    codec.decode(bytes.span.bytes, into: &batch)
+    return (0..<batch.count).filter { batch.outcome(at: $0) == .whole }.map {
+      (batch.header(at: $0), batch.payloadBytes(at: $0))
+    }
+  }
+
+  /// The bytes of the first example that a pack answers this request with.
+  private static func received(_ request: String, of description: ProtocolDescription) throws -> [UInt8] {
+    let place = try #require(description.request(named: request))
+    return try #require(description.examples.first { $0.request == place && !$0.isRefused && !$0.received.isEmpty })
+      .received
+  }
+
+  /// JK's records of 300 bytes come in several packets. Wherever one is cut, nothing is read from it, and the next is whole.
+  @Test func aRecordThatIsCutAnywhereIsNoRecord() throws {
+    let description = try Self.description("jk02")
+    let record = try Self.received("state", of: description)
+    #expect(record.count == 300)
+    for length in 1..<300 {
+      var codec = try DescribedCodec(description)
+      #expect(Self.frames(Array(record.prefix(length)), &codec).isEmpty, "\(length)")
+      let again = Self.frames(record + record, &codec)
+      #expect(again.count == 2 && again.allSatisfy { $0.1 == record }, "\(length)")
+    }
+  }
+
+  /// As packets of any size, and with what the module's own commands leave between them.
+  @Test(arguments: [1, 20, 128, 244]) func recordsComeInPacketsOfAnySize(size: Int) throws {
+    let description = try Self.description("jk02")
+    let bytes = Array("AT\r\n".utf8) + (try Self.received("state", of: description)) + Array("AT\r\n".utf8)
+    var codec = try DescribedCodec(description)
+    var count = 0
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      count += Self.frames(Array(bytes[start..<min(start + size, bytes.count)]), &codec).count
+    }
+    #expect(count == 1)
+  }
+
+  /// Where the fields are depends on a version that another record told. Without it nothing is read.
+  @Test func withoutItsVersionNothingIsReadFromARecord() throws {
+    let description = try Self.description("jk02")
+    var codec = try DescribedCodec(description)
+    let decoder = MessageDecoder(codec)
+    let (header, content) = try #require(Self.frames(try Self.received("state", of: description), &codec).first)
+    let state = try #require(description.message(named: "state"))
+    let without = decoder.decode(state, header, content.span.bytes)
+    #expect(without.values.allSatisfy { $0.value == .nothing } && without.problemCount == 1)
+    let with = decoder.decode(state, header, content.span.bytes, known: ["generation": 10])
+    #expect(with["battery.voltage"]?.value.asNumber == 52.971)
+  }
+
+  /// A request with a PIN is left out where the user gave none, and a wrong PIN is an error.
+  @Test func aPINIsToldWhereThereIsOne() async throws {
+    let description = try Self.description("jbd")
+    let basic = try Self.received("basic", of: description)
+    let ask: [UInt8] = [0xDD, 0xA5, 3, 0, 0xFF, 0xFD, 0x77]
+    let open: [UInt8] = [0xFF, 0xAA, 0x15, 6] + Array("001234".utf8) + [0x45]
+    let plain = AccessoryScript([.expect(ask), .send(basic)])
+    await (try await DescribedAccessory.open(AccessorySession(plain.transport), description)).close()
+    try plain.check()
+    let right = AccessoryScript([
+      .expect(open), .send([0xFF, 0xAA, 0x15, 1, 0, 0x16]), .expect(ask), .send(basic),
+    ])
+    let opened = description.setting(["pin": 1_234])
+    await (try await DescribedAccessory.open(AccessorySession(right.transport), opened)).close()
+    try right.check()
+    let wrong = AccessoryScript([.expect(open), .send([0xFF, 0xAA, 0x15, 1, 1, 0x17])])
+    do {
+      _ = try await DescribedAccessory.open(AccessorySession(wrong.transport), opened)
+      Issue.record("a wrong PIN opened it")
+    } catch {
+      #expect(error.kind == .unsupported && error.message.contains("pin_is is wrong, not right"), "\(error)")
+    }
+    try wrong.check()
+  }
+
+  // MARK: - Which kind it is
+
+  private static func device(
+    _ name: String?, services: [String], manufacturers: [UInt16] = []
+  ) throws -> Device {
+    let address = try #require(BluetoothAddress("C8:47:8C:11:22:33"))
+    var device = Device(.ble(address), source: .bluetooth, name: name)
+    var bluetooth = BluetoothIdentity(address, adapter: "hci0")
+    bluetooth.toldName = name
+    bluetooth.services = try services.map { try #require(BluetoothUUID($0)) }
+    bluetooth.manufacturers = manufacturers
+    device.bluetooth = bluetooth
+    return device
+  }
+
+  @Test(
+    arguments: [
+      ("JBD-SP04", ["ff00"], [], ["jbd"]), ("JK-B2A8S20P", ["ffe0"], [0x0B65], ["jk02"]),
+      ("JK-B2A8S20P", ["ffe0"], [], []), ("DL-401", ["fff0"], [], ["daly-d2"]),
+      ("ANT-BLE20PHUB", ["ffe0"], [], ["ant"]), ("ANT-BLE01", ["ffe0"], [], ["ant-legacy"]),
+      ("L-12100BNNA70", ["ffe0"], [0x585A], ["litime"]), ("L-12100BNNA70", ["ffe0"], [], []),
+      ("ECO-WORTHY 02_B8EF", ["fff0"], [], ["ecoworthy"]), ("HMSoft", ["ffe0"], [], []), (nil, ["ff00"], [], []),
+    ] as [(String?, [String], [UInt16], [String])])
+  func aBatteryIsKnownByWhatItTells(
+    name: String?, services: [String], manufacturers: [UInt16], kinds: [String]
+  ) throws {
+    let device = try Self.device(name, services: services, manufacturers: manufacturers)
+    #expect(DriverLibrary.builtIn.kindsOnAir(device).map(\.kind) == kinds)
+  }
+
+  /// A renogy battery is written in one service, and sends in another.
+  @Test func characteristicsMayBeInDifferentServices() throws {
+    let gatt = try #require(DriverLibrary.builtIn.driver(named: "renogy-battery")).gatt
+    #expect(gatt.service == nil && gatt.write?.description == "ffd1" && gatt.notify?.description == "fff1")
+    #expect(DriverLibrary.builtIn.driver(named: "jk")?.gatt == GATTSettings())
+  }
+}
