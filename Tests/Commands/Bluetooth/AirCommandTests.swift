@@ -20,6 +20,27 @@ import Testing
     }
   }
 
+  // MARK: - Batteries
+
+  /// Two of JK's records of 300 bytes, in packets of 20, with what the device tells first.
+  @Test func aBatteryIsReadOverTheAir() async throws {
+    try await Sandbox.with { box in
+      let pack = try await box.simulate(kind: "--profile", "jk02", "--percent", "57")
+      let air = try PretendedAir(line: pack.path)
+      defer { air.close() }
+      let battery = try await box.run(
+        ["battery", Self.device, "--driver", "jk02", "--json"], environment: air.environment)
+      #expect(battery.status == 0, "\(battery.errorText)")
+      #expect(try battery.json()["battery"]?["percent"] == 57)
+      #expect(try battery.json()["battery"]?["voltage_mv"] == 52_971)
+      // Its write needs both permissions.
+      let off = try await box.run(
+        ["request", Self.device, "discharge", "to=off", "--driver", "jk02", "--write"], environment: air.environment)
+      #expect(off.status == EX_NOPERM, "\(off.errorText)")
+      try await pack.stop()
+    }
+  }
+
   // MARK: - Names
 
   /// Each spelling means the device, and what it tells is shown escaped.
