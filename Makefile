@@ -186,6 +186,7 @@ format: ## Brings the sources into form
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 api: ## Renews the lists of what the libraries declare public, after a change of it that is meant: Documentation/api
+	$(call install,jq)
 	Tests/Checks/API/check --renew
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
@@ -240,7 +241,7 @@ deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purge
 	packaging/test
 
 docs: ## A site of these pages and of the libraries' reference, by DocC: .build/docs
-	$(call install,$(BUILD_PACKAGES) python3)
+	$(call install,$(BUILD_PACKAGES) python3 jq)
 	swift build
 	Documentation/make-site
 
