@@ -21,7 +21,10 @@ import Testing
       (head + "modbus: {unit_number: 1}\n", "registers are missing: the groups of registers and their fields"),
       (group(good) + "framings: {}\n", "framings can't be used with Modbus"),
       (group(good) + "requests: {}\n", "requests can't be used with Modbus"),
-      (group(good, modbus: "modbus: {unit_number: 256}\n"), "unit_number must be a whole number from 0 to 255, not \"256\""),
+      (
+        group(good, modbus: "modbus: {unit_number: 256}\n"),
+        "unit_number must be a whole number from 0 to 255, not \"256\""
+      ),
       (group(good, modbus: "modbus: {longest: 126}\n"), "longest must be a whole number from 1 to 125, not \"126\""),
       (group(good, modbus: "modbus: {words_first: little}\n"), "words_first must be high or low, not \"little\""),
       (group(good, modbus: "modbus: {tcp: udp}\n"), "tcp must be header or rtu, not \"udp\""),
