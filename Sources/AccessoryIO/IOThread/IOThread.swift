@@ -71,9 +71,11 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
 
   private struct Timers {
     var queue = TimerQueue()
-    /// The deadline that the event queue's timer is set to. Cancelling an action leaves the timer alone: that sometimes
+    /// The deadline that the event queue's timer is set to. Cancelling an action mostly leaves the timer alone: that sometimes
     /// costs one wake-up too many, but saves a system call for each request that is answered in time.
     var armed: MonotonicTime?
+    /// How far ahead a timer is left alone that nobody needs. A later one is disabled: by then all may have been quiet for long.
+    static let leftAlone = Duration.seconds(5)
   }
 
   /// The buffer that transports read into.
@@ -216,7 +218,14 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   }
 
   /// Cancels a scheduled action.
-  public func cancel(_ token: TimerToken) { timers.withLock { $0.queue.cancel(token) } }
+  public func cancel(_ token: TimerToken) {
+    timers.withLock { timers in
+      timers.queue.cancel(token)
+      guard timers.queue.isEmpty, let armed = timers.armed, armed - now > Timers.leftAlone else { return }
+      timers.armed = nil
+      queue.arm(nil)
+    }
+  }
 
   private func runDueTimers() {
     let now = MonotonicTime.now

@@ -18,6 +18,9 @@ struct TimerQueue: Sendable {
   /// The number of entries, including cancelled ones.
   var entryCount: Int { heap.count }
 
+  /// Whether all actions were done or cancelled.
+  var isEmpty: Bool { actions.isEmpty }
+
   /// The time of the earliest action that isn't cancelled.
   var earliest: MonotonicTime? {
     mutating get {

@@ -218,6 +218,19 @@ extension ProcessWide {
       }
     }
 
+    /// A call that may take half a minute was answered at once: nothing wakes the thread when that half a minute is over.
+    @Test(arguments: [(31, true), (1, false)])
+    func aTimerThatNobodyNeedsIsDisabledWhenItIsFarAway(seconds: Int, isDisabled: Bool) async throws {
+      try await withScript { io, queue in
+        let deadline = io.now + .seconds(seconds)
+        io.cancel(io.schedule(at: deadline) {})
+        #expect(queue.asked.armed == (isDisabled ? [deadline, nil] : [deadline]))
+        let again = io.schedule(at: deadline) {}
+        #expect(queue.asked.armed.last == deadline)
+        io.cancel(again)
+      }
+    }
+
     @Test func dueActionsRunInOrderWhenTheTimeCameAndOnTheThread() async throws {
       try await withScript { io, queue in
         let noted = Watched<[Int]>([])
