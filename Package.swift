@@ -163,7 +163,7 @@ let package = Package(
     .target(
       name: "AccessorySimulator",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryBluetooth",
         "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -329,8 +329,12 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
-        "AccessoryFamilies",
-        "AccessoryCore",
+        "FamilyAF1",
+        "FamilyEV3",
+        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
+        "FamilyBluno",
+        "FamilyHM10",
+        "AccessoryBluetooth", "AccessoryCore", "AccessoryTesting",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
       ], path: "Tests/Units/AccessorySimulatorTests"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -10,6 +11,8 @@ public enum SimulatorConnection: Sendable {
   case pseudoTerminal
   /// A TCP port for one client at a time, which is announced; with port 0 the kernel chooses a free port.
   case network(host: String, port: UInt16)
+  /// A serial port over Bluetooth Low Energy, for whatever finds it.
+  case bluetooth(GATTUARTServer.Settings)
   /// A USB port of `host`, where the kernel finds the device like a real one.
   case usb(SimulatedUSBIdentity, host: any USBHost = KernelHost())
 }
@@ -22,16 +25,17 @@ package struct Plug: Sendable {
     var line: (@Sendable (HostLineSettings) -> Void)?
     /// The first program has opened the pseudo-terminal (true), or the last one has closed it (false).
     var use: (@Sendable (Bool) -> Void)?
-    /// A host has connected over the network.
-    var client: @Sendable (DescriptorTransport) -> Void
+    /// A host has connected over the network or the air.
+    var client: @Sendable (any Transport) -> Void
   }
 
-  /// The path of the terminal, of the USB device in sysfs, or of the TCP address.
+  /// The path of the terminal, of the USB device in sysfs, or of the TCP address; or the name on the air, as `ble:NAME`.
   package let path: String
-  /// The accessory's end of the connection; nil on the network while no host is connected.
+  /// The accessory's end of the connection; nil on the network and the air while no host is connected.
   package var transport: (any Transport)?
   private let presence: Presence?
   private let listener: NetworkListener?
+  private var air: GATTUARTServer?
 
   /// Plugs an accessory in. A USB device is plugged into the port at `path` again if that is free.
   static func make(
@@ -56,6 +60,24 @@ package struct Plug: Sendable {
         listener.close()
         throw error
       }
+    case .bluetooth(let settings):
+      if let refusal = settings.refusal { throw AccessoryError(.misconfigured, refusal) }
+      let first = OneShot<AccessoryError?>()
+      let server = GATTUARTServer(settings, io: io, onConnect: listeners.client) { news in
+        switch news {
+        case .offered: first.finish(nil)
+        case .trouble(let error, _): first.finish(error)
+        case .unheard: break
+        }
+      }
+      await server.offer()
+      if let error = await first.value() {
+        await server.close()
+        throw error
+      }
+      var plug = Plug(path: "ble:\(SafeText.escape(settings.name))", presence: nil, listener: nil)
+      plug.air = server
+      return plug
     case .usb(let identity, let host):
       // The kernel finds a USB device, so it isn't announced.
       let usb = try await USBDeviceTransport.plugIn(
@@ -64,8 +86,8 @@ package struct Plug: Sendable {
     }
   }
 
-  /// Whether hosts connect over the network, one after another.
-  package var isNetwork: Bool { listener != nil }
+  /// Whether hosts connect over the network or the air, one after another.
+  package var isNetwork: Bool { listener != nil || air != nil }
   /// The network port at which it listens; nil for other connections.
   var port: UInt16? { listener?.address.port }
 
@@ -89,11 +111,13 @@ package struct Plug: Sendable {
     presence?.remove()
     listener?.close()
     transport?.beginClose()
+    if let air { Task { await air.close() } }
   }
 
   /// Unplugs the accessory. Returns when everything is closed.
   func close() async {
     beginClose()
     await transport?.close()
+    await air?.close()
   }
 }

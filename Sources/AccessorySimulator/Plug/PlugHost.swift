@@ -62,7 +62,7 @@ package struct PlugHost<Event: SimulatorEvent>: Sendable {
   }
 
   fileprivate func makePlug(
-    io: IOThread, use: @escaping @Sendable (Bool) -> Void, client: @escaping @Sendable (DescriptorTransport) -> Void
+    io: IOThread, use: @escaping @Sendable (Bool) -> Void, client: @escaping @Sendable (any Transport) -> Void
   ) async -> Result<Plug, AccessoryError> {
     var listeners = Plug.Listeners(use: hearsUse ? use : nil, client: client)
     if let lineEvent { listeners.line = { [continuation] in continuation.yield(lineEvent($0)) } }
@@ -141,7 +141,7 @@ extension HostedSimulator {
     let use: @Sendable (Bool) -> Void = { [weak self] isUsed in
       self?.post { if $0.host.era == era { $0.used(isUsed) } }
     }
-    let client: @Sendable (DescriptorTransport) -> Void = { [weak self] client in
+    let client: @Sendable (any Transport) -> Void = { [weak self] client in
       guard let self else { return client.beginClose() }
       self.post { $0.welcome(client) }
     }
@@ -176,7 +176,7 @@ extension HostedSimulator {
 // The connection to the host.
 extension HostedSimulator {
   /// Accepts a client on the network. A second one is closed, because the accessory has one at a time.
-  private func welcome(_ client: DescriptorTransport) {
+  private func welcome(_ client: any Transport) {
     guard let plug = host.plug, plug.isNetwork, plug.transport == nil else { return client.beginClose() }
     host.plug?.transport = client
     serve(client)

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Runs a simulated accessory on a pseudo-terminal, with an announcement and with faults on demand.
+/// Runs a simulated accessory on a pseudo-terminal or on the air, with an announcement and with faults on demand.
 public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
   /// The configuration of a simulator.
   public struct Configuration: Sendable {
@@ -15,6 +15,8 @@ public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
     public var faults = Faults()
     /// The seed of all random numbers, so that a run can be repeated.
     public var seed: UInt64
+    /// What it is connected to. The default is a pseudo-terminal.
+    public var connection = SimulatorConnection.pseudoTerminal
     /// The path of a link to the pseudo-terminal; nil for no link.
     public var link: String?
     /// Whether the accessory is announced. The default is `true`.
@@ -68,7 +70,7 @@ public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
   public init(_ configuration: Configuration, io: IOThread = .shared) {
     self.io = io
     device = configuration.device
-    host = PlugHost(.pseudoTerminal, configuration.hints, configuration.faults, seed: configuration.seed)
+    host = PlugHost(configuration.connection, configuration.hints, configuration.faults, seed: configuration.seed)
     events = host.events
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -15,7 +16,34 @@ struct SimulatorOptions: ParsableArguments {
   @Option(help: .rare("share", "Share of what it sends that is lost, 0 to 1.")) var drop = 0.0
   @Option(help: .rare("share", "Share of what it sends in which a bit is changed, 0 to 1.")) var corrupt = 0.0
   @Option(
-    help: .rare("when", "When to unplug: after this time, or in the middle of the reply to this request."),
+    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
+  var link: String?
+  @Option(
+    help: ArgumentHelp(
+      "Be on the air: a serial port over Bluetooth with this name, and no terminal.", valueName: "name",
+      visibility: HelpTopic.visibility))
+  var ble: String?
+  @Option(
+    help: ArgumentHelp(
+      "The form of the serial port of --ble: hm10, nus or bluno.", visibility: HelpTopic.visibility))
+  var uart: GATTUART?
+  @Option(
+    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
+    transform: TimeArgument.read)
+  var delay: TimeArgument?
+  @Option(
+    help: ArgumentHelp(
+      "Share of what it sends that is lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
+  var drop = 0.0
+  @Option(
+    help: ArgumentHelp(
+      "Share of what it sends in which a bit is changed, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility)
+  )
+  var corrupt = 0.0
+  @Option(
+    help: ArgumentHelp(
+      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when",
+      visibility: HelpTopic.visibility),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(help: .rare("time", "Plug in again this long after an unplug."), transform: TimeArgument.read)
@@ -25,6 +53,11 @@ struct SimulatorOptions: ParsableArguments {
 
   func validate() throws {
     if let link, link.isEmpty { throw ValidationError("--link needs a path, for example ./acc") }
+    if let refusal = ble.flatMap({ GATTUARTServer.Settings($0).refusal }) { throw ValidationError("--ble: \(refusal)") }
+    if ble == nil, uart != nil { throw ValidationError("--uart needs --ble NAME") }
+    if ble != nil, link != nil {
+      throw ValidationError("--ble and --link can't be used together: there is no terminal")
+    }
     guard (0...1).contains(drop) else { throw ValidationError("--drop must be a share from 0 to 1, for example 0.1") }
     guard (0...1).contains(corrupt) else {
       throw ValidationError("--corrupt must be a share from 0 to 1, for example 0.1")
@@ -49,6 +82,7 @@ struct SimulatorOptions: ParsableArguments {
   ) async throws {
     var configuration = SerialSimulator<Device>.Configuration(device, seed: seed)
     configuration.link = link
+    if let ble { configuration.connection = .bluetooth(GATTUARTServer.Settings(ble, uart ?? .hm10)) }
     configuration.faults = faults
     let simulator = SerialSimulator(configuration)
     let handler = signal.flatMap { moment in
