@@ -109,6 +109,9 @@ final class GATTUARTTransport: Transport, IOWork {
   }
 
   func deviceWasRemoved() {
-    io.post { [self] in finish(.disconnected(label)) }
+    io.post { [self] in
+      server.enter { $0.closed(self) }
+      finish(.disconnected(label))
+    }
   }
 }
