@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static static-arm64 test start-up lab lab-quick lab-bluetooth peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static static-arm64 test start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */  make \1\t/' | expand -t 20
@@ -89,6 +89,14 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 
 lab-quick: ## Most of the lab's tests, with few repetitions, in at most six minutes
 	$(MAKE) lab LAB_CYCLES=8 LAB_PART=quick
+
+# Emulated in software, and so slow that it isn't part of `make test`.
+lab-arm64: static-arm64 ## The arm64 package in an arm64 guest with Debian 13: installed, plugged in, battery, upgraded, purged
+	packaging/arm64/prepare --guest
+	for revision in 1 2; do packaging/arm64/in env ARCH=arm64 PROGRAMS=.build/arm64/build/release \
+	  DEB_REVISION=$$revision DEB_COMPRESSION=none packaging/build .build/arm64/packages/$$revision || exit; done
+	LAB_ARCH=arm64 LAB_LOG=.build/arm64/guest/log LAB_TIMEOUT=$${LAB_TIMEOUT:-1200} packaging/arm64/in Tests/Lab/run --systemd \
+	  bash "$(CURDIR)/Tests/Lab/guest/arm64" "$(CURDIR)"/.build/arm64/packages/[12]/accessory-bridge_*_arm64.deb
 
 BLUETOOTH_PACKAGES = $(LAB_PACKAGES) dbus python3-venv gcc
 
