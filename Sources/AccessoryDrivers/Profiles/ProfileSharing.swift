@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryBluetooth
+import AccessoryCore
 
 /// The endpoints at which the service shares a profile's accessory with other programs of this machine, and the rules of sharing.
 public struct ProfileSharing: Sendable, Hashable {
