@@ -43,13 +43,13 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   @Option(help: .value("path", "Make a pseudo-terminal with a link at this path."), completion: .file())
   var pty: [String] = []
   @Option(
-    help: ArgumentHelp("Offer it to phones by Bluetooth, as a serial port with this name.", valueName: "name"))
+    help: .value("name", "Offer it to phones by Bluetooth, as a serial port with this name."))
   var ble: String?
   @Option(
     help: "The form of the serial port of --ble: hm10 (FFE0), nus (Nordic's), or bluno (DFB0).")
   var uart: GATTUART?
   @Flag(
-    help: ArgumentHelp("Let only paired devices use the serial port of --ble.", visibility: HelpTopic.visibility))
+    help: .rare("Let only paired devices use the serial port of --ble."))
   var blePaired = false
   @Flag(help: "Share the line with standard input and output.")
   var stdio = false

@@ -15,35 +15,11 @@ struct SimulatorOptions: ParsableArguments {
   @Option(help: .rare("time", "Delay every reply by this time."), transform: TimeArgument.read) var delay: TimeArgument?
   @Option(help: .rare("share", "Share of what it sends that is lost, 0 to 1.")) var drop = 0.0
   @Option(help: .rare("share", "Share of what it sends in which a bit is changed, 0 to 1.")) var corrupt = 0.0
-  @Option(
-    help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
-  var link: String?
-  @Option(
-    help: ArgumentHelp(
-      "Be on the air: a serial port over Bluetooth with this name, and no terminal.", valueName: "name",
-      visibility: HelpTopic.visibility))
+  @Option(help: .rare("name", "Be on the air: a serial port over Bluetooth with this name, and no terminal."))
   var ble: String?
+  @Option(help: .rare("The form of the serial port of --ble: hm10, nus or bluno.")) var uart: GATTUART?
   @Option(
-    help: ArgumentHelp(
-      "The form of the serial port of --ble: hm10, nus or bluno.", visibility: HelpTopic.visibility))
-  var uart: GATTUART?
-  @Option(
-    help: ArgumentHelp("Delay every reply by this time.", valueName: "time", visibility: HelpTopic.visibility),
-    transform: TimeArgument.read)
-  var delay: TimeArgument?
-  @Option(
-    help: ArgumentHelp(
-      "Share of what it sends that is lost, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility))
-  var drop = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "Share of what it sends in which a bit is changed, 0 to 1.", valueName: "share", visibility: HelpTopic.visibility)
-  )
-  var corrupt = 0.0
-  @Option(
-    help: ArgumentHelp(
-      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when",
-      visibility: HelpTopic.visibility),
+    help: .rare("when", "When to unplug: after this time, or in the middle of the reply to this request."),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(help: .rare("time", "Plug in again this long after an unplug."), transform: TimeArgument.read)

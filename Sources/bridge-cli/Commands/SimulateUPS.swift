@@ -24,30 +24,28 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
         sudo kill -USR1 $(pgrep -f 'simulate ups')
       """)
 
-  @Option(help: ArgumentHelp("Whose UPS it is: cyberpower or plain.", valueName: "name")) var model = UPSModel.plain
-  @Option(help: ArgumentHelp("Its charge.", valueName: "0-100")) var percent = 100
+  @Option(help: .value("name", "Whose UPS it is: cyberpower or plain.")) var model = UPSModel.plain
+  @Option(help: .value("0-100", "Its charge.")) var percent = 100
   @Option(
-    help: ArgumentHelp("How long a full battery lasts; default: 40min.", valueName: "time"),
+    help: .value("time", "How long a full battery lasts; default: 40min."),
     transform: TimeArgument.read)
   var runtime: TimeArgument?
   @Flag(help: "Begin without power at its input.") var onBattery = false
   @Flag(
-    help: ArgumentHelp(
-      "Leave the bus for a second whenever the power goes or comes.", visibility: HelpTopic.visibility))
+    help: .rare("Leave the bus for a second whenever the power goes or comes."))
   var drops = false
-  @Flag(help: ArgumentHelp("Refuse each feature report once.", visibility: HelpTopic.visibility))
+  @Flag(help: .rare("Refuse each feature report once."))
   var refusesFirst = false
   @Option(
-    help: ArgumentHelp(
-      "Hand over only so many bytes of the report descriptor.", valueName: "bytes", visibility: HelpTopic.visibility))
+    help: .rare("bytes", "Hand over only so many bytes of the report descriptor."))
   var descriptorLimit: Int?
-  @Option(help: ArgumentHelp("Serial number.", valueName: "text")) var serial: String?
+  @Option(help: .value("text", "Serial number.")) var serial: String?
   @Option(
-    help: ArgumentHelp("Unplug it after this time.", valueName: "time", visibility: HelpTopic.visibility),
+    help: .rare("time", "Unplug it after this time."),
     transform: TimeArgument.read)
   var unplugAfter: TimeArgument?
   @Option(
-    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time", visibility: HelpTopic.visibility),
+    help: .rare("time", "Plug in again this long after an unplug."),
     transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @OptionGroup var output: OutputOptions
