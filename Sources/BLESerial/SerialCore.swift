@@ -49,8 +49,14 @@ final class SerialCore: NSObject, Sendable {
   }
 
   func begin(for manager: BLESerialManager, _ search: Duration?) {
+    contents.withLock { $0.client.manager = manager }
     let central = CBCentralManager(delegate: self, queue: queue)
-    contents.withLock { ($0.client.manager, $0.central, $0.wish) = (manager, central, search) }
+    contents.withLock { state in
+      state.central = central
+      state.wish = search
+      // Its state may have been told already.
+      if let search, central.state == .poweredOn { begin(search, &state) }
+    }
   }
 
   /// Ends everything. Nobody is told.
