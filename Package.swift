@@ -93,7 +93,8 @@ let package = Package(
     .target(
       name: "AccessoryDiscovery",
       dependencies: [
-        "AccessoryCore", "AccessoryIO", "AccessoryProtocols", "CLibudev", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryCore", "AccessoryIO", "AccessoryProtocols", "CLibudev",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "AccessoryConfiguration",

@@ -18,9 +18,11 @@ extension ProtocolDescription.Bluetooth {
     guard !names.isEmpty || !manufacturers.isEmpty, let told = device.bluetooth else { return false }
     if !names.isEmpty {
       let patterns = names.map { TextPattern($0) }
-      guard [told.toldName, device.name].contains(where: { name in
-        name.map { name in patterns.contains { $0.fits(name) } } ?? false
-      }) else { return false }
+      guard
+        [told.toldName, device.name].contains(where: { name in
+          name.map { name in patterns.contains { $0.fits(name) } } ?? false
+        })
+      else { return false }
     }
     if !manufacturers.isEmpty, !manufacturers.contains(where: told.manufacturers.contains) { return false }
     return service.map(told.services.contains) ?? true

@@ -15,7 +15,14 @@ extension Driver {
   /// The same driver, for any Bluetooth Low Energy device whose values are only read.
   package func readingValues() -> Driver {
     var driver = self
-    driver.readsValues = true
+    (driver.readsValues, driver.hasBytes) = (true, false)
+    return driver
+  }
+
+  /// The same driver, for human interface devices, which are only asked for reports.
+  package func readingReports() -> Driver {
+    var driver = self
+    driver.hasBytes = false
     return driver
   }
 

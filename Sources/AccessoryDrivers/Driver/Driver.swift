@@ -31,6 +31,8 @@ public struct Driver: Sendable {
   /// Whether its accessories are Bluetooth Low Energy devices that are only asked for values (`GATTValues`), so that they have no
   /// stream of bytes. Such a driver also suits devices whose protocol isn't known.
   package var readsValues = false
+  /// Whether its accessories have a stream of bytes. Those that are asked for values or reports have none.
+  package var hasBytes = true
   /// The characteristics that carry its accessories' bytes on the air, where they aren't found by themselves.
   package var gatt = GATTSettings()
   /// The requests by number that its accessories take; nil when they take none.

@@ -69,7 +69,7 @@ public struct IdentificationPlan: Sendable {
     }
     let tried = Set(steps.flatMap(\.kinds))
     // A driver without a stream of bytes has nothing to try on one.
-    let kinds = self.drivers.filter { !$0.readsValues }.map(\.name) + drivers.protocols.names
+    let kinds = self.drivers.filter(\.hasBytes).map(\.name) + drivers.protocols.names
     untried = kinds.filter { isWanted($0) && !tried.contains($0) }
       .map { .init($0, reason($0)) }
   }

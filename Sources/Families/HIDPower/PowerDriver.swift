@@ -16,6 +16,7 @@ extension Driver {
   ) { session, _, _ throws(AccessoryError) in
     try await PowerDevice.open(session)
   }
+  .readingReports()
   .shipping { [.hidPower] }
 }
 

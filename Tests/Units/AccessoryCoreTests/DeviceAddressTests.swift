@@ -81,11 +81,12 @@ import Testing
     let place = NetworkAddress(host: "box", port: 1)
     let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
-      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .tcp(place), .rfc2217(place), .unix("/x"),
-      .ble(radio), .rfcomm(radio, channel: nil),
+      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"), .tcp(place),
+      .rfc2217(place), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
-    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217", "unix", "ble", "rfcomm"])
+    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "hidraw", "tcp", "rfc2217", "unix", "ble", "rfcomm"])
+    #expect(DeviceAddress("/dev/hidraw3") == .hidraw("/dev/hidraw3"))
   }
 
   @Test func addressesAreSortedByTheirText() {

@@ -16,10 +16,11 @@ import Testing
       check: 0x21_CF02),
   ]
 
-  @Test func catalogueHasTheTenAlgorithms() {
+  @Test func catalogueHasTheElevenAlgorithms() {
     let checks: [String: UInt32] = [
       "CRC-16/IBM-3740": 0x29B1, "CRC-16/XMODEM": 0x31C3, "CRC-16/KERMIT": 0x2189, "CRC-16/IBM-SDLC": 0x906E,
       "CRC-16/MCRF4XX": 0x6F91, "CRC-16/ARC": 0xBB3D, "CRC-16/MODBUS": 0x4B37, "CRC-8/SMBUS": 0xF4,
+      "CRC-8/MAXIM-DOW": 0xA1,
       "CRC-32/ISO-HDLC": 0xCBF4_3926, "CRC-32/ISCSI": 0xE306_9283,
     ]
     let found = CRCParameters.catalogue.map { ($0.name, $0.check) }

@@ -23,6 +23,7 @@ import Testing
 
   /// Examples that no accessory of the description can send to the byte, by protocol, request and count of bytes, and why:
   /// what is sent instead means the same.
+  private static let undescribed = "it has bytes that aren't described"
   private static let others = [
     "daly extremes 13": "behind the cells it sends something that nobody describes",
     "daly temperature_extremes 13": "behind the sensors it sends something that nobody describes",
@@ -45,6 +46,32 @@ import Testing
     "srne state 7": "the other half of the register is the load's",
     "srne model 21": "behind the text are blanks, not zeros",
     "vesc firmware 35": "it ends with two bytes that aren't described",
+    // Of batteries by Bluetooth.
+    "ant state 168": undescribed,
+    "ant-legacy state 140": undescribed,
+    "cbt charge 13": undescribed,
+    "cbt temperature 19": undescribed,
+    "cbt time 19": undescribed,
+    "daly-d2 mosfets 23": undescribed,
+    "daly-d2 state 129": undescribed,
+    "eg4 state 83": undescribed,
+    "gobel about 75": undescribed,
+    "gobel state 123": undescribed,
+    "humsienk switches 20": undescribed,
+    "jk02 about 300": undescribed,
+    "jk02 state 300": undescribed,
+    "litime state 105": undescribed,
+    "pace cells 79": undescribed,
+    "pace state 62": undescribed,
+    "pro-bms ready 13": undescribed,
+    "renogy-battery about 61": undescribed,
+    "renogy-pro switches 21": undescribed,
+    "seplos3 cells 57": undescribed,
+    "seplos3 state 39": undescribed,
+    "seplos3-rack cells 49": undescribed,
+    "seplos3-rack state 57": undescribed,
+    "vatrer state 45": undescribed,
+    "vatrer temperatures 41": undescribed,
   ]
 
   static let exchanges: [Exchange] = DescriptionLibrary.builtIn.names.flatMap { name -> [Exchange] in
@@ -61,7 +88,11 @@ import Testing
   }
 
   @Test func thereIsOneOfEach() {
-    #expect(Set(Self.exchanges.map(\.name)) == Set(DescriptionLibrary.builtIn.names))
+    // Some are asked for nothing: they send by themselves.
+    let asked = DescriptionLibrary.builtIn.names.filter {
+      DescriptionLibrary.builtIn.described($0)?.description.requests.isEmpty == false
+    }
+    #expect(Set(Self.exchanges.map(\.name)) == Set(asked))
   }
 
   /// What the accessory sends when it has the example's values and is asked what the example asks.

@@ -17,7 +17,8 @@ enum DescriptionKeys {
   }
 
   static let description = [
-    "protocol", "version", "description", "raw", "byte_order", "line", "bluetooth", "modbus", "registers", "framings", "units",
+    "protocol", "version", "description", "raw", "byte_order", "line", "bluetooth", "modbus", "registers", "framings",
+    "units",
     "messages",
     "parameters", "derived", "requests", "plan", "examples",
   ]

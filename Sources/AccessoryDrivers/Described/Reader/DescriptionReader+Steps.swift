@@ -40,7 +40,12 @@ extension DescriptionReader {
     }
     let kinds = ["skip", "group", "tail", "at_least", "below"].filter { key in entries.contains { $0.key == key } }
     guard let kind = kinds.first else { return fieldStep(node, &scope, depth: depth) }
-    let known = kind == "group" ? ["group", "repeat"] : kind == "at_least" || kind == "below" ? [kind, "fields"] : [kind]
+    let known =
+      switch kind {
+      case "group": ["group", "repeat"]
+      case "at_least", "below": [kind, "fields"]
+      default: [kind]
+      }
     guard let fields = fields(node, kind, known), let value = fields[kind] else { return nil }
     if kind == "skip" {
       return integer(value, "skip's count of bytes", 1...ProtocolDescription.Limit.frame).map { .skip($0) }

@@ -12,9 +12,11 @@ public struct UPSState: Sendable, Hashable {
   public var fullRunTime: Double
   /// The load in percent.
   public var load = 17
-  /// The number of the beeper's setting, of the last test, and of the delay before the output is switched off; -1 for none.
+  /// The number of the beeper's setting: 1 is off, 2 on, 3 muted.
   public internal(set) var beeper = 2
+  /// The number of the last test's result: 1 is passed, 5 in progress, 6 none.
   public internal(set) var test = 6
+  /// The number of the delay before the output is switched off, in the field's own unit; -1 for none.
   public internal(set) var shutdownDelay = -1
 
   /// A UPS on mains power with this charge.
@@ -32,8 +34,9 @@ public struct UPSState: Sendable, Hashable {
   }
 
   /// All reports of these kinds with their values, each with its number in front, in the order of their numbers.
-  func reports(_ kinds: Set<HIDReportField.Kind>, of descriptor: HIDReportDescriptor) -> [(HIDReportField.Kind, [UInt8])]
-  {
+  func reports(
+    _ kinds: Set<HIDReportField.Kind>, of descriptor: HIDReportDescriptor
+  ) -> [(HIDReportField.Kind, [UInt8])] {
     let wanted = descriptor.sizes.keys.filter { kinds.contains($0.kind) }
       .sorted { ($0.kind.rawValue, $0.number) < ($1.kind.rawValue, $1.number) }
     return wanted.map { report in
@@ -57,8 +60,7 @@ public struct UPSState: Sendable, Hashable {
     case PowerUsage.capacityMode: return 2
     default:
       guard let amount = amount(field) else { return nil }
-      let power = field.number(for: amount)
-      return power ?? field.logical.upperBound
+      return field.number(for: amount) ?? field.logical.upperBound
     }
   }
 

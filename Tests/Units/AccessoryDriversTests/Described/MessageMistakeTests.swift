@@ -55,11 +55,7 @@ import Testing
       ("{type: u8}", "4:25: a field needs a name: {name: battery.voltage, type: u16}"),
       ("a", "4:25: a field must be keys with values (name: …, type: …), not \"a\""),
       ("{name: a, type: u9}", "4:41: \"u9\" is not a type for fields and tags: did you mean u8?"),
-      (
-        "{name: a, type: number}",
-        "4:41: number is a type for columns, pairs and patterns; for fields and tags there are date16, scattered, text, "
-          + "text0, ptext, hex"
-      ),
+      ("{name: a, type: number}", "4:41: bytes is missing for type: number: the number of bytes that it takes"),
       (
         "{name: A, type: u8}",
         "4:32: a value's name must consist of small letters a to z, digits and, after the first character, -, _ or ., "
@@ -123,7 +119,7 @@ import Testing
       ("{name: a, type: u8, flags: {8: b}}", "4:53: a number of flags must be a whole number from 0 to 7, not \"8\""),
       ("{name: a, type: text, flags: {1: b}}", "4:54: flags is only for whole numbers"),
       ("{name: a, type: f32, words: {1: b}}", "4:53: words is only for whole numbers"),
-      ("{name: a, type: u8, bytes: 2}", "4:52: bytes is only for the type text or hex, not for \"u8\""),
+      ("{name: a, type: u8, bytes: 2}", "4:52: bytes is only for the type text, hex or number, not for \"u8\""),
       (
         "{name: a, type: text, bytes: 1000000000}",
         "4:54: bytes must be a whole number from 1 to 256, not \"1000000000\""

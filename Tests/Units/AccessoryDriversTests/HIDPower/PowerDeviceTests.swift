@@ -36,14 +36,31 @@ import Testing
     }
   }
 
+  /// The device's end of the socket. It is closed once.
+  final class FarEnd: Sendable {
+    private let descriptor: Locked<FileDescriptor?>
+
+    init(_ descriptor: FileDescriptor) { self.descriptor = Locked(descriptor) }
+
+    func send(_ report: [UInt8]) throws { _ = try descriptor.withLock { $0 }?.writeAll(report) }
+
+    func close() {
+      let open = descriptor.withLock { descriptor -> FileDescriptor? in
+        defer { descriptor = nil }
+        return descriptor
+      }
+      try? open?.close()
+    }
+  }
+
   /// Calls `body` with a device, its feature reports, and the end of the socket at which its input reports are sent.
   private func withDevice(
-    _ features: Features = Features(), _ body: (PowerDevice, Features, FileDescriptor) async throws -> Void
+    _ features: Features = Features(), _ body: (PowerDevice, Features, FarEnd) async throws -> Void
   ) async throws {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
-    let far = FileDescriptor(rawValue: ends[1])
+    let far = FarEnd(FileDescriptor(rawValue: ends[1]))
     let transport = HIDTransport(
       FileDescriptor(rawValue: ends[0]), HIDReportDescriptor(HIDSamples.cyberPower),
       HIDMaker(vendor: 0x0764, product: 0x0601, manufacturer: "CPS", name: "UPS", serialNumber: "1"), label: "the UPS",
@@ -51,7 +68,7 @@ import Testing
     let device = try await PowerDevice.open(AccessorySession(transport))
     try await body(device, features, far)
     await device.close()
-    try? far.close()
+    far.close()
   }
 
   @Test func aUPSAnswersWithItsBattery() async throws {
@@ -90,8 +107,8 @@ import Testing
       _ = try await device.battery()
       var news = device.news().makeAsyncIterator()
       let onBattery = HIDSamples.bytes("0b 04")
-      for _ in 0..<3 { _ = try far.writeAll(onBattery) }
-      _ = try far.writeAll(HIDSamples.bytes("08 32 10 00 2c 01"))
+      for _ in 0..<3 { try far.send(onBattery) }
+      try far.send(HIDSamples.bytes("08 32 10 00 2c 01"))
       guard case .battery(let first)? = try await news.next() else { throw Hang("the battery") }
       #expect(first.charge == .discharging)
       // The repeated ones told nothing new.
@@ -103,7 +120,7 @@ import Testing
   @Test func anUnplugEndsTheNewsAndEveryRequest() async throws {
     try await withDevice { device, _, far in
       var news = device.news().makeAsyncIterator()
-      try far.close()
+      far.close()
       var end: AccessoryError?
       do throws(AccessoryError) { while try await news.next() != nil {} } catch { end = error }
       #expect(end?.kind == .disconnected)

@@ -64,8 +64,8 @@ import Testing
     // Too short for its values.
     reports.take(.feature, [0x08])
     #expect(reports.battery().percent == nil)
-    // 200 percent is none.
-    reports.take(.feature, HIDSamples.bytes("08 c8 27 09 2c 01"))
+    // 120 percent are none.
+    reports.take(.feature, HIDSamples.bytes("08 78 27 09 2c 01"))
     #expect(reports.battery().percent == nil)
   }
 
@@ -92,13 +92,13 @@ import Testing
   @Test func theVoltageOfSomeCyberPowersIsThreeHalvesTooHigh() {
     let quirks = PowerQuirks.of(vendor: 0x0764, product: 0x0501)
     var (plain, mended) = (reports(), reports(quirks))
-    // 24.0 V is nominal, and 40.5 V is told.
-    for text in ["09 f0", "0a 95 01"] {
+    // 12.0 V is nominal, and 18.0 V is told.
+    for text in ["09 78", "0a b4"] {
       plain.take(.feature, HIDSamples.bytes(text))
       mended.take(.feature, HIDSamples.bytes(text))
     }
-    #expect(plain.amount(PowerUsage.configVoltage, in: [PowerUsage.powerSummary]) == 24)
-    #expect((plain.battery().millivolts ?? 0) * 2 == (mended.battery().millivolts ?? 0) * 3)
+    #expect(plain.battery().millivolts == 18_000)
+    #expect(mended.battery().millivolts == 12_000)
   }
 
   @Test func aCutDescriptorKeepsWhatStandsBefore() {

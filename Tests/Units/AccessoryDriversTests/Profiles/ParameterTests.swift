@@ -48,7 +48,7 @@ import Testing
         "protocol: megatec\nparameters: {battery_empty: 27, battery_full: 21}",
         "f.yaml:4:13: battery_empty is not less than battery_full"
       ),
-      ("protocol: jbd\nparameters: {battery_empty: 21}", "f.yaml:4:13: jbd has no parameters"),
+      ("protocol: jk\nparameters: {battery_empty: 21}", "f.yaml:4:13: jk has no parameters"),
       (
         "parameters: {battery_empty: 21}",
         "f.yaml:3:13: parameters need a described protocol, and protocol is missing"

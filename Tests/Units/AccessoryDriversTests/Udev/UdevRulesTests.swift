@@ -34,13 +34,13 @@ import Testing
     let file = try RulesFile(text)
     #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
     let marks = file.lines.filter { $0.last?.key == "ENV{ID_ACCESSORY_BRIDGE}" && $0.last?.operation == "=" }
-    #expect(marks.count == 10, "five of USB, each as a terminal and as a device")
+    #expect(marks.count == 11, "five of USB, each as a terminal and as a device, and UPSs by their reports")
     let others = file.lines.filter { !marks.contains($0) }.map { line in
       line.map { "\($0.key)\($0.operation)\($0.value)" }.joined(separator: " ")
     }
     #expect(
       others == [
-        "SUBSYSTEM!=tty|usb GOTO=accessory_bridge_end",
+        "SUBSYSTEM!=tty|usb|hidraw GOTO=accessory_bridge_end",
         "SUBSYSTEM==usb ENV{DEVTYPE}!=usb_device GOTO=accessory_bridge_end",
         "ACTION==remove ENV{PRODUCT}==1209/1/* TAG+=systemd",
         "ACTION==remove ENV{PRODUCT}==1209/2/* TAG+=systemd",

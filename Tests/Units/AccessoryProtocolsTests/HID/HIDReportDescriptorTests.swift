@@ -98,7 +98,9 @@ import Testing
     #expect(delay.number(for: 1e9) == nil)
     let power = try #require(Self.cyberPower.field(.feature, [Self.power(0x04), Self.power(0x1C), Self.power(0x44)]))
     #expect(power.number(for: 450) == 450)
-    #expect(voltage.number(for: 27.3) == 273)
+    #expect(voltage.number(for: 24.3) == 243)
+    // Its byte ends at 255.
+    #expect(voltage.number(for: 27.3) == nil)
     #expect(power.unit == .watt)
     #expect(power.amount(450) == 450)
   }
