@@ -261,7 +261,8 @@ package actor ServiceMirror {
   private func readLists(_ path: String, _ generation: UInt64) async {
     while !Task.isCancelled, let link = links[path], link.generation == generation, link.wantsList {
       if let (time, took) = link.lastList {
-        let pause = min(max(took * Self.listShare, Self.collecting), Self.listPause) - (clock.now - time)
+        let passed: Duration = clock.now - time
+        let pause = min(max(took * Self.listShare, Self.collecting), Self.listPause) - passed
         if pause > .zero { await clock.sleep(for: pause) }
         guard !Task.isCancelled, links[path]?.generation == generation else { return }
       }
