@@ -200,6 +200,8 @@ import Testing
     ] {
       try await seen.follow(box, ["simulate"] + words, lines: 1, as: ["simulator_event"])
     }
+    // A UPS needs the kernel's virtual USB port, which the lab has.
+    try await seen.run(box, "simulate", "ups", "--percent", "200", as: ["error"], status: 64)
     let plug = try box.start(["simulate", "loopback", "--rfc2217", "0"], limit: Sandbox.longLife)
     let place = try await plug.line { $0.contains("rfc2217:") }.split(separator: " ").first { $0.hasPrefix("rfc2217:") }
     try await seen.run(box, "reset", String(try #require(place)), "--reset", "esp", as: ["line_reset"])

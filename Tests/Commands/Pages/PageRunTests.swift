@@ -42,6 +42,7 @@ import Testing
   private static let notRun = [
     "Documentation/alarms.md": "a script for a desktop; AlarmTests run one of their own",
     "Documentation/autostart.md": "it sets up udev and systemd, as the lab's tests do",
+    "Documentation/ble-batteries.md": "it needs an adapter and a pack: AirCommandTests read one over a pretended bluetoothd",
     "Documentation/bluetooth.md": "it needs an adapter, which only the lab has: Tests/Lab/Bluetooth/story",
     "Documentation/containers.md": "it starts containers",
     "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
@@ -52,8 +53,10 @@ import Testing
     "Documentation/network.md": "it starts the system's service",
     "Documentation/nut.md": "NUT's port may be taken, and systemd's units are started: ExportTests",
     "Documentation/packages.md": "it builds packages and installs them: make deb-test",
+    "Documentation/phone-app.md": "it needs an adapter and a phone",
     "Documentation/power.md": "it looks at real adapters, and starts the system's service",
     "Documentation/profiles.md": "it looks at a real adapter",
+    "Documentation/raspberry-pi.md": "it builds packages, and installs them on another machine",
     "Documentation/replay.md": "a program of one's own is tried, as ReplayCommandTests do with ours",
     "Documentation/service.md": "a script, run by ServiceTests",
     "Documentation/rfc2217.md": "a real board at a real port, and the port of another machine: Tests/Peers",
@@ -61,6 +64,7 @@ import Testing
     "Documentation/top.md": "somebody sits at it: TopTests",
     "Documentation/tls.md": "it needs another machine",
     "Documentation/units.md": "it looks at real adapters",
+    "Documentation/ups.md": "it needs a UPS: the lab's UPSTests plug a simulated one in",
     "README.md": "it builds and installs",
   ]
 }
