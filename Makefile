@@ -6,7 +6,7 @@ TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tm
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat ser2net
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
-LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static binutils kmod cpio xz-utils udev systemd usbutils picocom
+LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static nut-server binutils kmod cpio xz-utils udev systemd usbutils picocom
 
 # Warnings are errors in this project's own targets.
 export ACCESSORY_BRIDGE_STRICT = 1

@@ -19,15 +19,14 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
       SIGUSR1 cuts the power at its input, and gives it back. Faults: see help simulators.
 
       EXAMPLES
-        sudo bridge-cli simulate ups
-        sudo bridge-cli simulate ups --model cyberpower --percent 60 --runtime 5min
-        sudo kill -USR1 $(pgrep -f 'simulate ups')
+        bridge-cli simulate ups
+        bridge-cli simulate ups --model cyberpower --percent 60 --runtime 5m
       """)
 
   @Option(help: .value("name", "Whose UPS it is: cyberpower or plain.")) var model = UPSModel.plain
   @Option(help: .value("0-100", "Its charge.")) var percent = 100
   @Option(
-    help: .value("time", "How long a full battery lasts; default: 40min."),
+    help: .value("time", "How long a full battery lasts; default: 40m."),
     transform: TimeArgument.read)
   var runtime: TimeArgument?
   @Flag(help: "Begin without power at its input.") var onBattery = false

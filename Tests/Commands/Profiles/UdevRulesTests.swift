@@ -33,7 +33,7 @@ import Testing
       #expect(bare.status == 0 && !bare.outputText.contains("systemd"))
       let json = try await box.run("udev-rules", "--json").json()
       #expect(json["schema"] == "accessory-bridge/2" && json["rules"]?.text == all.outputText)
-      #expect(json["profiles"] == ["ev3", "framed", "framed-hid", "mine"])
+      #expect(json["profiles"] == ["ev3", "framed", "framed-hid", "hid-power", "mine"])
       #expect(json["problems"]?[0]?["line"] == 2)
     }
   }

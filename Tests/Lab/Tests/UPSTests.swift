@@ -44,7 +44,7 @@ extension Plain {
     }
 
     @Test(arguments: ["cyberpower", "plain"]) func aUPSIsFoundAndReadByItsClass(model: String) async throws {
-      let simulator = try await plugIn("--model", model, "--percent", "60", "--runtime", "40min")
+      let simulator = try await plugIn("--model", model, "--percent", "60", "--runtime", "40m")
       let battery = try await json("battery", "LABUPS")
       #expect(battery.contains("\"percent\":60"), "\(battery)")
       #expect(battery.contains("\"time_to_empty_s\":1440"), "\(battery)")
@@ -75,7 +75,7 @@ extension Plain {
 
     /// What NUT's driver says of the same device: its names of the values that both have.
     @Test(arguments: ["cyberpower"]) func nutSaysTheSame(model: String) async throws {
-      let simulator = try await plugIn("--model", model, "--percent", "60", "--runtime", "40min")
+      let simulator = try await plugIn("--model", model, "--percent", "60", "--runtime", "40m")
       let values = try await json("values", "LABUPS")
       let nut = try Program(
         [
