@@ -42,7 +42,7 @@ import Testing
   private static let notRun = [
     "Documentation/alarms.md": "a script for a desktop; AlarmTests run one of their own",
     "Documentation/autostart.md": "it sets up udev and systemd, as the lab's tests do",
-    "Documentation/ble-batteries.md": "it needs an adapter and a pack: AirCommandTests read one over a pretended bluetoothd",
+    "Documentation/ble-batteries.md": "it needs an adapter and a pack, which AirCommandTests pretend",
     "Documentation/bluetooth.md": "it needs an adapter, which only the lab has: Tests/Lab/Bluetooth/story",
     "Documentation/containers.md": "it starts containers",
     "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
