@@ -330,11 +330,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
-        "FamilyBluno",
-        "FamilyHM10",
+        "AccessoryFamilies",
         "AccessoryBluetooth", "AccessoryCore", "AccessoryTesting",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -460,8 +456,6 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
     .testTarget(
       name: "LabTests",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
         "AccessoryFamilies",
         "AccessoryCore",
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
@@ -478,11 +472,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
-        "FamilyAF1",
-        "FamilyEV3",
-        "FamilyMAVLink", "FamilyHM1X", "AccessoryFamilies",
-        "FamilyBluno",
-        "FamilyHM10",
+        "AccessoryFamilies",
         "AccessoryBluetooth", "AccessoryDiscovery", "CLibsystemd",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
