@@ -126,7 +126,9 @@ package struct MirrorState: Sendable {
         continue
       }
       // Events come on another connection, and may be later than the list.
-      if places[Name(service: service, text: device.place)] == nil, connect(device, service) { new.append(device) }
+      // What the service had before it was found again is asked, too.
+      let isKnown = places[Name(service: service, text: device.place)] != nil
+      if isKnown ? !isReported(device, service) : connect(device, service) { new.append(device) }
       change(device.place, service) { $0.take(record, at: now) }
     }
     services[service, default: Service()].records = Array(list.prefix(countLimit))
@@ -164,6 +166,8 @@ package struct MirrorState: Sendable {
         guard let accessory = entries[id]?.accessory, accessory.isConnected, !accessory.isReported else { continue }
         disconnect(accessory.device.place, service, Self.left)
       }
+    // A list may have told it before: then its readings are asked for, or known already.
+    case .present(let device) where isReported(device, service): break
     case .present(let device), .connected(let device): return connect(device, service) ? device : nil
     case .disconnected(let device, let error): disconnect(device.place, service, error)
     case .battery(let device, let battery, let age):
@@ -230,6 +234,12 @@ package struct MirrorState: Sendable {
     leftCount += 1
     entries[id]?.leftAs = leftCount
     away[Name(service: service, text: old.device.id), default: []].append(id)
+  }
+
+  /// Whether the service has told since it was found that it has this device.
+  private func isReported(_ device: Device, _ service: String) -> Bool {
+    guard let accessory = self[device.place, service] else { return false }
+    return accessory.device.id == device.id && accessory.isConnected && accessory.isReported
   }
 
   /// Returns false when there is no room.

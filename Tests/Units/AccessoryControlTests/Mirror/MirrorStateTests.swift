@@ -51,6 +51,26 @@ struct MirrorStateTests {
     #expect(freshness("A") == .stale)
   }
 
+  /// A list and the events come on two connections: whichever is first, the accessory is asked once.
+  @Test mutating func whatAListHasToldIsNotAskedAgain() throws {
+    let device = Self.device("A", "/1")
+    let list = [Bridge.Accessory(device: device, state: .attached, profile: "p")]
+    #expect(state.take(list, from: "s", now: now) == [device])
+    var answers = MirrorAnswers()
+    answers.battery = (BatteryReading(percent: 50), nil)
+    state.take(answers, of: device, from: "s", now: now)
+    #expect(take(.present(device)) == nil)
+    #expect(state.snapshot.accessories[0].battery?.percent == 50)
+    #expect(state.take(list, from: "s", now: now) == [])
+    // The service was restarted: it is asked once more, also where the list comes first.
+    state.begin(service: "s")
+    #expect(state.take(list, from: "s", now: now) == [device])
+    #expect(take(.present(device)) == nil)
+    state.begin(service: "s")
+    #expect(take(.present(device)) == device)
+    #expect(state.take(list, from: "s", now: now) == [])
+  }
+
   /// An answer is made before what was reported since the question.
   @Test mutating func anAnswerDoesNotReplaceALaterReport() throws {
     let device = Self.device("A", "/1")

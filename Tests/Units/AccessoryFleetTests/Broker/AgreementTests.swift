@@ -115,10 +115,12 @@ private struct Six {
     let after = try await service()
     let recent = said.last { $0.time <= begin - Self.delay }.map { [$0] } ?? []
     let words = Set((recent + said.filter { $0.time > begin - Self.delay }).map { $0.1.word })
-    // An accessory that has left and is fresh again was stale in between: until it told something new.
-    let possible = words.isSuperset(of: [.gone, .fresh]) ? words.union([.stale]) : words
+    let left = said.last { $0.1.word == .gone }?.time
     for (name, answer) in answers {
-      #expect(possible.contains(answer.word), "\(name) says \(answer); the service says \(words), now \(after)")
+      // An accessory that is back has the reading from before it left, which is stale, until it tells something new.
+      let isOfBefore = left.flatMap { left in answer.time.map { $0.upperBound <= left + Self.tolerance } } ?? false
+      let isBack = answer.word == .stale && isOfBefore && words.isSuperset(of: [.gone, .fresh])
+      #expect(words.contains(answer.word) || isBack, "\(name) says \(answer); the service says \(words), now \(after)")
       guard words.count == 1, let time = answer.time, let oldest = before.time, let newest = after.time else {
         continue
       }
