@@ -21,6 +21,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   private var deadline: MonotonicTime?
   /// The rules for signals that are in force.
   private var rules: [OpaquePointer] = []
+  /// The signal that is processed now, which more than one rule may match.
+  private var current: OpaquePointer?
   private var calls: [ObjectIdentifier: PendingCall] = [:]
   /// The handlers for calls of our objects, by path.
   private var served: [String: @Sendable (BusRequest) -> Void] = [:]
@@ -66,24 +68,29 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Asks for the signals that match `rules`, and for no others any more.
-  package func watchOnly(_ rules: [String]) throws(BusFailure) {
+  /// Asks for the signals that match `rules`, and, once the bus has these, for no others any more.
+  package func watchOnly(_ rules: [String]) async throws(BusFailure) {
+    let before = self.rules.count
     do throws(Errno) {
       try watch(rules)
     } catch {
       throw BusFailure(error)
     }
+    // sd-bus passes no signal to a rule until the bus has confirmed it, so the rules from before stay until then. The
+    // bus answers in order.
+    let name = "org.freedesktop.DBus"
+    _ = try await call(BusCall(name, "/org/freedesktop/DBus", name + ".Peer", "Ping"))
+    guard let bus else { throw .disconnected }
+    for rule in self.rules.prefix(before) { bus.unwatch(rule) }
+    self.rules.removeFirst(before)
+    rearm()
   }
 
   private func watch(_ texts: [String]) throws(Errno) {
     guard let bus else { return }
     let context = Unmanaged.passUnretained(self).toOpaque()
-    let before = rules.count
     // The connection outlives its bus: the I/O thread retains it until `end`.
     for text in texts { rules.append(try bus.watch(text, context, signalCallback)) }
-    // Those from before go after the new ones are there, so that no signal is lost between.
-    for rule in rules.prefix(before) { bus.unwatch(rule) }
-    rules.removeFirst(before)
     rearm()
   }
 
@@ -183,6 +190,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     do throws(Errno) {
       for _ in 0..<Self.messagesPerEvent {
         guard let bus else { return }
+        current = nil
         if try !bus.process() { return rearm() }
       }
       rearm()
@@ -235,10 +243,14 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
 
   // MARK: - Callbacks of sd-bus
 
-  fileprivate nonisolated func received(_ result: Result<BusMessage, BusFailure>) {
-    enter(result) { connection, result in
+  fileprivate nonisolated func received(_ message: OpaquePointer) {
+    // A pointer of C isn't Sendable, but this stays on the I/O thread.
+    nonisolated(unsafe) let message = message
+    enter(message) { connection, message in
+      guard connection.current != message else { return }
+      connection.current = message
       // Drop an invalid signal.
-      if case .success(let message) = result { connection.onSignal(message) }
+      if case .success(let message) = BusReader.read(message) { connection.onSignal(message) }
     }
   }
 
@@ -283,7 +295,7 @@ private func signalCallback(
   _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
 ) -> CInt {
   guard let message, let context else { return 0 }
-  Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().received(BusReader.read(message))
+  Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().received(message)
   return 0
 }
 

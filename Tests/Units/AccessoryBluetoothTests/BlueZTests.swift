@@ -445,6 +445,27 @@ import Testing
     for descriptor in [ourNotify, ourWrite] { Socket.close(descriptor) }
   }
 
+  /// sd-bus passes no signal to a rule that the bus hasn't confirmed; the device leaves just then.
+  @Test func aLossIsHeardWhileTheRulesAreExchanged() async throws {
+    let (ourNotify, theirNotify) = try Self.pair()
+    let place = Locked<FakeBus?>(nil)
+    let bus = try Self.bus(["notify", "write"]) { call in
+      if call.member == "AddMatch", String(decoding: call.body, as: UTF8.self).contains("namespace='" + Self.device) {
+        place.withLock { $0 }?.changed(Self.device, "org.bluez.Device1", [("Connected", .boolean(false))])
+      }
+      return call.member == "AcquireNotify"
+        ? .values([.descriptor(0), .uint16(23)], descriptors: [theirNotify]) : nil
+    }
+    place.withLock { $0 = bus }
+    let bluez = try await BlueZ.open(bus.address)
+    let error = await #expect(throws: AccessoryError.self) {
+      try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    }
+    #expect(error?.kind == .disconnected)
+    Socket.close(ourNotify)
+    place.withLock { $0 = nil }
+  }
+
   /// With the socket, or with signals as bleak.
   @Test(arguments: [("NotPermitted", "Notify acquired"), ("InProgress", "In Progress")])
   func anotherProgramHasIt(name: String, text: String) async throws {

@@ -175,7 +175,7 @@ package final class FakeBus: Sendable {
 
   private func reply(to message: WireMessage, _ body: [UInt8], _ number: Int) {
     let call = Call(path: message.path ?? "", member: message.member ?? "", body: body, client: number)
-    let isOfBus = ["Hello", "AddMatch", "RemoveMatch", "GetNameOwner"].contains(call.member)
+    let isOfBus = ["Hello", "AddMatch", "RemoveMatch", "GetNameOwner", "Ping"].contains(call.member)
     note(call)
     if !isOfBus { received.withLock { $0.append(call) } }
     let usual: Answer =
