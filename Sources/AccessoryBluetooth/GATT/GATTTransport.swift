@@ -96,7 +96,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     self.note = note
     reader = notifications.map { Watched($0, .read) }
     writer = writes.map { Watched($0, []) }
-    chunk = max(20, min(packetSize - 3, GATTValues.valueLimit))
+    chunk = GATTPacket.room(in: packetSize)
   }
 
   /// Begins to read and write. Throws, after it has ended, when that isn't possible.

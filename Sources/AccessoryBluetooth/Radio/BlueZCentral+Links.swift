@@ -186,15 +186,12 @@ extension BlueZCentral {
   private func packet(_ socket: NotificationSocket) -> [UInt8]? {
     var bytes: [UInt8] = []
     do throws(Errno) {
-      _ = try Socket.receive(from: socket.descriptor, by: self) { bytes = Array($0.prefix(Self.longestValue)) }
+      _ = try Socket.receive(from: socket.descriptor, by: self) { bytes = Array($0.prefix(GATTPacket.longestValue)) }
       return bytes
     } catch {
       return nil
     }
   }
-
-  /// The longest value of GATT, in bytes.
-  static let longestValue = 512
 
   /// The most unread values from signals, which have no flow control.
   private static let unheldLimit = 16_384
@@ -214,7 +211,7 @@ extension BlueZCentral {
         if link.isOurs, let bluez { Task { await bluez.disconnect(path) } }
         return end(link, .failed)
       }
-      tell(.value(link.link, handle: handle, Array(bytes.prefix(Self.longestValue))))
+      tell(.value(link.link, handle: handle, Array(bytes.prefix(GATTPacket.longestValue))))
     }
   }
 }

@@ -106,7 +106,7 @@ extension BlueZCentral {
     do throws(BusFailure) {
       let values = try await bluez.call(path, Self.interface(of: path), "ReadValue", [.options([])], within: Self.limit)
       guard let bytes = values.first?.bytes else { throw .malformed }
-      result = .success(Array(bytes.prefix(Self.longestValue)))
+      result = .success(Array(bytes.prefix(GATTPacket.longestValue)))
     } catch {
       result = .failure(RadioFailure(error, isWrite: false))
     }

@@ -64,7 +64,7 @@ extension BlueZServer {
     case "WriteValue":
       let options = Self.options(message, 1)
       guard characteristic.properties & 0x0C != 0, let bytes = message.values.first?.bytes,
-        bytes.count <= GATTValues.valueLimit, let central = central(options),
+        bytes.count <= GATTPacket.longestValue, let central = central(options),
         request(call, central, characteristic, options, bytes)
       else { return reply(.failure(Self.refused)) }
     case "AcquireNotify":
@@ -94,7 +94,7 @@ extension BlueZServer {
   ) -> Bool {
     guard let central = centrals[path]?.central, requests.count < Self.limits.requests else { return false }
     let offset = options["offset"]?.integer.flatMap { Int(exactly: $0) } ?? 0
-    guard 0...GATTValues.valueLimit ~= offset else { return false }
+    guard 0...GATTPacket.longestValue ~= offset else { return false }
     if call.expectsReply { requests[call.id] = (path, bytes == nil) }
     tell(
       .request(
@@ -107,7 +107,7 @@ extension BlueZServer {
     guard let bluez, let request = requests.removeValue(forKey: id) else { return }
     let answer: Result<[BusArgument], BusFailure> =
       switch result {
-      case .success(let bytes): .success(!request.isRead ? [] : [.bytes(Array(bytes.prefix(GATTValues.valueLimit)))])
+      case .success(let bytes): .success(!request.isRead ? [] : [.bytes(Array(bytes.prefix(GATTPacket.longestValue)))])
       case .failure(let failure): .failure(Self.failure(failure))
       }
     bluez.enter { $0.answer(id, answer) }

@@ -21,7 +21,7 @@ actor BlueZServer: IOActor {
   private var withdrawn: [String] = []
   /// What is to be told to all, and what is.
   private var offer: Offer?
-  private var offered: (path: String, adapter: String)?
+  private var offered: (path: String, adapter: String, offer: ServedOffer)?
   private var offerCount = 0
   /// The path of the adapter at which things are registered.
   private var home: String?
@@ -188,14 +188,12 @@ actor BlueZServer: IOActor {
     case offer
   }
 
-  private var currentOffer: ServedOffer?
-
   private var work: Work? {
     guard state == .on, !isClosed else { return nil }
     if let path = withdrawn.first { return .withdraw(path) }
     // A device that reads the advertisement may connect at once: the services come first.
     if let next = services.filter({ !$0.value.isRegistered }).keys.min() { return .publish(next) }
-    if let offered, currentOffer != offer?.offer { return .endOffer(path: offered.path, adapter: offered.adapter) }
+    if let offered, offered.offer != offer?.offer { return .endOffer(path: offered.path, adapter: offered.adapter) }
     return offer != nil && offered == nil && !isReleased ? .offer : nil
   }
 
@@ -249,7 +247,7 @@ actor BlueZServer: IOActor {
         withdrawn.removeFirst()
         if let home { _ = try? await bluez.call(home, Self.manager, "UnregisterApplication", [.path(path)]) }
       case .endOffer(let path, let adapter):
-        (offered, currentOffer) = (nil, nil)
+        offered = nil
         _ = try? await bluez.call(adapter, Self.advertisingManager, "UnregisterAdvertisement", [.path(path)])
       case .publish(let number): try await publish(number, bluez)
       case .offer: try await advertise(bluez)
@@ -291,12 +289,12 @@ actor BlueZServer: IOActor {
     let adapter = try await place(bluez)
     offerCount += 1
     let path = "\(ServedObjects.tree)/advertisement\(offerCount)"
-    (offered, currentOffer) = ((path, adapter), wanted.offer)
+    offered = (path, adapter, wanted.offer)
     do throws(BusFailure) {
       _ = try await bluez.call(
         adapter, Self.advertisingManager, "RegisterAdvertisement", [.path(path), .options([])])
     } catch {
-      if offered?.path == path { (offered, currentOffer) = (nil, nil) }
+      if offered?.path == path { offered = nil }
       throw Self.advertisingError(error)
     }
     guard offered?.path == path, offer?.offer == wanted.offer, offer?.isTold == false else { return }
@@ -319,7 +317,7 @@ actor BlueZServer: IOActor {
 
   /// The properties of an advertisement of ours; nil when there is none at the path.
   func advertisement(_ path: String) -> [BusArgument.Option]? {
-    guard let offered, offered.path == path, let offer = currentOffer else { return nil }
+    guard let offer = offered?.offer, offered?.path == path else { return nil }
     var properties: [BusArgument.Option] = [.init("Type", .text("peripheral"))]
     if !offer.services.isEmpty { properties.append(.init("ServiceUUIDs", .texts(offer.services.map(\.text)))) }
     if let name = offer.name { properties.append(.init("LocalName", .text(name))) }
@@ -329,7 +327,7 @@ actor BlueZServer: IOActor {
   /// bluetoothd has ended the advertisement: the adapter was switched off, or bluetoothd ends.
   func released(_ path: String) {
     guard offered?.path == path else { return }
-    (offered, currentOffer) = (nil, nil)
+    offered = nil
     // Otherwise it would be refused at once, as long as the reason is there.
     isReleased = true
     Task {
@@ -349,7 +347,7 @@ actor BlueZServer: IOActor {
         path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
         [
           .text(GATTTransport.characteristic),
-          .options([.init("Value", .bytes(Array(value.prefix(GATTValues.valueLimit))))]), .texts([]),
+          .options([.init("Value", .bytes(Array(value.prefix(GATTPacket.longestValue))))]), .texts([]),
         ])
     }
     unconfirmedCount += 1

@@ -205,7 +205,7 @@ public actor GATTUARTServer: IOActor {
   // MARK: - The transport
 
   /// The most bytes of a value: what all listeners take; nil when there are none.
-  func chunk() -> Int? { listeners.compactMap { centrals[$0]?.packetSize }.min().map { $0 - 3 } }
+  func chunk() -> Int? { listeners.compactMap { centrals[$0]?.packetSize }.min().map { GATTPacket.room(in: $0) } }
 
   func send(_ bytes: [UInt8]) -> Bool { session?.notify(settings.form.notifying, bytes) ?? true }
 

@@ -89,8 +89,8 @@ struct ServedObjects {
       }
       guard
         ([characteristic.value ?? []] + characteristic.descriptors.map(\.value))
-          .allSatisfy({ $0.count <= GATTValues.valueLimit })
-      else { return error("a value of \(characteristic.uuid) has more than \(GATTValues.valueLimit) bytes") }
+          .allSatisfy({ $0.count <= GATTPacket.longestValue })
+      else { return error("a value of \(characteristic.uuid) has more than \(GATTPacket.longestValue) bytes") }
     }
     return nil
   }

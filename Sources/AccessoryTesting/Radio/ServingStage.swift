@@ -140,7 +140,7 @@ final class ServingStage: Sendable {
       for (handle, bytes) in values {
         for (wanted, central) in receivers where wanted == handle {
           let text = uuid(of: handle, in: id)
-          central.received(text, Array(bytes.prefix(central.packetSize - 3)))
+          central.received(text, Array(bytes.prefix(GATTPacket.room(in: central.packetSize))))
         }
       }
       if isAwaited { tell(id, .ready) }

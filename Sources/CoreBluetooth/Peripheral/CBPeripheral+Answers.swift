@@ -33,7 +33,7 @@ extension CBPeripheral {
   static func forget(_ state: inout State) {
     (state.table, state.services, state.attributes, state.searches) = ([], nil, [:], [])
     (state.waiting, state.wantsReady) = ((0, 0), false)
-    state.packetSize = smallestPacket
+    state.packetSize = GATTPacket.smallest
   }
 
   /// Bluetooth can't be used any more: nothing is connected.
@@ -68,7 +68,7 @@ extension CBPeripheral {
   func isConnected(_ link: RadioLink, _ size: Int) -> Bool {
     contents.withLock { state in
       guard state.link == link, state.state == .connecting else { return false }
-      (state.state, state.packetSize) = (.connected, max(Self.smallestPacket, size))
+      (state.state, state.packetSize) = (.connected, size)
       return true
     }
   }
@@ -102,7 +102,7 @@ extension CBPeripheral {
   }
 
   func setPacketSize(_ link: RadioLink, _ size: Int) {
-    contents.withLock { if $0.link == link { $0.packetSize = max(Self.smallestPacket, size) } }
+    contents.withLock { if $0.link == link { $0.packetSize = size } }
   }
 
   // MARK: - Services

@@ -75,7 +75,7 @@ extension CBPeripheral {
     guard let place = place(of: characteristic, call) else { return }
     let misuse = contents.withLock { state -> String? in
       guard state.state == .connected, state.link == place.link else { return nil }
-      let most = state.packetSize - Self.head
+      let most = GATTPacket.room(in: state.packetSize)
       guard bytes.count <= most else {
         return "\(call) without a response: \(Amount.of(bytes.count, "byte", is: ("is", "are"))) dropped, "
           + "because a packet has \(most) at most"

@@ -30,7 +30,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     var state = CBPeripheralState.disconnected
     var link: RadioLink
     var reconnects = false
-    var packetSize = CBPeripheral.smallestPacket
+    var packetSize = GATTPacket.smallest
     var table: [RadioService] = []
     var services: [CBService]?
     /// The discovered attributes, by handle.
@@ -47,12 +47,6 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   let peer: RadioPeer
   let contents: Locked<State>
 
-  /// The smallest packet of GATT.
-  static let smallestPacket = 23
-  /// The bytes of a packet before the value.
-  static let head = 3
-  /// The longest value of GATT.
-  static let longestValue = 512
   /// The most pending requests.
   static let requestLimit = 4_096
   /// The numbers of pending writes without a response at which `canSendWriteWithoutResponse` becomes false and true
@@ -160,7 +154,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
     switch type {
     case .withResponse:
-      guard data.count <= Self.longestValue else {
+      guard data.count <= GATTPacket.longestValue else {
         return refuse("writeValue(_:for:type:)", characteristic) {
           $0.peripheral($1, didWriteValueFor: characteristic, error: CBATTError(.invalidAttributeValueLength))
         }
@@ -174,7 +168,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
     let isOurs = descriptor.uuid.uuidString == CBUUIDClientCharacteristicConfigurationString
     if isOurs { Misuse.log("writeValue(_:for:): the descriptor 2902 is written by setNotifyValue(_:for:)") }
-    guard !isOurs, data.count <= Self.longestValue else {
+    guard !isOurs, data.count <= GATTPacket.longestValue else {
       let error: any Error = isOurs ? CBError(.uuidNotAllowed) : CBATTError(.invalidAttributeValueLength)
       return refuse("writeValue(_:for:)", descriptor) { $0.peripheral($1, didWriteValueFor: descriptor, error: error) }
     }
@@ -194,7 +188,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
   /// The most bytes of a write: 512 with a response; without a response as many as fit into a packet, at least 20.
   open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
-    type == .withResponse ? Self.longestValue : contents.withLock { $0.packetSize } - Self.head
+    type == .withResponse ? GATTPacket.longestValue : GATTPacket.room(in: contents.withLock { $0.packetSize })
   }
 
   /// Always reports `CBError.operationNotSupported` to the delegate, because BlueZ gives no such channels to an

@@ -16,7 +16,7 @@ open class CBCentral: CBPeer, @unchecked Sendable {
   }
 
   /// How many bytes it can be sent at a time. Longer values are cut.
-  open var maximumUpdateValueLength: Int { packetSize.withLock { $0 } - CBPeripheral.head }
+  open var maximumUpdateValueLength: Int { GATTPacket.room(in: packetSize.withLock { $0 }) }
 
   func set(packetSize size: Int) { packetSize.withLock { $0 = size } }
 }

@@ -92,6 +92,21 @@ import Testing
     await setup.close()
   }
 
+  /// The largest packet would carry 514 bytes, and bluetoothd cuts a value off after 512.
+  @Test func noValueIsLongerThanBluetoothdHandsOn() async throws {
+    let setup = try Setup()
+    await setup.endpoint.start()
+    let device = try await setup.attach()
+    let phone = ScriptedCentral(setup.radio, packetSize: 517)
+    try await phone.subscribe(to: "ffe1")
+    let bytes = (0..<2_000).map { UInt8(truncatingIfNeeded: $0 / 251 + $0) }
+    device.receive(bytes)
+    try await phone.values.wait { $0.reduce(0) { $0 + $1.bytes.count } == bytes.count }
+    #expect(phone.values.value.allSatisfy { $0.bytes.count <= 512 })
+    #expect(phone.values.value.flatMap(\.bytes) == bytes)
+    await setup.close()
+  }
+
   @Test func oneWritesUntilItLeaves() async throws {
     let setup = try Setup { $0.writers = .one }
     await setup.endpoint.start()

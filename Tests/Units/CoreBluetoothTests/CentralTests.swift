@@ -511,6 +511,15 @@ import Testing
     try await diary.wait("wrote 2A19 CBATTErrorDomain 3")
   }
 
+  /// The largest packet would carry 514 bytes; no value of GATT has more than 512.
+  @Test func noWriteIsLongerThanAValueMayBe() async throws {
+    let port = ScriptedService("ffe0", [ScriptedCharacteristic("ffe1", [.writeWithoutResponse])])
+    let radio = ScriptedRadio(.on, [ScriptedPeripheral("Wide", packetSize: 517, [port])])
+    let diary = Diary()
+    let (_, device) = try await diary.discovered(radio)
+    #expect(device.maximumWriteValueLength(for: .withoutResponse) == 512)
+  }
+
   @Test func writesWithoutAResponse() async throws {
     let written = Watched<[[UInt8]]>([])
     let peripheral = ScriptedPeripheral.serialPort { bytes in

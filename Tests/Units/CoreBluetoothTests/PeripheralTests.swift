@@ -247,6 +247,17 @@ import Testing
     #expect(centrals[1].identifier == centrals[2].identifier && centrals[0].identifier != centrals[1].identifier)
   }
 
+  @Test func noUpdateIsLongerThanAValueMayBe() async throws {
+    let (radio, diary) = (ScriptedRadio(), PeripheralDiary())
+    let level = Self.characteristic("2A19", .notify)
+    let (manager, _) = try await diary.serving(radio, [level])
+    let central = ScriptedCentral(radio, packetSize: 517)
+    try await central.subscribe(to: "2a19")
+    try await diary.wait("subscribed 2A19 512 1")
+    #expect(level.subscribedCentrals?.map(\.maximumUpdateValueLength) == [512])
+    withExtendedLifetime(manager) {}
+  }
+
   @Test func onlyThoseWhoAreNamedCount() async throws {
     let (radio, diary) = (ScriptedRadio(), PeripheralDiary())
     let (level, port) = (Self.characteristic("2A19", .notify), Self.characteristic("FFE1", .indicate))
