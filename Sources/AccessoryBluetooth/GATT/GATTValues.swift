@@ -22,23 +22,14 @@ public actor GATTValues: Transport, IOActor {
   private let device: String
   /// Whether this program has made the connection, and so must end it.
   private let ownsConnection: Bool
-  private let followers = Locked(Followers())
+  private let changes = EventHub<Int>(limit: 4)
   private var percent: Int?
   private var observer: Int?
   private var isOver = false
   private let closed = OneShot<Void>()
 
-  private struct Followers {
-    var streams: [Int: AsyncThrowingStream<Int, any Error>.Continuation] = [:]
-    var next = 0
-    /// How it has ended; the error is nil when this program has closed it.
-    var end: Result<Void, AccessoryError>?
-  }
-
   /// The time limits for reading a value, and for bluetoothd to read the battery after the device was connected.
   private static let limits = (read: Duration.seconds(10), battery: Duration.seconds(5))
-  /// The longest value of GATT, in bytes. bluetoothd cuts off the rest of a longer packet.
-  static let valueLimit = 512
   private static let batteryService = BluetoothUUID(short: 0x180F)
   private static let batteryLevel = BluetoothUUID(short: 0x2A19)
 
@@ -114,7 +105,7 @@ public actor GATTValues: Transport, IOActor {
       let values = try await bluez.call(
         found, GATTTransport.characteristic, "ReadValue", [.options([])], within: Self.limits.read)
       guard let bytes = values.first?.bytes else { throw .malformed }
-      return Array(bytes.prefix(Self.valueLimit))
+      return Array(bytes.prefix(GATTPacket.longestValue))
     } catch {
       try check()
       throw AccessoryError(refusal: error, "reading a value of \(label)")
@@ -158,26 +149,11 @@ public actor GATTValues: Transport, IOActor {
 
   /// Changes of the battery's charge from now on. Only the last unread changes are kept. The stream throws when the
   /// device is disconnected, and ends when this program closes the connection.
-  public nonisolated func batteryChanges() -> EventStream<Int> {
-    let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream(bufferingPolicy: .bufferingNewest(4))
-    let (key, end) = followers.withLock { followers in
-      defer { followers.next += 1 }
-      if followers.end == nil { followers.streams[followers.next] = continuation }
-      return (followers.next, followers.end)
-    }
-    switch end {
-    case nil: continuation.onTermination = { [weak self] _ in self?.forget(key) }
-    case .success?: continuation.finish()
-    case .failure(let error)?: continuation.finish(throwing: error)
-    }
-    return EventStream(stream)
-  }
-
-  private nonisolated func forget(_ key: Int) { _ = followers.withLock { $0.streams.removeValue(forKey: key) } }
+  public nonisolated func batteryChanges() -> EventStream<Int> { changes.stream() }
 
   private func check() throws(AccessoryError) {
     guard isOver else { return }
-    try followers.withLock { $0.end }?.get()
+    try changes.end?.get()
     throw AccessoryError(.cancelled, "\(label) is closed")
   }
 
@@ -197,7 +173,7 @@ public actor GATTValues: Transport, IOActor {
   private func tell(_ percent: Int?) {
     guard let percent, percent != self.percent else { return }
     self.percent = percent
-    for stream in followers.withLock({ Array($0.streams.values) }) { stream.yield(percent) }
+    changes.send(percent)
   }
 
   // MARK: - Ending
@@ -206,12 +182,7 @@ public actor GATTValues: Transport, IOActor {
     guard !isOver else { return }
     isOver = true
     input.finish(error)
-    let streams = followers.withLock { followers in
-      defer { followers.streams = [:] }
-      followers.end = error.map { .failure($0) } ?? .success(())
-      return Array(followers.streams.values)
-    }
-    for stream in streams { stream.finish(throwing: error) }
+    changes.finish(error)
     Task {
       if let observer { await bluez.stopObserving(observer) }
       if ownsConnection { await bluez.disconnect(device) }

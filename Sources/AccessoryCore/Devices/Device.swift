@@ -50,7 +50,7 @@ public struct Device: Sendable, Hashable {
   public var terminal: String?
   /// The device's identity on USB; nil when it isn't a USB device.
   public var usb: USBIdentity?
-  /// What the kernel knows of the device's HID reports; nil when it has none. A service doesn't tell it.
+  /// What the kernel knows of the HID reports of a power device; nil for other devices. A service doesn't tell it.
   public var hid: HIDIdentity?
   /// What the system's Bluetooth knows of the device; nil when it isn't a Bluetooth device, or isn't known there.
   public var bluetooth: BluetoothIdentity?
@@ -127,9 +127,8 @@ public struct Device: Sendable, Hashable {
   public var addresses: [DeviceAddress] {
     var addresses = ownTerminal.map { [DeviceAddress.terminal($0)] } ?? []
     if let usb {
-      if let hidNode, hid?.isPowerDevice != false { addresses.append(.hidraw(hidNode)) }
+      if let hidNode { addresses.append(.hidraw(hidNode)) }
       if usb.interfaces.contains(where: { $0.description.hasPair }) { addresses.append(.usb(usb.node)) }
-      if let hidNode, hid?.isPowerDevice == false { addresses.append(.hidraw(hidNode)) }
     } else if address.transport != .terminal {
       addresses.append(address)
       if let other = otherBluetoothAddress { addresses.append(other) }

@@ -110,14 +110,13 @@ enum UdevAssembly {
         name: text("product", "ID_MODEL_ENC", "ID_MODEL_FROM_DATABASE"),
         manufacturer: text("manufacturer", "ID_VENDOR_ENC", "ID_VENDOR_FROM_DATABASE"),
         serialNumber: text("serial", "ID_SERIAL_SHORT", nil), terminal: terminal?.node, usb: identity)
-      made.complete(from: terminal ?? device, onlyInitialized)
-      if terminal == nil, let (record, reports) = power {
-        made.hid = reports
+      let power = terminal == nil ? power : nil
+      if let power {
+        made.hid = power.identity
         // Endpoints that carry reports are no stream of bytes.
-        made.address = .hidraw(reports.node)
-        made.links = record.properties.links
-        if onlyInitialized { made.isInitialized = record.isInitialized }
+        made.address = .hidraw(power.identity.node)
       }
+      made.complete(from: terminal ?? power?.record ?? device, onlyInitialized)
       // The node of its reports comes later than the device, and may come anew: it is the same device.
       return Entry(device: made, instances: [device.instance] + (terminal.map { [$0.instance] } ?? []))
     }

@@ -37,9 +37,10 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   private nonisolated let features: any HIDFeatures
   private nonisolated let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
   private var token: EventToken?
-  private var isOver = false
   private let closed = OneShot<Void>()
+  /// With what it has ended; nil while the device is open.
   private let ended = Locked<AccessoryError?>(nil)
+  private var isOver: Bool { ended.withLock { $0 != nil } }
 
   /// The most reports that are kept for a slow consumer.
   private static let reportLimit = 64
@@ -194,11 +195,9 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
 
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
-    isOver = true
+    ended.withLock { $0 = error ?? .closed(label) }
     if let token { io.unwatch(file, token) }
     token = nil
-    let reason = error ?? .closed(label)
-    ended.withLock { $0 = reason }
     setup.post { [file, closed] in
       SystemCall.close(file)
       closed.finish()

@@ -19,20 +19,15 @@ public final class PowerDevice: Accessory {
   private let session: AccessorySession
   private let transport: HIDTransport
   private let state: Locked<State>
+  private let changes = EventHub<AccessoryNews>(limit: 64)
 
   private struct State: Sendable {
     var reports: PowerReports
     /// The reports that the device refused when it was last asked for them.
     var refused: Set<UInt8> = []
-    var streams: [Int: AsyncThrowingStream<AccessoryNews, any Error>.Continuation] = [:]
-    var next = 0
-    /// How the device has gone; the error is nil when this program has closed it.
-    var end: Result<Void, AccessoryError>?
+    /// The battery as it was told last.
     var told: BatteryReading?
   }
-
-  /// The most news that a subscriber may be behind before it loses the oldest.
-  private static let newsLimit = 64
 
   private init(_ session: AccessorySession, _ transport: HIDTransport) {
     (self.session, self.transport, label) = (session, transport, transport.label)
@@ -71,35 +66,23 @@ public final class PowerDevice: Accessory {
     Task { [weak self] in
       do throws(AccessoryError) {
         for try await report in reports { self?.take(report) }
-        self?.end(nil)
+        self?.changes.finish(nil)
       } catch {
-        self?.end(error)
+        self?.changes.finish(error)
       }
     }
   }
 
   private func take(_ report: [UInt8]) {
-    let (streams, reading) = state.withLock { state in
-      state.reports.take(.input, report)
+    let news = state.withLock { state -> BatteryReading? in
+      guard state.reports.take(.input, report) else { return nil }
       let reading = state.reports.battery()
       // A device repeats its reports; only what differs is news.
-      guard reading != state.told else {
-        return ([AsyncThrowingStream<AccessoryNews, any Error>.Continuation](), reading)
-      }
+      guard reading != state.told else { return nil }
       state.told = reading
-      return (Array(state.streams.values), reading)
+      return reading
     }
-    for stream in streams { stream.yield(.battery(reading)) }
-  }
-
-  private func end(_ error: AccessoryError?) {
-    let streams = state.withLock { state in
-      guard state.end == nil else { return [AsyncThrowingStream<AccessoryNews, any Error>.Continuation]() }
-      state.end = error.map { .failure($0) } ?? .success(())
-      defer { state.streams = [:] }
-      return Array(state.streams.values)
-    }
-    for stream in streams { stream.finish(throwing: error) }
+    if let news { changes.send(.battery(news)) }
   }
 
   /// Asks for the feature reports that have one of these usages. Those that the device refuses are left out. Throws what the first
@@ -164,22 +147,7 @@ public final class PowerDevice: Accessory {
   }
 
   /// The battery, whenever an input report changes it.
-  public func news() -> EventStream<AccessoryNews> {
-    let (stream, continuation) = AsyncThrowingStream<AccessoryNews, any Error>.makeStream(
-      bufferingPolicy: .bufferingNewest(Self.newsLimit))
-    let (key, end) = state.withLock { state in
-      state.next += 1
-      if state.end == nil { state.streams[state.next] = continuation }
-      return (state.next, state.end)
-    }
-    switch end {
-    case nil:
-      continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.streams[key] = nil } }
-    case .success?: continuation.finish()
-    case .failure(let error)?: continuation.finish(throwing: error)
-    }
-    return EventStream(stream)
-  }
+  public func news() -> EventStream<AccessoryNews> { changes.stream() }
 
   // MARK: - Commands
 
@@ -228,6 +196,6 @@ public final class PowerDevice: Accessory {
   /// Closes the device.
   public func close() async {
     await session.close()
-    end(nil)
+    changes.finish(nil)
   }
 }

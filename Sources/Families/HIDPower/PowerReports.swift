@@ -10,12 +10,15 @@ import AccessoryProtocols
 struct PowerReports: Sendable {
   let descriptor: HIDReportDescriptor
   let quirks: PowerQuirks
+  /// The fields that the device tells, by their usage, in the order of the descriptor.
+  private let told: [HIDUsage: [HIDReportField]]
   /// Each report as it came last, with the number of its arrival.
   private var known: [HIDReportDescriptor.Report: (bytes: [UInt8], order: UInt64)] = [:]
   private var order: UInt64 = 0
 
   init(_ descriptor: HIDReportDescriptor, _ quirks: PowerQuirks = .none) {
     (self.descriptor, self.quirks) = (descriptor, quirks)
+    told = Dictionary(grouping: descriptor.fields.filter { $0.kind != .output }, by: \.usage)
   }
 
   /// Keeps a report, which begins with its number. Returns false for one that the descriptor doesn't have.
@@ -36,7 +39,7 @@ struct PowerReports: Sendable {
 
   /// The fields with this usage in one of these collections, those of the first collection first; in any where none is named.
   func fields(_ usage: HIDUsage, in collections: [HIDUsage] = []) -> [HIDReportField] {
-    let all = descriptor.fields.filter { $0.usage == usage && $0.kind != .output }
+    let all = told[usage] ?? []
     guard !collections.isEmpty else { return all }
     for collection in collections {
       let found = all.filter { $0.path.dropLast().contains(collection) }
@@ -47,7 +50,7 @@ struct PowerReports: Sendable {
 
   /// The field of a feature report by which the host sets something; nil where the device has none.
   func control(_ usage: HIDUsage) -> HIDReportField? {
-    descriptor.fields.first { $0.kind == .feature && $0.usage == usage && !$0.isConstant }
+    told[usage]?.first { $0.kind == .feature && !$0.isConstant }
   }
 
   /// What the device tells last of a quantity: the number itself, and its field.
