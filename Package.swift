@@ -66,6 +66,7 @@ let package = Package(
     .target(name: "CLinuxShims"),
     .target(name: "CChecksums"),
     .target(name: "CDescriptions", exclude: ["Descriptions"]),
+    .target(name: "CBridgeInterface", exclude: ["accessorybridge.Bridge.varlink"]),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     // Loads libsystemd when it is first used; only its headers are needed here.
@@ -129,8 +130,9 @@ let package = Package(
       ]),
     .target(
       name: "AccessoryControl",
-      dependencies: ["AccessoryCore", "AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
-      resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
+      dependencies: [
+        "AccessoryCore", "AccessoryIO", "CBridgeInterface", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "AccessoryExport",
       dependencies: [

@@ -5,7 +5,4 @@
 package enum Bridge {
   /// The name of the interface.
   package static let name = "accessorybridge.Bridge"
-
-  /// The interface's definition: the checked-in file, which is built into the program.
-  package static let text = String(decoding: PackageResources.accessorybridge_Bridge_varlink, as: UTF8.self)
 }

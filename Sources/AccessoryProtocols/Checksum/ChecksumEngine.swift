@@ -23,8 +23,10 @@ package struct ChecksumEngine: Sendable {
   let byteCount: Int
 
   private let kind: Kind
-  /// For a CRC, x to the power of 8 · `blockByteCount` · 2ⁱ at index i, modulo the polynomial.
+  /// For a CRC, x to the power of 8 · `blockByteCount` · n, modulo the polynomial: for each digit of the number n to the base
+  /// `1 << digitBits`, the powers for all values of that digit. Few digits make few products.
   private let powers: [UInt32]
+  private static let digitBits = 6
 
   /// Everything that computing this checksum needs.
   package init(_ checksum: FrameChecksum) {
@@ -119,9 +121,12 @@ package struct ChecksumEngine: Sendable {
     case .crc(_, let polynomial, let width, let reflected):
       var state = state
       var blocks = blocks
+      var row = 0
       while blocks != 0 {
-        state = Self.product(state, powers[blocks.trailingZeroBitCount], polynomial, width, reflected)
-        blocks &= blocks - 1
+        let digit = blocks & (1 << Self.digitBits - 1)
+        if digit != 0 { state = Self.product(state, powers[row + digit], polynomial, width, reflected) }
+        blocks >>= Self.digitBits
+        row += 1 << Self.digitBits
       }
       return state
     }
@@ -131,14 +136,17 @@ package struct ChecksumEngine: Sendable {
     guard case .crc(let table, let polynomial, let width, let reflected) = kind else { return [] }
     let one: UInt32 = reflected ? 1 << UInt32(width - 1) : 1 << UInt32(32 - width)
     let zeros = [UInt8](repeating: 0, count: blockByteCount)
-    let first =
+    var step =
       reflected
       ? CRCKernels.reflected(one, zeros.span.bytes, table.entries.span)
       : CRCKernels.forward(one, zeros.span.bytes, table.entries.span)
-    var powers = [first]
-    while FramingLimits.largestPayload >> powers.count >= blockByteCount {
-      let last = powers[powers.count - 1]
-      powers.append(product(last, last, polynomial, width, reflected))
+    var powers: [UInt32] = []
+    var left = FramingLimits.largestPayload / blockByteCount
+    while left > 0 {
+      powers.append(one)
+      for _ in 1..<(1 << digitBits) { powers.append(product(powers.last ?? one, step, polynomial, width, reflected)) }
+      step = product(powers.last ?? one, step, polynomial, width, reflected)
+      left >>= digitBits
     }
     return powers
   }
@@ -149,11 +157,13 @@ package struct ChecksumEngine: Sendable {
   ) -> UInt32 {
     var result: UInt32 = 0
     // From the highest coefficient of `right` down to its lowest.
-    for step in 0..<UInt32(width) {
-      if reflected {
+    if reflected {
+      for step in 0..<UInt32(width) {
         result = result >> 1 ^ (polynomial & (0 &- (result & 1)))
         result ^= left & (0 &- (right >> step & 1))
-      } else {
+      }
+    } else {
+      for step in 0..<UInt32(width) {
         result = result << 1 ^ (polynomial & (0 &- (result >> 31)))
         result ^= left & (0 &- (right >> (31 - step) & 1))
       }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Interface descriptions") struct InterfaceTests {
   @Test func theFileIsWhatIsBuiltIn() throws {
     let folder = ProjectFolder.path
-    let path = "\(folder)/Sources/AccessoryControl/accessorybridge.Bridge.varlink"
+    let path = "\(folder)/Sources/CBridgeInterface/accessorybridge.Bridge.varlink"
     #expect(try SmallFile.read(path, limit: 1 << 20) == Array(Bridge.text.utf8))
   }
 

@@ -26,7 +26,7 @@ public struct DescribedCodec: FrameCodec {
   /// How many of the next bytes belong to a damaged frame. What looks like another one in them isn't reported.
   private var damagedByteCount = 0
   /// The damaged frame at the start of `kept`, where the bytes may also begin a frame of another framing.
-  private var suspect: (framing: Int, mismatch: CheckMismatch, byteCount: Int)?
+  private var suspect: (framing: Int, check: DamagedCheck)?
 
   enum Kind: Sendable {
     case layout(FramingPlan)
@@ -203,16 +203,17 @@ public struct DescribedCodec: FrameCodec {
 
   /// Adds a frame with a wrong check, which begins at `index`, unless it lies in another one.
   private mutating func report(
-    _ found: (framing: Int, mismatch: CheckMismatch, byteCount: Int), _ bytes: RawSpan, at index: Int, _ position: Int
+    _ found: (framing: Int, check: DamagedCheck), _ bytes: RawSpan, at index: Int, _ position: Int
   ) {
-    guard damagedByteCount == 0, damaged.count < 64, case .layout(let plan) = kinds[found.framing], !plan.start.isEmpty
+    guard damagedByteCount == 0, damaged.count < 64, case .layout(let plan) = kinds[found.framing],
+      !plan.start.isEmpty, let mismatch = plan.mismatch(found.check, bytes, at: index)
     else { return }
-    damagedByteCount = found.byteCount
+    damagedByteCount = found.check.byteCount
     var frame: [UInt8] = []
-    frame.append(contentsOf: bytes.extracting(index..<min(index + found.byteCount, bytes.byteCount)))
+    frame.append(contentsOf: bytes.extracting(index..<(index + found.check.byteCount)))
     damaged.append(
       DamagedFrame(
-        header: DescribedHeader(framing: found.framing, body: 0..<0), mismatch: found.mismatch, bytes: frame,
+        header: DescribedHeader(framing: found.framing, body: 0..<0), mismatch: mismatch, bytes: frame,
         position: position))
   }
 
@@ -233,7 +234,7 @@ public struct DescribedCodec: FrameCodec {
       }
       var wanted: (framing: Int, byteCount: Int)?
       var outcome: FrameOutcome?
-      var damage: (framing: Int, mismatch: CheckMismatch, byteCount: Int)?
+      var damage: (framing: Int, check: DamagedCheck)?
       var step = 1
       framings: for framing in order {
         switch probe(framing, bytes, at: index, searched: framing == earlier.framing ? earlier.byteCount : 0) {
@@ -246,9 +247,11 @@ public struct DescribedCodec: FrameCodec {
           step = byteCount
           outcome = .whole
           break framings
-        case .damaged(let mismatch, let byteCount):
-          if damage == nil { damage = (framing, mismatch, byteCount) }
-          if outcome == nil { (outcome, self.mismatch) = (.payloadDamaged, mismatch) }
+        case .damaged(let check):
+          if damage == nil { damage = (framing, check) }
+          if outcome == nil, case .layout(let plan) = kinds[framing] {
+            (outcome, mismatch) = (.payloadDamaged, plan.mismatch(check, bytes, at: index))
+          }
         case .broken(let reason):
           // The first framing whose start fits decides which error is counted; another framing may still fit.
           if outcome == nil { outcome = reason }
@@ -294,7 +297,7 @@ public struct DescribedCodec: FrameCodec {
     into batch: inout FrameBatch<DescribedHeader>
   ) {
     counters.frames += 1
-    mismatch = nil
+    if mismatch != nil { mismatch = nil }
     let header = DescribedHeader(framing: framing, body: body)
     guard case .layout(let plan) = kinds[framing] else {
       return batch.append(.whole, header, payload: bytes.extracting(range))

@@ -11,8 +11,18 @@ enum FrameProbe {
   case whole(byteCount: Int, bodyStart: Int, bodyEnd: Int)
   /// The bytes look like the start of a frame, but they are no valid frame.
   case broken(FrameOutcome)
-  /// The bytes are a frame but for a check. It takes `byteCount` bytes of the stream.
-  case damaged(CheckMismatch, byteCount: Int)
+  /// The bytes are a frame but for a check.
+  case damaged(DamagedCheck)
+}
+
+/// A wrong check of a frame. It holds no bytes, because a probe of each frame must cost little: `FramingPlan.mismatch` has them.
+struct DamagedCheck {
+  /// Which of the framing's checks it is.
+  var index: Int
+  /// Where the frame's body ends, from the start of its content.
+  var bodyEnd: Int
+  /// How many bytes of the stream the frame takes.
+  var byteCount: Int
 }
 
 extension FramingPlan {
@@ -60,8 +70,9 @@ extension FramingPlan {
 
   private func verified(_ frame: RawSpan, bodyEnd: Int, isFrontGood: Bool = false) -> FrameProbe {
     guard constants.isEmpty || hasConstants(frame, bodyEnd: bodyEnd) else { return .broken(.malformed) }
-    for check in checks where !(isFrontGood && check.isInFront) && !isGood(check, frame, bodyEnd: bodyEnd) {
-      return damage(check, frame, bodyEnd: bodyEnd, byteCount: frame.byteCount)
+    for (index, check) in checks.enumerated()
+    where !(isFrontGood && check.isInFront) && !isGood(check, frame, bodyEnd: bodyEnd) {
+      return damage(DamagedCheck(index: index, bodyEnd: bodyEnd, byteCount: frame.byteCount), frame.byteCount)
     }
     return .whole(byteCount: frame.byteCount, bodyStart: front, bodyEnd: bodyEnd)
   }
@@ -131,12 +142,25 @@ extension FramingPlan {
     return check.engine.isGood(written, over: content.extracting(covered))
   }
 
-  /// A frame with a wrong check. A frame in digits takes `byteCount` bytes of the stream.
-  private func damage(
-    _ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil, byteCount: Int
-  ) -> FrameProbe {
-    guard let (place, covered) = ranges(check, content.byteCount, bodyEnd, digits?.byteCount) else {
-      return .broken(.payloadDamaged)
+  /// A frame with a wrong check; or one that is too short for the check.
+  private func damage(_ damaged: DamagedCheck, _ byteCount: Int, digitCount: Int? = nil) -> FrameProbe {
+    let isComplete = ranges(checks[damaged.index], byteCount, damaged.bodyEnd, digitCount) != nil
+    return isComplete ? .damaged(damaged) : .broken(.payloadDamaged)
+  }
+
+  /// What is wrong with the check of a damaged frame, which begins at `origin`.
+  func mismatch(_ damaged: DamagedCheck, _ bytes: RawSpan, at origin: Int) -> CheckMismatch? {
+    guard origin + damaged.byteCount <= bytes.byteCount else { return nil }
+    let frame = bytes.extracting(origin..<(origin + damaged.byteCount))
+    guard hexadecimal != nil else { return mismatch(damaged, frame, digits: nil) }
+    let digits = frame.extracting(start.count..<(frame.byteCount - end.count))
+    return content(ofDigits: digits).flatMap { mismatch(damaged, $0.span.bytes, digits: digits) }
+  }
+
+  private func mismatch(_ damaged: DamagedCheck, _ content: RawSpan, digits: RawSpan?) -> CheckMismatch? {
+    let check = checks[damaged.index]
+    guard let (place, covered) = ranges(check, content.byteCount, damaged.bodyEnd, digits?.byteCount) else {
+      return nil
     }
     var calculated: [UInt8] = []
     if let digits, coversDigits {
@@ -146,9 +170,7 @@ extension FramingPlan {
     }
     var received: [UInt8] = []
     received.append(contentsOf: content.extracting(place))
-    return .damaged(
-      CheckMismatch(received: received, calculated: calculated, isText: check.engine.check.notation != .bytes),
-      byteCount: byteCount)
+    return CheckMismatch(received: received, calculated: calculated, isText: check.engine.check.notation != .bytes)
   }
 
   private var coversDigits: Bool { hexadecimal?.checksCoverDigits == true }
@@ -205,10 +227,12 @@ extension FramingPlan {
     else {
       return .broken(.malformed)
     }
-    for check in checks where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) {
-      return damage(check, span, bodyEnd: bodyEnd, digits: digits, byteCount: index + end.count - origin)
+    let byteCount = index + end.count - origin
+    for (index, check) in checks.enumerated() where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) {
+      let damaged = DamagedCheck(index: index, bodyEnd: bodyEnd, byteCount: byteCount)
+      return damage(damaged, span.byteCount, digitCount: digits.byteCount)
     }
-    return .whole(byteCount: index + end.count - origin, bodyStart: front, bodyEnd: bodyEnd)
+    return .whole(byteCount: byteCount, bodyStart: front, bodyEnd: bodyEnd)
   }
 
   /// The bytes for these digits; nil when the number of digits is wrong.
