@@ -30,6 +30,8 @@ public final class DescribedAccessory: LinkedAccessory {
   let parts = Locked<[Int: [ProtocolDescription.RegisterBlock]]>([:])
   let clock: any TimerClock
   let writer: RequestEncoder
+  /// The requests without arguments that have been made, by their index: they have the same bytes each time.
+  private let made = Locked<[Int: DescribedRequest]>([:])
   /// Its share of a line with several units; nil when the line is its own.
   let share: LineShare?
   /// Stores what the accessory sends by itself.
@@ -143,8 +145,17 @@ public final class DescribedAccessory: LinkedAccessory {
     _ index: Int, _ arguments: [String: Int], part: ProtocolDescription.RegisterBlock? = nil
   ) async throws(AccessoryError) -> DecodedMessage? {
     if share?.isEnded == true { throw .closed(label) }
-    return try await link.request(
-      DescribedRequest(index, arguments, unit: unit, part: part, of: description, by: writer))
+    return try await link.request(request(index, arguments, part))
+  }
+
+  private func request(
+    _ index: Int, _ arguments: [String: Int], _ part: ProtocolDescription.RegisterBlock?
+  ) throws(AccessoryError) -> DescribedRequest {
+    let isPlain = arguments.isEmpty && part == nil
+    if isPlain, let request = made.withLock({ $0[index] }) { return request }
+    let request = try DescribedRequest(index, arguments, unit: unit, part: part, of: description, by: writer)
+    if isPlain { made.withLock { $0[index] = request } }
+    return request
   }
 
   /// Whether the request is optional and this accessory didn't answer it.
