@@ -203,10 +203,10 @@ extension BridgeService {
     guard !isClosing else { return }
     self.profiles = profiles
     for attachment in attachments.ordered where attachment.machine.state != .lent {
-      let profile = profile(of: attachment, as: attachment.device)
+      let device = attachment.device
+      let profile = profile(of: attachment, as: device)
       let isUnclaimed =
-        !attachment.claim.isByHand && !mayAttach(attachment.device, profile)
-        && (profile != nil || !hasConflict(attachment.device))
+        !attachment.claim.isByHand && !mayAttach(device, profile) && (profile != nil || !hasConflict(device))
       // The profile no longer lists this unit, or it now lists several where there was one.
       if let profile, !attachment.claim.isByHand, !profile.hasAccessory(attachment.device.unit) {
         log.notice("\(attachment.name): its profile now names other units")
