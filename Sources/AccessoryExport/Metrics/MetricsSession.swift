@@ -14,8 +14,7 @@ package struct MetricsSession: ExportSession {
   private let hosts: HostNames
   private let version: String
   private let times: @Sendable () -> (now: MonotonicTime, wallClock: Double)
-  private var head: [UInt8] = []
-  private var isDone = false
+  private var reader = HTTPHeadReader()
 
   /// `times` returns the time on the snapshot's clock, and the same moment in seconds since 1970.
   package init(
@@ -25,20 +24,11 @@ package struct MetricsSession: ExportSession {
   }
 
   package var login: ExportLogin? { nil }
-  package var timeout: [UInt8] { isDone ? [] : Self.refusal(.requestTimeout).bytes }
+  package var timeout: [UInt8] { reader.isDone ? [] : Self.refusal(.requestTimeout).bytes }
 
-  package mutating func take(_ bytes: [UInt8]) { head += bytes.prefix(HTTPRequest.limit + 1) }
+  package mutating func take(_ bytes: [UInt8]) { reader.take(bytes) }
 
-  package mutating func next() -> Request? {
-    guard !isDone else { return nil }
-    if let end = head.firstEnd, end <= HTTPRequest.limit {
-      isDone = true
-      return Array(head[..<end])
-    }
-    guard head.count > HTTPRequest.limit else { return nil }
-    isDone = true
-    return .some(nil)
-  }
+  package mutating func next() -> Request? { reader.next() }
 
   /// True only for a request that will be answered with metrics.
   package func needsReadings(_ request: Request) -> Bool { (try? Self.check(request, hosts)) != nil }
@@ -52,7 +42,8 @@ package struct MetricsSession: ExportSession {
       let families = AccessoryMetrics.families(readings, now: now, wallClock: wallClock, version: version)
       let format: MetricsFormat = request.wantsOpenMetrics ? .openMetrics : .prometheus
       let body = Array(format.text(families).utf8)
-      let head = Self.head("200 OK", format.contentType, body.count, "Cache-Control: no-store\r\nVary: Accept\r\n")
+      let head = HTTPAnswer.head(
+        type: format.contentType, count: body.count, fields: ["Cache-Control: no-store", "Vary: Accept"])
       return ExportAnswer(Array(head.utf8) + (request.method == "HEAD" ? [] : body), isLast: true)
     } catch {
       return Self.refusal(error)
@@ -68,29 +59,12 @@ package struct MetricsSession: ExportSession {
   }
 
   private static func refusal(_ refusal: HTTPRequest.Refusal) -> ExportAnswer {
-    var text = refusal.phrase
-    switch refusal {
-    case .notFound: text += ": the metrics are at /metrics"
-    case .misdirectedRequest: text += ": this server doesn't know itself by that host; --host NAME names it"
-    default: break
-    }
-    text += "\n"
-    let more = refusal == .methodNotAllowed ? "Allow: GET, HEAD\r\n" : ""
-    let head = head(
-      "\(refusal.rawValue) \(refusal.phrase)", "text/plain; charset=utf-8", text.utf8.count, more)
-    return ExportAnswer(head + text, isLast: true)
-  }
-
-  private static func head(_ status: String, _ type: String, _ count: Int, _ more: String) -> String {
-    "HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\nContent-Length: \(count)\r\nConnection: close\r\n"
-      + "X-Content-Type-Options: nosniff\r\n\(more)\r\n"
-  }
-}
-
-extension [UInt8] {
-  /// The index after the first empty line.
-  fileprivate var firstEnd: Int? {
-    guard count >= 4 else { return nil }
-    return (4...count).first { self[$0 - 1] == 10 && self[$0 - 2] == 13 && self[$0 - 3] == 10 && self[$0 - 4] == 13 }
+    let advice: String? =
+      switch refusal {
+      case .notFound: "the metrics are at /metrics"
+      case .misdirectedRequest: "this server doesn't know itself by that host; --host NAME names it"
+      default: nil
+      }
+    return ExportAnswer(HTTPAnswer.refusal(refusal, advice), isLast: true)
   }
 }

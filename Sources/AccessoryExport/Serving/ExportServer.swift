@@ -6,7 +6,7 @@ import AccessoryIO
 /// Serves clients on the network. Bytes are read and written on the I/O thread; requests are answered here, on a dispatch queue.
 ///
 /// Everything that a client could make grow has a limit: the number of clients, the bytes waiting to be read or written, and the time
-/// until the next request.
+/// until the next request. A client that follows what happens stays as long as it takes the bytes.
 package actor ExportServer<Session: ExportSession> {
   private final class Client {
     let transport: DescriptorTransport
@@ -16,6 +16,8 @@ package actor ExportServer<Session: ExportSession> {
     var isBusy = false
     var lastRequest: MonotonicTime
     var timer: TimerToken?
+    /// Sends what follows after an answer.
+    var sending: Task<Void, Never>?
 
     init(_ transport: DescriptorTransport, _ session: Session, now: MonotonicTime) {
       (self.transport, self.session, lastRequest) = (transport, session, now)
@@ -27,7 +29,7 @@ package actor ExportServer<Session: ExportSession> {
     var lastID = 0
   }
 
-  private let feed: ReadingsFeed
+  private let prepare: @Sendable (Session.Request, _ isForReadings: Bool) async -> Session.Readings
   private let makeSession: @Sendable (NetworkAddress?) -> Session
   private let limit: Int
   private let clock: any TimerClock
@@ -39,12 +41,23 @@ package actor ExportServer<Session: ExportSession> {
   /// No requests of a client are answered while it has this many unread bytes.
   private static var backlogLimit: Int { 32_768 }
 
-  /// Creates a server for at most `limit` clients at a time.
+  /// Creates a server for at most `limit` clients at a time. `prepare` gets what a request is answered from.
+  package init(
+    limit: Int = 64, clock: any TimerClock = IOThread.shared,
+    prepare: @escaping @Sendable (Session.Request, _ isForReadings: Bool) async -> Session.Readings,
+    session: @escaping @Sendable (NetworkAddress?) -> Session
+  ) {
+    (self.prepare, self.limit, self.clock, makeSession) = (prepare, limit, clock, session)
+  }
+
+  /// Creates a server of readings for at most `limit` clients at a time.
   package init(
     _ feed: ReadingsFeed, limit: Int = 64, clock: any TimerClock = IOThread.shared,
     session: @escaping @Sendable (NetworkAddress?) -> Session
-  ) {
-    (self.feed, self.limit, self.clock, makeSession) = (feed, limit, clock, session)
+  ) where Session.Readings == ReadingsSnapshot {
+    self.init(
+      limit: limit, clock: clock,
+      prepare: { _, isForReadings in isForReadings ? await feed.refreshed() : await feed.snapshot }, session: session)
   }
 
   /// Listens at `host` and returns the address. Throws as `ConnectionListener` does. Only this machine and machines in `networks` are
@@ -104,6 +117,7 @@ package actor ExportServer<Session: ExportSession> {
   private func remove(_ id: Int) {
     guard let client = clients.removeValue(forKey: id) else { return }
     if let timer = client.timer { clock.cancel(timer) }
+    client.sending?.cancel()
     client.transport.beginClose()
     places.withLock { $0.taken[id] = nil }
   }
@@ -129,7 +143,9 @@ package actor ExportServer<Session: ExportSession> {
   // MARK: - Requests
 
   private func read(_ id: Int) {
-    guard let client = clients[id], !client.isBusy else { return }
+    guard let client = clients[id] else { return }
+    if client.sending != nil { return readEnd(id, client) }
+    guard !client.isBusy else { return }
     client.isBusy = true
     Task { await self.work(id) }
   }
@@ -138,14 +154,16 @@ package actor ExportServer<Session: ExportSession> {
   private func work(_ id: Int) async {
     while let client = clients[id] {
       while let request = client.session.next() {
-        let readings = client.session.needsReadings(request) ? await feed.refreshed() : await feed.snapshot
+        let isForReadings = client.session.needsReadings(request)
+        let readings = await prepare(request, isForReadings)
         guard clients[id] != nil else { return }
         // Only requests for readings extend the client's time.
-        if client.session.needsReadings(request) { client.lastRequest = clock.now }
+        if isForReadings { client.lastRequest = clock.now }
         let logins = clients.values.compactMap(\.session.login)
         let answer = client.session.answer(request, from: readings, logins: logins)
         if !answer.bytes.isEmpty, client.transport.output.offer(answer.bytes) != .accepted { return remove(id) }
         if answer.isLast { return remove(id) }
+        if let following = client.session.following { return send(following, to: id, client) }
         if client.transport.output.queuedCount > Self.backlogLimit {
           return client.transport.output.onEmpty { [weak self] in
             guard let self else { return }
@@ -156,6 +174,48 @@ package actor ExportServer<Session: ExportSession> {
       switch client.transport.input.take(into: &client.buffer) {
       case .bytes: client.session.take(client.buffer)
       case .nothing: return client.isBusy = false
+      case .end: return remove(id)
+      }
+    }
+  }
+
+  // MARK: - What follows after an answer
+
+  /// Sends the pieces one after another. Each has the time of a request until the client has taken it.
+  private func send(_ following: @escaping @Sendable () async -> [UInt8]?, to id: Int, _ client: Client) {
+    if let timer = client.timer { clock.cancel(timer) }
+    client.timer = nil
+    client.sending = Task {
+      // The answer is taken first.
+      await self.waitUntilTaken(id)
+      while !Task.isCancelled, let bytes = await following() {
+        guard let client = clients[id], client.transport.output.offer(bytes) == .accepted else { break }
+        await self.waitUntilTaken(id)
+      }
+      self.remove(id)
+    }
+    readEnd(id, client)
+  }
+
+  private func waitUntilTaken(_ id: Int) async {
+    guard let client = clients[id] else { return }
+    client.lastRequest = clock.now
+    let timer = clock.schedule(at: client.lastRequest + Session.patience) { [weak self] in
+      guard let self else { return }
+      Task { await self.remove(id) }
+    }
+    let taken = OneShot<Void>()
+    client.transport.output.onEmpty { taken.finish() }
+    await taken.value(whenCancelled: ())
+    clock.cancel(timer)
+  }
+
+  /// What a client sends meanwhile is dropped; only its end matters.
+  private func readEnd(_ id: Int, _ client: Client) {
+    while true {
+      switch client.transport.input.take(into: &client.buffer) {
+      case .bytes: continue
+      case .nothing: return
       case .end: return remove(id)
       }
     }

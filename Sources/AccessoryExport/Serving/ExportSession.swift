@@ -2,11 +2,13 @@
 
 import AccessoryCore
 
-/// A client's conversation with an export server, as a value: it takes bytes, finds requests in them, and answers each from a
-/// snapshot of the readings. It has no clock and does no I/O.
+/// A client's conversation with a server, as a value: it takes bytes, finds requests in them, and answers each from what the
+/// server has prepared for it. It has no clock and does no I/O.
 package protocol ExportSession: Sendable {
   /// A request found in the client's bytes.
   associatedtype Request: Sendable
+  /// What a request is answered from: the readings of all accessories, or an answer that needed more than those.
+  associatedtype Readings: Sendable = ReadingsSnapshot
 
   /// The longest time to the first request for readings, and between two of them. Other requests don't count.
   static var patience: Duration { get }
@@ -19,12 +21,19 @@ package protocol ExportSession: Sendable {
   func needsReadings(_ request: Request) -> Bool
   /// Answers a request. `logins` are the logins of all clients.
   mutating func answer(
-    _ request: Request, from readings: ReadingsSnapshot, logins: [ExportLogin]
+    _ request: Request, from readings: Readings, logins: [ExportLogin]
   ) -> ExportAnswer
   /// The accessory that the client has logged in to; nil for none.
   var login: ExportLogin? { get }
+  /// The pieces that follow after an answer, one after another; nil if none follow. It returns nil after the last piece, and
+  /// soon after its task was cancelled.
+  var following: (@Sendable () async -> [UInt8]?)? { get }
   /// The last message to a client whose time is up; empty for none.
   var timeout: [UInt8] { get }
+}
+
+extension ExportSession {
+  package var following: (@Sendable () async -> [UInt8]?)? { nil }
 }
 
 /// A reply to a client.

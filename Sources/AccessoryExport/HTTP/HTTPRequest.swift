@@ -1,31 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of an HTTP/1 request (RFC 9112). It understands only what this server needs and refuses anything doubtful.
-struct HTTPRequest: Sendable, Hashable {
+/// The head of an HTTP/1 request (RFC 9112). It understands only what our servers need and refuses anything doubtful.
+package struct HTTPRequest: Sendable, Hashable {
   /// The longest head, in bytes, including the empty line at its end.
-  static let limit = 8_192
+  package static let limit = 8_192
 
-  var method: String
-  /// The path, without a query.
-  var path: String
+  /// GET or HEAD.
+  package var method: String
+  /// The path, without a query. Not decoded.
+  package var path: String
+  /// What follows the first question mark of the target; empty without one. Not decoded.
+  package var query = ""
   /// The requested host, with its port.
-  var host: String
-  var accept = ""
+  package var host: String
+  /// The media types that the client accepts.
+  package var accept = ""
+  /// The client's credentials, with their scheme; nil without any.
+  package var authorization: String?
+  /// Whose page makes a browser send the request (`Sec-Fetch-Site`), and for what (`Sec-Fetch-Mode`); nil from others.
+  package var (fetchSite, fetchMode): (String?, String?)
 
   /// Why a request is refused. The raw value is the HTTP status.
-  enum Refusal: Int, Error, Hashable {
+  package enum Refusal: Int, Error, Hashable {
     case badRequest = 400
+    case unauthorized = 401
+    case forbidden = 403
     case notFound = 404
     case methodNotAllowed = 405
     case requestTimeout = 408
     case contentTooLarge = 413
     case misdirectedRequest = 421
+    case tooManyRequests = 429
     case headTooLarge = 431
     case versionNotSupported = 505
 
-    var phrase: String {
+    /// What the status means, in the words of HTTP.
+    package var phrase: String {
       switch self {
       case .badRequest: "Bad Request"
+      case .unauthorized: "Unauthorized"
+      case .forbidden: "Forbidden"
+      case .tooManyRequests: "Too Many Requests"
       case .notFound: "Not Found"
       case .methodNotAllowed: "Method Not Allowed"
       case .requestTimeout: "Request Timeout"
@@ -38,7 +53,7 @@ struct HTTPRequest: Sendable, Hashable {
   }
 
   /// Reads a head, including the empty line at its end.
-  init(head: [UInt8]) throws(Refusal) {
+  package init(head: [UInt8]) throws(Refusal) {
     guard head.suffix(4).elementsEqual([13, 10, 13, 10]) else { throw .badRequest }
     var lines: [ArraySlice<UInt8>] = []
     var start = head.startIndex
@@ -68,6 +83,7 @@ struct HTTPRequest: Sendable, Hashable {
     guard target.hasPrefix("/") else { throw .badRequest }
     self.method = method
     path = String(target.prefix { $0 != "?" })
+    query = String(target.dropFirst(path.count + 1))
 
     var host: String?
     var hasBody = false
@@ -83,6 +99,11 @@ struct HTTPRequest: Sendable, Hashable {
         guard host == nil else { throw .badRequest }
         host = value
       case "accept": accept += (accept.isEmpty ? "" : ",") + value
+      case "authorization":
+        guard authorization == nil else { throw .badRequest }
+        authorization = value
+      case "sec-fetch-site": fetchSite = value
+      case "sec-fetch-mode": fetchMode = value
       case "transfer-encoding": hasBody = true
       case "content-length": hasBody = hasBody || value != "0"
       default: break
@@ -111,23 +132,5 @@ struct HTTPRequest: Sendable, Hashable {
       true
     default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
-  }
-
-  /// Whether the client prefers OpenMetrics to the Prometheus text format.
-  var wantsOpenMetrics: Bool {
-    var (open, plain) = (0.0, 0.0)
-    for part in accept.split(separator: ",") {
-      let fields = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-      guard let type = fields.first else { continue }
-      let quality = fields.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-      switch type {
-      case "application/openmetrics-text":
-        let version = fields.first { $0.hasPrefix("version=") }.map { $0.dropFirst(8) } ?? "1.0.0"
-        if version == "1.0.0" || version == "0.0.1" { open = max(open, quality) }
-      case "text/plain", "text/*": plain = max(plain, quality)
-      default: break
-      }
-    }
-    return open > 0 && open >= plain
   }
 }

@@ -12,7 +12,7 @@ package struct HostNames: Sendable {
   package init(_ names: [String] = []) { self.names = Set(names.map { Self.bare($0.lowercased()) }) }
 
   /// Whether to answer a request for this host, which may include a port.
-  func allow(_ host: String) -> Bool {
+  package func allow(_ host: String) -> Bool {
     guard let name = Self.name(host.lowercased()) else { return false }
     return name == "localhost" || names.contains(name) || (IPAddress(name)?.isLoopback ?? false)
   }
