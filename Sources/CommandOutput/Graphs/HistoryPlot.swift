@@ -12,10 +12,21 @@ package struct HistoryPlot: Sendable {
   private let date: @Sendable (Double) -> String
   private let clock: @Sendable (Double) -> String
 
-  private static let width = 840.0
-  private static let panelHeight = 180.0
-  private static let margin = (left: 72.0, right: 24.0, top: 84.0, bottom: 36.0)
-  private static let panelGap = 56.0
+  private let layout: Layout
+
+  /// The measures of a picture, in its own units.
+  private struct Layout {
+    var width = 840.0
+    var panelHeight = 180.0
+    var panelGap = 56.0
+    var margin = (left: 72.0, right: 24.0, top: 84.0, bottom: 36.0)
+    /// About how many times of day have a label.
+    var times = 8
+
+    /// A panel alone, for a page: small enough that its texts can be read on a phone.
+    static let panel = Layout(
+      width: 480, panelHeight: 150, margin: (left: 48, right: 12, top: 12, bottom: 26), times: 6)
+  }
 
   /// Creates a picture of series in `time`, which is in seconds since 1970. `title`, names and units may come from an accessory.
   /// `offset` is the difference of local time from UTC in seconds; nil for that of this machine. `date` and `clock` return texts
@@ -25,7 +36,14 @@ package struct HistoryPlot: Sendable {
     date: @escaping @Sendable (Double) -> String = { LocalTime.dateText($0) },
     clock: (@Sendable (Double) -> String)? = nil
   ) {
-    self.title = title
+    self.init(title, series, time, Layout(), offset: offset, date: date, clock: clock)
+  }
+
+  private init(
+    _ title: String, _ series: [ReadingSeries], _ time: ClosedRange<Double>, _ layout: Layout, offset: Double?,
+    date: @escaping @Sendable (Double) -> String, clock: (@Sendable (Double) -> String)?
+  ) {
+    (self.title, self.layout) = (title, layout)
     self.series = series.map { one in
       ReadingSeries(
         name: one.name, unit: one.unit,
@@ -37,29 +55,51 @@ package struct HistoryPlot: Sendable {
     self.clock = clock ?? { LocalTime.text($0, withSeconds: time.upperBound - time.lowerBound < 600) }
   }
 
+  /// A series as a picture within a page, which has the title (`TextGraph.title`) and the style: the classes are those of `text`.
+  /// `number` selects the colour.
+  package static func panel(
+    _ one: ReadingSeries, time: ClosedRange<Double>, number: Int, offset: Double? = nil,
+    clock: (@Sendable (Double) -> String)? = nil
+  ) -> String {
+    let plot = HistoryPlot(
+      "", [one], time, .panel, offset: offset, date: { LocalTime.dateText($0) }, clock: clock)
+    guard let shown = plot.series.first else { return "" }
+    let margin = plot.layout.margin
+    let height = margin.top + plot.layout.panelHeight + margin.bottom
+    let lines =
+      [
+        "<svg class=\"plot\" viewBox=\"0 0 \(Self.number(plot.layout.width)) \(Self.number(height))\" role=\"img\">",
+        "<title>\(XMLText.escape(TextGraph.title(shown)))</title>",
+      ] + plot.panel(shown, top: margin.top, colour: number % 4)
+    return lines.joined() + "</svg>"
+  }
+
   /// The contents of the file: valid XML that makes no viewer load or run anything.
   package var text: String {
     let shown = series.filter { $0.range != nil }
     let count = Double(max(1, shown.count))
     let height =
-      Self.margin.top + count * Self.panelHeight + (count - 1) * Self.panelGap + Self.margin.bottom
+      layout.margin.top + count * layout.panelHeight + (count - 1) * layout.panelGap + layout.margin.bottom
     var lines = [
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(Self.number(Self.width))\" height=\"\(Self.number(height))\" "
-        + "viewBox=\"0 0 \(Self.number(Self.width)) \(Self.number(height))\" role=\"img\">",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(Self.number(layout.width))\" height=\"\(Self.number(height))\" "
+        + "viewBox=\"0 0 \(Self.number(layout.width)) \(Self.number(height))\" role=\"img\">",
       "<title>\(XMLText.escape(title))</title>", Self.style,
       "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
-      "<text class=\"title\" x=\"\(Self.number(Self.margin.left))\" y=\"26\">\(XMLText.escape(title))</text>",
-      "<text class=\"small\" x=\"\(Self.number(Self.margin.left))\" y=\"44\">\(XMLText.escape(date(time.lowerBound))) – "
+      "<text class=\"title\" x=\"\(Self.number(layout.margin.left))\" y=\"26\">\(XMLText.escape(title))</text>",
+      "<text class=\"small\" x=\"\(Self.number(layout.margin.left))\" y=\"44\">\(XMLText.escape(date(time.lowerBound))) – "
         + "\(XMLText.escape(date(time.upperBound)))</text>",
     ]
     if shown.isEmpty {
       lines.append(
-        "<text class=\"label\" x=\"\(Self.number(Self.margin.left))\" y=\"\(Self.number(Self.margin.top + 40))\">"
+        "<text class=\"label\" x=\"\(Self.number(layout.margin.left))\" y=\"\(Self.number(layout.margin.top + 40))\">"
           + "Nothing was read in this time.</text>")
     }
     for (index, one) in shown.enumerated() {
-      let top = Self.margin.top + Double(index) * (Self.panelHeight + Self.panelGap)
+      let top = layout.margin.top + Double(index) * (layout.panelHeight + layout.panelGap)
+      lines.append(
+        "<text class=\"label\" x=\"\(Self.number(layout.margin.left))\" y=\"\(Self.number(top - 8))\">"
+          + "\(XMLText.escape(TextGraph.title(one)))</text>")
       lines += panel(one, top: top, colour: index % 4)
     }
     return (lines + ["</svg>", ""]).joined(separator: "\n")
@@ -98,18 +138,16 @@ package struct HistoryPlot: Sendable {
   private func panel(_ one: ReadingSeries, top: Double, colour: Int) -> [String] {
     guard let range = one.range else { return [] }
     let axis = TextGraph.axis(one, range, rows: 11)
-    let (left, right) = (Self.margin.left, Self.width - Self.margin.right)
-    let bottom = top + Self.panelHeight
+    let (left, right) = (layout.margin.left, layout.width - layout.margin.right)
+    let bottom = top + layout.panelHeight
     let length = time.upperBound - time.lowerBound
     func x(_ moment: Double) -> Double {
       left + (right - left) * min(max((moment - time.lowerBound) / length, 0), 1)
     }
     func y(_ number: Double) -> Double {
-      bottom - Self.panelHeight * min(max((number - axis.low) / (axis.high - axis.low), 0), 1)
+      bottom - layout.panelHeight * min(max((number - axis.low) / (axis.high - axis.low), 0), 1)
     }
-    var lines = [
-      "<text class=\"label\" x=\"\(Self.number(left))\" y=\"\(Self.number(top - 8))\">\(XMLText.escape(TextGraph.title(one)))</text>"
-    ]
+    var lines: [String] = []
     for tick in axis.ticks {
       let place = Self.number(y(tick))
       lines.append(
@@ -119,7 +157,7 @@ package struct HistoryPlot: Sendable {
         "<text class=\"small\" text-anchor=\"end\" x=\"\(Self.number(left - 8))\" y=\"\(Self.number(y(tick) + 4))\">"
           + "\(XMLText.escape(axis.text(tick)))</text>")
     }
-    for tick in TimeTicks.of(time, count: 8, offset: offset) {
+    for tick in TimeTicks.of(time, count: layout.times, offset: offset) {
       let place = Self.number(x(tick))
       lines.append(
         "<line class=\"grid\" x1=\"\(place)\" x2=\"\(place)\" y1=\"\(Self.number(top))\" y2=\"\(Self.number(bottom))\"/>"
@@ -179,10 +217,10 @@ package struct HistoryPlot: Sendable {
 }
 
 /// Text in XML.
-enum XMLText {
+package enum XMLText {
   /// A text of at most `limit` characters, escaped for XML 1.0. Control characters, which XML doesn't allow, are escaped as for a
   /// terminal.
-  static func escape(_ text: String, limit: Int = 120) -> String {
+  package static func escape(_ text: String, limit: Int = 120) -> String {
     var escaped = ""
     for scalar in SafeText.escape(text, limit: limit).unicodeScalars {
       switch scalar {

@@ -16,7 +16,7 @@ extension TopScreen {
     var lines: [[StyledText]] = []
     lines += battery(row, columns)
     lines += alarms(row, columns)
-    lines += facts(readings(row, now), columns)
+    lines += facts(row.readings(now: now), columns)
     lines += cells(row, columns)
     lines += graph(model.graph, columns)
     lines += values(row, columns)
@@ -59,24 +59,6 @@ extension TopScreen {
         [StyledText($0, CellStyle(glyphs.style(reason.severity).colour, bold: true))]
       }
     }
-  }
-
-  private func readings(_ row: TopRow, _ now: MonotonicTime) -> [(String, String)] {
-    var facts: [(String, String)] = []
-    if let problem = row.problem, row.reach != .attached { facts.append(("Problem", problem)) }
-    if let time = row.readTime {
-      let age = AgeText.text(now - time)
-      facts.append(("Read", (age == "now" ? "now" : "\(age) ago") + (row.isStale ? ", stale" : "")))
-    }
-    if let status = row.status {
-      facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }
-    }
-    // Faults and cells have their own sections.
-    facts +=
-      row.battery.map { BatteryDetails.facts($0, columns: 1, Self.plain) }?.filter { fact in
-        ![.cells, .faults, .warnings].contains { fact.0 == ReadingLabel.text($0) }
-      } ?? []
-    return facts
   }
 
   private func facts(_ facts: [(String, String)], _ columns: Int) -> [[StyledText]] {

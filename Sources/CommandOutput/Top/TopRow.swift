@@ -109,6 +109,30 @@ package struct TopRow: Sendable, Hashable {
     return facts
   }
 
+  /// What was read, for the detail view, as rows with a label: the age, the status, the battery. Faults, warnings and cells have
+  /// their own sections.
+  package func readings(now: MonotonicTime) -> [(name: String, text: String)] {
+    var facts: [(name: String, text: String)] = []
+    if let problem, reach != .attached { facts.append(("Problem", problem)) }
+    if let read = readText(now: now) { facts.append(("Read", read)) }
+    if let status = accessory.status {
+      facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }
+    }
+    if let battery = accessory.battery {
+      let separate = [BatteryReading.Field.cells, .faults, .warnings].map(ReadingLabel.text)
+      facts += BatteryDetails.facts(battery, columns: 1, Style(isTerminal: false, hasColour: false))
+        .filter { !separate.contains($0.0) }
+    }
+    return facts
+  }
+
+  /// When it was read: "now", "20s ago", "5m ago, stale"; nil while nothing was.
+  package func readText(now: MonotonicTime) -> String? {
+    guard let time = accessory.readTime else { return nil }
+    let age = AgeText.text(now - time)
+    return (age == "now" ? "now" : "\(age) ago") + (isStale ? ", stale" : "")
+  }
+
   // MARK: - Alarms
 
   /// A reason to look at the accessory.
