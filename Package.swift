@@ -182,13 +182,20 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "AccessoryWeb",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "CommandOutput", "Console",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      resources: [.embedInCode("Files/page.css"), .embedInCode("Files/page.js"), .embedInCode("Files/icon.svg")]),
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
         "AccessoryFamilies",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
-        "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
+        "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing", "AccessoryWeb",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
@@ -205,8 +212,8 @@ let package = Package(
     .executableTarget(
       name: "bridge-fleet",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "CommandOutput",
-        "Console", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryWeb",
+        "CommandOutput", "Console", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -329,6 +336,12 @@ let package = Package(
         "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "AccessoryTesting", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryExportTests"),
+    .testTarget(
+      name: "AccessoryWebTests",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "AccessoryTesting", "AccessoryWeb",
+        "CommandOutput", "TestSupport",
+      ], path: "Tests/Units/AccessoryWebTests"),
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [

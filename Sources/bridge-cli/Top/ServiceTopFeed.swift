@@ -104,15 +104,21 @@ actor ServiceTopFeed: TopFeed {
 
   /// The charge, the voltage and the current of a battery.
   func history(of key: String) async -> [ReadingSeries] {
-    let parts = key.split(separator: "\n", omittingEmptySubsequences: false)
-    guard parts.count == 3 else { return [] }
-    guard let client = try? await BridgeClient.connect(to: String(parts[0]), replyTimeout: Self.patience) else {
-      return []
-    }
+    guard let (client, place) = await client(for: key) else { return [] }
     defer { client.close() }
     let names = [ReadingSeries.percent, ReadingSeries.voltage, ReadingSeries.current]
-    guard let answer = try? await client.device(String(parts[1])).history(names) else { return [] }
+    guard let answer = try? await client.device(place).history(names) else { return [] }
     return names.compactMap { name in answer.series.first { $0.name == name } }
+  }
+
+  /// A connection for calls on the accessory of this row, and its name in calls; nil if its service doesn't answer.
+  func client(for key: String) async -> (BridgeClient, place: String)? {
+    let parts = key.split(separator: "\n", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    guard let client = try? await BridgeClient.connect(to: String(parts[0]), replyTimeout: Self.patience) else {
+      return nil
+    }
+    return (client, String(parts[1]))
   }
 
   // MARK: - Lists

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CommandOutput
+
+/// Where the page's accessories come from: the services of this machine, or a fleet. What `top` shows, the page shows.
+package protocol WebFeed: TopFeed {
+  /// Follows the accessories until the task is cancelled.
+  func run() async
+  /// Disconnects. The feed isn't used again.
+  func close() async
+  /// The series with these names that are kept of an accessory, each as far back as it is kept; empty without a history.
+  func history(of key: String, _ names: [String]) async -> [ReadingSeries]
+  /// The commands of an accessory that its service permits to programs that only read.
+  func commands(of key: String) async -> [CommandDescription]
+}
+
+extension WebFeed {
+  package func close() async {}
+  package func history(of key: String, _ names: [String]) async -> [ReadingSeries] { await history(of: key) }
+  package func commands(of key: String) async -> [CommandDescription] { [] }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import CommandOutput
+
+/// What the page shows: the accessories of the feed, while somebody looks. When nobody has looked for a while, the feed is
+/// closed; then the service sends nothing and nothing runs here.
+actor WebState {
+  /// The state at one time.
+  struct Snapshot: Sendable {
+    /// The accessories, with the names of their pages; those that need care first.
+    var rows: [(name: String, row: TopRow)] = []
+    /// Notes about the feed, escaped.
+    var notes: [String] = []
+    var emptyText = ""
+    /// How many accessories are left out, because there are too many for a page.
+    var leftOut = 0
+    /// Grows with each change.
+    var version: UInt64 = 0
+  }
+
+  /// The most accessories on a page.
+  static let rowLimit = 512
+  /// The most events of an accessory that are kept, and of how many accessories.
+  private static let (eventLimit, historyLimit) = (50, 1_024)
+  /// How long the feed is kept open after the last look.
+  private static let linger = Duration.seconds(30)
+  /// How long a first look waits for the accessories' readings.
+  private static let patience = Duration.milliseconds(1_500)
+  /// The most changes that are taken at once.
+  private static let takeLimit = 256
+
+  private let clock: any TimerClock
+  private let makeFeed: @Sendable () async throws(AccessoryError) -> any WebFeed
+  private let wallClock: @Sendable () -> Double
+  private var rows: [String: TopRow] = [:]
+  private var names: [String: String] = [:]
+  private var keys: [String: String] = [:]
+  private var events: [String: [WebEvent]] = [:]
+  private var (notes, emptyText): ([String], String) = ([], "")
+  private var version: UInt64 = 1
+  private var waiting: [UInt64: OneShot<Void>] = [:]
+  private var lastWaiting: UInt64 = 0
+
+  private var feed: (any WebFeed)?
+  private var following: Task<Void, Never>?
+  private var lookCount = 0
+  private var ending: TimerToken?
+  private var refreshing: TimerToken?
+  private var settled: OneShot<Void>?
+
+  init(
+    clock: any TimerClock, wallClock: @escaping @Sendable () -> Double,
+    feed: @escaping @Sendable () async throws(AccessoryError) -> any WebFeed
+  ) {
+    (self.clock, self.wallClock, makeFeed) = (clock, wallClock, feed)
+  }
+
+  // MARK: - Looking
+
+  /// Somebody looks, until `leave`. Returns when there is something to see, or the patience is over.
+  func look() async {
+    lookCount += 1
+    if let ending { clock.cancel(ending) }
+    ending = nil
+    if following == nil { follow() }
+    await settled?.value()
+  }
+
+  /// Somebody doesn't look any more.
+  func leave() {
+    lookCount -= 1
+    guard lookCount == 0 else { return }
+    ending = clock.schedule(at: clock.now + Self.linger) { [weak self] in Task { await self?.end(ifUnseen: true) } }
+  }
+
+  /// Ends the feed. `isOver`: whether nobody looks is asked again.
+  func end(ifUnseen isOver: Bool = false) {
+    if isOver, lookCount > 0 { return }
+    following?.cancel()
+    (following, feed) = (nil, nil)
+    if let refreshing { clock.cancel(refreshing) }
+    refreshing = nil
+    settle()
+  }
+
+  private func settle() {
+    settled?.finish()
+    settled = nil
+  }
+
+  private func follow() {
+    (rows, notes, emptyText) = ([:], [], "Looking for accessories …")
+    let settled = OneShot<Void>()
+    self.settled = settled
+    _ = clock.schedule(at: clock.now + Self.patience) { settled.finish() }
+    following = Task { await self.run() }
+  }
+
+  private func run() async {
+    let feed: any WebFeed
+    do throws(AccessoryError) {
+      feed = try await makeFeed()
+    } catch {
+      // The next look tries again.
+      (notes, following) = ([SafeText.escape(error.message, limit: 300)], nil)
+      settle()
+      return changed()
+    }
+    guard !Task.isCancelled else { return await feed.close() }
+    self.feed = feed
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await feed.run() }
+      group.addTask {
+        await self.take(from: feed)
+        for await _ in feed.news { await self.take(from: feed) }
+      }
+      await group.waitForAll()
+    }
+    await feed.close()
+  }
+
+  private func take(from feed: any WebFeed) async {
+    var hasMore = true
+    while hasMore, !Task.isCancelled {
+      let changes = await feed.take(limit: Self.takeLimit, now: clock.now)
+      guard !Task.isCancelled else { return }
+      hasMore = changes.hasMore
+      for key in changes.removed { remove(key) }
+      for row in changes.rows.sorted(by: { $0.key < $1.key }) { put(row) }
+      (notes, emptyText) = (changes.notes, changes.emptyText)
+      refreshLater(after: changes.refreshAfter, feed)
+    }
+    changed()
+    if notes.isEmpty, !rows.isEmpty, rows.values.allSatisfy({ $0.reach != .attached || $0.accessory.isAsked }) {
+      settle()
+    }
+  }
+
+  private func refreshLater(after pause: Duration?, _ feed: any WebFeed) {
+    if let refreshing { clock.cancel(refreshing) }
+    refreshing = pause.map { pause in
+      clock.schedule(at: clock.now + pause) { Task { await feed.refresh() } }
+    }
+  }
+
+  // MARK: - Accessories
+
+  private func remove(_ key: String) {
+    rows[key] = nil
+    if let name = names.removeValue(forKey: key) { keys[name] = nil }
+  }
+
+  private func put(_ row: TopRow) {
+    if let old = rows[row.key] { note(WebEvent.between(old, row, at: wallClock()), of: row) }
+    rows[row.key] = row
+    guard names[row.key] == nil else { return }
+    let name = PageName.encode(row.name)
+    var free = name
+    var number = 2
+    while keys[free] != nil {
+      free = "\(name)~\(number)"
+      number += 1
+    }
+    (names[row.key], keys[free]) = (free, row.key)
+  }
+
+  /// Events are kept by the name that people see, so that they are still there when an accessory comes back at another place.
+  private func note(_ new: [WebEvent], of row: TopRow) {
+    guard !new.isEmpty, events[row.name] != nil || events.count < Self.historyLimit else { return }
+    events[row.name] = ((events[row.name] ?? []) + new).suffix(Self.eventLimit)
+  }
+
+  // MARK: - What is shown
+
+  /// Grows with each change.
+  var currentVersion: UInt64 { version }
+
+  /// The state now.
+  func snapshot() async -> Snapshot {
+    var shown = Snapshot(notes: notes, emptyText: emptyText, version: version)
+    let sorted = rows.values.sorted(by: Self.isBefore)
+    shown.leftOut = max(0, sorted.count - Self.rowLimit)
+    shown.rows = await withValues(Array(sorted.prefix(Self.rowLimit))).compactMap { row in
+      names[row.key].map { ($0, row) }
+    }
+    return shown
+  }
+
+  /// The accessory whose page has this name; nil if there is none.
+  func row(named name: String) async -> TopRow? {
+    guard let key = keys[name], let row = rows[key] else { return nil }
+    return await withValues([row]).first
+  }
+
+  /// What happened to the accessory while somebody looked.
+  func events(of row: TopRow) -> [WebEvent] { events[row.name] ?? [] }
+
+  /// What is kept of the accessory's readings: of its battery, and of its first numeric values.
+  func history(of row: TopRow) async -> [ReadingSeries] {
+    let values = (row.values ?? []).filter { $0.historyNumber != nil }.prefix(8).map(\.name)
+    let names = ReadingSeries.batteryNames + values
+    let series = await feed?.history(of: row.key, names) ?? []
+    return names.compactMap { name in series.first { $0.name == name } }
+  }
+
+  /// The commands that the service permits.
+  func commands(of row: TopRow) async -> [CommandDescription] { await feed?.commands(of: row.key) ?? [] }
+
+  private func withValues(_ rows: [TopRow]) async -> [TopRow] {
+    let missing = rows.filter { !$0.hasValues }.map(\.key)
+    guard !missing.isEmpty, let values = await feed?.values(of: missing) else { return rows }
+    return rows.map { row in
+      guard let its = values[row.key] else { return row }
+      var row = row
+      row.accessory.values = ValuesReading(its, at: clock.now)
+      row.hasValues = true
+      return row
+    }
+  }
+
+  /// What needs care comes first: alarms, warnings, what can't be reached, old readings; then by name.
+  static func isBefore(_ a: TopRow, _ b: TopRow) -> Bool {
+    if a.severity != b.severity { return a.severity > b.severity }
+    let (one, other) = (trouble(a), trouble(b))
+    if one != other { return one > other }
+    return a.name != b.name ? a.name < b.name : a.key < b.key
+  }
+
+  private static func trouble(_ row: TopRow) -> Int {
+    switch row.reach {
+    case .away: 3
+    case .trying: 2
+    case .attached: row.isStale ? 1 : 0
+    }
+  }
+
+  // MARK: - Changes
+
+  private func changed() {
+    version += 1
+    for waiter in waiting.values { waiter.finish() }
+    waiting = [:]
+  }
+
+  /// Waits for a change after this version, at most until `deadline`, or until the task is cancelled.
+  func wait(after old: UInt64, until deadline: MonotonicTime) async {
+    guard version <= old, clock.now < deadline else { return }
+    lastWaiting += 1
+    let (id, waiter) = (lastWaiting, OneShot<Void>())
+    waiting[id] = waiter
+    let timer = clock.schedule(at: deadline) { waiter.finish() }
+    await waiter.value(whenCancelled: ())
+    clock.cancel(timer)
+    waiting[id] = nil
+  }
+}
+
+/// A look at the state, which ends when nothing refers to it any more.
+final class Look: Sendable {
+  private let state: WebState
+
+  /// Begins to look; returns when there is something to see.
+  init(at state: WebState) async {
+    self.state = state
+    await state.look()
+  }
+
+  deinit { Task { [state] in await state.leave() } }
+}

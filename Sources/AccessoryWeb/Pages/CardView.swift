@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CommandOutput
+import Console
+
+/// An accessory as a card of the list.
+enum CardView {
+  /// The most values on a card that aren't the battery's.
+  private static let valueLimit = 4
+
+  /// The element's identity in the page.
+  static func identity(_ name: String) -> String { "a-" + name }
+
+  /// The card. `name` is that of the accessory's page, and `root` leads to the list's folder.
+  static func html(_ row: TopRow, name: String, now: MonotonicTime) -> String {
+    let reasons = row.reasons.sorted { $0.severity > $1.severity }
+    return "<li class=\"card \(state(row))\" id=\"\(HTML.text(identity(name), limit: 400))\">"
+      + "<div class=\"top\">\(Picture(row).svg)<h2><a href=\"accessory/\(HTML.text(name, limit: 400))\">\(HTML.text(row.name))"
+      + "</a></h2><p class=\"state\">\(HTML.text(row.shownState))</p></div>"
+      + charge(row) + HTML.facts(facts(row)) + list(reasons) + values(row) + foot(row, now: now) + "</li>"
+  }
+
+  /// How the accessory is, as a class of the style.
+  static func state(_ row: TopRow) -> String {
+    switch (row.severity, row.reach) {
+    case (.alarm, _): "alarm"
+    case (.warning, _): "warning"
+    case (.none, .away): "away"
+    case (.none, .trying): "trying"
+    case (.none, .attached): row.isStale ? "stale" : "normal"
+    }
+  }
+
+  /// The charge with its bar, and what the battery does.
+  static func charge(_ row: TopRow) -> String {
+    guard let battery = row.battery else { return "" }
+    let charging = ReadingText.text(BatteryReading.Field.charge.term, of: battery)
+    let level = ReadingText.text(BatteryReading.Field.level.term, of: battery)
+    guard battery.percent != nil || level != nil || charging != nil else { return "" }
+    let number =
+      if let percent = battery.percent {
+        "<span class=\"percent\">\(percent)<small> %</small></span>"
+      } else {
+        "<span class=\"percent word\">\(HTML.text(level ?? "level unknown"))</span>"
+      }
+    // The level of a battery without a percentage is the number's place.
+    let words = [battery.percent == nil ? nil : level, charging].compactMap { $0 }.joined(separator: ", ")
+    var html = "<p class=\"charge \(colour(battery.level))\">\(number)<span class=\"does\">\(HTML.text(words))</span></p>"
+    if let percent = battery.percent {
+      let width = max(0, min(percent, 100))
+      html +=
+        "<svg class=\"bar \(colour(battery.level))\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+        + "<rect class=\"trough\" width=\"100\" height=\"4\"/><rect class=\"level\" width=\"\(width)\" height=\"4\"/></svg>"
+    }
+    return html
+  }
+
+  /// The colour of a battery's level, as a class of the style.
+  static func colour(_ level: BatteryReading.Level) -> String {
+    switch level.colour {
+    case .red: "red"
+    case .yellow: "yellow"
+    case .green: "green"
+    default: "plain"
+    }
+  }
+
+  /// The quantities of the card, with the labels of the vocabulary.
+  private static func facts(_ row: TopRow) -> [(name: String, text: String)] {
+    var facts: [(name: String, text: String)] = []
+    if let battery = row.battery {
+      func add(_ field: BatteryReading.Field) {
+        ReadingText.text(field.term, of: battery).map { facts.append((field.term.label, $0)) }
+      }
+      add(.voltage)
+      add(.current)
+      if let power = power(row) { facts.append(("Power", power)) }
+      add(battery.charge == .charging && battery.timeToFull != nil ? .timeToFull : .timeToEmpty)
+      if let hottest = BatteryReading.Field.temperatures.term.count(in: battery) {
+        facts.append(
+          (
+            BatteryReading.Field.temperatures.term.label,
+            DecimalText.short(Double((hottest + (hottest < 0 ? -50 : 50)) / 100) / 10) + " °C"
+          ))
+      }
+    }
+    return facts
+  }
+
+  /// The battery's power: its voltage times its current, negative while it discharges.
+  static func power(_ row: TopRow) -> String? {
+    guard let volts = row.battery?.millivolts, let amperes = row.battery?.milliamperes else { return nil }
+    let watts = Double(volts) * Double(amperes) / 1e6
+    let rounded = abs(watts) < 100 ? (watts * 10).rounded() / 10 : watts.rounded()
+    return DecimalText.short(rounded == 0 ? 0 : rounded) + " W"
+  }
+
+  /// What the card shows of the other values: what `top` shows.
+  private static func values(_ row: TopRow) -> String {
+    // The battery's temperature has its own place.
+    let hasTemperature = row.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) } != nil
+    let shown = row.summary.dropFirst(hasTemperature ? 1 : 0).prefix(valueLimit)
+    if shown.isEmpty { return "" }
+    return "<ul class=\"values\">" + shown.map { "<li>\(HTML.text($0))</li>" }.joined() + "</ul>"
+  }
+
+  /// The reasons to look at the accessory.
+  static func list(_ reasons: [TopRow.Alarm]) -> String {
+    if reasons.isEmpty { return "" }
+    let items = reasons.map { reason in
+      "<li class=\"\(reason.severity == .alarm ? "alarm" : "warning")\">\(HTML.text(reason.text))</li>"
+    }
+    return "<ul class=\"reasons\">" + items.joined() + "</ul>"
+  }
+
+  private static func foot(_ row: TopRow, now: MonotonicTime) -> String {
+    if row.reach != .attached, let problem = row.problem { return "<p class=\"age\">\(HTML.text(problem))</p>" }
+    guard let read = row.readText(now: now) else { return "" }
+    return "<p class=\"age\">Read \(HTML.text(read))</p>"
+  }
+}

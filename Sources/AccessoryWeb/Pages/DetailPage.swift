@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CommandOutput
+import Console
+
+/// The page of one accessory: everything that is known about it.
+enum DetailPage {
+  /// What is shown besides the accessory's state.
+  struct More: Sendable {
+    var graphs = ""
+    var events: [WebEvent] = []
+    var commands: [CommandDescription] = []
+  }
+
+  static func content(_ row: TopRow, _ more: More, title: String, now: MonotonicTime) -> LiveContent {
+    var content = LiveContent(title: "\(row.name): \(row.shownState) – \(title)")
+    func add(_ id: String, _ html: String, _ element: String = "section", class name: String = "") {
+      let kind = name.isEmpty ? "" : " class=\"\(name)\""
+      content.parts.append(.init(id: id, html: "<\(element) id=\"\(id)\"\(kind)>\(html)</\(element)>"))
+    }
+    add("head", head(row), "div", class: "head \(CardView.state(row))")
+    add("banner", CardView.list(row.reasons.sorted { $0.severity > $1.severity }), "div")
+    add("charge", CardView.charge(row), "div", class: "panel")
+    var readings = row.readings(now: now)
+    if let power = CardView.power(row) { readings.insert(("Power", power), at: 0) }
+    add("readings", HTML.section("Readings", HTML.facts(own(row) + readings)), class: "panel")
+    add("cells", HTML.section("Cells", cells(row)), class: "panel")
+    add("graphs", more.graphs, class: "panel wide")
+    add("values", HTML.section("Values", HTML.facts(values(row))), class: "panel")
+    add("identity", HTML.section("Identity", HTML.facts(row.facts)), class: "panel")
+    add("commands", HTML.section("Commands", commands(more.commands)), class: "panel")
+    add("events", HTML.section("Events", events(more.events)), class: "panel")
+    if let time = row.readTime { content.ages = [now - time] }
+    return content
+  }
+
+  static func main(_ content: LiveContent) -> String { content.parts.map(\.html).joined() }
+
+  private static func head(_ row: TopRow) -> String {
+    "\(Picture(row).svg)<p class=\"state\" role=\"status\">\(HTML.text(row.shownState))</p>"
+  }
+
+  /// The battery's quantities that are in its line elsewhere.
+  private static func own(_ row: TopRow) -> [(name: String, text: String)] {
+    guard let battery = row.battery else { return [] }
+    return [BatteryReading.Field.voltage, .current].compactMap { field in
+      ReadingText.text(field.term, of: battery).map { (field.term.label, $0) }
+    }
+  }
+
+  /// The cells, each with a bar between the lowest and the highest.
+  private static func cells(_ row: TopRow) -> String {
+    guard let cells = row.battery?.cellMillivolts, !cells.isEmpty else { return "" }
+    let known = cells.compactMap { $0 }
+    guard let least = known.min(), let greatest = known.max() else {
+      return "<p>\(cells.count), not known</p>"
+    }
+    let spread = greatest - least
+    let items = cells.enumerated().map { index, cell -> String in
+      guard let cell else { return "<li><span class=\"number\">\(index + 1)</span> <span>-</span></li>" }
+      let share = spread > 0 ? 20 + 80 * (cell - least) / spread : 100
+      let mark = spread == 0 ? "" : cell == least ? "min" : cell == greatest ? "max" : ""
+      return "<li\(mark.isEmpty ? "" : " class=\"\(mark)\"")><span class=\"number\">\(index + 1)</span> "
+        + "<span>\(DecimalText.thousandths(cell)) V</span> <svg class=\"bar\" viewBox=\"0 0 100 4\" "
+        + "preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"trough\" width=\"100\" height=\"4\"/>"
+        + "<rect class=\"level\" width=\"\(share)\" height=\"4\"/></svg> <span class=\"mark\">\(mark)</span></li>"
+    }
+    return "<p>\(DecimalText.thousandths(least)) V to \(DecimalText.thousandths(greatest)) V, spread \(spread) mV</p>"
+      + "<ol class=\"cells\">" + items.joined() + "</ol>"
+  }
+
+  private static func values(_ row: TopRow) -> [(name: String, text: String)] {
+    (row.values ?? []).map { value in
+      (value.name, (TopRow.text(value) ?? "-") + (value.isDerived ? "  (derived)" : ""))
+    }
+  }
+
+  /// The commands are shown, not offered.
+  private static func commands(_ commands: [CommandDescription]) -> String {
+    if commands.isEmpty { return "" }
+    let items = commands.prefix(100).map { command in
+      "<div><dt><code>\(HTML.text(command.form))</code></dt><dd>\(HTML.text(command.summary))"
+        + (command.isWrite ? " (changes something in the accessory)" : "") + "</dd></div>"
+    }
+    return "<p>This page can't send them; <code>bridge-cli request</code> can.</p><dl class=\"commands\">" + items.joined()
+      + "</dl>"
+  }
+
+  /// The newest first.
+  private static func events(_ events: [WebEvent]) -> String {
+    if events.isEmpty { return "" }
+    let items = events.sorted { $0.time > $1.time }.prefix(100).map { event in
+      let name = event.severity == .alarm ? " class=\"alarm\"" : event.severity == .warning ? " class=\"warning\"" : ""
+      return "<li\(name)><time>\(LocalTime.dateText(event.time))</time> \(HTML.text(event.text))</li>"
+    }
+    return "<ol class=\"events\">" + items.joined() + "</ol>"
+  }
+}

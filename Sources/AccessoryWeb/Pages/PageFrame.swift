@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What all pages have around their contents.
+enum PageFrame {
+  /// A whole page. `root` leads from the page to the list's folder: empty, or "../". `events` is where changes come from. `isLive`
+  /// is false for a page that stays as it is.
+  static func html(
+    title: String, heading: String, main: String, root: String, events: String?, back: String? = nil, version: String
+  ) -> String {
+    let live = events.map { " data-events=\"\(HTML.text($0, limit: 1_000))\"" } ?? ""
+    let link = back.map { "<a class=\"back\" href=\"\(HTML.text($0))\">All accessories</a>" } ?? ""
+    return """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <title>\(HTML.text(title))</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <link rel="stylesheet" href="\(root)page.css">
+      <link rel="icon" href="\(root)icon.svg" type="image/svg+xml">
+      \(events == nil ? "" : "<script src=\"\(root)page.js\" defer></script>")
+      \(events == nil ? "" : "<noscript><meta http-equiv=\"refresh\" content=\"30\"></noscript>")
+      </head>
+      <body\(live)>
+      <a class="skip" href="#main">Skip to the contents</a>
+      <header>\(link)\(heading)</header>
+      <p id="offline" role="alert" hidden>The page has lost its connection: what you see may be old. It tries again by itself.</p>
+      <main id="main" tabindex="-1">\(main)</main>
+      <footer><p>Accessory Bridge \(HTML.text(version)), read only</p></footer>
+      </body>
+      </html>
+
+      """
+  }
+}

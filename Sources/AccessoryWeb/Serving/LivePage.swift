@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CommandOutput
+
+/// Sends the changed parts of a page to one browser, as server-sent events: first all parts, then what changes. Parts that change
+/// faster than the browser reads are sent once, as they are then.
+actor LivePage {
+  /// The shortest time between two messages.
+  private static let pause = Duration.milliseconds(250)
+  /// After this time without a message an empty one is sent: proxies close connections that are quiet for a minute.
+  static let keepalive = Duration.seconds(25)
+
+  private let state: WebState
+  private let look: Look
+  private let clock: any TimerClock
+  private let render: @Sendable () async -> LiveContent?
+  private var sent: [String: Int] = [:]
+  private var (order, title): ([String], String) = ([], "")
+  private var version: UInt64 = 0
+  private var lastTime: MonotonicTime?
+  private var nextAge: MonotonicTime?
+
+  /// `render` returns the page as it is; nil ends the stream.
+  init(_ state: WebState, _ look: Look, clock: any TimerClock, render: @escaping @Sendable () async -> LiveContent?) {
+    (self.state, self.look, self.clock, self.render) = (state, look, clock, render)
+  }
+
+  /// The next message; nil at the end.
+  func next() async -> [UInt8]? {
+    while !Task.isCancelled {
+      if let lastTime {
+        let passed = clock.now - lastTime
+        if passed < Self.pause { await clock.sleep(for: Self.pause - passed) }
+        let due = lastTime + Self.keepalive
+        await state.wait(after: version, until: min(due, nextAge ?? due))
+        guard !Task.isCancelled else { return nil }
+      }
+      version = await state.currentVersion
+      guard let content = await render() else { return nil }
+      nextAge = AgeText.nextDrawing(content.ages, now: clock.now)
+      let text = message(content)
+      let isDue = lastTime.map { clock.now - $0 >= Self.keepalive } ?? false
+      guard !text.isEmpty || isDue || lastTime == nil else { continue }
+      let isFirst = lastTime == nil
+      lastTime = clock.now
+      return Array(((isFirst ? "retry: 3000\n" : "") + (text.isEmpty ? ":\n\n" : text)).utf8)
+    }
+    return nil
+  }
+
+  /// The events for what has changed since the last message.
+  private func message(_ content: LiveContent) -> String {
+    var text = ""
+    var known: [String: Int] = [:]
+    for part in content.parts {
+      let hash = part.html.hashValue
+      known[part.id] = hash
+      if sent[part.id] != hash { text += Self.event("part", part.html) }
+    }
+    sent = known
+    if let order = content.order, order != self.order || !text.isEmpty {
+      self.order = order
+      if !text.isEmpty || !order.isEmpty { text += Self.event("order", order.joined(separator: " ")) }
+    }
+    if content.title != title {
+      title = content.title
+      text += Self.event("title", title)
+    }
+    return text
+  }
+
+  /// An event. Its data may have several lines.
+  static func event(_ name: String, _ data: String) -> String {
+    let lines = data.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
+    return "event: \(name)\n" + lines.map { "data: \($0)\n" }.joined() + "\n"
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryExport
+
+/// A reply to a browser: its first bytes, and what follows.
+package struct WebReply: Sendable {
+  var bytes: [UInt8]
+  var following: (@Sendable () async -> [UInt8]?)?
+
+  /// The size of a piece of a long reply. A client that reads slowly has one piece in memory, not the whole reply.
+  static let pieceSize = 16_384
+
+  /// What browsers are told with every reply: to load nothing from elsewhere, to run nothing that is in the page, to keep nothing,
+  /// and to show the page in no other one.
+  static let fields = [
+    "Content-Security-Policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+      + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Frame-Options: DENY", "Referrer-Policy: no-referrer", "Cross-Origin-Opener-Policy: same-origin",
+    "Cross-Origin-Resource-Policy: same-origin",
+    "Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=(), serial=(), bluetooth=()",
+    "Cache-Control: no-store",
+  ]
+
+  /// A whole reply. `isHead`: without its body.
+  static func whole(_ body: [UInt8], type: String, status: String = "200 OK", isHead: Bool) -> WebReply {
+    let head = Array(HTTPAnswer.head(status, type: type, count: body.count, fields: fields).utf8)
+    if isHead { return WebReply(bytes: head) }
+    if body.count <= pieceSize { return WebReply(bytes: head + body) }
+    let rest = Locked(body[...])
+    return WebReply(bytes: head) {
+      rest.withLock { rest in
+        guard !rest.isEmpty else { return nil }
+        let piece = Array(rest.prefix(pieceSize))
+        rest = rest.dropFirst(pieceSize)
+        return piece
+      }
+    }
+  }
+
+  /// A page.
+  static func page(_ html: String, status: String = "200 OK", isHead: Bool) -> WebReply {
+    whole(Array(html.utf8), type: "text/html; charset=utf-8", status: status, isHead: isHead)
+  }
+
+  /// A stream of events.
+  static func events(isHead: Bool, _ following: @escaping @Sendable () async -> [UInt8]?) -> WebReply {
+    let head = HTTPAnswer.head(type: "text/event-stream", count: nil, fields: fields + ["X-Accel-Buffering: no"])
+    return WebReply(bytes: Array(head.utf8), following: isHead ? nil : following)
+  }
+
+  /// A refusal. It says nothing of accessories.
+  static func refusal(_ refusal: HTTPRequest.Refusal, _ advice: String? = nil, fields more: [String] = []) -> WebReply {
+    WebReply(bytes: Array(HTTPAnswer.refusal(refusal, advice, fields: fields + more).utf8))
+  }
+
+  /// The address of a page that was asked for without its last slash.
+  static func moved(to path: String) -> WebReply {
+    WebReply(
+      bytes: Array(
+        HTTPAnswer.head(
+          "308 Permanent Redirect", type: "text/plain; charset=utf-8", count: 0, fields: fields + ["Location: \(path)"]
+        ).utf8))
+  }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryExport
+import AccessoryIO
+import CommandOutput
+import Glibc
+
+/// The pages of accessories, which answer the requests of browsers. Nothing can be changed through them.
+package actor WebSite {
+  /// How the site is served.
+  package struct Settings: Sendable {
+    /// What the page is called: the machine's name, or the fleet's.
+    package var title: String
+    /// This program's version.
+    package var version: String
+    /// The names by which browsers may know this server.
+    package var hosts = HostNames()
+    /// The path before all pages, without a slash at its end; empty for none.
+    package var base = ""
+    /// The token that all clients need; nil if none is needed.
+    package var token: WebToken?
+    /// Called with a message for the log.
+    package var note: @Sendable (String) -> Void = { _ in }
+
+    package init(title: String, version: String) { (self.title, self.version) = (title, version) }
+  }
+
+  private let settings: Settings
+  private let clock: any TimerClock
+  private let wallClock: @Sendable () -> Double
+  private let state: WebState
+  private var guesses = GuessLimit()
+  private var histories: [String: (time: MonotonicTime, series: [ReadingSeries])] = [:]
+  private var lists: (version: UInt64, time: MonotonicTime, body: [UInt8])?
+
+  /// How long a history is shown before it is asked for again, and of how many accessories.
+  private static let (historyAge, historyLimit) = (Duration.seconds(15), 8)
+  /// How long a page is used for other requests, too, if nothing has changed.
+  private static let listAge = Duration.seconds(1)
+
+  /// A site of the accessories of `feed`, which is called whenever somebody begins to look. `wallClock` is in seconds since 1970.
+  package init(
+    _ settings: Settings, clock: any TimerClock = IOThread.shared,
+    wallClock: @escaping @Sendable () -> Double = { WallClock.seconds },
+    feed: @escaping @Sendable () async throws(AccessoryError) -> any WebFeed
+  ) {
+    (self.settings, self.clock, self.wallClock) = (settings, clock, wallClock)
+    state = WebState(clock: clock, wallClock: wallClock, feed: feed)
+  }
+
+  /// A server of this site for at most `limit` browsers' connections at a time.
+  package nonisolated func server(limit: Int = 64) -> ExportServer<WebSession> {
+    ExportServer(limit: limit, clock: clock, prepare: { request, _ in await self.reply(to: request) }) {
+      WebSession($0)
+    }
+  }
+
+  /// Closes the feed.
+  package func close() async { await state.end() }
+
+  /// "Accessories on attic": the title of the page of a machine's own accessories.
+  package static var titleOfThisMachine: String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "Accessories" }
+    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return host.isEmpty ? "Accessories" : "Accessories on \(host)"
+  }
+
+  // MARK: - Requests
+
+  /// The reply to a request.
+  package func reply(to request: WebSession.Request) async -> WebReply {
+    let checked: HTTPRequest
+    do throws(HTTPRequest.Refusal) {
+      guard let head = request.head else { throw .headTooLarge }
+      checked = try HTTPRequest(head: head)
+      guard settings.hosts.allow(checked.host) else { throw .misdirectedRequest }
+      try check(checked, from: request.origin)
+      // Another site's page may lead here, but get nothing from here.
+      if let site = checked.fetchSite, site == "cross-site" || site == "same-site", checked.fetchMode != "navigate" {
+        throw .forbidden
+      }
+    } catch {
+      return Self.refusal(error)
+    }
+    guard checked.path.hasPrefix(settings.base) else { return Self.refusal(.notFound) }
+    let path = checked.path.dropFirst(settings.base.count)
+    if path.isEmpty { return .moved(to: settings.base + "/") }
+    return await reply(to: checked, Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()))
+  }
+
+  private static func refusal(_ refusal: HTTPRequest.Refusal) -> WebReply {
+    switch refusal {
+    case .misdirectedRequest: .refusal(refusal, "this server doesn't know itself by that host; --name NAME names it")
+    case .unauthorized:
+      .refusal(
+        refusal, "log in with any user name, and the token as the password",
+        fields: ["WWW-Authenticate: Basic realm=\"Accessory Bridge\", charset=\"UTF-8\""])
+    case .tooManyRequests:
+      .refusal(
+        refusal, "there were too many wrong tokens from your address",
+        fields: ["Retry-After: \(GuessLimit.pause.components.seconds)"])
+    default: .refusal(refusal)
+    }
+  }
+
+  /// Throws unless the request may see the page.
+  private func check(_ request: HTTPRequest, from origin: FairPlaces.Origin) throws(HTTPRequest.Refusal) {
+    guard let token = settings.token else { return }
+    guard let authorization = request.authorization else { throw .unauthorized }
+    let isCompared = guesses.mayTry(origin, now: clock.now)
+    if isCompared, token.allows(authorization) { return }
+    if let count = guesses.failed(origin, isCompared: isCompared, now: clock.now) {
+      settings.note(Amount.of(count, "wrong token", is: ("was", "were")) + " refused")
+    }
+    throw isCompared ? .unauthorized : .tooManyRequests
+  }
+
+  private func reply(to request: HTTPRequest, _ path: [Substring]) async -> WebReply {
+    let isHead = request.method == "HEAD"
+    switch (path.first ?? "", path.dropFirst().first, path.dropFirst(2).first, path.count) {
+    case ("", nil, nil, 1): return await list(isHead: isHead)
+    case ("events", nil, nil, 1): return await listEvents(isHead: isHead)
+    case ("page.css", nil, nil, 1):
+      return .whole(PackageResources.page_css, type: "text/css; charset=utf-8", isHead: isHead)
+    case ("page.js", nil, nil, 1):
+      return .whole(PackageResources.page_js, type: "text/javascript; charset=utf-8", isHead: isHead)
+    case ("icon.svg", nil, nil, 1): return .whole(PackageResources.icon_svg, type: "image/svg+xml", isHead: isHead)
+    case ("accessory", let name?, nil, 2): return await detail(name, request, isHead: isHead)
+    case ("accessory", let name?, "events", 3): return await detailEvents(name, request, isHead: isHead)
+    default: return Self.refusal(.notFound)
+    }
+  }
+
+  // MARK: - The list
+
+  private func list(isHead: Bool) async -> WebReply {
+    let look = await Look(at: state)
+    defer { withExtendedLifetime(look) {} }
+    let version = await state.currentVersion
+    if let lists, lists.version == version, clock.now - lists.time < Self.listAge {
+      return .whole(lists.body, type: "text/html; charset=utf-8", isHead: isHead)
+    }
+    let content = ListPage.content(await state.snapshot(), title: settings.title, now: clock.now)
+    let html = PageFrame.html(
+      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: ListPage.main(content), root: "",
+      events: "events", version: settings.version)
+    let body = Array(html.utf8)
+    lists = (version, clock.now, body)
+    return .whole(body, type: "text/html; charset=utf-8", isHead: isHead)
+  }
+
+  private func listEvents(isHead: Bool) async -> WebReply {
+    if isHead { return .events(isHead: true) { nil } }
+    let look = await Look(at: state)
+    let live = LivePage(state, look, clock: clock) { [state, settings, clock] in
+      ListPage.content(await state.snapshot(), title: settings.title, now: clock.now)
+    }
+    return .events(isHead: false) { await live.next() }
+  }
+
+  // MARK: - One accessory
+
+  /// The accessory's state, and the name of its page; nil if there is no such accessory.
+  private func find(_ segment: Substring) async -> (name: String, row: TopRow)? {
+    guard let text = PageName.decode(segment) else { return nil }
+    for name in [String(segment), PageName.encode(text)] {
+      if let row = await state.row(named: name) { return (name, row) }
+    }
+    return nil
+  }
+
+  private func detail(_ segment: Substring, _ request: HTTPRequest, isHead: Bool) async -> WebReply {
+    let look = await Look(at: state)
+    defer { withExtendedLifetime(look) {} }
+    guard let (name, row) = await find(segment) else {
+      let html = PageFrame.html(
+        title: "No such accessory", heading: "<h1>No such accessory</h1>",
+        main: "<p>It isn't here any more, or never was.</p>", root: "../", events: nil, back: "../",
+        version: settings.version)
+      return .page(html, status: "404 Not Found", isHead: isHead)
+    }
+    let choice = GraphView.Choice(query: request.query)
+    let content = await content(row, choice)
+    let html = PageFrame.html(
+      title: content.title, heading: "<h1>\(HTML.text(row.name))</h1>", main: DetailPage.main(content), root: "../",
+      events: "\(name)/events\(choice.query)", back: "../", version: settings.version)
+    return .page(html, isHead: isHead)
+  }
+
+  private func detailEvents(_ segment: Substring, _ request: HTTPRequest, isHead: Bool) async -> WebReply {
+    let look = await Look(at: state)
+    guard let (name, _) = await find(segment) else { return Self.refusal(.notFound) }
+    if isHead { return .events(isHead: true) { nil } }
+    let choice = GraphView.Choice(query: request.query)
+    let live = LivePage(state, look, clock: clock) { [weak self, state] in
+      guard let self, let row = await state.row(named: name) else { return nil }
+      return await self.content(row, choice)
+    }
+    return .events(isHead: false) { await live.next() }
+  }
+
+  private func content(_ row: TopRow, _ choice: GraphView.Choice) async -> LiveContent {
+    let series = await history(of: row)
+    var more = DetailPage.More()
+    more.graphs = GraphView(series: series, choice: choice, now: wallClock()).html
+    more.events = await state.events(of: row) + (series.first.map(WebEvent.gaps) ?? [])
+    for alarm in row.accessory.alarms ?? [] where !more.events.contains(where: { $0.isRaising(alarm) }) {
+      more.events.append(WebEvent(raised: alarm))
+    }
+    more.commands = await commands(of: row)
+    return DetailPage.content(row, more, title: settings.title, now: clock.now)
+  }
+
+  /// The history, asked for once for all who look. What was drawn a moment ago is good enough.
+  private func history(of row: TopRow) async -> [ReadingSeries] {
+    if let known = histories[row.key], clock.now - known.time < Self.historyAge { return known.series }
+    let series = await state.history(of: row)
+    if histories.count >= Self.historyLimit, let oldest = histories.min(by: { $0.value.time < $1.value.time }) {
+      histories[oldest.key] = nil
+    }
+    histories[row.key] = (clock.now, series)
+    return series
+  }
+
+  private var known: (key: String, commands: [CommandDescription])?
+
+  private func commands(of row: TopRow) async -> [CommandDescription] {
+    guard row.reach == .attached else { return [] }
+    if let known, known.key == row.key { return known.commands }
+    let commands = await state.commands(of: row)
+    known = (row.key, commands)
+    return commands
+  }
+}

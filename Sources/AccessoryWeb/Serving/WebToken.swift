@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// The secret that a client shows: as the password of a browser's log-in (any user name), or as `Bearer TOKEN`.
+package struct WebToken: Sendable {
+  /// The length of a token, in bytes. A shorter one could be guessed.
+  package static let lengths = 16...512
+
+  private let bytes: [UInt8]
+
+  /// A token; nil if it is too short or too long.
+  package init?(_ text: String) {
+    guard Self.lengths.contains(text.utf8.count) else { return nil }
+    bytes = Array(text.utf8)
+  }
+
+  /// Whether these are credentials with the token. Takes as long for a wrong token as for the right one.
+  func allows(_ authorization: String) -> Bool {
+    let parts = authorization.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2 else { return false }
+    switch parts[0].lowercased() {
+    case "bearer": return isEqual(Array(parts[1].utf8))
+    case "basic":
+      guard let text = Base64.decode(parts[1]), let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
+      return isEqual(Array(text[(colon + 1)...]))
+    default: return false
+    }
+  }
+
+  private func isEqual(_ guess: [UInt8]) -> Bool {
+    var difference = UInt8(guess.count == bytes.count ? 0 : 1)
+    for (index, byte) in bytes.enumerated() { difference |= byte ^ (index < guess.count ? guess[index] : ~byte) }
+    return difference == 0
+  }
+}
+
+/// Base64 (RFC 4648), as browsers send names and passwords.
+enum Base64 {
+  /// The bytes; nil if the text isn't valid.
+  static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var (bits, count) = (UInt32(0), 0)
+    let digits = Array(text.utf8)
+    let data = digits.prefix { $0 != UInt8(ascii: "=") }
+    guard digits.count - data.count <= 2, digits[data.count...].allSatisfy({ $0 == UInt8(ascii: "=") }) else {
+      return nil
+    }
+    for digit in data {
+      guard let value = value(digit) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        bits &= (1 << UInt32(count)) - 1
+      }
+    }
+    return bytes
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): digit - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}
+
+/// How often a token may be guessed. After a few wrong ones, further ones from the same address aren't even compared for a
+/// while, so that fast guessing learns nothing.
+struct GuessLimit: Sendable {
+  /// How many wrong tokens may follow each other at once, and how long it takes until one more may.
+  static let (burst, pause) = (5, Duration.seconds(2))
+  /// The most addresses that are remembered.
+  static let originLimit = 256
+  /// The shortest time between two messages about wrong tokens.
+  static let silence = Duration.seconds(10)
+
+  /// When all wrong guesses of an address are forgotten.
+  private var free: [FairPlaces.Origin: MonotonicTime] = [:]
+  private var (told, untold): (MonotonicTime?, Int) = (nil, 0)
+
+  /// Whether a token from this address may be compared now.
+  func mayTry(_ origin: FairPlaces.Origin, now: MonotonicTime) -> Bool {
+    guard let free = free[origin] else { return true }
+    return free - now <= Self.pause * (Self.burst - 1)
+  }
+
+  /// Notes a wrong token, or one that wasn't compared. Returns how many there were since the last message, if it is time for one.
+  mutating func failed(_ origin: FairPlaces.Origin, isCompared: Bool, now: MonotonicTime) -> Int? {
+    if isCompared {
+      free = free.filter { $0.value > now }
+      if free[origin] == nil, free.count >= Self.originLimit, let first = free.min(by: { $0.value < $1.value }) {
+        free[first.key] = nil
+      }
+      free[origin] = max(free[origin] ?? now, now) + Self.pause
+    }
+    untold += 1
+    if let told, now - told < Self.silence { return nil }
+    defer { (told, untold) = (now, 0) }
+    return untold
+  }
+}
