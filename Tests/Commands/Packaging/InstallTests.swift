@@ -60,6 +60,7 @@ import Testing
         "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",
         "lib/systemd/system/accessory-bridge-nut.service", "lib/systemd/system/accessory-bridge-readings.socket",
         "lib/systemd/system/accessory-bridge-share@.service",
+        "lib/systemd/system/accessory-bridge-web.service",
         "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge-fleet.conf", "lib/sysusers.d/accessory-bridge.conf",
         "lib/tmpfiles.d/accessory-bridge.conf",
@@ -197,14 +198,15 @@ import Testing
   }
 
   /// Those that tell other programs of readings have no device, and are reached from this machine alone.
-  @Test(arguments: ["accessory-bridge-nut", "accessory-bridge-metrics"])
+  @Test(arguments: ["accessory-bridge-nut", "accessory-bridge-metrics", "accessory-bridge-web"])
   func theExportersAreLockedIn(name: String) async throws {
     #expect(try await setup("install").status == 0)
     let text = try text("/usr/local/lib/systemd/system/\(name).service")
     for line in ["PrivateDevices=yes", "DevicePolicy=closed", "IPAddressDeny=any", "IPAddressAllow=localhost"] {
       #expect(text.contains("\n\(line)\n"))
     }
-    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli export ") && !text.contains("dir@"))
+    let start = "\nExecStart=/usr/local/bin/bridge-cli "
+    #expect(["export ", "web "].contains { text.contains(start + $0) } && !text.contains("dir@"))
     let unit = destination + "/usr/local/lib/systemd/system/\(name).service"
     let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
     #expect(judged.status == 0, "\(judged.errorText)")

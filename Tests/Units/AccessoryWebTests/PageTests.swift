@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CommandOutput
+import TestSupport
+import Testing
+
+@testable import AccessoryWeb
+
+/// What the pages say.
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct PageTests {
+  @Test func aCardHasWhatMatters() {
+    var row = Sample.row("PACK1", percent: 12, driver: "vedirect")
+    row.battery?.temperatures = [.init(21_460)]
+    row.battery?.timeToEmpty = .seconds(2_073)
+    row.alarms = [Sample.alarm("low")]
+    let card = CardView.html(row, name: "PACK1", now: Sample.now)
+    for text in [
+      "<li class=\"card alarm\" id=\"a-PACK1\">", "<a href=\"accessory/PACK1\">PACK1</a>", "12<small> %</small>",
+      "discharging", "<rect class=\"level\" width=\"12\"", "<dt>Voltage</dt><dd>52.800 V</dd>",
+      "<dt>Current</dt><dd>-2.500 A</dd>", "<dt>Power</dt><dd>-132 W</dd>",
+      "<dt>Time to empty</dt><dd>34 min 33 s</dd>", "<dt>Temperature</dt><dd>21.5 °C</dd>",
+      "alarm: low (12 %)", "Read now", Picture.solar.svg,
+    ] { #expect(card.contains(text), "\(text) in \(card)") }
+  }
+
+  @Test func whatNeedsCareComesFirst() {
+    var alarm = Sample.row("ZULU")
+    alarm.alarms = [Sample.alarm("low")]
+    var stale = Sample.row("ALPHA")
+    stale.accessory.isStale = true
+    let rows = [
+      Sample.row("MIKE"), Sample.row("BRAVO"), stale, Sample.away("ECHO"), Sample.row("YANKEE", percent: 9, level: .low),
+      alarm,
+    ]
+    #expect(
+      rows.sorted(by: WebState.isBefore).map(\.name) == ["ZULU", "YANKEE", "ECHO", "ALPHA", "BRAVO", "MIKE"])
+    #expect(rows.map(CardView.state) == ["normal", "normal", "stale", "away", "warning", "alarm"])
+  }
+
+  @Test func theListSaysHowManyNeedCare() async {
+    var alarm = Sample.row("ZULU")
+    alarm.alarms = [Sample.alarm("low")]
+    let text = await SampleSite([Sample.row("MIKE"), alarm, Sample.away("ECHO")]).get("/")
+    #expect(text.contains("<title>1 alarm – Accessories on attic</title>"))
+    #expect(
+      text.contains(
+        "<span class=\"alarm\">1 alarm</span> <span class=\"away\">1 away</span> <span>3 accessories</span>"))
+  }
+
+  /// Markup, scripts, controls and reordered text are shown as text, wherever an accessory may put them.
+  @Test func hostileTextsAreShownAsText() async {
+    let evil = "<script>alert(1)</script>\"'&\u{202E}\u{1B}[2J\u{0}"
+    var row = Sample.row(evil)
+    row.driver = evil
+    row.alarms = [AccessoryAlarm(name: evil, rule: evil, since: Sample.wallClock, value: evil)]
+    row.battery?.faults = [evil]
+    row.battery?.warnings = [evil + String(repeating: "x", count: 10_000)]
+    row.battery?.temperatures = [.init(20_000, name: evil)]
+    row.identity = AccessoryIdentity(
+      manufacturer: evil, name: evil, model: evil, serialNumber: evil, firmwareRevision: evil)
+    row.accessory.values = ValuesReading(
+      [
+        AccessoryValue(evil, quantity: .power, unit: MeasurementUnit(rawValue: evil), content: .number(1)),
+        AccessoryValue("text", content: .text(evil)),
+      ], at: Sample.now)
+    let series = [
+      ReadingSeries(
+        name: evil, unit: evil, points: [.init(time: Sample.wallClock - 100, span: 50, 1)])
+    ]
+    let command = CommandDescription(evil, evil)
+    let site = SampleSite([row], series: series, commands: [command])
+    let name = PageName.encode(row.name)
+    for path in ["/", "/accessory/\(name)"] {
+      let text = await site.get(path)
+      #expect(text.hasPrefix("HTTP/1.1 200 "), "\(path)")
+      #expect(!text.contains("<script>") && !text.contains("alert(1)</script>"), "\(path)")
+      #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{1B}" || $0 == "\u{0}" }, "\(path)")
+      #expect(text.contains("&lt;script&gt;") && text.contains("\\u{202e}"), "\(path)")
+      #expect(text.utf8.count < 40_000, "\(path): \(text.utf8.count)")
+    }
+  }
+
+  @Test func aPageHasEverything() async {
+    var row = Sample.row("PACK1")
+    row.battery?.cellMillivolts = [3_300, 3_345, nil, 3_310]
+    row.accessory.values = ValuesReading(
+      [AccessoryValue("pv_power", quantity: .power, unit: .watt, content: .number(12.5))], at: Sample.now)
+    row.identity = AccessoryIdentity(
+      manufacturer: "Acme", name: "House", model: "M1", serialNumber: "7", firmwareRevision: "2.1")
+    let points: [ReadingSeries.Point] = [
+      .init(time: Sample.wallClock - 3_000, span: 600, 80), .init(time: Sample.wallClock - 2_400, span: 600, nil),
+      .init(time: Sample.wallClock - 1_800, span: 1_800, 60),
+    ]
+    let series = [ReadingSeries(name: ReadingSeries.percent, unit: "%", points: points)]
+    let site = SampleSite([row], series: series, commands: [CommandDescription("beep", "Beeps")])
+    let text = await site.get("/accessory/PACK1")
+    for part in [
+      "<h1>PACK1</h1>", "3.300 V to 3.345 V, spread 45 mV", "<li class=\"min\">", "<li class=\"max\">",
+      "<dt>pv_power</dt><dd>12.5 W</dd>", "<dt>Manufacturer</dt><dd>Acme</dd>", "<dt>Firmware</dt><dd>2.1</dd>",
+      "<code>beep</code>", "nothing was read for 10 min 0 s", "Charge 60 %, from 60 to 80 %", "data-events=\"PACK1/events\"",
+      "<a href=\"?range=1h\" aria-current=\"true\">1 h</a>",
+    ] { #expect(text.contains(part), "\(part)") }
+    // A line on each side of the gap.
+    #expect(text.components(of: "class=\"line line0\"").count == 3)
+    #expect(await site.get("/accessory/NOBODY").hasPrefix("HTTP/1.1 404 "))
+  }
+
+  @Test func theRangesFollowWhatIsKept() {
+    #expect(GraphView.offered(for: 100).map(\.name) == ["1h"])
+    #expect(GraphView.offered(for: 86_400).map(\.name) == ["1h", "6h", "24h"])
+    #expect(GraphView.offered(for: 30 * 86_400).map(\.name) == ["1h", "6h", "24h", "7d", "30d"])
+    #expect(GraphView.offered(for: 1e9).map(\.name).last == "30d")
+  }
+
+  @Test(arguments: ["range=1h&until=1700000000", "until=1700000000&range=1h&x=y"])
+  func theChoiceOfAGraphIsRead(_ query: String) {
+    #expect(GraphView.Choice(query: query).query == "?range=1h&until=1700000000")
+  }
+
+  @Test(arguments: [
+    "", "range=2h", "until=-1", "until=99999999999999999999", "until=nan", "&&&=", "range", "range=<script>",
+  ])
+  func otherChoicesAreLeftOut(_ query: String) { #expect(GraphView.Choice(query: query).query == "") }
+
+  /// Numbers that no picture can have are left out.
+  @Test func impossibleReadingsDrawNoPicture() {
+    let points = [Double.nan, .infinity, -.infinity, 1e308].map {
+      ReadingSeries.Point(time: Sample.wallClock - 10, span: 5, $0)
+    }
+    let series = ReadingSeries(name: "x", points: points)
+    let html = GraphView(series: [series], choice: .init(), now: Sample.wallClock).html
+    #expect(!html.contains("nan") && !html.contains("inf"))
+  }
+
+  @Test(arguments: ["PACK1", "a/b", "..", ".", "", "長い 名前", "x@3", "%41", "a?b#c", "C:\\x"])
+  func namesInAddressesComeBack(_ name: String) {
+    let encoded = PageName.encode(name)
+    #expect(!encoded.contains("/") && !encoded.contains("?") && encoded != "." && encoded != ".." && !encoded.isEmpty)
+    let prefix = [".", "..", ""].contains(name) ? "~" : ""
+    #expect(PageName.decode(encoded) == prefix + name)
+  }
+
+  @Test(arguments: ["%", "%4", "%zz", "%ff"]) func badNamesInAddressesAreRefused(_ segment: String) {
+    #expect(PageName.decode(segment) == nil)
+  }
+
+  /// Two services may have accessories of the same name.
+  @Test func equalNamesHavePagesOfTheirOwn() async {
+    let one = Sample.row("PACK1")
+    var other = TopRow(key: "t\n/dev/x\nPACK1", name: "PACK1", one.accessory)
+    other.battery?.percent = 33
+    let site = SampleSite([one, other])
+    #expect(await site.get("/").contains("href=\"accessory/PACK1~2\""))
+    #expect(await site.get("/accessory/PACK1~2").contains("33<small> %</small>"))
+  }
+}
