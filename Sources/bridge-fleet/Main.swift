@@ -46,7 +46,7 @@ struct BridgeFleet: CommandProgram {
       """,
     version: version,
     subcommands: [
-      Publish.self, List.self, Top.self, Watch.self, Status.self, Battery.self, Values.self, Request.self,
+      Publish.self, List.self, Top.self, Web.self, Watch.self, Status.self, Battery.self, Values.self, Request.self,
     ])
 
   /// The command's name, also in its errors.

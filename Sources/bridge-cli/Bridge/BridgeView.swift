@@ -95,14 +95,3 @@ final class BridgeView: Sendable {
       client: client, reason: reason)
   }
 }
-
-/// An event of a bridge, in JSON.
-struct BridgeDocument: Encodable {
-  let schema = DocumentSchema.name
-  let document = DocumentKind.bridgeEvent
-  let event: String
-  let time = WallClock.seconds
-  /// The accessory; null until it was opened for the first time.
-  let device: DeviceDocument?
-  let endpoint, path, client, reason: String?
-}

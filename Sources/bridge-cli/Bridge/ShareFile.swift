@@ -7,6 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessorySharing
 import ArgumentParser
+import CommandOutput
 
 /// A file with the options of `bridge`: `device: SIM0001`, `tcp: 7000`.
 enum ShareFile {

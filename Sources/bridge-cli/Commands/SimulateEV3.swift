@@ -87,20 +87,3 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
     }
   }
 }
-
-/// An address to listen at, on the command line: "127.0.0.1:5555", "[::1]:0".
-struct PlaceArgument: FormArgument {
-  static let form = "a host and a port, like 127.0.0.1:5555"
-  let host: String
-  let port: UInt16
-
-  init?(argument: String) {
-    // `NetworkAddress` rejects port 0, so it is parsed with another port. Listening at port 0 lets the kernel choose.
-    let isAny = argument.hasSuffix(":0")
-    guard let address = NetworkAddress(isAny ? argument.dropLast() + "1" : argument) else {
-      return nil
-    }
-    host = address.host
-    port = isAny ? 0 : address.port
-  }
-}

@@ -4,22 +4,8 @@ import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 import FamilyAF1
-
-/// An argument with a special syntax, which its error message names.
-protocol FormArgument {
-  /// The syntax, for error messages: "a time with its unit, like 200ms".
-  static var form: String { get }
-  init?(argument: String)
-}
-
-extension FormArgument {
-  /// Reads the argument, as the transformation of an `@Option`.
-  static func read(_ text: String) throws -> Self {
-    guard let argument = Self(argument: text) else { throw ValidationError("expected \(form)") }
-    return argument
-  }
-}
 
 /// A time on the command line: "200ms", "3s", "1.5s", "2m".
 struct TimeArgument: FormArgument {

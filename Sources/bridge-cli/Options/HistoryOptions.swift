@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandOutput
 
 /// Options for earlier readings: `battery` and `values` take these, `history` has its own.
 struct HistoryOptions: ParsableArguments {

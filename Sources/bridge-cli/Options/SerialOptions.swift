@@ -3,6 +3,7 @@
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 
 /// The driver of a device, and the settings of a serial line. Settings that the user leaves out are taken from the
 /// device's profile.

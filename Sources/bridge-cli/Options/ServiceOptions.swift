@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 import BridgeService
 import Logging
 

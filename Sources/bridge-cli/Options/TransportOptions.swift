@@ -6,6 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 
 /// The transport to the device, and its USB endpoints.
 struct TransportOptions: ParsableArguments {

@@ -3,6 +3,7 @@
 import AccessoryIO
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 import Glibc
 
 /// Options for a simulator that is a USB device.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDiscovery
+import CommandOutput
 
 /// Unit numbers on the command line: "1,2,5", "1..16".
 struct UnitsArgument: FormArgument {

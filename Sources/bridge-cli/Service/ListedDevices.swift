@@ -6,6 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 import BridgeService
 import Logging
 

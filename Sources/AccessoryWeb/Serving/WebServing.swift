@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryExport
+import AccessoryIO
+import CommandOutput
+
+extension WebSite {
+  /// Serves the site as a command, until it is interrupted. `title` and `version` are those of the pages; `feed` is called whenever
+  /// somebody begins to look. Throws `misconfigured` where other machines could connect without a token, and the errors of the
+  /// token's file and of listening.
+  package static func serve(
+    _ options: WebOptions, _ view: ExportView, title: String, version: String,
+    feed: @escaping @Sendable () async throws(AccessoryError) -> any WebFeed
+  ) async throws {
+    var settings = Settings(title: title, version: version)
+    settings.hosts = HostNames(options.name + options.listen.map(\.host))
+    settings.base = options.base?.path ?? ""
+    settings.token = try await token(options)
+    settings.note = { view.refused(because: $0) }
+    let site = WebSite(settings, feed: feed)
+    let server = site.server()
+    for place in options.places {
+      place.note(options.allow)
+      let open = try await server.listen(
+        at: place.host, port: place.port, networks: options.allow.map(\.network), onRefused: { view.refused($0) })
+      view.listening("http://\(open.network)\(settings.base)/")
+    }
+    await OneShot<Void>().value(whenCancelled: ())
+    await server.close()
+    await site.close()
+    throw CancellationError()
+  }
+
+  private static func token(_ options: WebOptions) async throws(AccessoryError) -> WebToken? {
+    if let path = options.tokenFile ?? WebToken.credentialPath() {
+      return try await SetupQueue(label: "token").run { () throws(AccessoryError) in try WebToken.read(path) }
+    }
+    guard let open = options.listen.first(where: { !$0.isLoopback }) else { return nil }
+    throw AccessoryError(
+      .misconfigured,
+      "other machines can connect to \(open.text): name a file with a token, like --token-file ./token (openssl rand -hex 24 "
+        + "makes one)")
+  }
+}

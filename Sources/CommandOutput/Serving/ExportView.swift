@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// Prints what happens at an exporter: where it listens on standard output, the rest on standard error; with `--json`
+/// everything on standard output.
+package struct ExportView: Sendable {
+  private let json: Bool
+
+  package init(json: Bool) { self.json = json }
+
+  package func listening(_ endpoint: String) {
+    json ? ServiceLog.tell(document("listening", endpoint: endpoint)) : Output.line("\(endpoint) is open")
+  }
+
+  package func refused(_ address: IPAddress) {
+    let reason = "its address is not allowed"
+    json
+      ? ServiceLog.tell(document("refused", client: address.description, reason: reason))
+      : Output.note("\(address) was refused: \(reason)")
+  }
+
+  /// Clients were refused, for this reason.
+  package func refused(because reason: String) {
+    json ? ServiceLog.tell(document("refused", reason: reason)) : Output.note(reason)
+  }
+
+  package func trouble(_ error: AccessoryError) {
+    let message = SafeText.escape(error.message, limit: 1_000)
+    json
+      ? ServiceLog.tell(document("trouble", reason: error.message)) : Output.note("\(message); waiting for it")
+  }
+
+  private func document(
+    _ event: String, endpoint: String? = nil, client: String? = nil, reason: String? = nil
+  ) -> BridgeDocument {
+    BridgeDocument(
+      event: event, device: nil, endpoint: endpoint, path: nil, client: client,
+      reason: reason)
+  }
+}
