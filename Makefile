@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static static-arm64 test start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static static-arm64 test start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics browser web-pictures homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */  make \1\t/' | expand -t 20
@@ -166,6 +166,16 @@ metrics: ## What Prometheus' promtool and its Python client think of the metrics
 	$(call install,prometheus python3-prometheus-client)
 	swift build --product bridge-cli
 	Tests/Peers/Metrics/check
+
+browser: ## The page of bridge-cli web in a real browser: follows accessories, and what axe says of it
+	$(call install,chromium chromium-driver python3-selenium python3-venv)
+	swift build --product bridge-cli
+	Tests/Peers/Browser/run "$$(swift build --show-bin-path)" --many 100
+
+web-pictures: ## The pictures of that page: Documentation/pictures/web*.png
+	$(call install,chromium chromium-driver python3-selenium python3-venv fonts-noto-core)
+	swift build --product bridge-cli
+	Tests/Peers/Browser/run "$$(swift build --show-bin-path)" --pictures Documentation/pictures
 
 recordings: ## Makes the recorded conversations of Tests/Data/Recordings again, with foreign programs
 	$(call install,python3-venv socat picocom mbpoll nut-server)

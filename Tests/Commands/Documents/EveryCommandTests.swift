@@ -137,6 +137,7 @@ import Testing
     for what in ["nut", "metrics"] {
       try await seen.follow(box, ["export", what, "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
     }
+    try await seen.follow(box, ["web", "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
     try await seen.run(box, "attach", "--end", as: ["detached"])
     try await seen.run(box, "attach", as: ["attached"])
     service.signal(SIGINT)

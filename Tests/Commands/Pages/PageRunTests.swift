@@ -66,5 +66,6 @@ import Testing
     "Documentation/units.md": "it looks at real adapters",
     "Documentation/ups.md": "it needs a UPS: the lab's UPSTests plug a simulated one in",
     "README.md": "it builds and installs",
+    "Documentation/web.md": "it opens ports of its own, and starts the system's service: WebTests",
   ]
 }

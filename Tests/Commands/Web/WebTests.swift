@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryLink
+import Glibc
+import TestSupport
+import Testing
+
+/// `web` as a process, with a service and simulated accessories, as a browser sees it.
+@Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct WebTests {
+  /// Starts the page of the sandbox's service; returns it with its port.
+  private func web(_ box: Sandbox, _ arguments: String...) async throws -> (Program, port: UInt16) {
+    let socket = box.runtime.path + "/accessory-bridge/readings.socket"
+    let program = try box.start(["web", "--listen", "0", "--socket", socket] + arguments, limit: Sandbox.longLife)
+    let line = try await program.line(containing: " is open")
+    let port = line.split(whereSeparator: { ":/ ".contains($0) }).lazy.compactMap { UInt16($0) }.first
+    return (program, try #require(port, "\(line)"))
+  }
+
+  /// What the page's server answers until it closes the connection.
+  private func get(_ path: String, _ port: UInt16, _ fields: String = "") async throws -> String {
+    let transport = try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: port))
+    let session = AccessorySession(transport)
+    try await session.write(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n".utf8))
+    var bytes: [UInt8] = []
+    do {
+      for try await piece in session.input { bytes += piece }
+    } catch {}
+    await session.close()
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The events of a page, as they come.
+  private final class Events: Sendable {
+    private let session: AccessorySession
+    let text = Watched("")
+
+    init(_ path: String, _ port: UInt16) async throws {
+      session = AccessorySession(
+        try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: port)))
+      try await session.write(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      Task { [session, text] in
+        do {
+          for try await piece in session.input { text.update { $0 += String(decoding: piece, as: UTF8.self) } }
+        } catch {}
+      }
+    }
+
+    func close() async { await session.close() }
+    func forget() { text.update { $0 = "" } }
+    func wait(for part: String) async throws { _ = try await text.wait { $0.contains(part) } }
+  }
+
+  @Test func thePageFollowsAccessories() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--percent", "57", "--voltage", "3712")
+      let service = try await box.serve("--alarm", "battery < 20 %")
+      let (program, port) = try await web(box)
+      let page = try await get("/", port)
+      #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      for text in ["<a href=\"accessory/SIM0001\">SIM0001</a>", "57<small> %</small>", "3.712 V", "1 accessory<"] {
+        #expect(page.contains(text), "\(text) in \(page)")
+      }
+      let detail = try await get("/accessory/SIM0001", port)
+      #expect(detail.contains("<h1>SIM0001</h1>") && detail.contains("<dt>Model</dt><dd>AF1-SIM</dd>"))
+      let events = try await Events("/events", port)
+      try await events.wait(for: "57<small> %</small>")
+      // Unplugged, and plugged in again with a battery that is low.
+      try await simulator.stop()
+      try await events.wait(for: "<p class=\"state\">gone</p>")
+      _ = try await box.simulate("--percent", "12")
+      try await events.wait(for: "12<small> %</small>")
+      try await events.wait(for: "alarm: battery &lt; 20 % (12 %)")
+      try await events.wait(for: "event: title\ndata: 1 alarm – ")
+      let list = try await get("/accessory/SIM0001", port)
+      for text in ["> connected</li>", "> disconnected", "alarm: battery &lt; 20 %, now 12 %"] {
+        #expect(list.contains(text), "\(text)")
+      }
+      // The service ends, and starts again.
+      events.forget()
+      service.signal(SIGKILL)
+      try await service.end()
+      try await events.wait(for: "no service")
+      _ = try await box.serve()
+      try await events.wait(for: "12<small> %</small>")
+      await events.close()
+      program.signal(SIGTERM)
+      #expect(try await program.end().status == 0)
+    }
+  }
+
+  @Test func otherMachinesNeedAToken() async throws {
+    try await Sandbox.with { box in
+      let open = try await box.run("web", "--listen", "0.0.0.0:0", "--allow", "10.0.0.0/8")
+      #expect(open.status == EX_CONFIG && open.errorText.contains("--token-file"), "\(open.errorText)")
+      #expect(try await box.run("web", "--listen", "0.0.0.0:0").status == EX_USAGE)
+      #expect(try await box.run("web", "--base", "batteries").status == EX_USAGE)
+      try box.directory.write(Array("short\n".utf8), to: "token")
+      #expect(chmod(box.directory.path + "/token", 0o600) == 0)
+      #expect(try await box.run("web", "--token-file", "token").errorText.contains("openssl rand -hex 24"))
+      try box.directory.write(Array("0123456789abcdef\n".utf8), to: "token")
+      #expect(chmod(box.directory.path + "/token", 0o604) == 0)
+      #expect(try await box.run("web", "--token-file", "token").errorText.contains("chmod o= token"))
+      #expect(chmod(box.directory.path + "/token", 0o600) == 0)
+      let (program, port) = try await web(box, "--token-file", "token", "--base", "/b")
+      #expect(try await get("/b/", port).hasPrefix("HTTP/1.1 401 "))
+      #expect(try await get("/b/", port, "Authorization: Bearer 0123456789abcdef\r\n").hasPrefix("HTTP/1.1 200 "))
+      #expect(try await get("/b/", port, "Authorization: Bearer wrong\r\n").hasPrefix("HTTP/1.1 401 "))
+      try await program.errors(containing: "1 wrong token was refused")
+    }
+  }
+
+  /// Slow clients and many connections: others are served in between, and the memory is bounded.
+  @Test func manyConnectionsAreBounded() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--percent", "57")
+      _ = try await box.serve()
+      let (program, port) = try await web(box)
+      #expect(try await get("/", port).contains("57<small> %</small>"))
+      var sockets: [DescriptorTransport] = []
+      for number in 0..<500 {
+        let transport = try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: port))
+        // Most say nothing; some don't finish their request, and some don't read the reply.
+        let text = number % 3 == 0 ? "GET / HT" : number % 3 == 1 ? "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n" : ""
+        if !text.isEmpty { _ = transport.output.offer(Array(text.utf8)) }
+        sockets.append(transport)
+      }
+      defer { for socket in sockets { socket.beginClose() } }
+      #expect(program.transcript.value.status == nil)
+      let descriptors = Directory.names(in: "/proc/\(program.pid)/fd").count
+      #expect(descriptors < 100, "\(descriptors)")
+      // Those that are slow lose their places in the end.
+      try await eventually("the page is served again", within: .seconds(60)) {
+        try await get("/", port).contains("57<small> %</small>")
+      }
+    }
+  }
+
+  /// While nobody looks, nothing is asked of the service, and no timer runs.
+  @Test func nobodyLookingCostsNothing() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--percent", "57")
+      _ = try await box.serve()
+      let (program, port) = try await web(box)
+      #expect(try await get("/", port).contains("57<small> %</small>"))
+      try await eventually("the service isn't followed any more", within: .seconds(90)) {
+        Directory.names(in: "/proc/\(program.pid)/fdinfo").allSatisfy { name in
+          let bytes = try? SmallFile.read("/proc/\(program.pid)/fdinfo/" + name, limit: 4_096)
+          let text = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+          return !text.contains("it_value") || text.contains("it_value: (0, 0)")
+        }
+      }
+    }
+  }
+}
