@@ -213,7 +213,8 @@ let package = Package(
       name: "bridge-fleet",
       dependencies: [
         "AccessoryCore", "AccessoryConfiguration", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryWeb",
-        "CommandOutput", "Console", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
+        "CommandOutput", "Console",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

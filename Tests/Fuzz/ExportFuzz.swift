@@ -32,7 +32,7 @@ private func snapshot(_ texts: [String]) -> ReadingsSnapshot {
 /// All answers of a session that gets these bytes in pieces of at most `size`.
 private func answers<Session: ExportSession>(
   _ session: Session, _ bytes: [UInt8], size: Int, _ readings: ReadingsSnapshot
-) -> [ExportAnswer] {
+) -> [ExportAnswer] where Session.Readings == ReadingsSnapshot {
   var session = session
   var all: [ExportAnswer] = []
   var start = 0

@@ -26,6 +26,8 @@ actor WebState {
   private static let (eventLimit, historyLimit) = (50, 1_024)
   /// How long the feed is kept open after the last look.
   private static let linger = Duration.seconds(30)
+  /// How long it takes until a feed that couldn't be opened is tried again.
+  private static let retryPause = Duration.seconds(10)
   /// How long a first look waits for the accessories' readings.
   private static let patience = Duration.milliseconds(1_500)
   /// The most changes that are taken at once.
@@ -103,10 +105,11 @@ actor WebState {
     do throws(AccessoryError) {
       feed = try await makeFeed()
     } catch {
-      // The next look tries again.
       (notes, following) = ([SafeText.escape(error.message, limit: 300)], nil)
       settle()
-      return changed()
+      changed()
+      _ = clock.schedule(at: clock.now + Self.retryPause) { [weak self] in Task { await self?.tryAgain() } }
+      return
     }
     guard !Task.isCancelled else { return await feed.close() }
     self.feed = feed
@@ -120,6 +123,9 @@ actor WebState {
     }
     await feed.close()
   }
+
+  /// Those who still look needn't ask again.
+  private func tryAgain() { if lookCount > 0, following == nil { follow() } }
 
   private func take(from feed: any WebFeed) async {
     var hasMore = true

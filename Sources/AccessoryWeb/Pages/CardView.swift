@@ -46,7 +46,8 @@ enum CardView {
       }
     // The level of a battery without a percentage is the number's place.
     let words = [battery.percent == nil ? nil : level, charging].compactMap { $0 }.joined(separator: ", ")
-    var html = "<p class=\"charge \(colour(battery.level))\">\(number)<span class=\"does\">\(HTML.text(words))</span></p>"
+    var html =
+      "<p class=\"charge \(colour(battery.level))\">\(number)<span class=\"does\">\(HTML.text(words))</span></p>"
     if let percent = battery.percent {
       let width = max(0, min(percent, 100))
       html +=

@@ -83,7 +83,8 @@ enum DetailPage {
       "<div><dt><code>\(HTML.text(command.form))</code></dt><dd>\(HTML.text(command.summary))"
         + (command.isWrite ? " (changes something in the accessory)" : "") + "</dd></div>"
     }
-    return "<p>This page can't send them; <code>bridge-cli request</code> can.</p><dl class=\"commands\">" + items.joined()
+    return "<p>This page can't send them; <code>bridge-cli request</code> can.</p><dl class=\"commands\">"
+      + items.joined()
       + "</dl>"
   }
 

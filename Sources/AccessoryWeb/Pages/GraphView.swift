@@ -59,7 +59,8 @@ struct GraphView: Sendable {
     let clock = range.length > 172_800 ? Self.day : nil
     let graphs = shown.enumerated().map { index, one in
       let part = Self.part(of: one, in: time)
-      let picture = part.range == nil
+      let picture =
+        part.range == nil
         ? "<p class=\"none\">Nothing was read in this time.</p>"
         : HistoryPlot.panel(part, time: time, number: index, clock: clock)
       return "<figure><figcaption>\(HTML.text(TextGraph.title(part)))</figcaption>\(picture)</figure>"

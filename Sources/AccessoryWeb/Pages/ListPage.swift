@@ -48,7 +48,9 @@ enum ListPage {
   private static func notes(_ state: WebState.Snapshot, isEmpty: Bool) -> String {
     var lines = state.notes
     if isEmpty, lines.isEmpty { lines.append(state.emptyText) }
-    if state.leftOut > 0 { lines.append("\(Amount.of(state.leftOut, "more accessory")): there is no room on this page") }
+    if state.leftOut > 0 {
+      lines.append("\(Amount.of(state.leftOut, "more accessory")): there is no room on this page")
+    }
     return "<div id=\"notes\">" + lines.map { "<p>\(HTML.text($0))</p>" }.joined() + "</div>"
   }
 }

@@ -6,7 +6,7 @@ import CommandOutput
 /// Sends the changed parts of a page to one browser, as server-sent events: first all parts, then what changes. Parts that change
 /// faster than the browser reads are sent once, as they are then.
 actor LivePage {
-  /// The shortest time between two messages.
+  /// The shortest time between two looks at the state.
   private static let pause = Duration.milliseconds(250)
   /// After this time without a message an empty one is sent: proxies close connections that are quiet for a minute.
   static let keepalive = Duration.seconds(25)
@@ -16,9 +16,11 @@ actor LivePage {
   private let clock: any TimerClock
   private let render: @Sendable () async -> LiveContent?
   private var sent: [String: Int] = [:]
-  private var (order, title): ([String], String) = ([], "")
+  private var order: [String]?
+  private var title = ""
   private var version: UInt64 = 0
-  private var lastTime: MonotonicTime?
+  /// When the last message was sent, and when the state was looked at.
+  private var lastTime, lookTime: MonotonicTime?
   private var nextAge: MonotonicTime?
 
   /// `render` returns the page as it is; nil ends the stream.
@@ -29,13 +31,14 @@ actor LivePage {
   /// The next message; nil at the end.
   func next() async -> [UInt8]? {
     while !Task.isCancelled {
-      if let lastTime {
-        let passed = clock.now - lastTime
+      if let lastTime, let lookTime {
+        let passed = clock.now - lookTime
         if passed < Self.pause { await clock.sleep(for: Self.pause - passed) }
         let due = lastTime + Self.keepalive
         await state.wait(after: version, until: min(due, nextAge ?? due))
         guard !Task.isCancelled else { return nil }
       }
+      lookTime = clock.now
       version = await state.currentVersion
       guard let content = await render() else { return nil }
       nextAge = AgeText.nextDrawing(content.ages, now: clock.now)
@@ -59,9 +62,9 @@ actor LivePage {
       if sent[part.id] != hash { text += Self.event("part", part.html) }
     }
     sent = known
-    if let order = content.order, order != self.order || !text.isEmpty {
+    if let order = content.order, order != self.order {
       self.order = order
-      if !text.isEmpty || !order.isEmpty { text += Self.event("order", order.joined(separator: " ")) }
+      text += Self.event("order", order.joined(separator: " "))
     }
     if content.title != title {
       title = content.title

@@ -32,12 +32,12 @@ package actor WebSite {
   private let state: WebState
   private var guesses = GuessLimit()
   private var histories: [String: (time: MonotonicTime, series: [ReadingSeries])] = [:]
-  private var lists: (version: UInt64, time: MonotonicTime, body: [UInt8])?
+  private var shown: (version: UInt64, time: MonotonicTime, content: LiveContent)?
 
   /// How long a history is shown before it is asked for again, and of how many accessories.
-  private static let (historyAge, historyLimit) = (Duration.seconds(15), 8)
-  /// How long a page is used for other requests, too, if nothing has changed.
-  private static let listAge = Duration.seconds(1)
+  private static let (historyAge, historyLimit) = (Duration.seconds(15), 4)
+  /// How long the list is used for others who look, too, if nothing has changed.
+  private static let listAge = Duration.milliseconds(250)
 
   /// A site of the accessories of `feed`, which is called whenever somebody begins to look. `wallClock` is in seconds since 1970.
   package init(
@@ -138,25 +138,25 @@ package actor WebSite {
   private func list(isHead: Bool) async -> WebReply {
     let look = await Look(at: state)
     defer { withExtendedLifetime(look) {} }
-    let version = await state.currentVersion
-    if let lists, lists.version == version, clock.now - lists.time < Self.listAge {
-      return .whole(lists.body, type: "text/html; charset=utf-8", isHead: isHead)
-    }
-    let content = ListPage.content(await state.snapshot(), title: settings.title, now: clock.now)
+    let content = await listContent()
     let html = PageFrame.html(
       title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: ListPage.main(content), root: "",
       events: "events", version: settings.version)
-    let body = Array(html.utf8)
-    lists = (version, clock.now, body)
-    return .whole(body, type: "text/html; charset=utf-8", isHead: isHead)
+    return .page(html, isHead: isHead)
+  }
+
+  private func listContent() async -> LiveContent {
+    let version = await state.currentVersion
+    if let shown, shown.version == version, clock.now - shown.time < Self.listAge { return shown.content }
+    let content = ListPage.content(await state.snapshot(), title: settings.title, now: clock.now)
+    shown = (version, clock.now, content)
+    return content
   }
 
   private func listEvents(isHead: Bool) async -> WebReply {
     if isHead { return .events(isHead: true) { nil } }
     let look = await Look(at: state)
-    let live = LivePage(state, look, clock: clock) { [state, settings, clock] in
-      ListPage.content(await state.snapshot(), title: settings.title, now: clock.now)
-    }
+    let live = LivePage(state, look, clock: clock) { [weak self] in await self?.listContent() }
     return .events(isHead: false) { await live.next() }
   }
 

@@ -4,8 +4,8 @@ import AccessoryControl
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
-import CommandOutput
 import BridgeService
+import CommandOutput
 import Logging
 
 extension Logger.Level: @retroactive ExpressibleByArgument {}

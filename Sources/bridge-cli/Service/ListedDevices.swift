@@ -6,8 +6,8 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
-import CommandOutput
 import BridgeService
+import CommandOutput
 import Logging
 
 /// Options that name the devices which a service opens. With them, the service opens no other devices.

@@ -122,7 +122,8 @@ import Testing
       for number in 0..<500 {
         let transport = try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: port))
         // Most say nothing; some don't finish their request, and some don't read the reply.
-        let text = number % 3 == 0 ? "GET / HT" : number % 3 == 1 ? "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n" : ""
+        let text =
+          number % 3 == 0 ? "GET / HT" : number % 3 == 1 ? "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n" : ""
         if !text.isEmpty { _ = transport.output.offer(Array(text.utf8)) }
         sockets.append(transport)
       }

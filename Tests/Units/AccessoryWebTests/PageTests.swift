@@ -30,7 +30,8 @@ import Testing
     var stale = Sample.row("ALPHA")
     stale.accessory.isStale = true
     let rows = [
-      Sample.row("MIKE"), Sample.row("BRAVO"), stale, Sample.away("ECHO"), Sample.row("YANKEE", percent: 9, level: .low),
+      Sample.row("MIKE"), Sample.row("BRAVO"), stale, Sample.away("ECHO"),
+      Sample.row("YANKEE", percent: 9, level: .low),
       alarm,
     ]
     #expect(
@@ -98,7 +99,8 @@ import Testing
     for part in [
       "<h1>PACK1</h1>", "3.300 V to 3.345 V, spread 45 mV", "<li class=\"min\">", "<li class=\"max\">",
       "<dt>pv_power</dt><dd>12.5 W</dd>", "<dt>Manufacturer</dt><dd>Acme</dd>", "<dt>Firmware</dt><dd>2.1</dd>",
-      "<code>beep</code>", "nothing was read for 10 min 0 s", "Charge 60 %, from 60 to 80 %", "data-events=\"PACK1/events\"",
+      "<code>beep</code>", "nothing was read for 10 min 0 s", "Charge 60 %, from 60 to 80 %",
+      "data-events=\"PACK1/events\"",
       "<a href=\"?range=1h\" aria-current=\"true\">1 h</a>",
     ] { #expect(text.contains(part), "\(part)") }
     // A line on each side of the gap.

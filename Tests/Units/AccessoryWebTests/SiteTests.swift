@@ -27,7 +27,9 @@ import Testing
 
   /// The policy forbids styles and scripts in the page, so there must be none.
   @Test func pagesHaveNoStyleAndNoScriptInThem() async {
-    let series = [ReadingSeries(name: ReadingSeries.percent, unit: "%", points: [.init(time: 1_699_999_000, span: 10, 5)])]
+    let series = [
+      ReadingSeries(name: ReadingSeries.percent, unit: "%", points: [.init(time: 1_699_999_000, span: 10, 5)])
+    ]
     let site = SampleSite([Sample.row("PACK1")], series: series)
     for path in ["/", "/accessory/PACK1"] {
       let text = await site.get(path)
