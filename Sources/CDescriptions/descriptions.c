@@ -98,6 +98,9 @@ static const uint8_t vedirect[] = {
 static const uint8_t vesc[] = {
 #embed "Descriptions/vesc.yaml"
 };
+static const uint8_t victron_ble[] = {
+#embed "Descriptions/victron-ble.yaml"
+};
 
 #define DESCRIPTION(bytes, name) {name, bytes, sizeof bytes}
 
@@ -133,6 +136,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(vatrer, "vatrer"),
     DESCRIPTION(vedirect, "vedirect"),
     DESCRIPTION(vesc, "vesc"),
+    DESCRIPTION(victron_ble, "victron-ble"),
 };
 
 const struct embedded_description *embedded_description_at(size_t index) {

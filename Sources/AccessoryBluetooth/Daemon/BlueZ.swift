@@ -37,8 +37,10 @@ package actor BlueZ: IOActor {
   private static let manager = "org.freedesktop.DBus.ObjectManager"
   private static let rules = [managerRule, propertiesRule + "'/org/bluez'", ownerRule]
   private static let managerRule = "type='signal',sender='\(name)',interface='\(manager)'"
-  private static let propertiesRule =
-    "type='signal',sender='\(name)',interface='\(properties)',member='PropertiesChanged',path_namespace="
+  private static let changeRule =
+    "type='signal',sender='\(name)',interface='\(properties)',member='PropertiesChanged',"
+  private static let propertiesRule = changeRule + "path_namespace="
+  private static let adapterRule = changeRule + "path="
   private static let ownerRule =
     "type='signal',sender='\(busName)',interface='\(busName)',member='NameOwnerChanged',arg0='\(name)'"
 
@@ -113,13 +115,17 @@ package actor BlueZ: IOActor {
 
   /// Follows only the device at this path and what it has, from now on: what bluetoothd tells of others, such as that it forgets
   /// one, would wake this program for nothing. The other objects stay as they are now.
-  func follow(only device: String) async throws(BusFailure) {
+  ///
+  /// With `adapter`, it also follows that adapter, but not its other devices.
+  func follow(only device: String, and adapter: String? = nil) async throws(BusFailure) {
     guard let bus else { throw .disconnected }
-    try await bus.watchOnly([
+    var rules = [
       // A path with a slash at its end is the beginning of others.
       Self.managerRule + ",arg0path='\(device)'", Self.managerRule + ",arg0path='\(device)/'",
       Self.propertiesRule + "'\(device)'", Self.ownerRule,
-    ])
+    ]
+    if let adapter { rules += [Self.managerRule + ",arg0path='\(adapter)'", Self.adapterRule + "'\(adapter)'"] }
+    try await bus.watchOnly(rules)
   }
 
   /// Ends the conversation, and with it what was asked for: a search, notifications.

@@ -129,6 +129,14 @@ extension DescribedAccessory {
   /// What the last reading of messages that the accessory sends by itself lacks; nil if nothing is known to be missing.
   public var missing: String? { shortfall.withLock { $0 } }
 
+  /// What came in place of known messages, for an error; empty where nothing did.
+  private var strangers: String {
+    let (rules, count) = (link.exchange, link.statistics.link.unexpected)
+    guard count > 0 else { return "" }
+    let numbers = rules.stranger.map { "\($0.name) \($0.number)" }.joined(separator: ", ")
+    return ", but \(count) that \(description.name) doesn't describe" + (numbers.isEmpty ? "" : ", the last with \(numbers)")
+  }
+
   /// Waits until the accessory has sent a whole round of its messages or, if the description has no rounds, until a
   /// wanted value is known; at most until the timeout. Returns normally when other values are known by then: the
   /// accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
@@ -156,7 +164,8 @@ extension DescribedAccessory {
     guard latestValues.knows({ _ in true }, now: clock.bootTime) else {
       throw AccessoryError(
         .timedOut,
-        "\(label) sent none of the messages that \(description.name) accessories send by themselves for \(limit)")
+        "\(label) sent none of the messages that \(description.name) accessories send by themselves for \(limit)"
+          + strangers)
     }
     if let round, !isComplete() {
       let what =

@@ -54,6 +54,10 @@ public final class DescribedAccessory: LinkedAccessory {
       return
     }
     let events = link.events()
+    // What came before that. On a shared line it may be old.
+    for message in share == nil ? link.exchange.firstEvents : [] where message.isFrom(unit) {
+      latestValues.take(message, at: clock.bootTime, isFirst: true)
+    }
     follower = Task {
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()

@@ -22,6 +22,7 @@ extension Driver {
       try await DescribedAccessory.open(session, description, clock: clock)
     }
     gatt = description.bluetooth?.gatt ?? GATTSettings()
+    advertisement = description.advertisement
     let pushed = zip(description.messages, description.partsOfMessages).filter(\.0.isPushed)
     repeatedParts = pushed.reduce(into: []) { $0.formUnion($1.1) }
   }

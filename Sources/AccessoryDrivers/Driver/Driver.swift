@@ -35,6 +35,8 @@ public struct Driver: Sendable {
   package var hasBytes = true
   /// The characteristics that carry its accessories' bytes on the air, where they aren't found by themselves.
   package var gatt = GATTSettings()
+  /// What its accessories advertise, where they are read by that, and so aren't connected on the air.
+  package var advertisement: ProtocolDescription.Advertisement?
   /// The requests by number that its accessories take; nil when they take none.
   package var requests: NumberedRequests?
   /// The profiles that come with this driver: the first is the one that has its name.

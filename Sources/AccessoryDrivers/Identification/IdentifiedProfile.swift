@@ -82,6 +82,10 @@ public struct IdentifiedProfile: Sendable, Hashable {
       }
       if !settings.isEmpty { lines += ["transport:", "  tty: {\(settings.joined(separator: ", "))}"] }
     }
+    if described?.description.advertisement?.encryption != nil {
+      lines += ["# Its key, of 32 hexadecimal digits, belongs into this file.", "transport:"]
+      lines.append("  ble: {key_file: /etc/accessory-bridge/keys/\(name)}")
+    }
     lines.append(described == nil ? "driver: \(find.kind)" : "protocol: \(find.kind)")
     return lines
   }

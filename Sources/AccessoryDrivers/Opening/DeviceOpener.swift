@@ -102,6 +102,8 @@ public struct DeviceOpener: Sendable {
     case .ble(let address, let adapter) where driver?.readsValues == true:
       // There are no bytes for the tap.
       return try await GATTValues.open(address, by: adapter ?? settings.bluetoothAdapter, label: label, io: io)
+    case .ble(let address, let adapter) where driver?.advertisement != nil:
+      transport = try await advertisements(of: address, by: adapter)
     case .ble(let address, let adapter):
       var note: (@Sendable (String) -> Void)?
       if let tap { note = { tap.noted($0) } }

@@ -17,6 +17,8 @@ public struct TransportSettings: Sendable, Hashable {
   public var bluetoothAdapter: BluetoothAdapterName?
   /// The characteristics that are used when the transport is Bluetooth Low Energy.
   public var gatt = GATTSettings()
+  /// The key of a device that encrypts what it advertises; nil where it has none, or the user hasn't told it.
+  public var advertisementKey: AdvertisementKey?
   /// The channel, 1…30, of a Bluetooth Classic serial port whose address names none; nil means the one that the device
   /// advertises.
   public var rfcommChannel: UInt8?

@@ -35,14 +35,14 @@ extension DescribedExchange {
     if attempt == nil { noteLateAnswer(header, content) }
     guard let message = decoder.message(header, content) else {
       counters.unexpected += 1
+      stranger = decoder.numbers(header, content)
       return
     }
     guard description.messages[message].isPushed else {
       counters.lateReplies += 1
       return
     }
-    counters.events += 1
-    effects.events.append(decode(message, header, content))
+    tell(decode(message, header, content), &effects)
   }
 
   private mutating func noteLateAnswer(_ header: DescribedHeader, _ content: RawSpan) {

@@ -39,6 +39,11 @@ public struct DescribedExchange: Exchange {
   var unreadable: [Int?: UInt64] = [:]
   /// Whether error messages name the unit, because the line has several.
   let namesUnits: Bool
+  /// The first events, which may have come before anybody could subscribe.
+  package private(set) var firstEvents: [DecodedMessage] = []
+  /// The last frame that is none of the messages: its numbers by the names of their elements.
+  package var stranger: [(name: String, number: Int)] = []
+  private static let firstEventLimit = 4
   /// When the next request may be sent.
   var nextSending = MonotonicTime(nanoseconds: .min)
   /// The opening request, which waits for the accessory to wake up.
@@ -109,6 +114,13 @@ public struct DescribedExchange: Exchange {
     if case .waking(let time) = phase { return time }
     if let attempt { return attempt.deadline }
     return isSpaceAwaited ? nil : queue.nextTime { sendingTime(of: $0) }
+  }
+
+  /// Tells the subscribers of an event.
+  mutating func tell(_ event: DecodedMessage, _ effects: inout Effects<Reply, Event>) {
+    counters.events += 1
+    if firstEvents.count < Self.firstEventLimit { firstEvents.append(event) }
+    effects.events.append(event)
   }
 
   /// Whether the next request waits only for space in the transport.

@@ -41,6 +41,55 @@ import Testing
     }
   }
 
+  /// A shunt's Instant Readout, with its key (victron-ble, Unlicense).
+  private static let shunt = (
+    key: "aff4d0995b7d1e176c0c33ecb9e70dcd", data: "100289a302b040af925d09a4d89aa0128bdef48c6298a9"
+  )
+
+  private static func shuntProfile(_ key: String) -> [UInt8] {
+    Array(
+      """
+      name: shunt
+      match: {bluetooth: {address: "C4:BE:84:12:34:56"}}
+      transport: {ble: {key: \(key)}}
+      protocol: victron-ble
+      """.utf8)
+  }
+
+  /// By a command, and by the service; and with a key that begins with another byte. Nothing is connected.
+  @Test func whatAVictronAdvertisesIsReadWithoutAConnection() async throws {
+    try await Sandbox.with { box in
+      let air = try PretendedAir(advertised: (0x02E1, try #require(Hexadecimal.bytes(Self.shunt.data))))
+      defer { air.close() }
+      let found = try await box.run(["profile", "identify", Self.device], environment: air.environment)
+      #expect(found.outputText.contains("victron-ble"), "\(found.outputText) \(found.errorText)")
+      let without = try await box.run(["battery", Self.device, "--driver", "victron-ble"], environment: air.environment)
+      #expect(without.status == EX_CONFIG && without.errorText.contains("key_file"), "\(without.errorText)")
+      try box.directory.makeFolders(of: "profiles/x")
+      try box.directory.write(Self.shuntProfile("0d" + Self.shunt.key.dropFirst(2)), to: "profiles/shunt.yaml")
+      let wrong = try await box.run(["battery", Self.device], environment: air.environment)
+      #expect(
+        wrong.status == EX_CONFIG && wrong.errorText.contains("its first byte is 0d, and the device's is af"),
+        "\(wrong.errorText)")
+      #expect(!wrong.errorText.contains("0df4"), "the key isn't shown")
+      try box.directory.write(Self.shuntProfile(Self.shunt.key), to: "profiles/shunt.yaml")
+      let battery = try await box.run(["battery", Self.device, "--json"], environment: air.environment)
+      #expect(battery.status == 0, "\(battery.errorText)")
+      #expect(try battery.json()["battery"]?["percent"] == 50)
+      #expect(try battery.json()["battery"]?["voltage_mv"] == 12_530)
+      let service = try box.start(["serve"], environment: air.environment, limit: Sandbox.longLife)
+      let list = try box.start(["watch"], environment: air.environment)
+      try await list.line(containing: "attached")
+      let values = try await box.run(["values", Self.device, "--json"], environment: air.environment)
+      #expect(values.status == 0 && values.outputText.contains("consumed"), "\(values.outputText) \(values.errorText)")
+      list.signal(SIGINT)
+      _ = try await list.end()
+      service.signal(SIGINT)
+      #expect(try await service.end().status == 0)
+      #expect(!air.bus.calls.contains { ["Connect", "Pair", "AcquireNotify"].contains($0.member) })
+    }
+  }
+
   // MARK: - Names
 
   /// Each spelling means the device, and what it tells is shown escaped.

@@ -20,10 +20,13 @@ final class PretendedAir: Sendable {
   let bus: FakeBus
   private let device: Device
 
-  /// `early` is called with each call before it is answered.
-  init(line: String? = nil, isPowered: Bool = true, early: @escaping @Sendable (FakeBus.Call) -> Void = { _ in }) throws
-  {
-    let device = Device(isPowered: isPowered, line: try line.map(Self.open))
+  /// `early` is called with each call before it is answered. `advertised` are a company's data that the device sends to everybody
+  /// while somebody searches.
+  init(
+    line: String? = nil, isPowered: Bool = true, advertised: (company: UInt16, data: [UInt8])? = nil,
+    early: @escaping @Sendable (FakeBus.Call) -> Void = { _ in }
+  ) throws {
+    let device = Device(isPowered: isPowered, line: try line.map(Self.open), advertised: advertised)
     bus = try FakeBus(clients: .max) { call in
       early(call)
       return device.answer(call)
@@ -58,6 +61,7 @@ final class PretendedAir: Sendable {
     let bus = Locked<FakeBus?>(nil)
     private let isPowered: Bool
     private let line: FileDescriptor?
+    private let advertised: (company: UInt16, data: [UInt8])?
     private let state = Locked(State())
 
     private struct State {
@@ -66,8 +70,8 @@ final class PretendedAir: Sendable {
       var writes: FileDescriptor?
     }
 
-    init(isPowered: Bool, line: FileDescriptor?) {
-      (self.isPowered, self.line) = (isPowered, line)
+    init(isPowered: Bool, line: FileDescriptor?, advertised: (company: UInt16, data: [UInt8])?) {
+      (self.isPowered, self.line, self.advertised) = (isPowered, line, advertised)
       guard let line else { return }
       DispatchQueue(label: "test.air.line").async { [self] in
         var buffer = [UInt8](repeating: 0, count: 20)
@@ -95,12 +99,19 @@ final class PretendedAir: Sendable {
         state.withLock { $0.isConnected = true }
         tell([("Connected", .boolean(true)), ("ServicesResolved", .boolean(true))])
       case "Disconnect": disconnect()
-      case "StartDiscovery": tell([("RSSI", .int16(-48))])
+      case "StartDiscovery": tell([("RSSI", .int16(-48))] + manufacturerData)
       case "AcquireNotify": return acquire(\.notifications)
       case "AcquireWrite": return acquire(\.writes)
       default: break
       }
       return nil
+    }
+
+    private var manufacturerData: [(String, WireValue)] {
+      advertised.map { company, data in
+        let bytes = WireValue.array("y", data.map { .byte($0) })
+        return [("ManufacturerData", .array("{qv}", [.entry(.uint16(company), .variant(bytes))]))]
+      } ?? []
     }
 
     private func tell(_ properties: [(String, WireValue)]) {
@@ -173,7 +184,7 @@ final class PretendedAir: Sendable {
               ("Address", .text(PretendedAir.address)), ("Name", .text(PretendedAir.name)), ("Paired", .boolean(true)),
               ("Connected", .boolean(isConnected)), ("ServicesResolved", .boolean(isConnected)),
               ("UUIDs", .array("s", [uuid("ffe0")])), ("Adapter", .path("/org/bluez/hci0")),
-            ]),
+            ] + manufacturerData),
           object(service, "org.bluez.GattService1", [("UUID", uuid("ffe0")), ("Device", .path(PretendedAir.path))]),
           object(
             service + "/char0002", "org.bluez.GattCharacteristic1",

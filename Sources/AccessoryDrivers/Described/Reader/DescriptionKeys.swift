@@ -17,12 +17,13 @@ enum DescriptionKeys {
   }
 
   static let description = [
-    "protocol", "version", "description", "raw", "byte_order", "line", "bluetooth", "modbus", "registers", "framings",
-    "units",
-    "messages",
+    "protocol", "version", "description", "raw", "byte_order", "line", "bluetooth", "advertisement", "modbus",
+    "registers", "framings", "units", "messages",
     "parameters", "derived", "requests", "plan", "examples",
   ]
   static let bluetooth = ["name", "manufacturer", "service", "write", "notify"]
+  static let advertisement = ["manufacturer", "begins", "aes_ctr"]
+  static let counterMode = ["nonce", "key_byte", "from"]
   static let framing = [
     "layout", "pairs", "direction", "max", "interrupts", "ignore", "digits", "first_digit", "checks",
     "length",
@@ -79,7 +80,7 @@ enum DescriptionKeys {
     ("a field", field), ("a framing", framing), ("a message", message), ("a request", request), ("plan", plan),
     ("line", KnownKeys.tty), ("a check", check), ("a length", length), ("an argument", argument),
     ("an example", example), ("units", units), ("derived", derivation), ("a parameter", parameter),
-    ("plan: wake", wake), ("plan: poll", poll),
+    ("plan: wake", wake), ("plan: poll", poll), ("advertisement", advertisement), ("aes_ctr", counterMode),
     ("modbus", modbus), ("a group of registers", registers), ("a register", register),
     ("the description itself", description),
   ]

@@ -64,9 +64,12 @@ extension DescriptionReader {
     guard let field = scope.field else {
       return refuse("raw is the number of a field: name the values here", scope)
     }
-    guard encoding != nil else { return ValueType(.number, line: scope.mark.line) }
-    guard case .number(let format) = field.type, format.encoding != .float, field.bits == nil else {
-      return refuse("signed, unsigned, sign_magnitude and bcd are only for whole numbers in bytes, without bits", scope)
+    guard let encoding else { return ValueType(.number, line: scope.mark.line) }
+    guard case .number(let format) = field.type, format.encoding != .float, field.bits == nil || encoding == .signed
+    else {
+      return refuse(
+        "signed, unsigned, sign_magnitude and bcd are only for whole numbers in bytes, and with bits only signed is",
+        scope)
     }
     return ValueType(.number, line: scope.mark.line)
   }

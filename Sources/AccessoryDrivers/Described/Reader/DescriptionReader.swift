@@ -65,6 +65,7 @@ public struct DescriptionReader: ValueReader {
     head(fields, node.mark, name)
     let line = fields["line"].map { terminal($0, "line") }
     if let node = fields["bluetooth"] { description.bluetooth = bluetooth(node) }
+    if let node = fields["advertisement"] { description.advertisement = advertisement(node, fields) }
     if fields["modbus"] != nil || fields["registers"] != nil {
       modbus(fields, node.mark)
       if let node = fields["parameters"] { parameters(node) }

@@ -18,7 +18,7 @@ extension KnownKeys {
   static let rs485 = ["rts", "rts_after", "before", "after", "receive"]
   static let usb = ["interface", "alternate", "endpoints", "shape"]
   static let endpoints = ["in", "out"]
-  static let ble = ["service", "write", "notify", "password"]
+  static let ble = ["service", "write", "notify", "password", "key", "key_file"]
   static let rfcomm = ["channel"]
   static let share = ["pty", "unix", "ble", "uart", "writers", "unplug", "write"]
   static let pacing = ["gap", "window"]

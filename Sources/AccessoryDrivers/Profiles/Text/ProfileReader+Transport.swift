@@ -18,7 +18,10 @@ extension ProfileReader {
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }
     if let node = fields["usb"] { settings.usb = usb(node) }
     if let node = fields["adapter"] { settings.bluetoothAdapter = adapter(node) }
-    if let node = fields["ble"] { settings.gatt = gatt(node) }
+    if let node = fields["ble"] {
+      settings.gatt = gatt(node)
+      settings.advertisementKey = advertisementKey(node)
+    }
     if let node = fields["rfcomm"], let fields = self.fields(node, "rfcomm", KnownKeys.rfcomm) {
       settings.rfcommChannel = fields["channel"].flatMap { whole($0, "channel", 1...30) }
     }
@@ -73,6 +76,25 @@ extension ProfileReader {
     }
     let bounds = "0x\(HexNumber.text(range.lowerBound)) to 0x\(HexNumber.text(range.upperBound))"
     report(node.mark, "\(what) must be an endpoint's address, \(bounds) in hexadecimal, not \(kind(node))")
+    return nil
+  }
+}
+
+extension ProfileReader {
+  /// Reads the key of what a device advertises.
+  private mutating func advertisementKey(_ node: YAMLNode) -> AdvertisementKey? {
+    // Errors of the mapping itself are reported where its other keys are read.
+    guard case .mapping(let entries) = node.content else { return nil }
+    let (key, file) = (entries.first { $0.key == "key" }, entries.first { $0.key == "key_file" })
+    if key != nil, let file { report(file.mark, "key and key_file say the same: leave one out") }
+    if let key {
+      if case .scalar(let text) = key.value.content, let key = AdvertisementKey(text) { return key }
+      // It isn't shown: most of it may be right.
+      report(key.value.mark, "key must be 32 hexadecimal digits")
+    } else if let file {
+      if case .scalar(let path) = file.value.content, path.hasPrefix("/") { return .file(path) }
+      report(file.value.mark, "key_file must be a file's absolute path, not \(kind(file.value))")
+    }
     return nil
   }
 }

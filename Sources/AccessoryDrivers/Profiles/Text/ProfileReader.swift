@@ -60,7 +60,12 @@ public struct ProfileReader: ValueReader {
     if let node = fields["transport"] { profile.transport = transport(node, from: profile.transport) }
     profile.protocolStrings = fields["protocols"].map { protocolStrings($0) } ?? []
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }
-    if let node = fields["connect"] { profile.allowsConnecting = connects(node, profile.rules) }
+    if let node = fields["connect"] {
+      profile.allowsConnecting = connects(node, profile.rules)
+    } else if description(of: profile)?.advertisement != nil {
+      // What is only heard needs no permission to be connected.
+      profile.allowsConnecting = profile.rules.contains { $0.bluetooth != nil }
+    }
     // A device on the air comes back when it likes: it is waited for, with growing pauses.
     if profile.allowsConnecting { profile.policies = .onTheAir }
     if let node = fields["policies"] { profile.policies = policies(node, from: profile.policies) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 
 /// Writes a profile as text, with all settings, including defaults. Reading the text gives the same profile.
 public enum ProfileText {
@@ -115,6 +116,11 @@ public enum ProfileText {
     let gatt = [("service", settings.gatt.service), ("write", settings.gatt.write), ("notify", settings.gatt.notify)]
     var named = gatt.compactMap { key, uuid in uuid.map { "    \(key): \(Quoted.whole($0.description))" } }
     if let password = settings.gatt.password { named.append("    password: \(Quoted.whole(password))") }
+    switch settings.advertisementKey {
+    case .bytes(let key)?: named.append("    key: \(Hexadecimal.string(key))")
+    case .file(let path)?: named.append("    key_file: \(Quoted.whole(path))")
+    case nil: break
+    }
     return (settings.bluetoothAdapter.map { ["  adapter: \(Quoted.whole($0.description))"] } ?? [])
       + (named.isEmpty ? [] : ["  ble:"] + named)
       + (settings.rfcommChannel.map { ["  rfcomm: {channel: \($0)}"] } ?? [])

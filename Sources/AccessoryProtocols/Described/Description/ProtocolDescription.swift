@@ -36,6 +36,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var modbus: ModbusRules?
   /// How its accessories look on the air; nil where that isn't said.
   public var bluetooth: Bluetooth?
+  /// What its accessories advertise, by which they are read without a connection; nil for those that are connected.
+  public var advertisement: Advertisement?
   /// Which requests are made, and when.
   public var plan = Plan()
   /// Frames with their meaning, with which the description is checked; at most 256.

@@ -46,7 +46,14 @@ extension ProtocolDescription.Field {
   fileprivate func encoded(
     _ number: Int, as variable: ProtocolDescription.Formula.Node
   ) -> (raw: Int, bits: UInt64?)? {
-    if let bits { return number >= 0 && (bits.count >= 63 || number < 1 << bits.count) ? (number, nil) : nil }
+    if let bits {
+      guard case .raw(.signed?) = variable else {
+        return number >= 0 && (bits.count >= 63 || number < 1 << bits.count) ? (number, nil) : nil
+      }
+      let mask: UInt64 = bits.count >= 63 ? .max >> 1 : 1 << UInt64(bits.count) - 1
+      let sent = UInt64(bitPattern: Int64(number)) & mask
+      return bits.signed(sent) == number ? (Int(sent), sent << UInt64(bits.lowest)) : nil
+    }
     guard case .number(let own) = type, own.encoding != .float else { return (number, nil) }
     var format = own
     if case .raw(let encoding?) = variable { format.encoding = encoding }

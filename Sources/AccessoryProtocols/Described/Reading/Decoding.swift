@@ -98,6 +98,9 @@ struct Decoding {
   /// Reads all steps from the body.
   mutating func readAll(_ steps: [ProtocolDescription.Step], of body: RawSpan) {
     _ = read(steps, of: body, depth: 0, end: body.byteCount)
+    for step in steps {
+      if case .field(let field) = step, field.isList, !field.unknownNumbers.isEmpty { dropAbsent([field]) }
+    }
   }
 
   /// Reads steps; returns false if the body ends before them.

@@ -21,6 +21,7 @@ extension ProtocolDescription.Field {
   /// The number that these bits are in another encoding.
   private func number(_ bits: UInt64?, in encoding: ProtocolDescription.NumberFormat.Encoding) -> Int? {
     guard let bits, case .number(var format) = type else { return nil }
+    if let part = self.bits { return encoding == .signed ? part.signed(bits >> UInt64(part.lowest)) : nil }
     format.encoding = encoding
     return format.whole(bits)
   }
@@ -109,6 +110,14 @@ extension ProtocolDescription.Field {
       value = value << 4 | half
     }
     return value
+  }
+}
+
+extension ProtocolDescription.Bits {
+  /// The number that the lowest `count` bits are in two's complement.
+  func signed(_ number: UInt64) -> Int {
+    let unused = UInt64(64 - max(1, min(64, count)))
+    return Int(Int64(bitPattern: number << unused) >> Int64(unused))
   }
 }
 

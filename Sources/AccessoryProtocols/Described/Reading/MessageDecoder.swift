@@ -35,6 +35,15 @@ public struct MessageDecoder: Sendable {
     }
   }
 
+  /// All numbers of a frame's elements but lengths, by the elements' names.
+  package func numbers(_ header: DescribedHeader, _ content: RawSpan) -> [(name: String, number: Int)] {
+    guard plans.indices.contains(header.framing), let plan = plans[header.framing] else { return [] }
+    return plan.elements.enumerated().compactMap { place, element in
+      guard case .number = element.kind, let number = number(place, header, content) else { return nil }
+      return (element.name, number)
+    }
+  }
+
   /// The unit that a frame comes from; nil where its protocol has no units. The number may be outside of the protocol's
   /// range, as in an echo of a request. Allocates nothing.
   public func unit(_ header: DescribedHeader, _ content: RawSpan) -> Int? {

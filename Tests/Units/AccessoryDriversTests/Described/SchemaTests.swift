@@ -40,7 +40,8 @@ import Testing
     ("example", DescriptionKeys.example), ("modbus", DescriptionKeys.modbus), ("registers", DescriptionKeys.registers),
     ("register", DescriptionKeys.register), ("units", DescriptionKeys.units),
     ("parameter", DescriptionKeys.parameter), ("start_step", DescriptionKeys.startStep),
-    ("ignore", DescriptionKeys.ignore),
+    ("ignore", DescriptionKeys.ignore), ("bluetooth", DescriptionKeys.bluetooth),
+    ("advertisement", DescriptionKeys.advertisement), ("aes_ctr", DescriptionKeys.counterMode),
   ]
 
   @Test(arguments: mappings) func theSchemaHasTheKeysOfEachMapping(definition: String, keys: [String]) throws {
