@@ -5,6 +5,9 @@
 // compiler 10 seconds in a debug build, and 20 in a release build.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const uint8_t abc_bms[] = {
+#embed "Descriptions/abc-bms.yaml"
+};
 static const uint8_t ant[] = {
 #embed "Descriptions/ant.yaml"
 };
@@ -25,6 +28,9 @@ static const uint8_t ecoworthy[] = {
 };
 static const uint8_t eg4[] = {
 #embed "Descriptions/eg4.yaml"
+};
+static const uint8_t ej[] = {
+#embed "Descriptions/ej.yaml"
 };
 static const uint8_t elm327[] = {
 #embed "Descriptions/elm327.yaml"
@@ -77,8 +83,14 @@ static const uint8_t renogy_battery[] = {
 static const uint8_t renogy_pro[] = {
 #embed "Descriptions/renogy-pro.yaml"
 };
+static const uint8_t roypow[] = {
+#embed "Descriptions/roypow.yaml"
+};
 static const uint8_t sdm120[] = {
 #embed "Descriptions/sdm120.yaml"
+};
+static const uint8_t seplos2[] = {
+#embed "Descriptions/seplos2.yaml"
 };
 static const uint8_t seplos3[] = {
 #embed "Descriptions/seplos3.yaml"
@@ -88,6 +100,9 @@ static const uint8_t seplos3_rack[] = {
 };
 static const uint8_t srne[] = {
 #embed "Descriptions/srne.yaml"
+};
+static const uint8_t tianpwr[] = {
+#embed "Descriptions/tianpwr.yaml"
 };
 static const uint8_t vatrer[] = {
 #embed "Descriptions/vatrer.yaml"
@@ -105,6 +120,7 @@ static const uint8_t victron_ble[] = {
 #define DESCRIPTION(bytes, name) {name, bytes, sizeof bytes}
 
 static const struct embedded_description descriptions[] = {
+    DESCRIPTION(abc_bms, "abc-bms"),
     DESCRIPTION(ant, "ant"),
     DESCRIPTION(ant_legacy, "ant-legacy"),
     DESCRIPTION(cbt, "cbt"),
@@ -112,6 +128,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(daly_d2, "daly-d2"),
     DESCRIPTION(ecoworthy, "ecoworthy"),
     DESCRIPTION(eg4, "eg4"),
+    DESCRIPTION(ej, "ej"),
     DESCRIPTION(elm327, "elm327"),
     DESCRIPTION(epever, "epever"),
     DESCRIPTION(gobel, "gobel"),
@@ -129,10 +146,13 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(renogy, "renogy"),
     DESCRIPTION(renogy_battery, "renogy-battery"),
     DESCRIPTION(renogy_pro, "renogy-pro"),
+    DESCRIPTION(roypow, "roypow"),
     DESCRIPTION(sdm120, "sdm120"),
+    DESCRIPTION(seplos2, "seplos2"),
     DESCRIPTION(seplos3, "seplos3"),
     DESCRIPTION(seplos3_rack, "seplos3-rack"),
     DESCRIPTION(srne, "srne"),
+    DESCRIPTION(tianpwr, "tianpwr"),
     DESCRIPTION(vatrer, "vatrer"),
     DESCRIPTION(vedirect, "vedirect"),
     DESCRIPTION(vesc, "vesc"),

@@ -5,6 +5,25 @@ import AccessoryProtocols
 
 // Encodes the device's messages.
 extension DescribedDevice {
+  /// The messages that the device sends by itself, in their order. Of messages with the same values, which are those of other models,
+  /// only the first. A device that advertises is of one kind, so it sends one message.
+  var pushedMessages: [Int] {
+    let pushed = description.messages.indices.filter { description.messages[$0].isPushed }
+    if description.advertisement != nil {
+      return (advertised ?? message(with: "battery.percent") ?? pushed.first).map { [$0] } ?? []
+    }
+    return pushed.filter { place in
+      let names = Set(description.messages[place].fieldNames)
+      return names.isEmpty
+        || !pushed.contains { $0 < place && Set(description.messages[$0].fieldNames) == names }
+    }
+  }
+
+  /// The first pushed message that has this value.
+  func message(with name: String) -> Int? {
+    description.messages.firstIndex { $0.isPushed && $0.fieldNames.contains(name) }
+  }
+
   /// The frames of a message. `asked` is the request that it answers; nil for a pushed message.
   func frames(
     _ message: Int, for asked: (request: ProtocolDescription.Request, numbers: [Int: Int])?

@@ -102,7 +102,7 @@ extension DescribedDevice {
     case .sleep(let request): if state.requests == request { state.lost = quirks.lostAsleep }
     case .listen(let message): if state.messages == message { state.isDeaf = false }
     case .speak(let request): if state.requests == request { state.isQuiet = false }
-    case .push, .drain: break
+    case .push, .round, .drain: break
     }
     return []
   }

@@ -23,8 +23,10 @@ public struct DescribedDevice: SerialDevice {
 
   /// An action that the device schedules.
   public enum ScheduledAction: Sendable, Hashable {
-    /// Sends the pushed message with this index.
+    /// Sends the message with this index, once.
     case push(Int)
+    /// Sends all pushed messages, in the description's order.
+    case round
     /// The battery loses one percent.
     case drain
     /// Sends the next piece of a message.
@@ -48,7 +50,7 @@ public struct DescribedDevice: SerialDevice {
   public var unit: Int?
   /// The serial number in the announcement.
   public var serialNumber: String
-  /// The time between two sendings of a pushed message.
+  /// The time between two rounds of pushed messages.
   public var period = Duration.seconds(1)
   /// The time in which the battery loses one percent; nil for no drain.
   public var drainInterval: Duration?
@@ -65,6 +67,8 @@ public struct DescribedDevice: SerialDevice {
   var elements: [Int: [Int: Int]] = [:]
   /// Bytes that may be the beginning of a request without a framing.
   private var pending: [UInt8] = []
+  /// Of an accessory that advertises: the message that it sends, which is the first one that has the value that was set first.
+  var advertised: Int?
   /// The adapter's settings, where the protocol is that of an ELM327; nil for all others.
   var adapter: ELM327Adapter?
 
@@ -116,6 +120,7 @@ public struct DescribedDevice: SerialDevice {
         "\(description.name) has no field \(SafeText.escape(name)): it has \(names.sorted().joined(separator: ", "))"
       )
     }
+    if description.advertisement != nil { advertised = advertised ?? message(with: name) }
     if case .list = value {
       values[name] = value
     } else if value != .nothing, !field.flags.isEmpty || field.isList {
@@ -145,9 +150,7 @@ public struct DescribedDevice: SerialDevice {
     if adapter != nil { adapter = ELM327Adapter() }
     state = QuirkState(quirks)
     var effects: [SerialEffect<Self>] = []
-    for (index, message) in description.messages.enumerated() where message.isPushed {
-      effects.append(.after(.milliseconds(50), .push(index)))
-    }
+    if !pushedMessages.isEmpty { effects.append(.after(.milliseconds(50), .round)) }
     if let drainInterval { effects.append(.after(drainInterval, .drain)) }
     return effects
   }
@@ -155,9 +158,10 @@ public struct DescribedDevice: SerialDevice {
   /// Carries out a scheduled action.
   public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {
     switch action {
-    case .push(let message):
-      let sent = state.isQuiet ? [] : spoil(frames(message, for: nil))
-      return sent + [.after(period, .push(message))]
+    case .push(let message): return state.isQuiet ? [] : spoil(frames(message, for: nil))
+    case .round:
+      let sent = state.isQuiet ? [] : spoil(pushedMessages.flatMap { frames($0, for: nil) })
+      return sent + [.after(period, .round)]
     case .drain:
       if let percent, percent > 0 { set(percent: percent - 1) }
       return drainInterval.map { [.after($0, .drain)] } ?? []

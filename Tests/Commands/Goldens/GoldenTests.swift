@@ -85,8 +85,7 @@ struct GoldenKind: Sendable, CustomTestStringConvertible {
       ["framed", "--serial", "GOLDEN1", "--seed", "1"], ["ev3"], ["hm10", "--address", "0017EA090001"],
       ["bluno", "--address", "0017EA930001"], ["hm1x"], ["mavlink"],
     ].map { GoldenKind(name: $0[0], words: $0) }
-    // What ecoworthy sends by itself comes in two packets: it is chance which of them a reading has.
-    + DescriptionLibrary.builtIn.names.filter { $0 != "ecoworthy" }.map {
+    + DescriptionLibrary.builtIn.names.map {
       GoldenKind(name: $0, words: ["--profile", $0, "--serial", "GOLDEN1", "--seed", "1"])
     }
 }

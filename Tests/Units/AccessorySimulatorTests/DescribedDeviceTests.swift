@@ -89,7 +89,8 @@ import Testing
 
   @Test func thereIsOneOfEach() {
     let asked = Set(Self.exchanges.map(\.name))
-    #expect(DescriptionLibrary.builtIn.names.filter { !asked.contains($0) } == ["ecoworthy"], "it sends by itself")
+    let others = DescriptionLibrary.builtIn.names.filter { !asked.contains($0) }
+    #expect(others == ["ecoworthy", "victron-ble"], "they send by themselves")
   }
 
   /// What the accessory sends when it has the example's values and is asked what the example asks.
@@ -123,6 +124,37 @@ import Testing
     description.examples = [exchange.description.examples[exchange.example]]
     description.examples[0].received = answer
     #expect(try ExampleCheck(description).problems() == [])
+  }
+}
+
+/// What a device sends by itself.
+@Suite struct DescribedPushTests {
+  private func device(_ kind: String) throws -> DescribedDevice {
+    let description = try #require(DescriptionLibrary.builtIn.described(kind)).description
+    return try DescribedDevice(description, serialNumber: "SIM0001")
+  }
+
+  /// The first bytes of what is sent in a round, and whether there is another round.
+  private func round(_ device: inout DescribedDevice) -> [[UInt8]] {
+    let effects = device.perform(.round)
+    #expect(effects.contains { if case .after(_, .round) = $0 { true } else { false } })
+    return effects.compactMap { if case .send(let bytes) = $0 { bytes } else { nil } }
+  }
+
+  /// A pack is of one version: it sends its state, and then its cells, always in this order.
+  @Test func messagesOfOneVersionComeInTheirOrder() throws {
+    var device = try device("ecoworthy")
+    for _ in 0..<3 { #expect(round(&device).map(\.first) == [0xA1, 0xA2]) }
+  }
+
+  /// A device that advertises is of one kind: that with the value that was set.
+  @Test func whoAdvertisesIsOfOneKind() throws {
+    var shunt = try device("victron-ble")
+    #expect(round(&shunt).map { $0[8] } == [2])
+    var charger = try device("victron-ble")
+    try charger.set("panel_power", to: .whole(120))
+    try charger.set("battery.current", to: .number(9.5))
+    #expect(round(&charger).map { $0[8] } == [1])
   }
 }
 

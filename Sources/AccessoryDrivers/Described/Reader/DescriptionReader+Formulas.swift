@@ -115,6 +115,9 @@ extension DescriptionReader {
       return common(Array(parts.dropFirst()), scope)
     case .first: return common(parts, scope)
     case .sum: return all(parts, scope, "a number, or a list of numbers", { $0.kind == .number }) ? number : nil
+    case .join:
+      guard all(parts, scope, "a number, or a list of numbers", { $0.kind == .number }) else { return nil }
+      return ValueType(.number, isList: true, line: scope.mark.line)
     case .min, .max:
       return all(parts, scope, "a list of numbers", { $0.kind == .number && $0.isList }) ? number : nil
     case .percent:

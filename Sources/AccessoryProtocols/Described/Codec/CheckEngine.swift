@@ -32,6 +32,7 @@ struct CheckEngine: Sendable {
     for offset in 0..<bytes.byteCount { sum &+= UInt32(bytes.byte(uncheckedAt: offset)) }
     return switch check.algorithm {
     case .sumTo55: (0x55 &- sum) & 0xFF
+    case .sumToFF: (0xFF &- sum) & 0xFF
     case .negatedSum16: (0 &- sum) & 0xFFFF
     case .sum16: sum & 0xFFFF
     case .sum32, .frame: sum

@@ -144,6 +144,8 @@ extension ProtocolDescription {
       case frame(FrameChecksum)
       /// One byte, which makes the sum of all bytes and itself 0x55 modulo 256.
       case sumTo55
+      /// One byte, which makes the sum of all bytes and itself 0xFF modulo 256.
+      case sumToFF
       /// The sum of all bytes, in 2 bytes.
       case sum16
       /// The sum of all bytes, in 4 bytes.
@@ -154,7 +156,7 @@ extension ProtocolDescription {
       public var byteCount: Int {
         switch self {
         case .frame(let checksum): checksum.byteCount
-        case .sumTo55: 1
+        case .sumTo55, .sumToFF: 1
         case .sum16, .negatedSum16: 2
         case .sum32: 4
         }

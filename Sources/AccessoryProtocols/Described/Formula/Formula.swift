@@ -117,6 +117,8 @@ extension ProtocolDescription.Formula {
     case max
     /// The sum of numbers, and of the elements of lists.
     case sum
+    /// One list of all elements of lists, and of numbers, in their order; what is unknown as a whole is left out.
+    case join
     /// `percent(a, b)`: a / b · 100. `percent(a, empty, full)`: where a lies between the two, 0 to 100.
     case percent
     /// `charging(current, dead band)`: `charging` for a positive current, `discharging` for a negative one, `not_charging` up to the dead
@@ -129,7 +131,7 @@ extension ProtocolDescription.Formula {
     var counts: ClosedRange<Int> {
       switch self {
       case .when: 2...3
-      case .first: 2...16
+      case .first, .join: 2...16
       case .sum: 1...16
       case .min, .max, .number: 1...1
       case .percent: 2...3

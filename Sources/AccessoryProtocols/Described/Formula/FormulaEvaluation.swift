@@ -165,6 +165,7 @@ struct FormulaEvaluation {
     case .min: return numbers(parts[0]).min().map { .value(.number($0)) }
     case .max: return numbers(parts[0]).max().map { .value(.number($0)) }
     case .sum: return sum(parts).flatMap { Self.finite($0) }.map { .amount($0) }
+    case .join: return joined(parts)
     case .percent:
       let numbers = parts.compactMap { amount($0)?.value }
       guard numbers.count == parts.count else { return nil }
@@ -184,6 +185,25 @@ struct FormulaEvaluation {
       guard case .name(let name) = parts[0], let value = known(name), value != .nothing else { return nil }
       return sent(name).map { .value(.whole($0)) }
     }
+  }
+
+  /// The elements of all that is known; nil where nothing is. Unknown ones at the end are places where there is nothing.
+  private func joined(_ parts: [Node]) -> Outcome? {
+    var list: [PlainValue] = []
+    var isKnown = false
+    for part in parts {
+      guard let outcome = outcome(part) else { continue }
+      isKnown = true
+      switch outcome {
+      case .value(.list(let elements)): list += elements
+      case .value(let value): list.append(value)
+      case .amount(let amount): list.append(.number(amount.value))
+      }
+      // A list that is joined with itself again and again would grow without end.
+      guard list.count <= ProtocolDescription.Limit.values else { return nil }
+    }
+    while list.last == .nothing { list.removeLast() }
+    return isKnown ? .value(.list(list)) : nil
   }
 
   private func numbers(_ node: Node) -> [Double] {
