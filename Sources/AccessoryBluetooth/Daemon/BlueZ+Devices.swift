@@ -103,9 +103,17 @@ extension BlueZ {
     }
   }
 
-  /// Connects a device, and returns when its services are known. Returns false when it was connected before, by another
-  /// program. Throws `notFound` when bluetoothd has forgotten it.
+  /// Connects a device when it is its turn, and returns when its services are known. Returns false when it was connected before, by
+  /// another program. Throws `notFound` when bluetoothd has forgotten it.
   private func connect(
+    _ device: BluetoothDevice, label: String, within limit: Duration
+  ) async throws(AccessoryError) -> Bool {
+    try await ConnectionTurns.shared.take(at: "\(place) \(device.adapter)") { () throws(AccessoryError) in
+      try await connectNow(device, label: label, within: limit)
+    }
+  }
+
+  private func connectNow(
     _ device: BluetoothDevice, label: String, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
     let path = device.path

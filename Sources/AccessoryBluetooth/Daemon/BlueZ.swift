@@ -22,6 +22,8 @@ package actor BlueZ: IOActor {
   /// The objects that bluetoothd has now.
   package private(set) var objects = BluetoothObjects()
   private var bus: BusConnection?
+  /// The bus's address; empty for the system bus.
+  let place: String
   /// bluetoothd's own name on the bus; empty while it doesn't run. Any program could send us signals in its name.
   private var owner = ""
   private var hasEnded = false
@@ -57,7 +59,7 @@ package actor BlueZ: IOActor {
   package static func open(
     _ address: String? = nil, awaitsDaemon: Bool = false, within limit: Duration = .seconds(10), io: IOThread = .shared
   ) async throws(AccessoryError) -> BlueZ {
-    let bluez = BlueZ(io)
+    let bluez = BlueZ(address ?? "", io)
     try await bluez.start(address, awaitsDaemon: awaitsDaemon, limit)
     return bluez
   }
@@ -65,7 +67,7 @@ package actor BlueZ: IOActor {
   /// Whether the bus is still there. Without it bluetoothd can't return.
   package var hasBus: Bool { bus != nil }
 
-  private init(_ io: IOThread) { self.io = io }
+  private init(_ place: String, _ io: IOThread) { (self.place, self.io) = (place, io) }
 
   deinit { bus?.beginClose() }
 
