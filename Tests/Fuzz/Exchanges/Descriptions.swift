@@ -14,7 +14,7 @@ enum Descriptions {
   static func read(_ input: [UInt8]) { _ = description(input) }
 
   /// Reads the input as a description, up to its first zero byte, and what is behind it as what an accessory of that
-  /// protocol sends. A byte 1 to 31 in the place of the text is a description that comes with the package.
+  /// protocol sends. A byte in the place of the text is the number of a description that comes with the package.
   static func decode(_ input: [UInt8]) {
     let text = Array(input.prefix { $0 != 0 })
     let stream = Array(input.dropFirst(text.count + 1))
