@@ -101,6 +101,9 @@ static const uint8_t seplos3_rack[] = {
 static const uint8_t srne[] = {
 #embed "Descriptions/srne.yaml"
 };
+static const uint8_t tdt[] = {
+#embed "Descriptions/tdt.yaml"
+};
 static const uint8_t tianpwr[] = {
 #embed "Descriptions/tianpwr.yaml"
 };
@@ -152,6 +155,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(seplos3, "seplos3"),
     DESCRIPTION(seplos3_rack, "seplos3-rack"),
     DESCRIPTION(srne, "srne"),
+    DESCRIPTION(tdt, "tdt"),
     DESCRIPTION(tianpwr, "tianpwr"),
     DESCRIPTION(vatrer, "vatrer"),
     DESCRIPTION(vedirect, "vedirect"),

@@ -3,7 +3,7 @@
 /// What a module is told before its serial port carries bytes.
 ///
 /// A Bluno wants its password first, and takes the speed of the line between its radio and its processor from who
-/// connects. Both are commands, written to a characteristic of their own.
+/// connects. Both are commands, written to a characteristic of their own. Others want what their description says.
 package struct GATTGreeting: Sendable, Equatable {
   /// The characteristic that takes the commands.
   package let characteristic: GATTCharacteristic
@@ -15,7 +15,7 @@ package struct GATTGreeting: Sendable, Equatable {
   /// The longest password, in bytes.
   package static let passwordLimit = 32
   /// What a packet has where nothing larger was agreed on.
-  private static let packetSize = 20
+  package static let packetSize = 20
   private static let bluno = (service: BluetoothUUID(short: 0xDFB0), commands: BluetoothUUID(short: 0xDFB2))
 
   /// Nil for modules that want none.
@@ -34,6 +34,13 @@ package struct GATTGreeting: Sendable, Equatable {
         Array(bytes[start..<min(bytes.count, start + Self.packetSize)])
       }
     }
+  }
+
+  /// What a description says. Nil where the device doesn't have the characteristic: then nothing can be told.
+  init?(_ said: GATTSettings.Greeting, in characteristics: [GATTCharacteristic]) {
+    let found = characteristics.first { $0.uuid == said.characteristic && ($0.takesRequests || $0.takesCommands) }
+    guard let found else { return nil }
+    (characteristic, packets) = (found, [Array(said.bytes.prefix(Self.packetSize))])
   }
 
   /// Whether a text can be a password: printable ASCII, at most `passwordLimit` bytes.

@@ -43,6 +43,7 @@ enum GATTNotes {
 
   /// What the device was told first. A password stays out of traces.
   static func greeted(_ greeting: GATTGreeting, _ settings: GATTSettings) -> String {
+    if settings.greeting != nil { return "\(name(greeting.characteristic.uuid)) was told what opens the device" }
     let password = settings.password == nil ? "the factory's password" : "its password"
     let name = name(greeting.characteristic.uuid)
     return "\(name) was told \(password) and the speed of the line, \(settings.baudRate) baud"

@@ -16,6 +16,22 @@ public struct GATTSettings: Sendable, Hashable {
   /// The speed of the line behind a module that is told it, such as a Bluno, in bits per second. The default is 115,200.
   public var baudRate: UInt32 = 115_200
 
+  /// What the device is told before it carries bytes, and the characteristic that is written for that; nil for nothing.
+  public var greeting: Greeting?
+
+  /// Bytes for a characteristic of their own.
+  public struct Greeting: Sendable, Hashable {
+    /// The characteristic that is written, in any service.
+    public var characteristic: BluetoothUUID
+    /// The bytes, at most 20.
+    public var bytes: [UInt8]
+
+    /// These bytes for this characteristic.
+    public init(_ characteristic: BluetoothUUID, _ bytes: [UInt8]) {
+      (self.characteristic, self.bytes) = (characteristic, bytes)
+    }
+  }
+
   /// Whether no characteristics are named, so that they are looked for.
   package var namesNothing: Bool { service == nil && write == nil && notify == nil }
 
@@ -67,31 +83,36 @@ package struct GATTSerialPort: Sendable, Equatable {
   package init(
     in table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings, label: String
   ) throws(AccessoryError) {
+    self = try Self.found(in: table, settings, label)
+    if let said = settings.greeting { greeting = GATTGreeting(said, in: table.flatMap(\.characteristics)) }
+  }
+
+  private static func found(
+    in table: [(service: GATTService, characteristics: [GATTCharacteristic])], _ settings: GATTSettings,
+    _ label: String
+  ) throws(AccessoryError) -> GATTSerialPort {
     if settings.namesNothing {
       for (service, write, notify) in Self.known {
         for entry in table where entry.service.uuid == service {
-          guard let port = Self(entry.characteristics, write, notify) else { continue }
-          self = port
-          greeting = GATTGreeting(entry.service, entry.characteristics, settings)
-          return
+          guard var port = Self(entry.characteristics, write, notify) else { continue }
+          port.greeting = GATTGreeting(entry.service, entry.characteristics, settings)
+          return port
         }
       }
     } else {
       for entry in table where settings.service == nil || entry.service.uuid == settings.service {
-        guard let port = Self(entry.characteristics, settings.write, settings.notify) else { continue }
-        self = port
-        greeting = GATTGreeting(entry.service, entry.characteristics, settings)
-        return
+        guard var port = Self(entry.characteristics, settings.write, settings.notify) else { continue }
+        port.greeting = GATTGreeting(entry.service, entry.characteristics, settings)
+        return port
       }
       // Some devices are written in one service, and send in another.
       if settings.service == nil, settings.write != nil, settings.notify != nil,
         let port = Self(table.flatMap(\.characteristics), settings.write, settings.notify)
       {
-        self = port
-        return
+        return port
       }
     }
-    throw Self.none(table, settings, label)
+    throw none(table, settings, label)
   }
 
   /// The characteristics with these UUIDs; without a UUID, the only one that fits.

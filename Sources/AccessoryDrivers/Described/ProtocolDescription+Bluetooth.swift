@@ -8,8 +8,9 @@ import AccessoryProtocols
 extension ProtocolDescription.Bluetooth {
   /// The characteristics that carry the bytes. Nothing is named where a description doesn't say them, and they are found by themselves.
   var gatt: GATTSettings {
-    guard write != nil || notify != nil else { return GATTSettings() }
-    return GATTSettings(write: write, notify: notify)
+    var settings = write != nil || notify != nil ? GATTSettings(write: write, notify: notify) : GATTSettings()
+    settings.greeting = greetingCharacteristic.map { GATTSettings.Greeting($0, greetingBytes) }
+    return settings
   }
 
   /// Whether `device` looks like this: its name is one of these, if there are any, it sends data of one of these companies, if there are

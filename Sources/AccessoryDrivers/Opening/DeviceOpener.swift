@@ -112,6 +112,7 @@ public struct DeviceOpener: Sendable {
         gatt = own
         gatt.password = settings.gatt.password
       }
+      gatt.greeting = gatt.greeting ?? driver?.gatt.greeting
       gatt.baudRate = settings.terminal.baudRate
       transport = try await GATTTransport.open(
         address, gatt, by: adapter ?? settings.bluetoothAdapter, label: label, io: io, noting: note)

@@ -57,6 +57,19 @@ import Testing
 
   // MARK: - What is told first
 
+  /// A characteristic that a description names is told what it says, in whichever service it is; a device without it isn't.
+  @Test func aDescriptionMaySayWhatIsToldFirst() throws {
+    let port: [(String, Set<String>)] = [("fff1", ["notify"]), ("fff2", ["write-without-response"])]
+    var settings = GATTSettings(write: BluetoothUUID("fff2"), notify: BluetoothUUID("fff1"))
+    settings.greeting = .init(BluetoothUUID(short: 0xFFFA), Array("HiLink".utf8))
+    let table = [service("fff0", port), service("fff5", [("fffa", ["read", "write"])])]
+    let greeting = try #require(try GATTSerialPort(in: table, settings, label: "ble:x").greeting)
+    #expect(greeting.characteristic.uuid == BluetoothUUID("fffa") && greeting.packets == [Array("HiLink".utf8)])
+    for other in [[service("fff0", port)], [service("fff0", port), service("fff5", [("fffa", ["read"])])]] {
+      #expect(try GATTSerialPort(in: other, settings, label: "ble:x").greeting == nil)
+    }
+  }
+
   @Test(arguments: [nil, "0123456789012345"]) func aBlunoWantsItsPasswordAndTheSpeed(password: String?) throws {
     let table = [service("dfb0", [("dfb1", ["notify", "write-without-response"]), ("dfb2", ["write"])])]
     var settings = GATTSettings()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryProtocols
@@ -23,6 +24,16 @@ extension DescriptionReader {
     bluetooth.service = fields["service"].flatMap { bluetoothUUID($0, "service") }
     bluetooth.write = fields["write"].flatMap { bluetoothUUID($0, "write") }
     bluetooth.notify = fields["notify"].flatMap { bluetoothUUID($0, "notify") }
+    if let node = fields["greet"] { greeting(node, &bluetooth) }
     return bluetooth
+  }
+
+  private mutating func greeting(_ node: YAMLNode, _ bluetooth: inout ProtocolDescription.Bluetooth) {
+    guard let fields = fields(node, "greet", DescriptionKeys.greet) else { return }
+    guard let characteristic = fields["characteristic"], let send = fields["send"] else {
+      return report(node.mark, "greet needs a characteristic and what it is told: {characteristic: fffa, send: 01}")
+    }
+    bluetooth.greetingCharacteristic = bluetoothUUID(characteristic, "characteristic")
+    bluetooth.greetingBytes = bytes(send, "send", limit: GATTGreeting.packetSize) ?? []
   }
 }

@@ -15,6 +15,10 @@ extension ProtocolDescription {
     public var write: BluetoothUUID?
     /// The characteristic that sends notifications; nil for the one that is found by itself.
     public var notify: BluetoothUUID?
+    /// The characteristic that is told `greetingBytes` before anything else; nil for none.
+    public var greetingCharacteristic: BluetoothUUID?
+    /// What it is told.
+    public var greetingBytes: [UInt8] = []
 
     /// Nothing is said.
     public init() {}

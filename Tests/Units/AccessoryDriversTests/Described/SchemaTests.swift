@@ -42,6 +42,7 @@ import Testing
     ("parameter", DescriptionKeys.parameter), ("start_step", DescriptionKeys.startStep),
     ("ignore", DescriptionKeys.ignore), ("bluetooth", DescriptionKeys.bluetooth),
     ("advertisement", DescriptionKeys.advertisement), ("aes_ctr", DescriptionKeys.counterMode),
+    ("greet", DescriptionKeys.greet),
   ]
 
   @Test(arguments: mappings) func theSchemaHasTheKeysOfEachMapping(definition: String, keys: [String]) throws {
