@@ -134,7 +134,8 @@ extension DescribedAccessory {
     let (rules, count) = (link.exchange, link.statistics.link.unexpected)
     guard count > 0 else { return "" }
     let numbers = rules.stranger.map { "\($0.name) \($0.number)" }.joined(separator: ", ")
-    return ", but \(count) that \(description.name) doesn't describe" + (numbers.isEmpty ? "" : ", the last with \(numbers)")
+    let last = numbers.isEmpty ? "" : ", the last with \(numbers)"
+    return ", but \(count) that \(description.name) doesn't describe\(last)"
   }
 
   /// Waits until the accessory has sent a whole round of its messages or, if the description has no rounds, until a

@@ -39,7 +39,8 @@ extension DeviceOpener {
     let reader = Locked(reader)
     return { data, time throws(AccessoryError) in
       do throws(AdvertisementReader.Failure) {
-        return try reader.withLock { reader throws(AdvertisementReader.Failure) in try reader.frame(of: data, at: time) }
+        return try reader.withLock { reader throws(AdvertisementReader.Failure) in try reader.frame(of: data, at: time)
+        }
       } catch {
         switch error {
         case .cut: return nil

@@ -63,7 +63,8 @@ import Testing
       defer { air.close() }
       let found = try await box.run(["profile", "identify", Self.device], environment: air.environment)
       #expect(found.outputText.contains("victron-ble"), "\(found.outputText) \(found.errorText)")
-      let without = try await box.run(["battery", Self.device, "--driver", "victron-ble"], environment: air.environment)
+      let without = try await box.run(
+        ["battery", Self.device, "--driver", "victron-ble"], environment: air.environment)
       #expect(without.status == EX_CONFIG && without.errorText.contains("key_file"), "\(without.errorText)")
       try box.directory.makeFolders(of: "profiles/x")
       try box.directory.write(Self.shuntProfile("0d" + Self.shunt.key.dropFirst(2)), to: "profiles/shunt.yaml")
@@ -79,7 +80,7 @@ import Testing
       #expect(try battery.json()["battery"]?["voltage_mv"] == 12_530)
       let service = try box.start(["serve"], environment: air.environment, limit: Sandbox.longLife)
       let list = try box.start(["watch"], environment: air.environment)
-      try await list.line(containing: "attached")
+      try await list.line(containing: "C4:BE:84:12:34:56")
       let values = try await box.run(["values", Self.device, "--json"], environment: air.environment)
       #expect(values.status == 0 && values.outputText.contains("consumed"), "\(values.outputText) \(values.errorText)")
       list.signal(SIGINT)

@@ -36,7 +36,8 @@ enum MadeUpDescription {
   // MARK: - Framings
 
   private static let checks = [
-    "sum8", "negated-sum8", "sum8-0x55", "sum8-0xff", "xor8", "sum16", "sum32", "negated-sum16", "fletcher8", "crc-8/smbus",
+    "sum8", "negated-sum8", "sum8-0x55", "sum8-0xff", "xor8", "sum16", "sum32", "negated-sum16", "fletcher8",
+    "crc-8/smbus",
     "crc-16/xmodem", "crc-16/modbus", "crc-32/iso-hdlc",
   ]
 

@@ -23,7 +23,10 @@ import Testing
       all.append(
         object(
           path, "org.bluez.Device1",
-          [("Address", .text("\(address)")), ("Adapter", .path("/org/bluez/hci0")), ("ManufacturerData", data([9, 9]))]
+          [
+            ("Address", .text("\(address)")), ("Adapter", .path("/org/bluez/hci0")),
+            ("ManufacturerData", data([9, 9])),
+          ]
         ))
     }
     return .array("{oa{sa{sv}}}", all)
@@ -116,7 +119,9 @@ import Testing
     for end in 0..<3 {
       let bus = try Self.bus()
       let transport = try await Self.open(bus)
-      try await eventually("it follows its device alone") { bus.rules.contains { $0.contains("path='/org/bluez/hci0'") } }
+      try await eventually("it follows its device alone") {
+        bus.rules.contains { $0.contains("path='/org/bluez/hci0'") }
+      }
       switch end {
       case 0:
         bus.signal(

@@ -225,7 +225,8 @@ import Testing
     #expect(Self.problems("begins: 10").contains("manufacturer is missing"))
     #expect(Self.problems("manufacturer: 70000").contains("65535"))
     for counter in [
-      "{nonce: 5..6}", "{from: 8}", "{nonce: 8..9, from: 8}", "{nonce: 0..12, from: 14}", "{nonce: 5..6, from: 8, key_byte: 8}",
+      "{nonce: 5..6}", "{from: 8}", "{nonce: 8..9, from: 8}", "{nonce: 0..12, from: 14}",
+      "{nonce: 5..6, from: 8, key_byte: 8}",
       "{nonce: x, from: 8}", "{nonce: 5..6, from: 300}",
     ] {
       #expect(Self.problems("manufacturer: 1, aes_ctr: \(counter)") != "", "\(counter)")
