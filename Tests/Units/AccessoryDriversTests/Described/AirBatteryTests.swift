@@ -116,6 +116,10 @@ import Testing
       ("JK-B2A8S20P", ["ffe0"], [], []), ("DL-401", ["fff0"], [], ["daly-d2"]),
       ("ANT-BLE20PHUB", ["ffe0"], [], ["ant"]), ("ANT-BLE01", ["ffe0"], [], ["ant-legacy"]),
       ("L-12100BNNA70", ["ffe0"], [0x585A], ["litime"]), ("L-12100BNNA70", ["ffe0"], [], []),
+      ("SOK-24V1127", ["fff0"], [], ["abc-bms"]), ("G-12V150Ah-0123", [], [], ["ej"]),
+      (" B12100A 220600016 ", ["ffe0"], [0x01A8], ["roypow"]), ("BP02", ["ff00"], [], ["seplos2"]),
+      (nil, [], [0xD6C0], ["tdt"]), ("TP_123456", [], [], ["tianpwr"]),
+      ("SmartShunt HQ2222ABCDE", [], [0x02E1], ["victron-ble"]),
       ("ECO-WORTHY 02_B8EF", ["fff0"], [], ["ecoworthy"]), ("HMSoft", ["ffe0"], [], []), (nil, ["ff00"], [], []),
     ] as [(String?, [String], [UInt16], [String])])
   func aBatteryIsKnownByWhatItTells(
