@@ -11,47 +11,23 @@ public enum GATTUART: String, Sendable, Hashable, CaseIterable {
   /// That of a Bluno: the service DFB0, whose DFB1 is written and notifies.
   case bluno
 
-  /// The service that is advertised.
-  public var service: BluetoothUUID { shape.service }
-
-  /// The characteristics. In two of the forms they are one.
-  private var shape: (service: BluetoothUUID, write: BluetoothUUID, notify: BluetoothUUID) {
+  /// What is offered. In two of the forms both characteristics are one.
+  var port: ServedPort {
     switch self {
-    case .hm10: (BluetoothUUID(short: 0xFFE0), BluetoothUUID(short: 0xFFE1), BluetoothUUID(short: 0xFFE1))
-    case .bluno: (BluetoothUUID(short: 0xDFB0), BluetoothUUID(short: 0xDFB1), BluetoothUUID(short: 0xDFB1))
-    case .nus: (Self.nordic("0001"), Self.nordic("0002"), Self.nordic("0003"))
+    case .hm10: Self.port(BluetoothUUID(short: 0xFFE0), BluetoothUUID(short: 0xFFE1))
+    case .bluno: Self.port(BluetoothUUID(short: 0xDFB0), BluetoothUUID(short: 0xDFB1))
+    case .nus: ServedPort(service: Self.nordic("0001"), write: Self.nordic("0002"), notify: Self.nordic("0003"))
     }
+  }
+
+  /// The service that is advertised.
+  public var service: BluetoothUUID { port.service }
+
+  private static func port(_ service: BluetoothUUID, _ characteristic: BluetoothUUID) -> ServedPort {
+    ServedPort(service: service, write: characteristic, notify: characteristic)
   }
 
   private static func nordic(_ number: String) -> BluetoothUUID {
     BluetoothUUID("6e40\(number)-b5a3-f393-e0a9-e50e24dcca9e") ?? BluetoothUUID(short: 0)
-  }
-
-  /// The handles of the characteristics.
-  static let handles = (write: 1, notify: 2)
-
-  /// Which handle sends.
-  var notifying: Int { self == .nus ? Self.handles.notify : Self.handles.write }
-
-  /// The service, for paired devices only where that is wanted.
-  func served(isPaired: Bool) -> ServedService {
-    let shape = shape
-    let encryption: ServedEncryption = isPaired ? [.read, .write, .notify] : []
-    // Both kinds of writes, and in the form of one characteristic reads, which apps of these modules make.
-    let writes: UInt8 = 0x0C
-    guard shape.write != shape.notify else {
-      return ServedService(
-        shape.service, number: 1,
-        [
-          ServedCharacteristic(
-            shape.write, handle: Self.handles.write, properties: writes | 0x12, encryption: encryption)
-        ])
-    }
-    return ServedService(
-      shape.service, number: 1,
-      [
-        ServedCharacteristic(shape.write, handle: Self.handles.write, properties: writes, encryption: encryption),
-        ServedCharacteristic(shape.notify, handle: Self.handles.notify, properties: 0x10, encryption: encryption),
-      ])
   }
 }

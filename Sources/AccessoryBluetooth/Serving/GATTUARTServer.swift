@@ -12,8 +12,8 @@ public actor GATTUARTServer: IOActor {
   public struct Settings: Sendable, Hashable {
     /// The name that is advertised, at most 26 bytes.
     public var name: String
-    /// Which form it has.
-    public var form: GATTUART
+    /// Which service it is.
+    let port: ServedPort
     /// Whether devices must be paired.
     public var isPaired: Bool
     /// The most devices that may write at one time. What others write is refused; they hear everything.
@@ -26,8 +26,23 @@ public actor GATTUARTServer: IOActor {
       _ name: String, _ form: GATTUART = .hm10, isPaired: Bool = false, writers: Int = 1,
       adapter: BluetoothAdapterName? = nil
     ) {
-      (self.name, self.form, self.isPaired, self.writers) = (name, form, isPaired, writers)
-      self.adapter = adapter
+      self.init(name, form.port, isPaired, writers, adapter)
+    }
+
+    /// A serial port with this name and these characteristics, as a device of some kind has them; nil where `settings` doesn't name
+    /// the service and both.
+    public init?(
+      _ name: String, _ settings: GATTSettings, isPaired: Bool = false, writers: Int = 1,
+      adapter: BluetoothAdapterName? = nil
+    ) {
+      guard let service = settings.service, let write = settings.write, let notify = settings.notify else { return nil }
+      self.init(name, ServedPort(service: service, write: write, notify: notify), isPaired, writers, adapter)
+    }
+
+    private init(
+      _ name: String, _ port: ServedPort, _ isPaired: Bool, _ writers: Int, _ adapter: BluetoothAdapterName?
+    ) {
+      (self.name, self.port, self.isPaired, self.writers, self.adapter) = (name, port, isPaired, writers, adapter)
     }
 
     /// Why the name can't be advertised; nil when it can.
@@ -83,8 +98,8 @@ public actor GATTUARTServer: IOActor {
     isWanted = true
     let session = session ?? begin()
     self.session = session
-    session.send(.publish(settings.form.served(isPaired: settings.isPaired)))
-    session.send(.offer(ServedOffer(settings.name, [settings.form.service])))
+    session.send(.publish(settings.port.served(isPaired: settings.isPaired)))
+    session.send(.offer(ServedOffer(settings.name, [settings.port.service])))
   }
 
   private func begin() -> any ServingSession {
@@ -133,7 +148,7 @@ public actor GATTUARTServer: IOActor {
     case .published(_, nil): break
     case .offered(nil): onNews(.offered)
     case .subscribed(let central, let handle):
-      guard isWanted, handle == settings.form.notifying else { return }
+      guard isWanted, handle == settings.port.notifying else { return }
       arrived(central)
       listeners.insert(central.peer)
       transport?.flush()
@@ -207,7 +222,7 @@ public actor GATTUARTServer: IOActor {
   /// The most bytes of a value: what all listeners take; nil when there are none.
   func chunk() -> Int? { listeners.compactMap { centrals[$0]?.packetSize }.min().map { GATTPacket.room(in: $0) } }
 
-  func send(_ bytes: [UInt8]) -> Bool { session?.notify(settings.form.notifying, bytes) ?? true }
+  func send(_ bytes: [UInt8]) -> Bool { session?.notify(settings.port.notifying, bytes) ?? true }
 
   /// The transport was closed by who uses it: the devices are disconnected.
   func closed(_ closed: GATTUARTTransport) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
@@ -54,7 +55,8 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
     let serial = try await SimulatedSerial.chosen(address, or: "0017EA93", digits: 4)
     if let address = BluetoothAddress(serial) { configuration.address = address }
     try await options.run(
-      BlunoDevice(configuration), serial: configuration.address.digits, seed: options.seed ?? .random(in: 0 ... .max)
+      BlunoDevice(configuration), serial: configuration.address.digits, seed: options.seed ?? .random(in: 0 ... .max),
+      as: .bluno
     ) { news in
       switch news {
       case .message(let message): Self.news(message)

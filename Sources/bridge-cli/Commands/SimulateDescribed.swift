@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -95,11 +96,13 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     device.quirks = try quirks.quirks(of: described.description)
     for field in set where field.unit == nil { try device.set(field.name, to: field.value) }
     let seed = options.seed ?? .random(in: 0 ... .max)
+    let air = described.description.bluetooth
+    let port = GATTSettings(service: air?.service, write: air?.write, notify: air?.notify)
     guard let units else {
-      return try await options.run(device, serial: serial, seed: seed) { Self.shown($0) }
+      return try await options.run(device, serial: serial, seed: seed, onAir: port) { Self.shown($0) }
     }
     let line = try line(device, units)
-    try await options.run(line, serial: serial, seed: seed, onSignal: .pull) {
+    try await options.run(line, serial: serial, seed: seed, onSignal: .pull, onAir: port) {
       Self.shown($0.news, unit: $0.unit)
     }
   }

@@ -38,6 +38,24 @@ import Testing
     try await radio.status.wait { $0.names.isEmpty && $0.services.isEmpty }
   }
 
+  /// A battery manager has one characteristic that is written, and another one that sends.
+  @Test func itHasTheCharacteristicsOfItsKind() async throws {
+    var configuration = SerialSimulator<LoopbackDevice>.Configuration(LoopbackDevice(serialNumber: "LOOP1"), seed: 1)
+    let (service, write, notify) = (BluetoothUUID("ff00"), BluetoothUUID("ff02"), BluetoothUUID("ff01"))
+    #expect(GATTUARTServer.Settings("Robot", GATTSettings(write: write, notify: notify)) == nil)
+    let settings = GATTSettings(service: service, write: write, notify: notify)
+    configuration.connection = .bluetooth(try #require(GATTUARTServer.Settings("Robot", settings)))
+    configuration.isAnnounced = false
+    let (radio, simulator) = (ScriptedRadio(), SerialSimulator(configuration))
+    try await Self.plugIn(simulator, radio)
+    #expect(radio.status.value.services == ["ff00"])
+    let phone = ScriptedCentral(radio)
+    try await phone.subscribe(to: "ff01")
+    try await phone.write([1, 2, 3], to: "ff02")
+    try await phone.values.wait { $0.last?.bytes == [1, 2, 3] }
+    await simulator.stop()
+  }
+
   @Test func itVanishesAndComesBack() async throws {
     let (radio, simulator) = (ScriptedRadio(), Self.simulator())
     try await Self.plugIn(simulator, radio)
