@@ -15,6 +15,7 @@ extension BlueZCentral {
   private static let step = Duration.seconds(3_600)
 
   func connect(_ link: RadioLink) {
+    tellLoss(of: link.peer)
     guard state == .on, let path = path(of: link.peer) else { return tell(.ended(link, .connectionFailed)) }
     if let before = links.removeValue(forKey: link.peer) { letGo(before, telling: false) }
     let made = BlueZLink(link, path: path)
@@ -99,10 +100,34 @@ extension BlueZCentral {
 
   /// A connection is over, or can't be made: the values that have arrived, and then the end.
   func end(_ link: BlueZLink, _ failure: RadioFailure) {
-    guard links[link.link.peer] === link else { return }
+    if forget(link) { tell(.ended(link.link, failure)) }
+  }
+
+  /// How long a loss is held back.
+  private static let doubt = Duration.milliseconds(300)
+
+  /// A connection is lost. It is told a little later, because bluetoothd tells that Bluetooth is switched off after the ends of the
+  /// connections, and then only that is told.
+  func lose(_ link: BlueZLink) {
+    guard forget(link) else { return }
+    let peer = link.link.peer
+    let timer = io.schedule(at: io.now + Self.doubt) { [weak self] in self?.enter { $0.tellLoss(of: peer) } }
+    losses[peer] = (link.link, timer)
+  }
+
+  /// Tells a loss that was held back.
+  private func tellLoss(of peer: RadioPeer) {
+    guard let loss = losses.removeValue(forKey: peer) else { return }
+    io.cancel(loss.timer)
+    tell(.ended(loss.link, .disconnected))
+  }
+
+  /// Tells the values that have arrived. Returns false when the connection is over already.
+  private func forget(_ link: BlueZLink) -> Bool {
+    guard links[link.link.peer] === link else { return false }
     links[link.link.peer] = nil
     letGo(link, telling: true)
-    tell(.ended(link.link, failure))
+    return true
   }
 
   /// Gives back what a connection has.

@@ -16,6 +16,8 @@ actor BlueZCentral: IOActor {
   var links: [RadioPeer: BlueZLink] = [:]
   /// Connections that are being ended.
   var leaving: [RadioPeer: Task<Void, Never>] = [:]
+  /// Connections whose loss isn't told yet.
+  var losses: [RadioPeer: (link: RadioLink, timer: TimerToken)] = [:]
   var isHeld = false
   private var paths: [RadioPeer: String] = [:]
   private var peers: [String: RadioPeer] = [:]
@@ -88,7 +90,8 @@ actor BlueZCentral: IOActor {
   /// Forgets all connections, without a word. Returns the paths of those that this conversation has made.
   private func dropLinks() -> [String] {
     let dropped = links.values
-    links = [:]
+    for loss in losses.values { io.cancel(loss.timer) }
+    (links, losses) = ([:], [:])
     for link in dropped { letGo(link, telling: false) }
     return dropped.filter(\.isOurs).map(\.path)
   }
@@ -137,7 +140,7 @@ actor BlueZCentral: IOActor {
       peers[path] = nil
       if links[peer] == nil { (paths[peer], strengths[peer]) = (nil, nil) }
       _ = snapshot.withLock { $0.removeValue(forKey: peer) }
-      if let link = links[peer], link.isMade { end(link, .disconnected) }
+      if let link = links[peer], link.isMade { lose(link) }
       return
     }
     let peer = RadioPeer(adapter: objects.adapters[device.adapter]?.address, address: address)
@@ -149,7 +152,7 @@ actor BlueZCentral: IOActor {
     let before = snapshot.withLock { $0.updateValue(known, forKey: peer) }
     if let before, before.name != known.name { tell(.named(peer, known.name)) }
     if let link = links[peer], link.isMade {
-      if device.isConnected { follow(link, device) } else { end(link, .disconnected) }
+      if device.isConnected { follow(link, device) } else { lose(link) }
     }
     hear(device, peer)
   }

@@ -252,6 +252,39 @@ import Testing
     #expect(station.calls.value.count { $0 == "Connect" } == 1 && !station.calls.value.contains("AcquireWrite"))
   }
 
+  /// bluetoothd tells the end of a connection before that of the power; clients hear of the power alone, as on iOS.
+  @Test func aLossBySwitchingOffIsNotTold() async throws {
+    let station = try Self.station(Self.whole)
+    try await station.connect()
+    station.changed("Connected", .boolean(false))
+    station.bus.changed("/org/bluez/hci0", "org.bluez.Adapter1", [("Powered", .boolean(false))])
+    try await station.wait(.state(.off))
+    station.bus.changed("/org/bluez/hci0", "org.bluez.Adapter1", [("Powered", .boolean(true))])
+    try await station.events.wait { $0.last == .state(.on) }
+    // The next connection is told after everything else.
+    let second = RadioLink(Self.peer, 2)
+    station.session.send(.connect(second))
+    try await station.wait(.connected(second, packetSize: 23))
+    station.changed("Connected", .boolean(false))
+    try await station.wait(.ended(second, .disconnected))
+    #expect(!station.events.value.contains(.ended(Self.link, .disconnected)))
+  }
+
+  /// A client that connects again hears of the loss first.
+  @Test func aLossIsToldBeforeTheNextConnection() async throws {
+    let station = try Self.station(Self.whole)
+    try await station.connect()
+    station.changed("Connected", .boolean(false))
+    station.changed("Name", .text("Lost"))
+    try await station.wait(.named(Self.peer, "Lost"))
+    let second = RadioLink(Self.peer, 2)
+    station.session.send(.connect(second))
+    try await station.wait(.connected(second, packetSize: 23))
+    let (loss, next) = (RadioEvent.ended(Self.link, .disconnected), RadioEvent.connected(second, packetSize: 23))
+    let events = station.events.value
+    #expect(try #require(events.firstIndex(of: loss)) < #require(events.firstIndex(of: next)))
+  }
+
   @Test func aThousandCommandsWaitForTheDevice() async throws {
     let written = Locked<[[UInt8]]>([])
     let station = try Self.station(Self.whole) { call in
