@@ -45,6 +45,9 @@ final class CentralCore: Sendable {
 
   func begin(for manager: CBCentralManager) {
     state.withLock { $0.client.manager = manager }
+    // Events wait for the session: the client may use it as soon as it is told the state.
+    delivery.suspend()
+    defer { delivery.resume() }
     let session = Radios.current.begin { [weak self] event in self?.receive(event) }
     state.withLock { $0.session = session }
   }

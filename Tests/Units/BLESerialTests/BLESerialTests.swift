@@ -147,6 +147,16 @@ import Testing
     try await client.wait("search over")
   }
 
+  /// The first state may be told while the manager is being made.
+  @Test func theStateIsToldHoweverSoonItComes() async throws {
+    for _ in 0..<300 {
+      let client = Client(ScriptedRadio(.on, [Self.module("Module")]))
+      try await client.start()
+      try await eventually("it is found") { client.manager.numberOfDiscoveredDevices == 1 }
+      client.end()
+    }
+  }
+
   // MARK: - Connections
 
   @Test func whatCantBeConnected() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryTesting
 import TestSupport
@@ -45,6 +46,22 @@ import Testing
       ])
     #expect(manager.state == .poweredOn && CBManager.authorization == .allowedAlways)
     #expect(!CBCentralManager.supports(.extendedScanAndConnect))
+  }
+
+  @Test func aClientMaySearchAsSoonAsItIsToldTheState() async throws {
+    final class Client: NSObject, CBCentralManagerDelegate, Sendable {
+      let names = Watched<[String?]>([])
+      func centralManagerDidUpdateState(_ central: CBCentralManager) { central.scanForPeripherals(withServices: nil) }
+      func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+      ) { names.update { [name = peripheral.name] in $0.append(name) } }
+    }
+    let (client, queue) = (Client(), DispatchQueue(label: "client"))
+    let radio = HastyRadio(radio: ScriptedRadio(.on, [.serialPort("one")]), queue: queue)
+    let manager = Radios.$ofTask.withValue(radio) { CBCentralManager(delegate: client, queue: queue) }
+    try await client.names.wait { $0 == ["one"] }
+    withExtendedLifetime((manager, client)) {}
   }
 
   @Test func aManagerWithoutADelegateHasAState() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryTesting
 import TestSupport
@@ -31,6 +32,19 @@ import Testing
         "state poweredOn",
       ])
     #expect(manager.state == .poweredOn)
+  }
+
+  @Test func aClientMayOfferAsSoonAsItIsToldTheState() async throws {
+    final class Client: NSObject, CBPeripheralManagerDelegate, Sendable {
+      func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: "Robot"])
+      }
+    }
+    let (client, queue, scripted) = (Client(), DispatchQueue(label: "client"), ScriptedRadio())
+    let radio = HastyRadio(radio: scripted, queue: queue)
+    let manager = Radios.$ofTask.withValue(radio) { CBPeripheralManager(delegate: client, queue: queue) }
+    try await scripted.status.wait { $0.names == ["Robot"] }
+    withExtendedLifetime((manager, client)) {}
   }
 
   @Test func nothingHappensBeforeItIsOn() async throws {
