@@ -103,7 +103,9 @@ BLUETOOTH_PACKAGES = $(LAB_PACKAGES) dbus python3-venv gcc
 lab-bluetooth: ## A Bluetooth accessory without a radio, in a guest with bluetoothd
 	$(call install,$(BLUETOOTH_PACKAGES))
 	swift build --product bridge-cli
+	swift build --product BatteryPeripheral
 	Tests/Lab/Bluetooth/run
+	Tests/Lab/Bluetooth/run Tests/Lab/Bluetooth/serving
 
 # Builds the tests with these options, and runs them with those of $(2): Tests/Tools/run-all.
 define run-tests

@@ -26,6 +26,7 @@ recording. Each command is a line, and so is its answer:
   connections    how often the battery manager was connected
   strength N D   the device with the name N is heard with D dBm
   told           what the Bluno was told by DFB2, and what its robot heard
+  central …      what a central does that uses the guest's services: see central.py
 """
 import asyncio
 import hashlib
@@ -41,7 +42,10 @@ from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.link import LocalLink
 from bumble.transport import open_transport
 
+from central import Centrals
+
 FEATURES = hci.LeFeatureMask
+SCAN_RESPONSE = hci.HCI_LE_Advertising_Report_Event.EventType.SCAN_RSP
 
 
 class Adapter(Controller):
@@ -91,7 +95,16 @@ class Adapter(Controller):
     def send_hci_packet(self, packet):
         for report in getattr(packet, 'reports', []):
             report.rssi = self.strengths.get(self.heard, report.rssi)
+            if report.event_type == SCAN_RESPONSE:
+                report.data = self.scan_response() or report.data
         super().send_hci_packet(packet)
+
+    def scan_response(self):
+        """What the advertiser that was heard tells who asks; bumble repeats its advertisement instead."""
+        for controller in self.link.controllers:
+            advertiser = controller.le_legacy_advertiser
+            if advertiser.enabled and advertiser.address == self.heard:
+                return advertiser.scan_response_data
 
     def leave(self, connection):
         """The other side learns that this one is gone."""
@@ -253,6 +266,7 @@ class Neighbourhood:
         self.peripherals = [self.module, self.battery]
         for peripheral in self.peripherals:
             await peripheral.start(mtu)
+        self.centrals = Centrals(lambda name: Adapter(name, link=self.air))
 
     def lose(self):
         """Both sides notice that the other one is gone."""
@@ -311,6 +325,8 @@ class Neighbourhood:
             return str(module.listeners)
         elif command == 'early':
             module.early = int(words[0])
+        elif command == 'central':
+            return await self.centrals.do(*words)
         elif command == 'crowd':
             for number in range(1, int(words[0]) + 1):
                 self.peripherals.append(Peripheral(self.air, f'Crowd{number}', 'FFE0', 'FFE1', 'FFE1'))
