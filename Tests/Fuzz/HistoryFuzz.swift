@@ -21,7 +21,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     while let length = rest.popFirst() {
       let content = Array(rest.prefix(Int(length)))
       rest = rest.dropFirst(content.count)
-      HistoryRecord.write(content, to: &file)
+      HistoryFrame.write(content, to: &file)
     }
   }
   let contents = HistoryContents(file, byteLimit: 65_536)

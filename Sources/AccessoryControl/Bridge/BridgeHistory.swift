@@ -32,6 +32,39 @@ extension Bridge {
     }
   }
 
+  /// The energy of the hours with known power, as lists of equal length.
+  package struct HourlyEnergy: Codable, Sendable, Hashable {
+    /// The start of each hour, in seconds since 1970, in order.
+    package var times: [Double]
+    package var inWattHours, outWattHours: [Double]
+    /// The time of each hour of which the power is known, in seconds.
+    package var seconds: [Double]
+
+    enum CodingKeys: String, CodingKey {
+      case times, seconds
+      case inWattHours = "in_wh"
+      case outWattHours = "out_wh"
+    }
+
+    /// Converts the energy to the wire format.
+    package init(_ energy: Energy) {
+      let hours = energy.hours.sorted { $0.key < $1.key }
+      times = hours.map { Double($0.key) * Energy.secondsOfHour }
+      (inWattHours, outWattHours) = (hours.map(\.value.inWattHours), hours.map(\.value.outWattHours))
+      seconds = hours.map(\.value.seconds)
+    }
+
+    /// Converts the wire format to energy. `check` has made sure that the lists have the same length.
+    package var energy: Energy {
+      var energy = Energy()
+      for index in 0..<([times.count, inWattHours.count, outWattHours.count, seconds.count].min() ?? 0) {
+        energy.hours[Int(times[index] / Energy.secondsOfHour)] = Energy.Amount(
+          inWattHours: inWattHours[index], outWattHours: outWattHours[index], seconds: seconds[index])
+      }
+      return energy
+    }
+  }
+
   package struct GetHistory: ControlMethod {
     package static let method = "accessorybridge.Bridge.History"
 
@@ -39,22 +72,28 @@ extension Bridge {
       /// Missing for an accessory that is no longer there.
       package var device: Device?
       package var series: [Series]
+      /// Missing if it wasn't asked for, and from an older service.
+      package var energy: HourlyEnergy?
 
-      package init(device: Device?, series: [Series]) {
+      package init(device: Device?, series: [Series], energy: HourlyEnergy? = nil) {
         self.device = device
         self.series = series
+        self.energy = energy
       }
     }
 
     package var device: String?
     package var names: [String]?
     package var since: Double?
+    package var energy: Bool?
 
-    /// Asks for the series of these names, nil for all; and for the last `since` seconds, nil for all that is kept.
-    package init(device: String? = nil, names: [String]? = nil, since: Double? = nil) {
+    /// Asks for the series of these names, nil for all; for the last `since` seconds, nil for 24 hours; and with `energy` for the energy
+    /// of each hour.
+    package init(device: String? = nil, names: [String]? = nil, since: Double? = nil, energy: Bool? = nil) {
       self.device = device
       self.names = names
       self.since = since
+      self.energy = energy
     }
   }
 }
@@ -64,6 +103,24 @@ extension ReplyLimits {
   package static let series = ReadingLimits.values + ReadingSeries.batteryNames.count
   /// The most points of a series.
   package static let points = 4_096
+  /// The most hours of energy: those of 400 days, and one that has begun.
+  package static let hours = 9_602
+}
+
+extension Bridge.HourlyEnergy: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(times.count, 0...ReplyLimits.hours, "the number of times")
+    for (field, count) in [
+      ("in_wh", inWattHours.count), ("out_wh", outWattHours.count), ("seconds", seconds.count),
+    ] {
+      try ReplyLimits.check(count, times.count...times.count, "the number of \(field)")
+    }
+    for time in times { try ReplyLimits.check(time, ReplyLimits.seconds, "times") }
+    for time in seconds { try ReplyLimits.check(time, 0...Energy.secondsOfHour, "seconds") }
+    for (field, numbers) in [("in_wh", inWattHours), ("out_wh", outWattHours)] {
+      for number in numbers where !number.isFinite || number < 0 { throw ReplyNumberError(field, number) }
+    }
+  }
 }
 
 extension Bridge.Series: CheckedReply {
@@ -89,5 +146,6 @@ extension Bridge.GetHistory.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(series.count, 0...ReplyLimits.series, "the number of series")
     for one in series { try one.check() }
+    try energy?.check()
   }
 }

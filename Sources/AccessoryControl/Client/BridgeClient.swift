@@ -58,6 +58,15 @@ package struct BridgeClient: Sendable {
     return (reply.device, reply.series.map(\.series))
   }
 
+  /// An accessory's history with the energy of each hour, which an older service doesn't tell.
+  package func energyHistory(
+    of device: String?, _ names: [String]? = nil, last time: Duration
+  ) async throws(AccessoryError) -> (device: Device?, series: [ReadingSeries], energy: Energy?) {
+    let since = Double(time.inNanoseconds) / 1e9
+    let reply = try await call(Bridge.GetHistory(device: device, names: names, since: since, energy: true))
+    return (reply.device, reply.series.map(\.series), reply.energy?.energy)
+  }
+
   /// Makes the service attach the device of this name with `profile`; see the interface. Returns when it is attached,
   /// or has failed.
   package func attach(_ device: String, profile: String? = nil) async throws(AccessoryError) -> Bridge.Attach.Reply {

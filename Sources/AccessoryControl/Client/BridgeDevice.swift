@@ -45,6 +45,15 @@ package struct BridgeDevice: Sendable {
     return (reply.device, reply.series.map(\.series))
   }
 
+  /// The accessory's history with the energy of each hour, which an older service doesn't tell.
+  package func energyHistory(
+    _ names: [String]? = nil, last time: Duration
+  ) async throws(AccessoryError) -> (device: Device?, series: [ReadingSeries], energy: Energy?) {
+    let since = Double(time.inNanoseconds) / 1e9
+    let reply = try await call(Bridge.GetHistory(device: path, names: names, since: since, energy: true))
+    return (reply.device, reply.series.map(\.series), reply.energy?.energy)
+  }
+
   /// The accessory's events from now on, on a connection of its own. With `values` these include values, and with
   /// `alarms` alarms, if the service isn't too old for them. Throws `disconnected` when the service ends; an unplug of
   /// the accessory is an event.

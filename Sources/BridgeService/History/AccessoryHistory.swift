@@ -11,9 +11,6 @@ struct AccessoryHistory: Sendable, Hashable {
   private(set) var byteCount = HistoryLadder.ownBytes
   private var capacities = HistoryLadder.capacities(seriesCount: 0)
 
-  /// Whether some of it hasn't been written yet.
-  var isUnwritten: Bool { series.contains(where: \.isUnwritten) }
-
   /// Adds a reading. Returns false if the accessory has too many series already.
   mutating func add(_ name: String, unit: String?, _ value: Double, at time: Double) -> Bool {
     guard let index = place(of: name, unit: unit) else { return false }
@@ -51,11 +48,18 @@ struct AccessoryHistory: Sendable, Hashable {
   /// Notes that the accessory is disconnected.
   mutating func interrupt() { for index in series.indices { series[index].interrupt() } }
 
-  /// Returns the buckets of each series that have changed since the last call, for each resolution.
-  mutating func takeUnwritten() -> [(name: String, unit: String?, rungs: [ArraySlice<HistoryBucket>])] {
+  /// Drops the finest buckets of series of which a file lacks the last ones. Returns whether it dropped some.
+  mutating func dropUnfinished() -> Bool {
+    var hasDropped = false
+    for index in series.indices where series[index].dropUnfinished() { hasDropped = true }
+    return hasDropped
+  }
+
+  /// Returns the buckets of each series that have changed since the last call, for each resolution; the finest ones only with `finest`.
+  mutating func takeUnwritten(finest: Bool) -> [(name: String, unit: String?, rungs: [ArraySlice<HistoryBucket>])] {
     series.indices.compactMap { index in
-      guard series[index].isUnwritten else { return nil }
-      return (series[index].name, series[index].unit, series[index].takeUnwritten())
+      guard series[index].isUnwritten(finest: finest) else { return nil }
+      return (series[index].name, series[index].unit, series[index].takeUnwritten(finest: finest))
     }
   }
 

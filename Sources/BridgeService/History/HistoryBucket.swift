@@ -57,5 +57,17 @@ struct HistoryBucket: Sendable, Hashable {
 
 extension Float {
   /// The number with only the necessary digits: 3.7 instead of 3.7000000476837.
-  var asShortDouble: Double { Double("\(self)") ?? Double(self) }
+  var asShortDouble: Double {
+    let number = Double(self)
+    // Most readings have a few decimal places; printing and parsing takes ten times as long.
+    if abs(number) < 1e6 {
+      for power in Self.powers {
+        let short = (number * power).rounded() / power
+        if Float(short) == self { return short }
+      }
+    }
+    return Double("\(self)") ?? number
+  }
+
+  private static let powers: [Double] = [1, 10, 100, 1_000, 10_000]
 }

@@ -10,6 +10,8 @@ struct HistoryContents: Sendable {
   /// The number of bytes that don't belong to a valid record.
   var dropped: Int
   var byteCount: Int
+  /// Whether the finest buckets of some series were dropped, because the service had ended before it wrote the last ones.
+  private(set) var isUnfinished = false
 
   /// The largest file that is read: twice the size limit, because a log contains some buckets more than once.
   static let limit = 2 * HistoryLadder.totalByteLimit
@@ -34,6 +36,7 @@ struct HistoryContents: Sendable {
       entry.buckets.removeAll { Double($0.slot) * width > latest }
       kept.restore(entry.id, entry.name, unit: entry.unit, entry.buckets, rung: entry.rung)
     }
+    isUnfinished = kept.dropUnfinished()
     store = kept
   }
 }

@@ -13,8 +13,9 @@ struct HistoryKeeper: Sendable {
   private var fileBytes = 0
   private var wholeBytes = 0
 
-  /// The file is rewritten when it is larger than this and twice as large as after the last rewrite.
+  /// The file is rewritten when it has grown by this much, and by three times its size after the last rewrite or by `mostGrowth`.
   private static let roomToGrow = 262_144
+  private static let mostGrowth = 8 << 20
 
   /// Creates an empty history, or one that continues a file's contents. Here and in all methods, `uptime` is the time on the boot
   /// clock and `wall` is the wall clock in seconds since 1970. `boot` identifies this boot of the machine; empty if unknown.
@@ -25,7 +26,7 @@ struct HistoryKeeper: Sendable {
     store = contents?.store ?? HistoryStore(byteLimit: byteLimit)
     timeline = HistoryTimeline(boot: boot, uptime: uptime, wall: wall, after: contents?.anchor)
     guard let contents, contents.anchor != nil else { return }
-    needsWhole = contents.dropped > 0
+    needsWhole = contents.dropped > 0 || contents.isUnfinished
     (fileBytes, wholeBytes) = (contents.byteCount, min(contents.byteCount, store.byteCount))
   }
 
@@ -68,15 +69,19 @@ struct HistoryKeeper: Sendable {
 
   // MARK: - Writing
 
-  /// Returns what to write now; nil if nothing has changed. Call `wrote` or `failedToWrite` afterwards.
-  mutating func takeWrite(at uptime: MonotonicTime, wall: Double) -> HistoryWrite? {
-    guard isUnwritten else { return nil }
+  /// Returns what to write now; nil if nothing has changed. The last write of a run includes the finest buckets. Call `wrote` or
+  /// `failedToWrite` afterwards.
+  mutating func takeWrite(at uptime: MonotonicTime, wall: Double, isLast: Bool = false) -> HistoryWrite? {
+    guard isUnwritten || isLast else { return nil }
     followClock(wall, uptime)
     let anchor = timeline.anchor(at: uptime, wall: wall)
-    let entries = store.takeUnwritten()
-    guard needsWhole || fileBytes > max(Self.roomToGrow, 2 * wholeBytes) else {
-      return HistoryWrite(content: .added(entries), anchor: anchor)
+    let growth = max(Self.roomToGrow, min(3 * wholeBytes, Self.mostGrowth))
+    guard needsWhole || fileBytes > wholeBytes + growth else {
+      let entries = store.takeUnwritten(finest: isLast)
+      return entries.isEmpty ? nil : HistoryWrite(content: .added(entries), anchor: anchor)
     }
+    _ = store.takeUnwritten(finest: true)
+    guard !store.accessories.isEmpty else { return nil }
     needsWhole = false
     return HistoryWrite(content: .whole(store), anchor: anchor)
   }

@@ -8,7 +8,7 @@ import AccessoryIO
 /// service makes anyway.
 ///
 /// The file is read before the first accessory is attached. It is written on a queue of its own, one write at a time and at most once
-/// a minute for all accessories, so a slow disk delays nothing else. The timer for the next write exists only while there is
+/// in five minutes for all accessories, so a slow disk delays nothing else. The timer for the next write exists only while there is
 /// something to write. Used on the service's actor only.
 final class HistoryRecorder {
   private(set) var keeper: HistoryKeeper
@@ -19,9 +19,16 @@ final class HistoryRecorder {
   private var work: Task<Void, Never>?
   /// Whether the last write failed. A failure is logged once.
   private var isFailing = false
+  /// Whether the last write succeeded.
+  private var hasWritten = false
+  /// The hour in which hours that were over were last written to the long history, and whether that failed.
+  private var longHour: UInt32?
+  private var isLongFailing = false
 
   /// How long after the first new reading a write starts. A crash loses at most this much.
-  static let pause = Duration.seconds(60)
+  static let pause = Duration.seconds(300)
+  /// The same for the first write and after a failure, so that it is known soon whether the disk can be written.
+  static let shortPause = Duration.seconds(60)
   /// How long the service's start waits for the file, and its end for the last write.
   static let patience = Duration.seconds(5)
 
@@ -66,6 +73,33 @@ final class HistoryRecorder {
   /// The readings of the last `seconds`, or all if nil. Returns nil if the accessory has no readings.
   func extract(of id: String, last seconds: Double?, on service: isolated BridgeService) -> HistoryExtract? {
     keeper.extract(of: id, last: seconds, at: service.clock.bootTime, wall: service.configuration.wallClock())
+  }
+
+  /// The readings of the last `seconds`, also of days and months. Waits for the disk a limited time, and then has the last day only.
+  /// Returns nil if the accessory has no readings.
+  func answer(of id: String, last seconds: Double?, on service: isolated BridgeService) async -> HistoryAnswer? {
+    let seconds = min(seconds ?? HistoryLadder.reach, LongTier.reach)
+    let short = extract(of: id, last: seconds, on: service)
+    let now = service.configuration.wallClock()
+    var long: (days: LongExtract, months: LongExtract)?
+    if seconds > HistoryLadder.reach, let history = service.configuration.longHistory, let queue = file?.queue {
+      let result = await Self.within(Self.patience, service.clock) {
+        await queue.run { () -> Result<(days: LongExtract, months: LongExtract), AccessoryError> in
+          do throws(AccessoryError) {
+            return .success(try history.extract(of: id, since: now - seconds, now: now))
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+      switch result {
+      case .success(let read)?: long = read
+      case .failure(let error)?: service.log.warning("the history of days can't be read: \(error.message)")
+      case nil: service.log.warning("the disk doesn't answer, so the history of days isn't in an answer")
+      }
+    }
+    if short == nil, long.map({ $0.days.isEmpty && $0.months.isEmpty }) ?? true { return nil }
+    return HistoryAnswer(short: short, long: long, since: now - seconds, seconds: seconds)
   }
 
   // MARK: - The file
@@ -117,7 +151,7 @@ final class HistoryRecorder {
   /// Sets the timer for the next write, if there is something new and no write is in progress.
   private func scheduleWrite(on service: isolated BridgeService) {
     guard file != nil, timer == nil, work == nil, !service.isClosing, keeper.isUnwritten else { return }
-    timer = service.clock.schedule(at: service.clock.now + Self.pause) { [weak service] in
+    timer = service.clock.schedule(at: service.clock.now + (hasWritten ? Self.pause : Self.shortPause)) { [weak service] in
       service?.post { $0.history.timePassed(on: $0) }
     }
   }
@@ -127,16 +161,40 @@ final class HistoryRecorder {
     write(on: service)
   }
 
-  private func write(on service: isolated BridgeService) {
+  private func write(isLast: Bool = false, on service: isolated BridgeService) {
+    let wall = service.configuration.wallClock()
     guard work == nil, let (file, queue) = file,
-      let write = keeper.takeWrite(at: service.clock.bootTime, wall: service.configuration.wallClock())
+      let write = keeper.takeWrite(at: service.clock.bootTime, wall: wall, isLast: isLast)
     else { return }
+    // Once an hour, and when that failed.
+    let long = LongHistory.hour(at: wall) == longHour ? nil : service.configuration.longHistory
+    let (store, offset) = (keeper.store, keeper.timeline.offset)
     work = Task {
       let result = await queue.run { () -> Result<Int, AccessoryError> in
         do throws(AccessoryError) { return .success(try write.perform(on: file)) } catch { return .failure(error) }
       }
+      if let long {
+        let result = await queue.run { () -> AccessoryError? in
+          do throws(AccessoryError) { try long.note(store, offset: offset, wall: wall) } catch { return error }
+          return nil
+        }
+        wroteLong(LongHistory.hour(at: wall), result, on: service)
+      }
       wrote(write, result, on: service)
     }
+  }
+
+  private func wroteLong(_ hour: UInt32, _ error: AccessoryError?, on service: isolated BridgeService) {
+    guard let error else {
+      longHour = hour
+      isLongFailing = false
+      return
+    }
+    if !isLongFailing {
+      service.log.warning(
+        "the history of days can't be written: \(error.message); it is tried again, and loses nothing within a day")
+    }
+    isLongFailing = true
   }
 
   private func wrote(
@@ -149,7 +207,9 @@ final class HistoryRecorder {
       keeper.wrote(count, asWhole: isWhole)
       if isFailing { service.log.notice("the history can be written again") }
       isFailing = false
+      hasWritten = true
     case .failure(let error):
+      hasWritten = false
       keeper.failedToWrite()
       if !isFailing {
         service.log.warning(
@@ -171,7 +231,7 @@ final class HistoryRecorder {
 
   private func writeNow(on service: isolated BridgeService) async {
     await work?.value
-    write(on: service)
+    write(isLast: true, on: service)
     await work?.value
   }
 

@@ -36,6 +36,9 @@ struct HistoryRing: Sendable, Hashable {
     buckets.append(bucket)
   }
 
+  /// Drops all buckets.
+  mutating func clear() { (buckets, firstUnwritten) = ([], nil) }
+
   /// Drops the oldest buckets until at most `capacity` are left, and frees their memory.
   mutating func trim(to capacity: Int) {
     guard buckets.count > capacity else { return }

@@ -32,11 +32,20 @@ struct HistoryStore: Sendable {
   /// Notes that an accessory is disconnected.
   mutating func interrupt(_ id: String) { accessories[id]?.interrupt() }
 
-  /// Returns the buckets that have changed since the last call.
-  mutating func takeUnwritten() -> [HistoryEntry] {
-    defer { unwritten = [] }
-    return unwritten.sorted().flatMap { id in
-      (accessories[id]?.takeUnwritten() ?? []).flatMap { series in
+  /// Drops the finest buckets of series of which a file lacks the last ones. Returns whether it dropped some.
+  mutating func dropUnfinished() -> Bool {
+    var hasDropped = false
+    for id in accessories.keys where accessories[id]?.dropUnfinished() == true { hasDropped = true }
+    return hasDropped
+  }
+
+  /// Returns the buckets that have changed since the last call. The finest ones only with `finest`: they are many, and the coarser ones
+  /// have the same readings.
+  mutating func takeUnwritten(finest: Bool) -> [HistoryEntry] {
+    let ids = finest ? Array(accessories.keys) : Array(unwritten)
+    unwritten = []
+    return ids.sorted().flatMap { id in
+      (accessories[id]?.takeUnwritten(finest: finest) ?? []).flatMap { series in
         series.rungs.enumerated().compactMap { rung, buckets in
           buckets.isEmpty
             ? nil : HistoryEntry(id: id, name: series.name, unit: series.unit, rung: rung, buckets: Array(buckets))
@@ -81,25 +90,6 @@ struct HistoryStore: Sendable {
     accessories[oldest.key] = nil
     unwritten.remove(oldest.key)
     overfull.remove(oldest.key)
-  }
-}
-
-/// A copy of an accessory's history. Converting it takes longer than a reading, so that can be done on any thread.
-struct HistoryExtract: Sendable {
-  let accessory: AccessoryHistory
-  /// The earliest time that was asked for.
-  let since: Double
-  /// The offset from the timeline to the wall clock.
-  let offset: Double
-
-  /// The series with these names; all if nil. A battery's series can also be named by its published key, such as `voltage_mv`, unless
-  /// a value has that name.
-  func series(_ names: [String]?) -> [ReadingSeries] {
-    let known = Set(accessory.series.map(\.name))
-    let names = names.map { Set($0.map { known.contains($0) ? $0 : ReadingSeries.name(ofKey: $0) ?? $0 }) }
-    return accessory.series.filter { names?.contains($0.name) ?? true }.map {
-      ReadingSeries(name: $0.name, unit: $0.unit, points: $0.points(since: since, offset: offset))
-    }
   }
 }
 

@@ -18,9 +18,9 @@ protocol HistoryFile: Sendable {
 
 /// A pending write of the history.
 ///
-/// The file is a log. Each minute the changed buckets are appended, and from time to time the whole file is rewritten. This protects
-/// SD cards, which wear out with every block that is written: with one accessory, the buckets of a minute are one kilobyte (one
-/// block), but the whole file is twenty. A loss of power can tear a record; its checksum reveals that, and one minute is lost.
+/// The file is a log. Each five minutes the changed buckets are appended, and from time to time the whole file is rewritten. This
+/// protects SD cards, which wear out with every block that is written. The buckets of 10 s are appended only when the service ends. A
+/// loss of power can tear a record; its checksum reveals that, and five minutes are lost.
 struct HistoryWrite: Sendable {
   /// The bytes to append.
   enum Content: Sendable {

@@ -26,8 +26,8 @@ struct SeriesHistory: Sendable, Hashable {
   /// An upper bound of the bytes that the series takes.
   var byteCount: Int { HistoryLadder.seriesBytes + rings.reduce(0) { $0 + $1.byteCount } }
 
-  /// Whether some buckets haven't been written.
-  var isUnwritten: Bool { rings.contains { $0.firstUnwritten != nil } }
+  /// Whether some buckets haven't been written. The finest ones are written last, so they count only with `finest`.
+  func isUnwritten(finest: Bool) -> Bool { rings.dropFirst(finest ? 0 : 1).contains { $0.firstUnwritten != nil } }
 
   /// The start of the last bucket; nil if there is none.
   var newest: Double? {
@@ -68,9 +68,21 @@ struct SeriesHistory: Sendable, Hashable {
     for index in rings.indices { rings[index].trim(to: capacities[index]) }
   }
 
-  /// Returns the buckets that have changed since the last call, for each resolution.
-  mutating func takeUnwritten() -> [ArraySlice<HistoryBucket>] {
-    rings.indices.map { rings[$0].takeUnwritten() }
+  /// Returns the buckets that have changed since the last call, for each resolution; the finest ones only with `finest`.
+  mutating func takeUnwritten(finest: Bool) -> [ArraySlice<HistoryBucket>] {
+    rings.indices.map { $0 > 0 || finest ? rings[$0].takeUnwritten() : [] }
+  }
+
+  /// Drops the finest buckets of a file if the service ended before it wrote the last ones. They would hide the coarser ones that
+  /// follow. Returns whether it dropped some.
+  mutating func dropUnfinished() -> Bool {
+    guard let fine = rings[0].buckets.last, let coarse = rings[1].buckets.last else { return false }
+    let (fineEnd, coarseStart) = (
+      Int(fine.slot) * HistoryLadder.widths[0], Int(coarse.slot) * HistoryLadder.widths[1]
+    )
+    guard fineEnd < coarseStart else { return false }
+    rings[0].clear()
+    return true
   }
 
   /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
@@ -83,49 +95,14 @@ struct SeriesHistory: Sendable, Hashable {
 
   // MARK: - Reading it
 
-  private struct Span {
-    var start, width: Double
-    var bucket: HistoryBucket
-    var end: Double { start + width }
-  }
-
   /// The readings since `time`. Each part has the finest resolution that reaches back far enough. `offset` is added to each time.
   func points(since time: Double, offset: Double) -> [ReadingSeries.Point] {
-    var spans: [Span] = []
+    var spans: [HistorySpan] = []
     for (ring, width) in zip(rings, HistoryLadder.widths).reversed() {
       let width = Double(width)
-      let finer = ring.buckets.map { Span(start: Double($0.slot) * width, width: width, bucket: $0) }
-      spans = Self.joined(spans, finer)
+      spans = HistorySpan.joined(spans, ring.buckets.map { HistorySpan($0, width: width) })
     }
     let first = spans.firstIndex { $0.end > time } ?? spans.endIndex
-    return Self.points(spans[first...], offset: offset)
-  }
-
-  /// The coarse buckets up to the start of the finer ones, followed by the finer ones.
-  private static func joined(_ coarse: [Span], _ fine: [Span]) -> [Span] {
-    guard let begin = fine.first?.start, let first = coarse.first else { return fine.isEmpty ? coarse : fine }
-    guard first.end <= begin else { return fine }
-    // A finer bucket may start inside a coarser one, which then stays whole.
-    let cut = max(begin, coarse.last { $0.start < begin }?.end ?? begin)
-    return coarse.filter { $0.start < cut } + fine.filter { $0.start >= cut }
-  }
-
-  /// A bucket lasts until the next one starts, unless there is a gap between them.
-  private static func points(_ spans: ArraySlice<Span>, offset: Double) -> [ReadingSeries.Point] {
-    var points: [ReadingSeries.Point] = []
-    points.reserveCapacity(spans.count)
-    for (index, span) in zip(spans.indices, spans) {
-      let next = index + 1 < spans.endIndex ? spans[index + 1] : nil
-      let hasGap = next?.bucket.hasGapBefore == true
-      let end = hasGap ? span.end : next?.start ?? span.end
-      points.append(
-        ReadingSeries.Point(
-          time: span.start + offset, span: end - span.start, mean: span.bucket.shownMean,
-          least: span.bucket.least.asShortDouble, greatest: span.bucket.greatest.asShortDouble))
-      if hasGap, let next, next.start > end {
-        points.append(ReadingSeries.Point(time: end + offset, span: next.start - end, nil))
-      }
-    }
-    return points
+    return HistorySpan.points(spans[first...], offset: offset)
   }
 }

@@ -230,27 +230,31 @@ extension BridgeService: BridgeHandler {
   {
     if let since = call.since, !since.isFinite || since < 0 { throw .invalidParameter("since") }
     let device: Device?
-    let extract: HistoryExtract?
+    let answer: HistoryAnswer?
     do throws(CallError) {
       let attachment = try find(call.device)
-      (device, extract) = (
-        attachment.target, history.extract(of: attachment.device.id, last: call.since, on: self)
-      )
+      device = attachment.target
+      answer = await history.answer(of: attachment.device.id, last: call.since, on: self)
     } catch {
       // The history stays after the accessory is gone.
       guard error.accessoryError.kind == .notFound, let id = call.device,
-        let known = history.extract(of: id, last: call.since, on: self)
+        let known = await history.answer(of: id, last: call.since, on: self)
       else {
         throw error
       }
-      (device, extract) = (nil, known)
+      (device, answer) = (nil, known)
     }
-    return Bridge.GetHistory.Reply(device: device, series: await Self.series(extract, call.names))
+    guard let answer else { return Bridge.GetHistory.Reply(device: device, series: []) }
+    return await Self.reply(device, answer, call)
   }
 
   /// Converts on another thread, so that the service isn't delayed.
-  @concurrent private static func series(_ extract: HistoryExtract?, _ names: [String]?) async -> [Bridge.Series] {
-    (extract?.series(names) ?? []).map { Bridge.Series($0) }
+  @concurrent private static func reply(
+    _ device: Device?, _ answer: HistoryAnswer, _ call: Bridge.GetHistory
+  ) async -> Bridge.GetHistory.Reply {
+    Bridge.GetHistory.Reply(
+      device: device, series: answer.series(call.names).map { Bridge.Series($0) },
+      energy: call.energy == true ? Bridge.HourlyEnergy(answer.energy) : nil)
   }
 
   // MARK: - Events

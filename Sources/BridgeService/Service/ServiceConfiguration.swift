@@ -67,9 +67,14 @@ package struct ServiceConfiguration: Sendable {
   package var boot = ""
   /// The history file; nil to keep the history in memory only.
   var historyFile: (any HistoryFile)?
-  /// The folder for the history file; nil to keep the history in memory only.
+  /// The history of days and months; nil to have only the last 24 hours. It is written only beside `historyFile`.
+  var longHistory: LongHistory?
+  /// The folder for the history's files; nil to keep the history in memory only.
   package var stateFolder: String? {
-    didSet { historyFile = stateFolder.map { StateFile("history", in: $0) } }
+    didSet {
+      historyFile = stateFolder.map { StateFile("history", in: $0) }
+      longHistory = stateFolder.map { LongHistory(in: $0) }
+    }
   }
   /// The wall clock: seconds since 1970, UTC.
   package var wallClock: @Sendable () -> Double = { BridgeService.wallClock }

@@ -17,6 +17,17 @@ package struct HistoryDocument: Encodable {
     let points: [Point]
   }
 
+  struct Energy: Encodable {
+    struct Day: Encodable {
+      /// The day, in local time.
+      let day: String
+      let in_wh, out_wh, missing_h: Double
+    }
+
+    let in_wh, out_wh, missing_h: Double
+    let days: [Day]
+  }
+
   let schema = DocumentSchema.name
   let document = DocumentKind.history
   let time: Double
@@ -25,11 +36,22 @@ package struct HistoryDocument: Encodable {
   /// The requested length of the history, in seconds.
   let seconds: Double
   let series: [Series]
+  /// Null if the power is unknown: no voltage or no current was read, or the service is too old.
+  let energy: Energy?
 
-  /// The series of an accessory; `time` is in seconds since 1970, UTC.
+  /// The series of an accessory and the energy of its battery; `time` is in seconds since 1970, UTC.
   package init(
-    _ device: DeviceDocument?, seconds: Double, _ series: [ReadingSeries], at time: Double = WallClock.seconds
+    _ device: DeviceDocument?, seconds: Double, _ series: [ReadingSeries], _ energy: AccessoryCore.Energy? = nil,
+    at time: Double = WallClock.seconds
   ) {
+    let table = energy.flatMap { $0.hours.isEmpty ? nil : EnergyTable($0, time: (time - seconds)...time) }
+    self.energy = table.map { table in
+      Energy(
+        in_wh: table.total.inWattHours, out_wh: table.total.outWattHours, missing_h: table.total.missingHours,
+        days: table.days.map {
+          .init(day: $0.day, in_wh: $0.inWattHours, out_wh: $0.outWattHours, missing_h: $0.missingHours)
+        })
+    }
     self.time = time
     self.device = device
     self.seconds = seconds

@@ -76,6 +76,7 @@ package enum TimeTicks {
   /// The possible distances between ticks, in seconds.
   private static let steps: [Double] = [
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+    1_209_600, 2_592_000, 5_184_000,
   ]
 
   /// At most about `count` ticks in `time` (seconds since 1970). `offset` is the difference of local time from UTC, in seconds.
@@ -103,6 +104,15 @@ package enum LocalTime {
     let parts = parts(time)
     return [parts.tm_hour, parts.tm_min, parts.tm_sec].prefix(withSeconds ? 3 : 2).map(digits).joined(separator: ":")
   }
+
+  /// A label on the axis of a graph over `length` seconds: "14:05", with seconds if it is less than ten minutes, or "03-01" if it is
+  /// more than two days.
+  package static func axisText(_ time: Double, over length: Double) -> String {
+    length > 172_800 ? String(day(time).dropFirst(5)) : text(time, withSeconds: length < 600)
+  }
+
+  /// "2026-03-01".
+  package static func day(_ time: Double) -> String { String(dateText(time).prefix { $0 != " " }) }
 
   /// "2026-03-01 14:05".
   package static func dateText(_ time: Double) -> String {

@@ -52,7 +52,7 @@ package struct HistoryPlot: Sendable {
     self.time = time
     self.offset = offset ?? LocalTime.offset(at: time.upperBound)
     self.date = date
-    self.clock = clock ?? { LocalTime.text($0, withSeconds: time.upperBound - time.lowerBound < 600) }
+    self.clock = clock ?? { LocalTime.axisText($0, over: time.upperBound - time.lowerBound) }
   }
 
   /// A series as a picture within a page, which has the title (`TextGraph.title`) and the style: the classes are those of `text`.

@@ -16,7 +16,7 @@ package enum TextGraph {
     style: Style = .standardOutput, offset: Double? = nil, clock: ((Double) -> String)? = nil
   ) -> [String] {
     let height = rows - 3
-    let clock = clock ?? { LocalTime.text($0, withSeconds: time.upperBound - time.lowerBound < 600) }
+    let clock = clock ?? { LocalTime.axisText($0, over: time.upperBound - time.lowerBound) }
     guard height >= 2, columns >= 20 else { return [] }
     let shown = ReadingSeries(
       name: series.name, unit: series.unit,

@@ -6,20 +6,21 @@ import CommandOutput
 struct HistoryCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Draws a graph of an accessory's readings in the last hours.",
+    abstract: "Draws a graph of an accessory's readings in the last hours, days or months.",
     discussion: """
       The readings come from the service (bridge-cli serve); the accessory isn't asked.
 
       EXAMPLES
         bridge-cli history
         bridge-cli history SIM0001 battery.percent --last 1h
+        bridge-cli history SIM0001 --last 30d
         bridge-cli history SIM0001 --plot battery.svg
       """)
 
   @OptionGroup var device: DeviceArgument
   @Argument(help: "Show only these readings; needs the device, too.")
   var names: [String] = []
-  @Option(help: .value("time", "How far back, up to 24h."), transform: HistoryArgument.read) var last: HistoryArgument?
+  @Option(help: .value("time", "How far back, up to 400d."), transform: HistoryArgument.read) var last: HistoryArgument?
   @Flag(help: "Print comma-separated values, with the time in the first column.")
   var csv = false
   @Option(help: .value("file", "Write a picture (SVG) to this new file."), completion: .file(extensions: ["svg"]))

@@ -39,7 +39,7 @@ struct ShownHistory {
   private static let rows = 12
 
   func show() async throws {
-    let (device, all) = try await find()
+    let (device, all, energy) = try await find()
     var series = all
     if case .values = wanted { series = all.filter { !ReadingSeries.batteryNames.contains($0.name) } }
     if case .named(let names) = wanted,
@@ -57,7 +57,7 @@ struct ShownHistory {
       let picture = HistoryPlot(title: label, series: series, time: time).text
       try LocalFile.write(Array(picture.utf8), to: file, replacing: false)
     }
-    if json { return Output.json(HistoryDocument(device.map { DeviceDocument($0) }, seconds: seconds, series)) }
+    if json { return Output.json(HistoryDocument(device.map { DeviceDocument($0) }, seconds: seconds, series, energy)) }
     if csv { return HistoryTable.lines(series).forEach(Output.line) }
     if let file = plot { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
     guard series.contains(where: { $0.range != nil }) else {
@@ -68,10 +68,14 @@ struct ShownHistory {
       if index > 0 { Output.line("") }
       TextGraph.lines(one, columns: columns, rows: Self.rows, time: time).forEach(Output.line)
     }
+    if case .values = wanted { return }
+    guard seconds >= Energy.secondsOfHour, let energy, !energy.hours.isEmpty else { return }
+    Output.line("")
+    EnergyTable.lines(energy, time: time).forEach(Output.line)
   }
 
   /// Asks the services, in the order in which all commands do.
-  private func find() async throws -> (Device?, [ReadingSeries]) {
+  private func find() async throws -> (Device?, [ReadingSeries], Energy?) {
     var missing: AccessoryError?
     var refusal: AccessoryError?
     for place in ServicePlace.all() {
@@ -83,7 +87,8 @@ struct ShownHistory {
         continue
       }
       do throws(AccessoryError) {
-        return try await client.history(of: name, wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
+        return try await client.energyHistory(
+          of: name, wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
       } catch {
         guard error.kind == .notFound || error.kind == .misconfigured else { throw error }
         missing = missing ?? error
@@ -91,7 +96,7 @@ struct ShownHistory {
     }
     // A service looks at no files, so it doesn't know a link or a relative path.
     if let name, missing?.kind == .notFound, let held = try? await Door.finder().entry(DeviceName(name), all: true) {
-      return try await held.calls(label: nil).history(wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
+      return try await held.calls(label: nil).energyHistory(wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
     }
     throw missing ?? refusal
       ?? AccessoryError(

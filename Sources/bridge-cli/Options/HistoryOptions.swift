@@ -6,7 +6,7 @@ import CommandOutput
 /// Options for earlier readings: `battery` and `values` take these, `history` has its own.
 struct HistoryOptions: ParsableArguments {
   @Option(
-    help: .rare("time", "Show a graph of what the service has read in the last TIME, up to 24h; without a time: 24h."),
+    help: .rare("time", "Show a graph of what the service has read in the last TIME, up to 400d; without a time: 24h."),
     transform: HistoryArgument.read)
   var history: HistoryArgument?
   @Flag(help: .rare("With --history: print comma-separated values, with the time in the first column.")) var csv = false
@@ -52,20 +52,23 @@ struct HistoryOptions: ParsableArguments {
   }
 }
 
-/// The period of the history on the command line: "24h", "90m", "1d".
+/// The period of the history on the command line: "24h", "90m", "30d", "12mo".
 struct HistoryArgument: FormArgument {
-  static let form = "a time from 1s to 24h with its unit, like 30m, 1h or 24h"
+  static let form = "a time from 1s to 400d with its unit, like 30m, 24h, 30d or 12mo"
   let seconds: Double
 
   init?(argument: String) {
-    guard let seconds = Self.seconds(argument), (1...86_400).contains(seconds) else { return nil }
+    guard let seconds = Self.seconds(argument), (1...34_560_000).contains(seconds) else { return nil }
     self.seconds = seconds
   }
 
   private static func seconds(_ text: String) -> Double? {
-    let units: [(suffix: Character, seconds: Double)] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]
-    guard let unit = units.first(where: { text.last == $0.suffix }), text.first?.isNumber == true,
-      let count = Double(text.dropLast())
+    // A month is a twelfth of 366 days.
+    let units: [(suffix: String, seconds: Double)] = [
+      ("mo", 2_635_200), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("w", 604_800), ("y", 31_622_400),
+    ]
+    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }), text.first?.isNumber == true,
+      let count = Double(text.dropLast(unit.suffix.count))
     else { return nil }
     return count * unit.seconds
   }

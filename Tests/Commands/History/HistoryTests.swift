@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["battery", "--csv"], ["battery", "--plot", "x.svg"], ["battery", "--history", "25h"],
+    ["battery", "--csv"], ["battery", "--plot", "x.svg"], ["battery", "--history", "401d"],
     ["battery", "--history", "--watch"], ["battery", "--history", "--csv", "--json"], ["battery", "X", "--all"],
     ["battery", "--all", "--watch"], ["values", "--history", "0s"],
   ])
