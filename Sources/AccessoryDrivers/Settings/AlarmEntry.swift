@@ -8,8 +8,10 @@ package struct AlarmEntry: Sendable, Hashable {
   package var subject: CommandPermission.Subject?
   /// The rules. No two have the same name.
   package var rules: [AlarmRule]
+  /// The names of the ways by which people are told; nil for all ways.
+  package var ways: [String]?
 
-  package init(_ subject: CommandPermission.Subject?, _ rules: [AlarmRule]) {
-    (self.subject, self.rules) = (subject, rules)
+  package init(_ subject: CommandPermission.Subject?, _ rules: [AlarmRule], ways: [String]? = nil) {
+    (self.subject, self.rules, self.ways) = (subject, rules, ways)
   }
 }

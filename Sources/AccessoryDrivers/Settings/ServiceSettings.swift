@@ -14,6 +14,9 @@ package struct ServiceSettings: Sendable, Hashable {
   /// The rules whose alarms are never raised, because their limits can't be compared with the values that they look at.
   package var unfitAlarms: [ProfileProblem] = []
 
+  /// The ways to tell people of alarms. No two have the same name.
+  package var messages: [MessageWay] = []
+
   /// The greatest number of accessories that are attached at the same time; nil where the file doesn't say.
   package var maximumAttached: Int?
 
@@ -23,6 +26,8 @@ package struct ServiceSettings: Sendable, Hashable {
   package static let commandLimit = 256
   /// The most entries under alarms in a file.
   package static let alarmLimit = 256
+  /// The most ways in a file.
+  package static let messageLimit = 16
   /// The most arguments of a command.
   package static let argumentLimit = 64
   /// The most values of an argument.

@@ -10,14 +10,21 @@ struct ServiceSettingsReader: ValueReader {
   var problems: [ProfileProblem] = []
   private var unfitAlarms: [ProfileProblem] = []
   static var places: [KnownKeys.Place] {
-    [("an entry of commands", entryKeys), ("an entry of alarms", alarmKeys), ("an argument", limitKeys)]
+    [
+      ("an entry of commands", entryKeys), ("an entry of alarms", alarmKeys), ("an argument", limitKeys),
+      ("an entry of messages", messageKeys),
+    ]
   }
 
   private static let subjectKeys = ["accessory", "profile", "driver"]
   private static let entryKeys = subjectKeys + ["command", "arguments", "write", "at_most"]
-  private static let alarmKeys = subjectKeys + ["rules"]
+  private static let alarmKeys = subjectKeys + ["rules", "tell"]
+  static let wayKeys = ["ntfy", "webhook", "mail", "run"]
+  static let messageKeys = ["name"] + wayKeys + ["from", "token_file", "repeat"]
   private static let limitKeys = ["min", "max", "allowed"]
 
+  /// The names of the ways in this file.
+  private var wayNames: [String] = []
   private let drivers: DriverLibrary
   private let profiles: [Profile]
 
@@ -34,11 +41,13 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    guard let fields = fields(node, "a service's configuration", ["commands", "alarms", "max_accessories"]) else {
+    guard let fields = fields(node, "a service's configuration", ["commands", "alarms", "messages", "max_accessories"]) else {
       return ServiceSettings()
     }
     var settings = ServiceSettings()
     if let node = fields["commands"], node.content != .sequence([]) { settings.commands = permissions(node) }
+    if let node = fields["messages"], node.content != .sequence([]) { settings.messages = messages(node) }
+    wayNames = settings.messages.map(\.name)
     if let node = fields["alarms"], node.content != .sequence([]) { settings.alarms = alarms(node) }
     settings.unfitAlarms = unfitAlarms
     if let node = fields["max_accessories"], let number = number(node, "max_accessories") {
@@ -83,14 +92,33 @@ struct ServiceSettingsReader: ValueReader {
 
   private mutating func alarmEntry(_ node: YAMLNode) -> AlarmEntry? {
     guard let fields = fields(node, "an entry of alarms", Self.alarmKeys) else { return nil }
-    let subject = subject(fields, node)
+    let ways = fields["tell"].map { told($0) }
+    // An entry for all accessories needs a reason to be no plain rule.
+    let isForAll = ways != nil && !Self.subjectKeys.contains { fields[$0] != nil }
+    let subject = isForAll ? nil : subject(fields, node)
     guard let rules = fields["rules"] else {
       report(node.mark, "rules are missing: rules: [battery < 20 %, fault]")
       return nil
     }
     let read = markedAlarmRules(rules)
     if let subject { unfitAlarms += unfit(read, description(of: subject)) }
-    return subject.map { AlarmEntry($0, read.map(\.rule)) }
+    return subject != nil || isForAll ? AlarmEntry(subject, read.map(\.rule), ways: ways) : nil
+  }
+
+  /// Reads the names of ways, or none.
+  private mutating func told(_ node: YAMLNode) -> [String] {
+    if node.content == .scalar("none") { return [] }
+    var names: [String] = []
+    for element in oneOrMore(node, "tell", limit: ServiceSettings.messageLimit) {
+      guard let name = text(element, "a way's name", limit: 64) else { continue }
+      if wayNames.contains(name) {
+        names.append(name)
+      } else {
+        let known = wayNames.isEmpty ? "there are no messages in this file" : "there are \(wayNames.joined(separator: ", "))"
+        report(element.mark, "there is no way \(Quoted.text(name)) under messages: \(known)")
+      }
+    }
+    return names
   }
 
   /// The protocol of the accessories that an entry names; nil where it isn't known or isn't described.

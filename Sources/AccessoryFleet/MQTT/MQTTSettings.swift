@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryIO
 
 /// How a client connects to its broker.
 package struct MQTTSettings: Sendable, Hashable {

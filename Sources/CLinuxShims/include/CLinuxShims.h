@@ -180,4 +180,10 @@ static inline void shim_trim_memory(void) {
 #endif
 }
 
+// A file in memory, closed on exec; -1 on failure. memfd_create(2) is declared only with _GNU_SOURCE.
+static inline int shim_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1u); }
+
+// A pipe whose ends are closed on exec; -1 on failure. pipe2(2) is declared only with _GNU_SOURCE.
+static inline int shim_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
+
 #endif

@@ -29,6 +29,7 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case information
   case lineReset = "line_reset"
   case log
+  case messageTest = "message_test"
   case metrics
   case profile
   case profileCheck = "profile_check"

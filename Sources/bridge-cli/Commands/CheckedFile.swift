@@ -66,7 +66,11 @@ struct CheckedFile: Sendable {
       let places = ServiceSettings.usualFolders().joined(separator: ", ")
       throw AccessoryError(.notFound, "there is no service.yaml in these folders: \(places)")
     }
-    let alarms = contents.alarms.isEmpty ? "" : ", and has \(ServiceFile.count(contents.alarms))"
+    let counts = [
+      contents.alarms.isEmpty ? nil : ServiceFile.count(contents.alarms),
+      contents.messages.isEmpty ? nil : Amount.of(contents.messages.count, "way") + " to tell of them",
+    ].compactMap { $0 }
+    let alarms = counts.isEmpty ? "" : ", and has \(counts.joined(separator: " and "))"
     return CheckedFile(
       file: file, praise: "it permits \(ServiceFile.count(contents.rules))\(alarms)", problems: contents.unfitAlarms)
   }

@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryIO
 import CommandOutput
 import Console
 import Dispatch

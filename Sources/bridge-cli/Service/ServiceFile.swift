@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 import BridgeService
@@ -13,6 +14,8 @@ enum ServiceFile {
     var alarms: [AlarmEntry] = []
     /// The rules of alarms that are never raised.
     var unfitAlarms: [ProfileProblem] = []
+    /// The ways to tell people of alarms.
+    var messages: [MessageWay] = []
     /// The limit of attached accessories; nil where the file doesn't say.
     var maximumAttached: Int?
   }
@@ -26,7 +29,7 @@ enum ServiceFile {
       let settings = try ServiceSettings.read(file, drivers: KnownDrivers.library, profiles: profiles.profiles)
       return Contents(
         rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms,
-        unfitAlarms: settings.unfitAlarms, maximumAttached: settings.maximumAttached)
+        unfitAlarms: settings.unfitAlarms, messages: settings.messages, maximumAttached: settings.maximumAttached)
     }
   }
 

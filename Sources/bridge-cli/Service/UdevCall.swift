@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryIO
 import CommandOutput
 import Glibc
 

@@ -20,11 +20,13 @@ struct BrokerOptions: ParsableArguments {
     help: .value(
       "url", "The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// for TLS; default: the variable \(Self.variable)."))
   var broker: String?
+  /// The name of the password in a systemd unit's credentials.
+  private static let credential = "mqtt-password"
   @Option(
     help: .value(
       "file",
       "A file whose first line is the user's password; others may not read it. Default: the systemd credential "
-        + "\(SecretFile.credential)."), completion: .file())
+        + "\(Self.credential)."), completion: .file())
   var passwordFile: String?
   @Option(
     help: .value(
@@ -64,7 +66,7 @@ struct BrokerOptions: ParsableArguments {
           + "Leave --mqtt-version (mqtt_version) out.")
     }
     var settings = MQTTSettings(try BrokerAddress(broker), clientID: clientID)
-    settings.passwordFile = passwordFile ?? (settings.broker.user == nil ? nil : SecretFile.credentialPath())
+    settings.passwordFile = passwordFile ?? (settings.broker.user == nil ? nil : SecretFile.credentialPath(Self.credential))
     (settings.caFile, settings.certificateFile, settings.keyFile) = (ca, certificate, key)
     settings.keepalive = keepalive
     let checked = settings

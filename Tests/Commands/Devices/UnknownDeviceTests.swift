@@ -41,7 +41,7 @@ import Testing
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "top", "watch", "history", "reset", "serve", "profile", "check", "drivers", "simulate", "replay", "export",
+    "list", "top", "watch", "history", "reset", "serve", "profile", "check", "drivers", "simulate", "replay", "export", "notify",
     "demo", "help",
   ]
 

@@ -133,6 +133,9 @@ import Testing
     try await seen.run(box, "battery", "--history", as: ["history"])
     try await seen.run(box, "history", as: ["history"])
     try await seen.run(box, "export", "metrics", "--once", as: ["metrics"])
+    try box.directory.write(Array("messages: [{run: /bin/true}, {run: /bin/false}]".utf8), to: "messages.yaml")
+    try await seen.run(
+      box, "notify", "--test", "--config", "messages.yaml", as: ["message_test", "error"], status: nil)
     try await seen.run(box, "values", as: ["values", "error"], status: nil)
     for what in ["nut", "metrics"] {
       try await seen.follow(box, ["export", what, "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])

@@ -55,7 +55,7 @@ import Testing
     let expected =
       [
         "bin/bridge-cli", "bin/bridge-fleet", "lib/systemd/system/accessory-bridge-fleet.service",
-        "lib/systemd/system/accessory-bridge-metrics.service",
+        "lib/systemd/system/accessory-bridge-metrics.service", "lib/systemd/system/accessory-bridge-notify.service",
         "lib/systemd/system/accessory-bridge-network-readings.socket",
         "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",
         "lib/systemd/system/accessory-bridge-nut.service", "lib/systemd/system/accessory-bridge-readings.socket",
@@ -228,6 +228,22 @@ import Testing
     #expect(text.contains("\nPrivateDevices=yes\n") && text.contains("\nDevicePolicy=closed\n"))
     #expect(text.contains("\nGroup=accessory-readings\n") && text.contains("\nDynamicUser=yes\n"))
     #expect(text.contains("\nExecStart=/usr/local/bin/bridge-fleet publish ") && !text.contains("dir@"))
+    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", destination + unit])
+    #expect(judged.status == 0, "\(judged.errorText)")
+    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
+    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
+    #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
+  }
+
+  /// What tells people has the network, and neither a device nor the socket on which clients act.
+  @Test func theNotifierIsLockedIn() async throws {
+    #expect(try await setup("install").status == 0)
+    let unit = "/usr/local/lib/systemd/system/accessory-bridge-notify.service"
+    let text = try text(unit)
+    for line in ["PrivateDevices=yes", "DevicePolicy=closed", "Group=accessory-readings", "DynamicUser=yes"] {
+      #expect(text.contains("\n\(line)\n"))
+    }
+    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli notify ") && !text.contains("dir@"))
     let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", destination + unit])
     #expect(judged.status == 0, "\(judged.errorText)")
     let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import AccessoryIO
 import Glibc
 import SystemPackage
 
@@ -10,41 +9,39 @@ package enum SecretFile {
   /// The longest password, in bytes.
   private static let longestPassword = 1_024
 
-  /// The name of the password in a systemd unit's credentials (`LoadCredential=mqtt-password:PATH`).
-  package static let credential = "mqtt-password"
-
-  /// The path of the password file that systemd has passed to this process; nil if there is none.
-  package static func credentialPath() -> String? {
+  /// The path of the file that systemd has passed to this process as the credential `name` (`LoadCredential=NAME:PATH`); nil if there
+  /// is none.
+  package static func credentialPath(_ name: String) -> String? {
     guard let folder = getenv("CREDENTIALS_DIRECTORY") else { return nil }
-    let path = String(cString: folder) + "/" + credential
+    let path = String(cString: folder) + "/" + name
     // The unit passes an empty line if the file doesn't exist, because `SetCredential=` needs some value.
     var file = stat()
     return stat(path, &file) == 0 && file.st_size > 1 ? path : nil
   }
 
-  /// Reads a password: the first line of the file. Blocks, so call it on a setup queue. Throws `misconfigured` if other users may
-  /// read the file or it has no password, and otherwise the error of opening it.
-  static func password(_ path: String) throws(AccessoryError) -> String {
-    let file = try open(path, "password file")
+  /// Reads a password or a token, as `what` says: the first line of the file. Blocks, so call it on a setup queue. Throws
+  /// `misconfigured` if other users may read the file or it has no password, and otherwise the error of opening it.
+  package static func password(_ path: String, _ what: String = "password") throws(AccessoryError) -> String {
+    let file = try open(path, "\(what) file")
     defer { try? file.close() }
     let bytes: [UInt8]
     do throws(Errno) {
       bytes = try SmallFile.read(file, limit: longestPassword + 2)
     } catch {
-      throw AccessoryError(errno: error, "the password file \(path) can't be read")
+      throw AccessoryError(errno: error, "the \(what) file \(path) can't be read")
     }
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard !line.isEmpty else { throw AccessoryError(.misconfigured, "the first line of \(path) has no password") }
+    guard !line.isEmpty else { throw AccessoryError(.misconfigured, "the first line of \(path) has no \(what)") }
     guard line.count <= longestPassword, !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
       throw AccessoryError(
         .misconfigured,
-        "the first line of \(path) is no password: it isn't UTF-8, or longer than \(longestPassword) bytes")
+        "the first line of \(path) is no \(what): it isn't UTF-8, or longer than \(longestPassword) bytes")
     }
     return text
   }
 
   /// Throws unless the file exists and only its owner, its group and root may read it. `what` names the file in the error.
-  static func check(_ path: String, _ what: String) throws(AccessoryError) {
+  package static func check(_ path: String, _ what: String) throws(AccessoryError) {
     let file = try open(path, what)
     try? file.close()
   }

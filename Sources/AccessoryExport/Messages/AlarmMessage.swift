@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// A message to people about an alarm.
+package struct AlarmMessage: Codable, Sendable, Hashable {
+  /// What the message says.
+  package enum State: String, Codable, Sendable, Hashable {
+    case raised, cleared
+    /// The alarm is still raised: a repetition.
+    case still
+    /// A message of `notify --test`.
+    case test
+  }
+
+  package var state: State
+  /// The accessory's identity, and its name for people.
+  package var accessory, name: String
+  package var alarm: AccessoryAlarm
+  /// When it happened, in seconds since 1970, UTC.
+  package var time: Double
+
+  package init(_ state: State, accessory: String, name: String, alarm: AccessoryAlarm, time: Double) {
+    (self.state, self.accessory, self.name, self.alarm, self.time) = (state, accessory, name, alarm, time)
+  }
+
+  /// A message that tests a way.
+  package static func test(at time: Double) -> AlarmMessage {
+    AlarmMessage(
+      .test, accessory: "TEST", name: "Accessory Bridge",
+      alarm: AccessoryAlarm(name: "test", rule: "a test of messages", since: time), time: time)
+  }
+
+  /// The longest text of an accessory in a message, in Unicode scalars.
+  private static let textLimit = 120
+
+  /// One line that says what has happened. All texts of the accessory are escaped.
+  package var title: String {
+    let (name, alarm) = (SafeText.escape(name, limit: Self.textLimit), SafeText.escape(alarm.name, limit: Self.textLimit))
+    return switch state {
+    case .raised: "Alarm: \(name): \(alarm)"
+    case .still: "Still an alarm: \(name): \(alarm)"
+    case .cleared: "Over: \(name): \(alarm)"
+    case .test: "A test of Accessory Bridge"
+    }
+  }
+
+  /// One or two sentences: the rule, and the last value.
+  package var text: String {
+    if state == .test { return "Messages of alarms come this way." }
+    let value = alarm.value.map { SafeText.escape($0, limit: Self.textLimit) }
+    let rule = SafeText.escape(alarm.rule, limit: 2 * Self.textLimit)
+    return rule + (value.map { ": \($0)" } ?? "")
+      + (name == accessory ? "" : " (\(SafeText.escape(accessory, limit: Self.textLimit)))")
+  }
+
+  /// What a webhook gets. `alarm` has the form that documents have.
+  private struct Posted: Encodable {
+    let event = "alarm"
+    let state: State
+    let accessory, name, title, text: String
+    let alarm: AccessoryAlarm
+    let time: Double
+  }
+
+  /// What an ntfy server gets.
+  private struct Published: Encodable {
+    let topic, title, message: String
+    let tags: [String]
+    let priority: Int
+  }
+
+  /// The JSON for a webhook.
+  func webhookJSON() throws -> [UInt8] {
+    try JSON(
+      encoding: Posted(
+        state: state, accessory: accessory, name: name, title: title, text: text, alarm: alarm, time: time)
+    ).bytes
+  }
+
+  /// The JSON for an ntfy server.
+  func ntfyJSON(topic: String) throws -> [UInt8] {
+    let (tag, priority) =
+      switch state {
+      case .raised, .still: ("warning", 4)
+      case .cleared: ("white_check_mark", 3)
+      case .test: ("test_tube", 3)
+      }
+    return try JSON(
+      encoding: Published(topic: topic, title: title, message: text, tags: [tag], priority: priority)
+    ).bytes
+  }
+
+  /// The environment variables for a program, as those of `watch --exec`.
+  var variables: [String: String] {
+    var variables = [
+      "ACCESSORY_EVENT": state == .test ? "test" : "alarm", "ACCESSORY_ID": accessory, "ACCESSORY_NAME": name,
+      "ACCESSORY_ALARM": state == .cleared ? "cleared" : "raised", "ACCESSORY_ALARM_NAME": alarm.name,
+      "ACCESSORY_ALARM_RULE": alarm.rule, "ACCESSORY_ALARM_VALUE": alarm.value ?? "",
+      "ACCESSORY_ALARM_UNIT": alarm.unit ?? "",
+    ]
+    variables["ACCESSORY_ALARM_NUMBER"] = alarm.number.map { Self.text($0) } ?? ""
+    variables["ACCESSORY_ALARM_SINCE"] = Self.text(alarm.since)
+    variables["ACCESSORY_MESSAGE_TITLE"] = title
+    variables["ACCESSORY_MESSAGE_TEXT"] = text
+    return variables.mapValues { SafeText.escape($0, limit: 512) }
+  }
+
+  private static func text(_ number: Double) -> String { Int(exactly: number).map { String($0) } ?? "\(number)" }
+}

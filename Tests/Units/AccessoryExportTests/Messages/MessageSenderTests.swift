@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessoryExport
+
+@Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct MessageSenderTests {
+  private static let alarm = AccessoryAlarm(name: "low", rule: "battery < 20 %", since: 100, value: "12 %", number: 12, unit: "%")
+
+  private static func message(_ name: String = "Pack", _ state: AlarmMessage.State = .raised) -> AlarmMessage {
+    AlarmMessage(state, accessory: "A1", name: name, alarm: alarm, time: 1e9)
+  }
+
+  /// A script in a temporary folder.
+  private static func script(_ text: String, _ directory: TemporaryDirectory, name: String = "script") throws -> String {
+    let path = directory.path + "/" + name
+    try directory.write(Array("#!/bin/sh\n\(text)\n".utf8), to: name, mode: 0o755)
+    return path
+  }
+
+  private static func read(_ directory: TemporaryDirectory, _ name: String) throws -> String {
+    String(decoding: try SmallFile.read("\(directory.path)/\(name)", limit: 65_536), as: UTF8.self)
+  }
+
+  @Test func theTextsAreForPeople() {
+    #expect(Self.message().title == "Alarm: Pack: low")
+    #expect(Self.message().text == "battery < 20 %: 12 % (A1)")
+    #expect(Self.message("Pack", .cleared).title == "Over: Pack: low")
+    #expect(Self.message("a\r\nBcc: x").title == #"Alarm: a\u{d}\u{a}Bcc: x: low"#)
+  }
+
+  /// What curl reads: nothing of the message can become a setting, and no file is sent.
+  @Test func curlGetsItsSettingsAsInput() {
+    let body = Array("@/etc/passwd \"quoted\" \\ back\nurl = \"http://evil\"".utf8)
+    let settings = String(decoding: MessageSender.settings(body, to: "https://ntfy.sh/", token: "tk_1"), as: UTF8.self)
+    let lines = settings.split(separator: "\n")
+    #expect(lines.filter { $0.hasPrefix("url") } == ["url = \"https://ntfy.sh/\""])
+    #expect(lines.contains(#"data-raw = "@/etc/passwd \"quoted\" \\ back\nurl = \"http://evil\"""#))
+    #expect(lines.contains("header = \"Authorization: Bearer tk_1\""))
+    #expect(!settings.contains("location"), "no redirects")
+  }
+
+  @Test func statusesSayWhatToDo() {
+    #expect(MessageSender.outcome(code: 204, hasToken: false) == .sent)
+    for (code, text) in [(302, "moved"), (404, "URL"), (429, "patience"), (500, "problem")] {
+      guard case .failed(let reason) = MessageSender.outcome(code: code, hasToken: true) else {
+        Issue.record("\(code)")
+        continue
+      }
+      #expect(reason.contains(text))
+    }
+    #expect(MessageSender.outcome(code: 401, hasToken: true) == .failed("the server refuses (401): is the token right?"))
+    guard case .refused = MessageSender.outcome(code: 413, hasToken: false) else {
+      Issue.record("413")
+      return
+    }
+    #expect(MessageSender.failure(6, "").contains("name"))
+  }
+
+  @Test func aMailHasNoHeaderOfTheAccessory() {
+    let message = Self.message("Süd\nBcc: all@example.org")
+    let text = String(decoding: MessageSender.mailText(message, to: "me@example.org", from: "pi@example.org"), as: UTF8.self)
+    let parts = text.split(separator: "\n\n", maxSplits: 1)
+    #expect(parts[0].hasPrefix("From: pi@example.org\nTo: me@example.org\nSubject: =?utf-8?Q?Alarm"))
+    #expect(!parts[0].contains("\nBcc"))
+    #expect(parts[0].split(separator: "\n").allSatisfy { $0.utf8.count <= 90 })
+    #expect(parts[1].contains("battery < 20 %: 12 %"))
+    #expect(MessageSender.encodedWord("plain") == "plain")
+    #expect(MessageSender.encodedWord("ä b") == "=?utf-8?Q?=C3=A4=20b?=")
+  }
+
+  @Test func sendmailGetsTheMail() throws {
+    let directory = try TemporaryDirectory()
+    let sendmail = try Self.script(#"printf '%s ' "$@" > "\#(directory.path)/words"; cat > "\#(directory.path)/mail""#, directory)
+    let sender = MessageSender(sendmail: sendmail)
+    #expect(sender.send(Self.message(), by: MessageWay("me", .mail(to: "me@example.org", from: nil))) == .sent)
+    #expect(try Self.read(directory, "words") == "-t -i ")
+    #expect(try Self.read(directory, "mail").hasPrefix("To: me@example.org\nSubject: Alarm: Pack: low\n"))
+    let none = MessageSender(sendmail: directory.path + "/none")
+    guard case .failed(let reason) = none.send(Self.message(), by: MessageWay("me", .mail(to: "a", from: nil))) else {
+      Issue.record("there is none")
+      return
+    }
+    #expect(reason.contains("install"))
+  }
+
+  @Test func aProgramGetsTheAlarmInItsEnvironment() throws {
+    let directory = try TemporaryDirectory()
+    let program = try Self.script(
+      #"echo "$ACCESSORY_ID $ACCESSORY_ALARM $ACCESSORY_ALARM_NUMBER" > "\#(directory.path)/seen""#, directory)
+    #expect(MessageSender().send(Self.message(), by: MessageWay("x", .run(program: program))) == .sent)
+    #expect(try Self.read(directory, "seen") == "A1 raised 12\n")
+    let failing = try Self.script("echo broken >&2; exit 3", directory, name: "failing")
+    #expect(
+      MessageSender().send(Self.message(), by: MessageWay("x", .run(program: failing)))
+        == .failed("\(failing) ended with exit status 3 (broken)"))
+  }
+
+  /// A program that doesn't end is ended, with what it has started.
+  @Test func aProgramThatHangsIsKilled() throws {
+    let start = MonotonicTime.now
+    let ended = try ChildProgram.run(
+      "/bin/sh", ["sh", "-c", "echo before; sleep 600 & sleep 600"], input: [], limit: .milliseconds(300))
+    #expect(ended.status == nil && ended.output == Array("before\n".utf8))
+    #expect(MonotonicTime.now - start < .seconds(60))
+    let loud = try ChildProgram.run(
+      "/bin/sh", ["sh", "-c", "yes | head -c 1000000; exit 4"], input: [UInt8](repeating: 65, count: 300_000),
+      limit: .seconds(60))
+    #expect(loud.status == 4 && loud.output.count == 4_096)
+  }
+}
