@@ -205,7 +205,7 @@ actor WebState {
 
   /// What is kept of the accessory's readings: of its battery, and of its first numeric values.
   func history(of row: TopRow) async -> [ReadingSeries] {
-    let values = (row.values ?? []).filter { $0.historyNumber != nil }.prefix(8).map(\.name)
+    let values = (row.values ?? []).filter { $0.historyNumber != nil && TopRow.isMeasured($0) }.prefix(8).map(\.name)
     let names = ReadingSeries.batteryNames + values
     let series = await feed?.history(of: row.key, names) ?? []
     return names.compactMap { name in series.first { $0.name == name } }

@@ -101,7 +101,8 @@ enum CardView {
   private static func values(_ row: TopRow) -> String {
     // The battery's temperature has its own place.
     let hasTemperature = row.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) } != nil
-    let shown = row.summary.dropFirst(hasTemperature ? 1 : 0).prefix(valueLimit)
+    let shown = row.summary.dropFirst(hasTemperature ? 1 : 0).filter { !hasTemperature || !$0.hasSuffix("°C") }
+      .prefix(valueLimit)
     if shown.isEmpty { return "" }
     return "<ul class=\"values\">" + shown.map { "<li>\(HTML.text($0))</li>" }.joined() + "</ul>"
   }

@@ -21,10 +21,9 @@ enum DetailPage {
     }
     add("head", head(row), "div", class: "head \(CardView.state(row))")
     add("banner", CardView.list(row.reasons.sorted { $0.severity > $1.severity }), "div")
-    add("charge", CardView.charge(row), "div", class: "panel")
     var readings = row.readings(now: now)
     if let power = CardView.power(row) { readings.insert(("Power", power), at: 0) }
-    add("readings", HTML.section("Readings", HTML.facts(own(row) + readings)), class: "panel")
+    add("readings", "<h2>Readings</h2>" + CardView.charge(row) + HTML.facts(own(row) + readings), class: "panel")
     add("cells", HTML.section("Cells", cells(row)), class: "panel")
     add("graphs", more.graphs, class: "panel wide")
     add("values", HTML.section("Values", HTML.facts(values(row))), class: "panel")
@@ -35,7 +34,13 @@ enum DetailPage {
     return content
   }
 
-  static func main(_ content: LiveContent) -> String { content.parts.map(\.html).joined() }
+  /// The page's own element: the parts, some of them in columns.
+  static func main(_ content: LiveContent) -> String {
+    func parts(_ ids: String...) -> String { content.parts.filter { ids.contains($0.id) }.map(\.html).joined() }
+    func columns(_ parts: String) -> String { "<div class=\"columns\">\(parts)</div>" }
+    return parts("head", "banner") + columns(parts("readings", "cells")) + parts("graphs")
+      + columns(parts("values", "identity", "commands", "events"))
+  }
 
   private static func head(_ row: TopRow) -> String {
     "\(Picture(row).svg)<p class=\"state\" role=\"status\">\(HTML.text(row.shownState))</p>"

@@ -34,7 +34,8 @@ struct GraphView: Sendable {
 
   /// The ranges, in seconds. Those far beyond what is kept aren't offered.
   static let ranges: [(name: String, label: String, length: Double)] = [
-    ("1h", "1 h", 3_600), ("6h", "6 h", 21_600), ("24h", "24 h", 86_400), ("7d", "7 days", 604_800),
+    ("10min", "10 min", 600), ("1h", "1 h", 3_600), ("6h", "6 h", 21_600), ("24h", "24 h", 86_400),
+    ("7d", "7 days", 604_800),
     ("30d", "30 days", 2_592_000),
   ]
 

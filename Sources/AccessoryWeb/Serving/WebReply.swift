@@ -18,7 +18,7 @@ package struct WebReply: Sendable {
       + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Frame-Options: DENY", "Referrer-Policy: no-referrer", "Cross-Origin-Opener-Policy: same-origin",
     "Cross-Origin-Resource-Policy: same-origin",
-    "Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=(), serial=(), bluetooth=()",
+    "Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), serial=(), usb=()",
     "Cache-Control: no-store",
   ]
 

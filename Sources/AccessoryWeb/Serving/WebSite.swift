@@ -50,7 +50,7 @@ package actor WebSite {
   }
 
   /// A server of this site for at most `limit` browsers' connections at a time.
-  package nonisolated func server(limit: Int = 64) -> ExportServer<WebSession> {
+  package nonisolated func server(limit: Int = 128) -> ExportServer<WebSession> {
     ExportServer(limit: limit, clock: clock, prepare: { request, _ in await self.reply(to: request) }) {
       WebSession($0)
     }

@@ -213,12 +213,16 @@ package struct TopRow: Sendable, Hashable {
     let hottest = accessory.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) }
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
     // Only numbers that measure something; the rest is in the detail view.
-    for value in values ?? [] where value.number != nil {
-      guard parts.count < 6, let quantity = value.quantity, !Self.dull.contains(quantity), let text = Self.text(value)
-      else { continue }
+    for value in values ?? [] where Self.isMeasured(value) {
+      guard parts.count < 6, let text = Self.text(value) else { continue }
       parts.append("\(SafeText.escape(value.name, limit: 24)) \(text)")
     }
     return parts
+  }
+
+  /// Whether the value is a number that measures something.
+  package static func isMeasured(_ value: AccessoryValue) -> Bool {
+    value.number != nil && value.quantity.map { !dull.contains($0) } ?? false
   }
 
   /// Quantities that describe the device instead of what it measures.

@@ -109,9 +109,9 @@ import Testing
   }
 
   @Test func theRangesFollowWhatIsKept() {
-    #expect(GraphView.offered(for: 100).map(\.name) == ["1h"])
-    #expect(GraphView.offered(for: 86_400).map(\.name) == ["1h", "6h", "24h"])
-    #expect(GraphView.offered(for: 30 * 86_400).map(\.name) == ["1h", "6h", "24h", "7d", "30d"])
+    #expect(GraphView.offered(for: 100).map(\.name) == ["10min"])
+    #expect(GraphView.offered(for: 86_400).map(\.name) == ["10min", "1h", "6h", "24h"])
+    #expect(GraphView.offered(for: 30 * 86_400).map(\.name) == ["10min", "1h", "6h", "24h", "7d", "30d"])
     #expect(GraphView.offered(for: 1e9).map(\.name).last == "30d")
   }
 
