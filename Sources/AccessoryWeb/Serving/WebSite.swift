@@ -185,7 +185,7 @@ package actor WebSite {
     let content = await content(row, choice)
     let html = PageFrame.html(
       title: content.title, heading: "<h1>\(HTML.text(row.name))</h1>", main: DetailPage.main(content), root: "../",
-      events: "\(name)/events\(choice.query)", back: "../", version: settings.version)
+      events: "./\(name)/events\(choice.query)", back: "../", version: settings.version)
     return .page(html, isHead: isHead)
   }
 

@@ -41,8 +41,8 @@ import Testing
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "top", "watch", "history", "reset", "serve", "profile", "check", "drivers", "simulate", "replay", "export", "notify",
-    "demo", "help",
+    "list", "top", "watch", "history", "reset", "serve", "profile", "check", "drivers", "simulate", "replay", "export",
+    "web", "notify", "demo", "help",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.
