@@ -395,6 +395,9 @@ let package = Package(
       path: "Tests/Clients/CarelessBluetooth"),
     .executableTarget(name: "BluetoothStory", dependencies: ["CoreBluetooth"], path: "Tests/Clients/BluetoothStory"),
     .executableTarget(
+      name: "BluetoothEcho", dependencies: ["AccessoryBluetooth", "AccessoryCore", "AccessoryIO"],
+      path: "Tests/Clients/BluetoothEcho"),
+    .executableTarget(
       name: "BatteryPeripheral", dependencies: ["CoreBluetooth"], path: "Examples/BatteryPeripheral"),
     .executableTarget(
       name: "BluetoothTerminal", dependencies: ["CoreBluetooth"], path: "Examples/BluetoothTerminal"),

@@ -106,7 +106,8 @@ import Testing
     let client = Client(ScriptedRadio(.on, [near, far]))
     try await client.found(2)
     let manager = client.manager
-    #expect(!manager.isSearching && client.radio.status.value.searches == 0)
+    #expect(!manager.isSearching)
+    try await client.radio.status.wait { $0.searches == 0 }
     #expect(manager.connect(to: try client.id("Near")))
     try await client.wait("Near is ready")
     far.vanish()

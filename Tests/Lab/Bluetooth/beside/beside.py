@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""beside.py ADDRESS ROUNDS BYTES | hold ADDRESS SECONDS | try ADDRESS: bleak at the HM-10, for comparison with plain.c and Echo,
+"""beside.py ADDRESS ROUNDS BYTES | hold ADDRESS SECONDS | try ADDRESS: bleak at the HM-10, for comparison with plain.c and BluetoothEcho,
 and as another program that uses the device beside us."""
 import asyncio
 import sys
