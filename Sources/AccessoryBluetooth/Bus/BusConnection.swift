@@ -77,9 +77,9 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
       throw BusFailure(error)
     }
     // sd-bus passes no signal to a rule until the bus has confirmed it, so the rules from before stay until then. The
-    // bus answers in order.
+    // bus answers in order. (The system bus lets nobody call `Ping`.)
     let name = "org.freedesktop.DBus"
-    _ = try await call(BusCall(name, "/org/freedesktop/DBus", name + ".Peer", "Ping"))
+    _ = try await call(BusCall(name, "/org/freedesktop/DBus", name, "GetId"))
     guard let bus else { throw .disconnected }
     for rule in self.rules.prefix(before) { bus.unwatch(rule) }
     self.rules.removeFirst(before)

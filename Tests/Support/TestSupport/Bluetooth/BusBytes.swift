@@ -162,6 +162,7 @@ package struct WireMessage: Sendable {
         case 2: message.interface = text
         case 3: message.member = text
         case 4: message.errorName = text
+        case 6: message.destination = text
         default: break
         }
       }
