@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// The energy into and out of a battery, by hours. It is counted from voltage and current.
 package struct Energy: Sendable, Hashable {
   /// The energy in an hour or in a longer time.
@@ -39,7 +37,9 @@ package struct Energy: Sendable, Hashable {
     while one < voltage.count, other < current.count {
       let (volts, amperes) = (voltage[one], current[other])
       let (start, end) = (max(volts.time, amperes.time), min(volts.end, amperes.end))
-      if start < end, let volt = volts.mean, let ampere = amperes.mean { energy.add(volt * ampere, from: start, to: end) }
+      if start < end, let volt = volts.mean, let ampere = amperes.mean {
+        energy.add(volt * ampere, from: start, to: end)
+      }
       if volts.end <= amperes.end { one += 1 } else { other += 1 }
     }
     return energy
@@ -50,7 +50,7 @@ package struct Energy: Sendable, Hashable {
     guard watts.isFinite, start.isFinite, end.isFinite, end - start <= 1e8 else { return }
     var start = max(0, start)
     while start < end {
-      let number = floor(start / Self.secondsOfHour)
+      let number = (start / Self.secondsOfHour).rounded(.down)
       guard let hour = Int(exactly: number), Self.hourRange.contains(hour) else { return }
       let stop = min(end, (number + 1) * Self.secondsOfHour)
       let wattHours = abs(watts) * (stop - start) / Self.secondsOfHour

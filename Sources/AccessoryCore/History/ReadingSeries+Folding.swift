@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 extension ReadingSeries {
   /// The series with one point for each `width` seconds, which begin at multiples of it: the mean by time, the least and the greatest
   /// reading. A gap stays a gap if it is longer than the part of a point.
@@ -31,7 +29,7 @@ extension ReadingSeries {
         hasGap = hasGap || group != nil
         continue
       }
-      let (slot, weight) = (floor(point.time / width), max(point.span, 1e-3))
+      let (slot, weight) = ((point.time / width).rounded(.down), max(point.span, 1e-3))
       if var known = group, known.slot == slot {
         known.weight += weight
         known.sum += mean * weight

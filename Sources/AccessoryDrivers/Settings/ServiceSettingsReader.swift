@@ -41,7 +41,8 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    guard let fields = fields(node, "a service's configuration", ["commands", "alarms", "messages", "max_accessories"]) else {
+    guard let fields = fields(node, "a service's configuration", ["commands", "alarms", "messages", "max_accessories"])
+    else {
       return ServiceSettings()
     }
     var settings = ServiceSettings()
@@ -114,7 +115,8 @@ struct ServiceSettingsReader: ValueReader {
       if wayNames.contains(name) {
         names.append(name)
       } else {
-        let known = wayNames.isEmpty ? "there are no messages in this file" : "there are \(wayNames.joined(separator: ", "))"
+        let known =
+          wayNames.isEmpty ? "there are no messages in this file" : "there are \(wayNames.joined(separator: ", "))"
         report(element.mark, "there is no way \(Quoted.text(name)) under messages: \(known)")
       }
     }

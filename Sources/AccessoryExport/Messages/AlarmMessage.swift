@@ -37,7 +37,9 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
 
   /// One line that says what has happened. All texts of the accessory are escaped.
   package var title: String {
-    let (name, alarm) = (SafeText.escape(name, limit: Self.textLimit), SafeText.escape(alarm.name, limit: Self.textLimit))
+    let (name, alarm) = (
+      SafeText.escape(name, limit: Self.textLimit), SafeText.escape(alarm.name, limit: Self.textLimit)
+    )
     return switch state {
     case .raised: "Alarm: \(name): \(alarm)"
     case .still: "Still an alarm: \(name): \(alarm)"

@@ -180,7 +180,11 @@ package actor AlarmNotifier {
     case .failed(let reason):
       let isFirst = !book.isFailing(way.name)
       let pause = book.failed(tried, at: wallClock())
-      if isFirst { log(.warning("\(way.name): a message can't be sent: \(reason); it is tried again in \(Int(pause)) s, then less often")) }
+      if isFirst {
+        log(
+          .warning(
+            "\(way.name): a message can't be sent: \(reason); it is tried again in \(Int(pause)) s, then less often"))
+      }
     }
     await changed()
   }

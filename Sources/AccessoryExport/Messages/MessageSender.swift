@@ -145,7 +145,8 @@ package struct MessageSender: Sendable {
 
   // MARK: - Programs
 
-  private func mail(_ message: AlarmMessage, to address: String, from: String?) throws(AccessoryError) -> MessageOutcome {
+  private func mail(_ message: AlarmMessage, to address: String, from: String?) throws(AccessoryError) -> MessageOutcome
+  {
     let text = Self.mailText(message, to: address, from: from)
     let paths = sendmail.contains("/") ? [sendmail] : [sendmail] + Self.folders.map { "\($0)/\(sendmail)" }
     for path in paths {
@@ -169,7 +170,9 @@ package struct MessageSender: Sendable {
   private static func outcome(_ ended: ChildProgram.Ended, _ name: String) -> MessageOutcome {
     let words = String(decoding: ended.output, as: UTF8.self).split(whereSeparator: \.isNewline).last
     let said = words.map { " (\(SafeText.escape(String($0), limit: 200)))" } ?? ""
-    guard let status = ended.status else { return .failed("\(name) took longer than \(seconds) s and was ended\(said)") }
+    guard let status = ended.status else {
+      return .failed("\(name) took longer than \(seconds) s and was ended\(said)")
+    }
     if status == 0 { return .sent }
     return .failed("\(name) ended with \(status > 0 ? "exit status \(status)" : "signal \(-status)")\(said)")
   }

@@ -151,7 +151,8 @@ final class HistoryRecorder {
   /// Sets the timer for the next write, if there is something new and no write is in progress.
   private func scheduleWrite(on service: isolated BridgeService) {
     guard file != nil, timer == nil, work == nil, !service.isClosing, keeper.isUnwritten else { return }
-    timer = service.clock.schedule(at: service.clock.now + (hasWritten ? Self.pause : Self.shortPause)) { [weak service] in
+    timer = service.clock.schedule(at: service.clock.now + (hasWritten ? Self.pause : Self.shortPause)) {
+      [weak service] in
       service?.post { $0.history.timePassed(on: $0) }
     }
   }

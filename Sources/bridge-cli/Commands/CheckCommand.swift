@@ -86,7 +86,7 @@ enum CheckedKind: String, ExpressibleByArgument, CaseIterable, Sendable {
       guard !word.isEmpty, line.dropFirst(word.count).first == UInt8(ascii: ":") else { continue }
       keys.insert(String(decoding: word, as: UTF8.self))
     }
-    if keys.contains("commands") || keys == ["alarms"] {
+    if keys.contains("commands") || !keys.isEmpty && keys.isSubset(of: ["alarms", "messages"]) {
       self = .service
     } else if !keys.isDisjoint(with: ShareFile.ownKeys), keys.isDisjoint(with: ["name", "match", "driver", "protocol"])
     {

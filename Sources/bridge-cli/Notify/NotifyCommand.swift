@@ -45,7 +45,8 @@ struct NotifyCommand: AsyncParsableCommand, JSONCommand {
     guard !contents.messages.isEmpty else {
       throw AccessoryError(
         .misconfigured,
-        "service.yaml names no way: add one under messages, for example {ntfy: https://ntfy.sh/my-topic} (Documentation/alarms.md)")
+        "service.yaml names no way: add one under messages, for example {ntfy: https://ntfy.sh/my-topic} (Documentation/alarms.md)"
+      )
     }
     if test { return try await sendTests(contents.messages) }
     try await tell(contents)

@@ -66,7 +66,8 @@ struct BrokerOptions: ParsableArguments {
           + "Leave --mqtt-version (mqtt_version) out.")
     }
     var settings = MQTTSettings(try BrokerAddress(broker), clientID: clientID)
-    settings.passwordFile = passwordFile ?? (settings.broker.user == nil ? nil : SecretFile.credentialPath(Self.credential))
+    settings.passwordFile =
+      passwordFile ?? (settings.broker.user == nil ? nil : SecretFile.credentialPath(Self.credential))
     (settings.caFile, settings.certificateFile, settings.keyFile) = (ca, certificate, key)
     settings.keepalive = keepalive
     let checked = settings

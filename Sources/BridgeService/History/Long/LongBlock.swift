@@ -23,7 +23,9 @@ struct LongBlock: Sendable, Hashable {
   static func blocks(
     _ tier: LongTier, id: String, slots: Range<UInt32>, _ series: [ReadingSeries], _ energy: Energy
   ) -> [LongBlock] {
-    let folded = kept(series).map { (series: $0, buckets: buckets($0.folded(to: Double(tier.pointSeconds)).points, tier)) }
+    let folded = kept(series).map {
+      (series: $0, buckets: buckets($0.folded(to: Double(tier.pointSeconds)).points, tier))
+    }
     return slots.compactMap { slot in
       let points = Int(slot) * tier.pointCount..<(Int(slot) + 1) * tier.pointCount
       let hours = Int(slot) * tier.hourCount..<(Int(slot) + 1) * tier.hourCount

@@ -81,7 +81,9 @@ enum LongRecord: Sendable, Hashable {
     content.append(UInt8(clamping: hours.count))
     for (index, amount) in hours {
       content.append(UInt8(clamping: index))
-      for number in [amount.inWattHours, amount.outWattHours] { HistoryFrame.add(Float(number).bitPattern, to: &content) }
+      for number in [amount.inWattHours, amount.outWattHours] {
+        HistoryFrame.add(Float(number).bitPattern, to: &content)
+      }
       HistoryFrame.add(UInt16(clamping: Int(amount.seconds.rounded())), to: &content)
     }
   }

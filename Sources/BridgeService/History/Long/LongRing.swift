@@ -54,7 +54,8 @@ struct LongRing: Sendable {
   /// Calls `body` with the blocks of the accessory `id` (all if nil) in the newest `count` files, oldest file first. `isWanted` gets
   /// the slot.
   func read(
-    _ id: String? = nil, newest count: Int = .max, isWanted: (UInt32) -> Bool = { _ in true }, _ body: (LongBlock) -> Void
+    _ id: String? = nil, newest count: Int = .max, isWanted: (UInt32) -> Bool = { _ in true },
+    _ body: (LongBlock) -> Void
   ) throws(AccessoryError) {
     for place in try order().suffix(count) {
       guard let bytes = try place.file.read(limit: tier.bytesOfFile) else { continue }

@@ -25,7 +25,8 @@ struct HistoryFileTests {
         (ReadingSeries.percent, "%", Double(round % 100)), ("x", nil, 1.5),
       ]
       _ = keeper.note(values, of: "A", at: time(now), wall: wall + now - 100)
-      guard round % 6 == 5, let write = keeper.takeWrite(at: time(now), wall: wall + now - 100, isLast: round == rounds - 1)
+      guard round % 6 == 5,
+        let write = keeper.takeWrite(at: time(now), wall: wall + now - 100, isLast: round == rounds - 1)
       else { continue }
       let isWhole = if case .whole = write.content { true } else { false }
       keeper.wrote(try write.perform(on: file), asWhole: isWhole)
@@ -96,7 +97,9 @@ struct HistoryFileTests {
     for minute in 0..<60 {
       let now = 100 + Double(minute) * 60
       _ = keeper.note([("x", nil, Double(minute))], of: "A", at: Self.time(now), wall: Self.wall + now - 100)
-      guard minute % 5 == 4, let write = keeper.takeWrite(at: Self.time(now), wall: Self.wall + now - 100) else { continue }
+      guard minute % 5 == 4, let write = keeper.takeWrite(at: Self.time(now), wall: Self.wall + now - 100) else {
+        continue
+      }
       let isWhole = if case .whole = write.content { true } else { false }
       keeper.wrote(try write.perform(on: file), asWhole: isWhole)
     }
@@ -118,7 +121,8 @@ struct HistoryFileTests {
     let contents = HistoryContents(bytes)
     #expect(contents.dropped == 0)
     let bucket = HistoryBucket(slot: 150, count: 7, hasGapBefore: true, mean: 1, least: 0.5, greatest: 2)
-    #expect(contents.store.entries == [HistoryEntry(id: "A", name: "x", unit: "V", rung: 1, buckets: [try #require(bucket)])])
+    #expect(
+      contents.store.entries == [HistoryEntry(id: "A", name: "x", unit: "V", rung: 1, buckets: [try #require(bucket)])])
   }
 
   /// What an SD card gets in a day from eight accessories that are read every 10 s: whole pages, and each write also changes two blocks
@@ -155,7 +159,9 @@ struct HistoryFileTests {
     }
     #expect(written <= 3_000_000, "\(written) bytes")
     #expect(blocks * 4_096 <= 5_000_000 * 3 / 2, "\(blocks) blocks")
-    print("eight accessories, every 10 s: \(written) bytes in a day, \(blocks) blocks of 4 KiB with those of the file system")
+    print(
+      "eight accessories, every 10 s: \(written) bytes in a day, \(blocks) blocks of 4 KiB with those of the file system"
+    )
   }
 
   /// Markers everywhere, each with the longest length: reading takes no more than a few times the file's size.

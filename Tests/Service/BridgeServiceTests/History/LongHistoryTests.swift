@@ -76,7 +76,9 @@ struct LongHistoryTests {
 
   @Test func energyIsCountedByHoursWithWhatIsMissing() {
     typealias Point = ReadingSeries.Point
-    let voltage = [Point(time: 0, span: 7_200, 12), Point(time: 7_200, span: 600, nil), Point(time: 7_800, span: 600, 10)]
+    let voltage = [
+      Point(time: 0, span: 7_200, 12), Point(time: 7_200, span: 600, nil), Point(time: 7_800, span: 600, 10),
+    ]
     let current = [
       Point(time: 0, span: 1_800, 5), Point(time: 1_800, span: 3_600, -10), Point(time: 5_400, span: 10_000, 0),
     ]
@@ -88,7 +90,9 @@ struct LongHistoryTests {
     let days = energy.amounts { $0 < 5_400 ? "one" : "two" }
     #expect(days["one"]?.outWattHours == 60 && days["two"]?.outWattHours == 60)
     // Nonsense of a device isn't counted, and takes no time.
-    let wrong = [Point(time: -1e300, span: .infinity, 1), Point(time: .nan, span: 1, 1), Point(time: 1e18, span: 1e18, 1)]
+    let wrong = [
+      Point(time: -1e300, span: .infinity, 1), Point(time: .nan, span: 1, 1), Point(time: 1e18, span: 1e18, 1),
+    ]
     #expect(Energy.count(voltage: wrong, current: wrong).hours.isEmpty)
   }
 
@@ -187,7 +191,8 @@ struct LongHistoryTests {
     }
     #expect(files.size < 2_000_000, "\(files.size)")
     #expect(files.size > 1_000_000)
-    let all = LongTier.days.fileCount * LongTier.days.bytesOfFile + LongTier.months.fileCount * LongTier.months.bytesOfFile
+    let all =
+      LongTier.days.fileCount * LongTier.days.bytesOfFile + LongTier.months.fileCount * LongTier.months.bytesOfFile
     #expect(all <= 64 << 20)
   }
 

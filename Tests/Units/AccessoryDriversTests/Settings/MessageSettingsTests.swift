@@ -67,7 +67,10 @@ import Testing
     ("- run: /x\n  repaet: 5m", "f:3:3: unknown key \"repaet\": did you mean repeat?"),
     ("- run: /x\n- run: /y", "f:3:3: there are two ways with the name \"run\""),
     ("- run: /x\n  name: none", "f:2:3: no way can have the name none"),
-    ("- run: /x\nalarms:\n- rules: [fault]\n  tell: [phone]", "f:5:10: there is no way \"phone\" under messages: there are run"),
+    (
+      "- run: /x\nalarms:\n- rules: [fault]\n  tell: [phone]",
+      "f:5:10: there is no way \"phone\" under messages: there are run"
+    ),
     ("[]\nalarms:\n- rules: [fault]", "f:3:3: an entry names its accessories by one of"),
   ])
   func mistakesAreReportedWithTheirPlace(text: String, message: String) {

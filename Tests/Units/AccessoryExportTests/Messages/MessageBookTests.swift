@@ -178,7 +178,9 @@ struct MessageBookTests {
   @Test func whatWaitsOutlivesARestart() async throws {
     let directory = try TemporaryDirectory()
     let (clock, sent) = (ManualClock(), Watched<[String]>([]))
-    let first = Self.notifier(clock, sent, file: StateFile("messages", in: directory.path + "/s")) { _ in .failed("away") }
+    let first = Self.notifier(clock, sent, file: StateFile("messages", in: directory.path + "/s")) { _ in
+      .failed("away")
+    }
     try await first.open()
     await first.take(.event(.alarm(Self.device(), Self.alarm, .raised)), of: "/s")
     try await sent.wait { $0.count == 1 }

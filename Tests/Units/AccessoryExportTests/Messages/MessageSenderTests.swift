@@ -10,14 +10,16 @@ import Testing
 @testable import AccessoryExport
 
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct MessageSenderTests {
-  private static let alarm = AccessoryAlarm(name: "low", rule: "battery < 20 %", since: 100, value: "12 %", number: 12, unit: "%")
+  private static let alarm = AccessoryAlarm(
+    name: "low", rule: "battery < 20 %", since: 100, value: "12 %", number: 12, unit: "%")
 
   private static func message(_ name: String = "Pack", _ state: AlarmMessage.State = .raised) -> AlarmMessage {
     AlarmMessage(state, accessory: "A1", name: name, alarm: alarm, time: 1e9)
   }
 
   /// A script in a temporary folder.
-  private static func script(_ text: String, _ directory: TemporaryDirectory, name: String = "script") throws -> String {
+  private static func script(_ text: String, _ directory: TemporaryDirectory, name: String = "script") throws -> String
+  {
     let path = directory.path + "/" + name
     try directory.write(Array("#!/bin/sh\n\(text)\n".utf8), to: name, mode: 0o755)
     return path
@@ -54,7 +56,8 @@ import Testing
       }
       #expect(reason.contains(text))
     }
-    #expect(MessageSender.outcome(code: 401, hasToken: true) == .failed("the server refuses (401): is the token right?"))
+    #expect(
+      MessageSender.outcome(code: 401, hasToken: true) == .failed("the server refuses (401): is the token right?"))
     guard case .refused = MessageSender.outcome(code: 413, hasToken: false) else {
       Issue.record("413")
       return
@@ -64,7 +67,8 @@ import Testing
 
   @Test func aMailHasNoHeaderOfTheAccessory() {
     let message = Self.message("Süd\nBcc: all@example.org")
-    let text = String(decoding: MessageSender.mailText(message, to: "me@example.org", from: "pi@example.org"), as: UTF8.self)
+    let text = String(
+      decoding: MessageSender.mailText(message, to: "me@example.org", from: "pi@example.org"), as: UTF8.self)
     let parts = text.split(separator: "\n\n", maxSplits: 1)
     #expect(parts[0].hasPrefix("From: pi@example.org\nTo: me@example.org\nSubject: =?utf-8?Q?Alarm"))
     #expect(!parts[0].contains("\nBcc"))
@@ -76,7 +80,8 @@ import Testing
 
   @Test func sendmailGetsTheMail() throws {
     let directory = try TemporaryDirectory()
-    let sendmail = try Self.script(#"printf '%s ' "$@" > "\#(directory.path)/words"; cat > "\#(directory.path)/mail""#, directory)
+    let sendmail = try Self.script(
+      #"printf '%s ' "$@" > "\#(directory.path)/words"; cat > "\#(directory.path)/mail""#, directory)
     let sender = MessageSender(sendmail: sendmail)
     #expect(sender.send(Self.message(), by: MessageWay("me", .mail(to: "me@example.org", from: nil))) == .sent)
     #expect(try Self.read(directory, "words") == "-t -i ")
