@@ -34,9 +34,10 @@ enum OldSpellings {
     let help = words.first == "help" ? ["help"] : []
     let rest = words.dropFirst(help.count)
     guard let move = moves.first(where: { rest.starts(with: $0.old) }) else { return words }
+    let others = Array(rest.dropFirst(move.old.count))
     // Help takes no options.
-    if !help.isEmpty { return help + move.new.filter { $0 != "help" } + rest.dropFirst(move.old.count) }
-    return move.new + move.options + rest.dropFirst(move.old.count)
+    if !help.isEmpty { return help + move.new.filter { $0 != "help" } + others }
+    return move.new + move.options + others
   }
 
   /// Tells a person at a terminal the current name of the command that was typed. Programs see no difference.
@@ -44,7 +45,8 @@ enum OldSpellings {
     guard Style.standardError.isTerminal, typed.first != "help",
       let move = moves.first(where: { typed.starts(with: $0.old) })
     else { return }
-    let name = ([BridgeCLI.name] + move.new.filter { $0 != "help" } + move.options.filter { $0 != "--as" }.prefix(1))
+    let option = Array(move.options.filter { $0 != "--as" }.prefix(1))
+    let name = [BridgeCLI.name] + move.new.filter { $0 != "help" } + option
     let new = move.options.first == "--as" ? "\(BridgeCLI.name) check" : name.joined(separator: " ")
     Output.note(
       "\(BridgeCLI.name) \(move.old.joined(separator: " ")) is called \(new) now; the old name will be removed.")
