@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static static-arm64 test start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics browser web-pictures homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static static-arm64 test test-arm64 start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics browser web-pictures homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */  make \1\t/' | expand -t 20
@@ -91,12 +91,15 @@ lab-quick: ## Most of the lab's tests, with few repetitions, in at most six minu
 	$(MAKE) lab LAB_CYCLES=8 LAB_PART=quick
 
 # Emulated in software, and so slow that it isn't part of `make test`.
-lab-arm64: static-arm64 ## The arm64 package in an arm64 guest with Debian 13: installed, plugged in, battery, upgraded, purged
+lab-arm64: static-arm64 ## The arm64 package in an arm64 guest with Debian 13: installed, plugged in, battery, upgraded, purged; LAB_PAGES=16k
 	packaging/arm64/prepare --guest
 	for revision in 1 2; do packaging/arm64/in env ARCH=arm64 PROGRAMS=.build/arm64/build/release \
 	  DEB_REVISION=$$revision DEB_COMPRESSION=none packaging/build .build/arm64/packages/$$revision || exit; done
-	LAB_ARCH=arm64 LAB_LOG=.build/arm64/guest/log LAB_TIMEOUT=$${LAB_TIMEOUT:-1200} packaging/arm64/in Tests/Lab/run --systemd \
+	LAB_ARCH=arm64 LAB_PASS=LAB_PAGES LAB_LOG=.build/arm64/guest/log$(LAB_PAGES:%=-%) LAB_TIMEOUT=$${LAB_TIMEOUT:-1200} packaging/arm64/in Tests/Lab/run --systemd \
 	  bash "$(CURDIR)/Tests/Lab/guest/arm64" "$(CURDIR)"/.build/arm64/packages/[12]/accessory-bridge_*_arm64.deb
+
+test-arm64: ## The unit tests as arm64, in an emulator: what differs between processors
+	packaging/arm64/test
 
 BLUETOOTH_PACKAGES = $(LAB_PACKAGES) dbus python3-venv gcc
 
@@ -244,8 +247,9 @@ uninstall: ## Takes away what install has installed, but for your own profiles
 # For another architecture than this machine's, here arm64 on amd64: compiled by Debian's Swift with Debian 13's libraries, which it gets once.
 CROSS = $(filter-out $(shell dpkg --print-architecture 2>/dev/null),$(ARCH))
 
-# Addresses that the loader mends are packed, which needs glibc 2.36.
-static-arm64: SMALL += -Xlinker -z -Xlinker pack-relative-relocs
+# Addresses that the loader mends are packed, which needs glibc 2.36. lld warns of each file of Debian's runtime that it doesn't say
+# whose addresses are taken.
+static-arm64: SMALL += -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-warnings
 static-arm64: ## The same for arm64 (Debian 13, Raspberry Pi OS), on an amd64 Debian without Swift: .build/arm64/build/release
 	packaging/arm64/swift-build $(RELEASE) --product bridge-cli
 	packaging/arm64/swift-build $(RELEASE) --product bridge-fleet
@@ -255,10 +259,10 @@ deb: $(if $(CROSS),static-$(CROSS),static) ## Debian packages of both programs, 
 	$(if $(CROSS),packaging/$(CROSS)/in env ARCH=$(CROSS) PROGRAMS=.build/$(CROSS)/build/release) packaging/build
 
 # What it fetches is Debian's base system, 100 MB, so it isn't part of `make test`.
-deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purges them in a bare Debian in a folder
-	$(call install,$(DEB_TEST_PACKAGES))
-	packaging/lint
-	packaging/test
+deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purges them in a bare Debian in a folder; ARCH=arm64: lintian alone
+	$(if $(CROSS),,$(call install,$(DEB_TEST_PACKAGES)))
+	$(if $(CROSS),packaging/$(CROSS)/in )packaging/lint $(ARCH)
+	$(if $(CROSS),@echo "Installed they are by make lab-$(CROSS).",packaging/test)
 
 docs: ## A site of these pages and of the libraries' reference, by DocC: .build/docs
 	$(call install,$(BUILD_PACKAGES) python3 jq)
