@@ -185,8 +185,8 @@ package final class FakeBus: Sendable {
       case "GetNameOwner": .values([.text(Self.owner)])
       case "GetManagedObjects": .values([.array("{oa{sa{sv}}}", [])])
       // The policy of the system bus lets nobody call what else the bus has.
-      default:
-        isOfBus && message.interface != name ? .error(name + ".Error.AccessDenied", "Rejected send message") : .values([])
+      case _ where isOfBus && message.interface != name: .error(name + ".Error.AccessDenied", "Rejected send message")
+      default: .values([])
       }
     var reply = WireMessage(.reply)
     reply.sender = isOfBus ? name : Self.owner
