@@ -20,20 +20,25 @@ package enum Memory {
   /// Throws `misconfigured` when the limits of this process (`ulimit -v`, `ulimit -d`) leave fewer than `needed` bytes to `user`. Swift
   /// aborts the process when an allocation fails, so a service looks before it begins.
   package static func checkRoom(for user: String, needing needed: Int) throws(AccessoryError) {
-    // In pages, from proc(5): the second limit counts what is writable and private.
-    let counts = ((try? SmallFile.read("/proc/self/statm", limit: 256)) ?? []).split(separator: UInt8(ascii: " ")).map {
-      Int(String(decoding: $0, as: UTF8.self)) ?? 0
-    }
-    guard counts.count > 5 else { return }
-    for (resource, option, pages) in [(RLIMIT_AS, "-v", counts[0]), (RLIMIT_DATA, "-d", counts[5])] {
+    guard let taken else { return }
+    for (resource, option, used) in [(RLIMIT_AS, "-v", taken.addresses), (RLIMIT_DATA, "-d", taken.data)] {
       var limit = rlimit()
       guard getrlimit(CInt(resource.rawValue), &limit) == 0, let limit = Int(exactly: limit.rlim_cur) else { continue }
-      let used = pages * Int(sysconf(CInt(_SC_PAGESIZE)))
       guard limit - used < needed else { continue }
       throw AccessoryError(
         .misconfigured,
         "the limit of memory (ulimit \(option)) is \(limit >> 10) KiB, of which \(used >> 10) KiB are used already: \(user) needs "
           + "\(needed >> 20) MiB more. Raise the limit, or remove it")
     }
+  }
+
+  /// The bytes of this process's addresses, and of those that are writable and private, which the two limits count. Nil without /proc.
+  static var taken: (addresses: Int, data: Int)? {
+    // In pages, which have 4 or 16 KiB: proc(5).
+    let counts = ((try? SmallFile.read("/proc/self/statm", limit: 256)) ?? []).split(separator: UInt8(ascii: " ")).map {
+      Int(String(decoding: $0, as: UTF8.self)) ?? 0
+    }
+    let page = Int(sysconf(CInt(_SC_PAGESIZE)))
+    return counts.count > 5 ? (counts[0] * page, counts[5] * page) : nil
   }
 }
