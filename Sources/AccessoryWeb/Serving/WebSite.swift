@@ -87,6 +87,7 @@ package actor WebSite {
     guard checked.path.hasPrefix(settings.base) else { return Self.refusal(.notFound) }
     let path = checked.path.dropFirst(settings.base.count)
     if path.isEmpty { return .moved(to: settings.base + "/") }
+    guard path.hasPrefix("/") else { return Self.refusal(.notFound) }
     return await reply(to: checked, Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()))
   }
 

@@ -99,7 +99,7 @@ import Testing
     for part in [
       "<h1>PACK1</h1>", "3.300 V to 3.345 V, spread 45 mV", "<li class=\"min\">", "<li class=\"max\">",
       "<dt>pv_power</dt><dd>12.5 W</dd>", "<dt>Manufacturer</dt><dd>Acme</dd>", "<dt>Firmware</dt><dd>2.1</dd>",
-      "<code>beep</code>", "nothing was read for 10 min 0 s", "Charge 60 %, from 60 to 80 %",
+      "<code>beep</code>", "nothing was read for 10 min 00 s", "Charge 60 %, from 60 to 80 %",
       "data-events=\"./PACK1/events\"",
       "<a href=\"?range=1h\" aria-current=\"true\">1 h</a>",
     ] { #expect(text.contains(part), "\(part)") }
