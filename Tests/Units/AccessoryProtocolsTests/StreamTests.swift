@@ -133,9 +133,8 @@ import Testing
       var carrier = frame(1, random.plainBytes(1500))
       carrier[12] ^= 1
       carrier.removeSubrange(900..<1200)
-      let stream =
-        carrier + frame(2, random.plainBytes(1900)).prefix(20) + frame(3, random.plainBytes(1900))
-        + frame(4, random.plainBytes(1900)) + frame(5, random.plainBytes(1900))
+      var stream = carrier + Array(frame(2, random.plainBytes(1900)).prefix(20))
+      for number: UInt16 in 3...5 { stream += frame(number, random.plainBytes(1900)) }
       let expected = decode(stream, maximumPayload: 2000)
       #expect(expected.frames.contains { $0.outcome == .whole })
       codec.reset()

@@ -40,19 +40,22 @@ import Testing
     #expect(codec.received(stream).payloads == payloads)
     let three = try codec.wire(LengthPrefix(), [7, 8, 9])
     let zeros = [UInt8](repeating: 0, count: width - 1)
-    #expect(three == (order == .bigEndian ? zeros + [3] : [3] + zeros) + [7, 8, 9])
+    let prefix: [UInt8] = order == .bigEndian ? zeros + [3] : [3] + zeros
+    #expect(three == prefix + [7, 8, 9])
   }
 
   @Test func impossibleLengthsAreReportedAndSkipped() throws {
     var codec = try ev3()
     let good = hex(Self.messages[1])
     let long: [UInt8] = [0xFF, 0x03] + [UInt8](repeating: 0x55, count: 1023)
-    let batch = codec.received([0, 0] + good + [1, 0, 9] + good + long + good)
+    let parts: [[UInt8]] = [[0, 0], good, [1, 0, 9], good, long, good]
+    let bytes = parts.flatMap { $0 }
+    let batch = codec.received(bytes)
     #expect(batch.outcomes == [.malformed, .whole, .malformed, .whole, .tooLong, .whole])
     #expect(batch.received.map(\.header.payloadLength) == [0, 3, 1, 3, 1023, 3])
     #expect(codec.counters.malformed == 2 && codec.counters.tooLong == 1 && codec.counters.frames == 3)
     #expect(codec.counters.skippedBytes == 2 + 3 + 1025)
-    expectSameForAnyCuts(try ev3(), [0, 0] + good + [1, 0, 9] + good + long + good, pauses: true)
+    expectSameForAnyCuts(try ev3(), bytes, pauses: true)
   }
 
   @Test func aStreamOutOfStepRecoversByExpiry() throws {
