@@ -195,6 +195,9 @@ struct MessageBookTests {
     try file.replace(bytes)
     let third = Self.notifier(clock, sent, file: file)
     try await third.open()
+    // The pause after the failure is kept, too.
+    try await eventually("a timer") { clock.pendingCount > 0 }
+    clock.advance(by: .seconds(11))
     try await sent.wait { $0.last == "phone raised true" }
     // The service says again that it is raised.
     await third.take(.event(.alarm(Self.device(), Self.alarm, .raised)), of: "/s")
