@@ -159,9 +159,6 @@ struct HistoryFileTests {
     }
     #expect(written <= 3_000_000, "\(written) bytes")
     #expect(blocks * 4_096 <= 5_000_000 * 3 / 2, "\(blocks) blocks")
-    print(
-      "eight accessories, every 10 s: \(written) bytes in a day, \(blocks) blocks of 4 KiB with those of the file system"
-    )
   }
 
   /// Markers everywhere, each with the longest length: reading takes no more than a few times the file's size.
