@@ -36,34 +36,6 @@ import Testing
     }
   }
 
-  /// Ten packs that are each connected again and again, of which three always fail: one at a time, and each as often as the others.
-  @Test func oneIsConnectedAtATime() async throws {
-    let turns = ConnectionTurns()
-    let order = Locked<[Int]>([])
-    /// How many are connected now, and how many were at most.
-    let connecting = Locked([0, 0])
-    await withTaskGroup(of: Void.self) { group in
-      for pack in 0..<10 {
-        group.addTask {
-          for _ in 0..<20 {
-            try? await turns.take(at: "hci0") { () throws(AccessoryError) in
-              connecting.withLock { $0 = [$0[0] + 1, max($0[1], $0[0] + 1)] }
-              order.withLock { $0.append(pack) }
-              await Task.yield()
-              connecting.withLock { $0[0] -= 1 }
-              if pack < 3 { throw AccessoryError(.timedOut, "pack \(pack)") }
-            }
-          }
-        }
-      }
-    }
-    #expect(connecting.withLock { $0[1] } == 1)
-    let all = order.withLock { $0 }
-    #expect(all.count == 200)
-    for pack in 0..<10 { #expect(all.count { $0 == pack } == 20) }
-    #expect(turns.count(at: "hci0") == 0)
-  }
-
   /// Ten packs that are connected together, each by a conversation of its own: bluetoothd never has two to connect.
   @Test func tenPacksAreConnectedOneAfterAnother() async throws {
     func address(_ pack: Int) -> String { "C8:47:8C:00:00:0\(pack)" }
@@ -81,16 +53,15 @@ import Testing
             path(pack), "org.bluez.Device1",
             [("Address", .text(address(pack))), ("Adapter", .path("/org/bluez/hci0")), ("RSSI", .int16(-60))])
         })
-    /// How many are connected now, and how many were at most.
-    let connecting = Locked([0, 0])
+    let connecting = Locked((now: 0, most: 0))
     let bus = Locked<FakeBus?>(nil)
     let made = try FakeBus(clients: 10) { call in
       if call.member == "GetManagedObjects" { return .values([objects]) }
       guard call.member == "Connect" else { return nil }
-      connecting.withLock { $0 = [$0[0] + 1, max($0[1], $0[0] + 1)] }
+      connecting.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
       // Time for the others to come, on the thread of this client alone.
       for _ in 0..<500 { sched_yield() }
-      connecting.withLock { $0[0] -= 1 }
+      connecting.withLock { $0.now -= 1 }
       let connected: [(String, WireValue)] = [("Connected", .boolean(true)), ("ServicesResolved", .boolean(true))]
       bus.withLock { $0 }?.changed(call.path, "org.bluez.Device1", connected)
       return nil
@@ -109,7 +80,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(connecting.withLock { $0[1] } == 1)
+    #expect(connecting.withLock { $0.most } == 1)
     #expect(made.calls.count { $0.member == "Connect" } == 10)
     made.close()
     bus.withLock { $0 = nil }
