@@ -48,7 +48,7 @@ private final class HookServer: Sendable {
           let status = statuses.value[0]
           statuses.update { if $0.count > 1 { $0.removeFirst() } }
           let answer = Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
-          _ = send(client, answer, answer.count, CInt(MSG_NOSIGNAL.rawValue))
+          _ = send(client, answer, answer.count, CInt(MSG_NOSIGNAL))
           close(client)
         }
       }
