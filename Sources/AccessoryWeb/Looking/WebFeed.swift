@@ -9,7 +9,7 @@ package protocol WebFeed: TopFeed {
   func run() async
   /// Disconnects. The feed isn't used again.
   func close() async
-  /// The series with these names, each as far back as it is kept; empty without a history.
+  /// The series with these names, of the last 30 days or as much as is kept; empty without a history.
   func history(of key: String, _ names: [String]) async -> [ReadingSeries]
   /// The commands of an accessory that its service permits to programs that only read.
   func commands(of key: String) async -> [CommandDescription]

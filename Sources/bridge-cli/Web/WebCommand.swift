@@ -35,10 +35,13 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
 }
 
 extension ServiceTopFeed: WebFeed {
+  /// The page's graphs go back as far.
+  private static let longestGraph = Duration.seconds(30 * 86_400)
+
   func history(of key: String, _ names: [String]) async -> [ReadingSeries] {
     guard let (client, place) = await client(for: key) else { return [] }
     defer { client.close() }
-    return (try? await client.device(place).history(names))?.series ?? []
+    return (try? await client.device(place).history(names, last: Self.longestGraph))?.series ?? []
   }
 
   func commands(of key: String) async -> [CommandDescription] {

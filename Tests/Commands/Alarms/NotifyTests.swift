@@ -29,6 +29,7 @@ private final class HookServer: Sendable {
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
     address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let (descriptor, requests, statuses) = (descriptor, requests, self.statuses)
     let bound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         bind(descriptor, pointer, length) == 0 && listen(descriptor, 16) == 0
@@ -37,7 +38,6 @@ private final class HookServer: Sendable {
     }
     try #require(bound)
     self.port = UInt16(bigEndian: address.sin_port)
-    let (descriptor, requests, statuses) = (descriptor, requests, self.statuses)
     DispatchQueue(label: "test.hook").async {
       while true {
         let client = accept(descriptor, nil, nil)
