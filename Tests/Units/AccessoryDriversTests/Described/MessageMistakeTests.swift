@@ -100,7 +100,7 @@ import Testing
       (
         "{name: a, type: f32, value: signed}",
         "4:53: value: signed, unsigned, sign_magnitude and bcd are only for whole "
-          + "numbers in bytes, without bits"
+          + "numbers in bytes, and with bits only signed is"
       ),
       (
         "{name: a, type: u8, unknown: 256}",

@@ -13,7 +13,7 @@ import Testing
       ("{name: b, value: []}", "5:28: value must be a formula, like (raw - 2731) / 10, not a list"),
       (
         "{name: b, value: frist(a)}",
-        "5:28: value: \"frist\" is not a function: there are if, first, min, max, sum, percent, charging, number"
+        "5:28: value: \"frist\" is not a function: there are if, first, min, max, sum, join, percent, charging, number"
       ),
       ("{name: a, value: -a}", "5:18: a is already defined in line 4"),
       ("{name: b, value: -x}", "5:28: value: there is no value \"x\": did you mean a?"),
