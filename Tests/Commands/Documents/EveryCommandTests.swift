@@ -133,7 +133,8 @@ import Testing
     try await seen.run(box, "battery", "--history", as: ["history"])
     try await seen.run(box, "history", as: ["history"])
     try await seen.run(box, "export", "metrics", "--once", as: ["metrics"])
-    try box.directory.write(Array("messages: [{run: /bin/true}, {run: /bin/false}]".utf8), to: "messages.yaml")
+    let messages = "messages: [{name: one, run: /bin/true}, {name: two, run: /bin/false}]"
+    try box.directory.write(Array(messages.utf8), to: "messages.yaml")
     try await seen.run(
       box, "notify", "--test", "--config", "messages.yaml", as: ["message_test", "error"], status: nil)
     try await seen.run(box, "values", as: ["values", "error"], status: nil)

@@ -55,12 +55,12 @@ import Testing
     let expected =
       [
         "bin/bridge-cli", "bin/bridge-fleet", "lib/systemd/system/accessory-bridge-fleet.service",
-        "lib/systemd/system/accessory-bridge-metrics.service", "lib/systemd/system/accessory-bridge-notify.service",
+        "lib/systemd/system/accessory-bridge-metrics.service",
         "lib/systemd/system/accessory-bridge-network-readings.socket",
         "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",
-        "lib/systemd/system/accessory-bridge-nut.service", "lib/systemd/system/accessory-bridge-readings.socket",
-        "lib/systemd/system/accessory-bridge-share@.service",
-        "lib/systemd/system/accessory-bridge-web.service",
+        "lib/systemd/system/accessory-bridge-notify.service", "lib/systemd/system/accessory-bridge-nut.service",
+        "lib/systemd/system/accessory-bridge-readings.socket",
+        "lib/systemd/system/accessory-bridge-share@.service", "lib/systemd/system/accessory-bridge-web.service",
         "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge-fleet.conf", "lib/sysusers.d/accessory-bridge.conf",
         "lib/tmpfiles.d/accessory-bridge.conf",

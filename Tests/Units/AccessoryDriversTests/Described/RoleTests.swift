@@ -87,7 +87,7 @@ import Testing
       let text = try #require(BuiltInDescriptions.text(name))
       let described = try DescriptionReader.read(text, file: name)
       let fields = described.description.messages.flatMap(\.fields)
-      let taken = Set(fields.filter { older[$0.name] == nil }.compactMap(\.role))
+      let taken = Set(fields.compactMap(\.role))
       for field in fields where !field.isHidden {
         guard let term = older[field.name], field.unit == term.unit?.rawValue, field.isBoolean == (term.unit == nil)
         else { continue }
