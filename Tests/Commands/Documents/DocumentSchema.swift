@@ -95,7 +95,9 @@ struct DocumentSchema {
       if let others = words["additionalProperties"] { fields["a"] = others }
       return .object(try fields.mapValues { try sample($0, file, depth: depth + 1) })
     case "string":
-      let texts = ["text", "00ff", String(repeating: "0", count: 8), String(repeating: "0", count: 32)]
+      let texts = [
+        "text", "00ff", "2026-11-27", String(repeating: "0", count: 8), String(repeating: "0", count: 32),
+      ]
       guard let pattern = words["pattern"]?.text else { return .string(texts[0]) }
       let form = try Regex(pattern)
       guard let text = texts.first(where: { $0.firstMatch(of: form) != nil }) else {
