@@ -194,6 +194,8 @@ int carry(fake_usb_device *device, struct urb *urb) {
 
 void pump(fake_usb_device *device) {
     if (device->interval) return; // at the next tick
+    // What was pending may be freed by its owner, once the device is gone.
+    if (device->isGone) return;
     for (int isMoving = 1; isMoving;) {
         isMoving = 0;
         unsigned seen = 0; // endpoints whose oldest transfer waits: those behind it wait too
