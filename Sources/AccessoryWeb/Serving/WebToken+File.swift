@@ -10,13 +10,7 @@ extension WebToken {
   private static let credential = "web-token"
 
   /// The path of the token that systemd has passed to this process; nil if there is none.
-  package static func credentialPath() -> String? {
-    guard let folder = getenv("CREDENTIALS_DIRECTORY") else { return nil }
-    let path = String(cString: folder) + "/" + credential
-    // The unit passes an empty line if there is no file, because `SetCredential=` needs some value.
-    var file = stat()
-    return stat(path, &file) == 0 && file.st_size > 1 ? path : nil
-  }
+  package static func credentialPath() -> String? { SecretFile.credentialPath(credential) }
 
   /// Reads a token: the first line of the file. Blocks, so call it on a setup queue. Throws `misconfigured` if everybody may read
   /// the file, or its first line is too short or too long; otherwise the error of reading it.
