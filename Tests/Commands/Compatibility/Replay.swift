@@ -142,7 +142,7 @@ struct Replay {
 
   // MARK: - Results
 
-  private mutating func keep(documents lines: [String], _ index: Int) {
+  private mutating func keep(documents lines: some Sequence<String>, _ index: Int) {
     let documents = lines.compactMap { try? Wire(Array(there(Array($0.utf8)).utf8)) }
     // What isn't JSON is for people.
     guard !documents.isEmpty else { return }

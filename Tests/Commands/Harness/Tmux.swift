@@ -47,13 +47,14 @@ struct Tmux {
   }
 
   /// What a person sees: the rows of the screen, without blanks at their ends.
-  func screen() async throws -> [String] {
-    try await run("capture-pane", "-p").lines.map { String($0.reversed().drop { $0 == " " }.reversed()) }
+  func screen() async throws -> Lines {
+    Lines(
+      try await run("capture-pane", "-p").lines.map { String($0.reversed().drop { $0 == " " }.reversed()) })
   }
 
   /// Waits until a row of the screen begins so; returns the screen.
   @discardableResult
-  func wait(for row: String) async throws -> [String] {
+  func wait(for row: String) async throws -> Lines {
     let end = ContinuousClock.now + Duration.seconds(30).patient
     while true {
       let screen = try await screen()

@@ -9,8 +9,8 @@ import Testing
   /// Runs a command in a window of this size; returns the screen when it has ended.
   private func screen(
     _ command: String, columns: Int, rows: Int = 40, status: CInt = 0, _ prepare: (Sandbox) async throws -> Void
-  ) async throws -> [String] {
-    var screen: [String] = []
+  ) async throws -> Lines {
+    var screen: Lines = []
     try await Sandbox.with { box in
       try await prepare(box)
       try await Tmux.with(box, columns: columns, rows: rows) { tmux in
@@ -21,7 +21,7 @@ import Testing
     }
     let end = screen.firstIndex { $0.hasPrefix("ended ") } ?? screen.endIndex
     #expect(screen[end] == "ended \(status)")
-    return Array(screen[..<end])
+    return Lines(Array(screen[..<end]))
   }
 
   @Test func listFitsANarrowTerminal() async throws {

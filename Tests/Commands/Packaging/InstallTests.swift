@@ -102,7 +102,7 @@ import Testing
           "MANUAL": directory.path + "/manual",
         ])
       #expect(made.status == 0, "\(made.errorText)")
-      parts.append(try await run(["find", directory.path + "/" + part, "-type", "f", "-printf", "/%P\n"]).lines)
+      parts.append(try await Array(run(["find", directory.path + "/" + part, "-type", "f", "-printf", "/%P\n"]).lines))
     }
     #expect(
       parts[1].sorted() == [

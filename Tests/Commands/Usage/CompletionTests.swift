@@ -35,7 +35,7 @@ import Testing
       limit: .seconds(240)
     ).end()
     #expect(shell.errorText == "")
-    return shell.lines
+    return Array(shell.lines)
   }
 
   /// Devices on the air are offered that BlueZ knows; nothing is searched for that.

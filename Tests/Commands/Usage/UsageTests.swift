@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  private static func subcommands(in help: [String]) -> [String] {
+  private static func subcommands(in help: Lines) -> [String] {
     help.drop { $0 != "SUBCOMMANDS:" }.dropFirst().prefix { !$0.isEmpty }
       .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
       .compactMap { $0.split(separator: " ").first.map(String.init) }

@@ -33,7 +33,7 @@ extension Plain {
       #expect(try await run("udevadm", "control", "--reload").status == 0)
     }
 
-    private func properties(_ node: String) async throws -> [String] {
+    private func properties(_ node: String) async throws -> Lines {
       try await run("udevadm", "info", "--query=property", "--name=\(node)").lines
     }
 

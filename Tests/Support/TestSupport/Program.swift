@@ -20,16 +20,15 @@ public final class Program: Sendable {
     public var isHung = false
 
     /// Standard output's finished lines.
-    public var lines: [String] { Self.lines(output, finished: true) }
+    public var lines: Lines {
+      Lines(
+        output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+          .map { String(decoding: $0, as: UTF8.self) })
+    }
     /// Standard output as text.
     public var outputText: String { String(decoding: output, as: UTF8.self) }
     /// Standard error as text.
     public var errorText: String { String(decoding: errors, as: UTF8.self) }
-
-    private static func lines(_ bytes: [UInt8], finished: Bool) -> [String] {
-      let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      return lines.dropLast().map { String(decoding: $0, as: UTF8.self) }
-    }
   }
 
   /// Where a program's standard output goes.

@@ -47,7 +47,7 @@ package final class FakeBus: Sendable {
     address = "unix:path=\(directory.path)/bus"
     let listener = try UnixSocket.create(blocking: true)
     try UnixSocket.bind(listener, to: directory.path + "/bus")
-    try Socket.listen(listener, backlog: 8 + CInt(clientLimit))
+    try Socket.listen(listener, backlog: 8 + CInt(min(clientLimit, 4_096)))
     self.listener.withLock { $0 = listener }
     DispatchQueue(label: "test.bus").async { [self] in
       for number in 0..<clientLimit {
