@@ -7,10 +7,14 @@ public struct Lines: RandomAccessCollection, Hashable, Sendable, ExpressibleByAr
 
   /// These lines.
   public init(_ all: [String]) { self.all = all }
+  /// These lines.
   public init(arrayLiteral elements: String...) { all = elements }
 
+  /// 0.
   public var startIndex: Int { 0 }
+  /// The number of lines.
   public var endIndex: Int { all.count }
+  /// As an array of texts is printed.
   public var description: String { "\(all)" }
 
   /// The line at `place`; "" where there are fewer.
@@ -18,6 +22,8 @@ public struct Lines: RandomAccessCollection, Hashable, Sendable, ExpressibleByAr
   /// The lines of `range`, as far as there are any.
   public subscript(range: Range<Int>) -> ArraySlice<String> { all[range.clamped(to: all.indices)] }
 
+  /// Whether these are the lines.
   public static func == (lines: Lines, texts: [String]) -> Bool { lines.all == texts }
+  /// These lines and more.
   public static func + (lines: Lines, more: [String]) -> [String] { lines.all + more }
 }
