@@ -225,7 +225,8 @@ struct SeenDocuments {
 
   /// Takes what a command has printed, which is of these kinds.
   mutating func check(
-    _ lines: some Collection<String>, as kinds: [String], _ words: [String], _ location: SourceLocation = #_sourceLocation
+    _ lines: some Collection<String>, as kinds: [String], _ words: [String],
+    _ location: SourceLocation = #_sourceLocation
   ) throws {
     commands.formUnion([words.prefix(1), words.prefix(2), words.prefix(3)].map { $0.joined(separator: " ") })
     #expect(!lines.isEmpty, "\(words) prints nothing", sourceLocation: location)
