@@ -135,7 +135,7 @@ extension AlarmRule {
     case .number: return nil
     }
     let isMet: Bool
-    if case .part(let part) = subject, part == .level {
+    if case .part(let part) = subject, part.isOrdered {
       let order = part.words ?? []
       guard let place = order.firstIndex(of: own), let limit = order.firstIndex(of: word) else { return nil }
       isMet = comparison.holds(place, limit)

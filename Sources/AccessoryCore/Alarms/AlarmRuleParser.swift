@@ -188,7 +188,7 @@ struct AlarmRuleParser {
       guard let word = word?.lowercased(), words.contains(word) else {
         throw error("\(subject) is \(Self.either(words))", column)
       }
-      guard part == .level || comparison.isEquality else {
+      guard part.isOrdered || comparison.isEquality else {
         throw error("\(subject) is a word, and can only be compared by = and !=", column)
       }
       return .word(subject, comparison, word)

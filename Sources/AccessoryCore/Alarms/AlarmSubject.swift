@@ -17,42 +17,8 @@ public enum AlarmSubject: Sendable, Hashable, CustomStringConvertible {
 
     private init(at index: Int) { self.index = index }
 
-    /// One of the constants below, each of which is in the vocabulary.
-    private init(_ phrase: String) { self.init(at: AlarmPhrase.all.firstIndex { $0.phrase == phrase } ?? 0) }
-
     /// All parts.
     public static var allCases: [Part] { AlarmPhrase.all.indices.map(Part.init(at:)) }
-
-    /// The charge, in percent.
-    public static let battery = Part("battery")
-    /// The level, from critical to full.
-    public static let level = Part("battery level")
-    /// What the battery is doing: charging, discharging, not_charging or full.
-    public static let charge = Part("charge")
-    /// The battery's voltage.
-    public static let voltage = Part("voltage")
-    /// The battery's current, negative while discharging.
-    public static let current = Part("current")
-    /// The voltage of a cell: the lowest one for an alarm below a limit, otherwise the highest one.
-    public static let cellVoltage = Part("cell voltage")
-    /// The difference between the highest and the lowest cell.
-    public static let cellSpread = Part("cell spread")
-    /// The battery's temperature: the lowest one for an alarm below a limit, otherwise the highest one.
-    public static let temperature = Part("temperature")
-    /// How long the battery lasts.
-    public static let timeToEmpty = Part("time to empty")
-    /// How long charging takes.
-    public static let timeToFull = Part("time to full")
-    /// The remaining charge.
-    public static let capacity = Part("capacity")
-    /// The charge of the full battery, in percent of a new one's.
-    public static let health = Part("health")
-    /// Charging cycles.
-    public static let cycles = Part("cycles")
-    /// What the accessory is doing: idle, busy, paused or fault.
-    public static let state = Part("state")
-    /// How much of the accessory's work is done, in percent.
-    public static let progress = Part("progress")
 
     /// The phrase.
     public var rawValue: String { phrase.phrase }
@@ -60,6 +26,8 @@ public enum AlarmSubject: Sendable, Hashable, CustomStringConvertible {
     public var unit: MeasurementUnit? { phrase.unit }
     /// The words that the part may be, in their order; nil for numbers.
     var words: [String]? { phrase.words }
+    /// Whether the words have an order, so that one is less than another.
+    var isOrdered: Bool { phrase.isOrdered }
     /// Whether the part is a difference of several numbers.
     var isSpread: Bool { phrase.isSpread }
     var phrase: AlarmPhrase { AlarmPhrase.all[index] }

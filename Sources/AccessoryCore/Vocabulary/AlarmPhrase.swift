@@ -7,6 +7,8 @@ struct AlarmPhrase: Sendable {
   let unit: MeasurementUnit?
   /// The possible words, in their order; nil for numbers.
   let words: [String]?
+  /// Whether the words can be compared by their order.
+  let isOrdered: Bool
   let isSpread: Bool
   /// Reads the value; nil while it is unknown. With `isBelow` the lowest of several numbers counts, otherwise the highest.
   let content: @Sendable (_ readings: AlarmReadings, _ isBelow: Bool) -> AccessoryValue.Content?
@@ -21,7 +23,8 @@ struct AlarmPhrase: Sendable {
       let words: [String]? = if case .word(let words, _, _) = term.form { words } else { nil }
       return term.alarms.map { alarm in
         AlarmPhrase(
-          phrase: alarm.phrase, unit: term.measure?.unit, words: words, isSpread: alarm.fold == .spread,
+          phrase: alarm.phrase, unit: term.measure?.unit, words: words, isOrdered: alarm.isOrdered,
+          isSpread: alarm.fold == .spread,
           content: { readings, isBelow in
             reading(readings).flatMap { term.content(of: alarm, in: $0, isBelow: isBelow) }
           })

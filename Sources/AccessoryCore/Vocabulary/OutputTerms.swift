@@ -23,8 +23,12 @@ package struct AlarmTerm: Sendable {
   package let phrase: String
   /// How several numbers become the one that is compared.
   package let fold: ReadingFold
+  /// Whether words can be compared by their order, as levels can.
+  package let isOrdered: Bool
 
-  init(_ phrase: String, _ fold: ReadingFold = .worst) { (self.phrase, self.fold) = (phrase, fold) }
+  init(_ phrase: String, _ fold: ReadingFold = .worst, isOrdered: Bool = false) {
+    (self.phrase, self.fold, self.isOrdered) = (phrase, fold, isOrdered)
+  }
 }
 
 /// A quantity in tables for people.

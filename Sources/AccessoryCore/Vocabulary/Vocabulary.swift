@@ -17,7 +17,8 @@ package enum Vocabulary {
         words(BatteryReading.Level.self, but: .unknown),
         get: { $0.level == .unknown ? nil : $0.level.rawValue },
         set: { $0.level = .init(rawValue: $1) ?? $0.level }),
-      described: .init("level"), alarms: [.init("battery level")], isInLine: true, column: .init("LEVEL", leaves: 3),
+      described: .init("level"), alarms: [.init("battery level", isOrdered: true)], isInLine: true,
+      column: .init("LEVEL", leaves: 3),
       metric: .init(
         "accessory_battery_low", "Whether the battery is low (1) or not (0).", .truth(["low", "critical"])),
       entities: [
