@@ -28,9 +28,6 @@ package struct CellStyle: Hashable, Sendable {
   package static let dim = CellStyle(dim: true)
   package static let inverse = CellStyle(inverse: true)
 
-  /// The same style with the colours exchanged.
-  package var inverted: CellStyle { CellStyle(colour, bold: isBold, dim: isDim, inverse: !isInverse) }
-
   /// The parameters of the SGR sequence that selects this style, whatever was selected before. Without colour only inverse
   /// remains (no-color.org).
   package func parameters(hasColour: Bool) -> String {
