@@ -40,6 +40,7 @@ struct CRCFolding: Sendable {
       }
     }
     let left = withUnsafeBytes(of: &folded) { CRCKernels.reflected(0, $0.bytes, table) }
-    return CRCKernels.reflected(left, bytes.extracting(count..<bytes.byteCount), table)
+    return count == bytes.byteCount
+      ? left : CRCKernels.reflected(left, bytes.extracting(count..<bytes.byteCount), table)
   }
 }

@@ -9,31 +9,20 @@ enum CRCKernels {
   /// Updates the register of a reflected algorithm with `bytes`.
   @inline(__always)
   static func reflected(_ register: UInt32, _ bytes: RawSpan, _ table: Span<UInt32>) -> UInt32 {
-    precondition(table.count == CRCTable.slices * 256)
-    var register = register
-    var offset = 0
-    let count = bytes.byteCount
-    if count >= 16 {
-      var ahead = last12(of: bytes, 0, table)
-      while count &- offset >= 32 {
-        let next = last12(of: bytes, offset &+ 16, table)
-        register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register, table)
-        ahead = next
-        offset &+= 16
-      }
-      register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register, table)
-      offset &+= 16
-    }
-    while offset < count {
-      register = register >> 8 ^ entry(table, 0, UInt64(register) ^ UInt64(bytes.byte(uncheckedAt: offset)))
-      offset &+= 1
-    }
-    return register
+    updated(register, bytes, table)
   }
 
   /// Updates the register of an algorithm that is not reflected with `bytes`. The register's bits are at the high end.
   @inline(__always)
   static func forward(_ register: UInt32, _ bytes: RawSpan, _ table: Span<UInt32>) -> UInt32 {
+    updated(register.byteSwapped, bytes, table, isSwapped: true).byteSwapped
+  }
+
+  /// The register after `bytes`. Its first byte is the lowest one; if `isSwapped`, the table has it as the highest one.
+  @inline(__always)
+  private static func updated(
+    _ register: UInt32, _ bytes: RawSpan, _ table: Span<UInt32>, isSwapped: Bool = false
+  ) -> UInt32 {
     precondition(table.count == CRCTable.slices * 256)
     var register = register
     var offset = 0
@@ -42,18 +31,28 @@ enum CRCKernels {
       var ahead = last12(of: bytes, 0, table)
       while count &- offset >= 32 {
         let next = last12(of: bytes, offset &+ 16, table)
-        register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register.byteSwapped, table)
+        register = inOrder(ahead ^ four(bytes.halfWord(uncheckedAt: offset) ^ register, 12, table), isSwapped)
         ahead = next
         offset &+= 16
       }
-      register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register.byteSwapped, table)
+      register = inOrder(ahead ^ four(bytes.halfWord(uncheckedAt: offset) ^ register, 12, table), isSwapped)
       offset &+= 16
     }
+    while count &- offset >= 4 {
+      register = inOrder(four(bytes.halfWord(uncheckedAt: offset) ^ register, 0, table), isSwapped)
+      offset &+= 4
+    }
     while offset < count {
-      register = register << 8 ^ entry(table, 0, UInt64(register >> 24) ^ UInt64(bytes.byte(uncheckedAt: offset)))
+      let bits = UInt64(register) ^ UInt64(bytes.byte(uncheckedAt: offset))
+      register = register >> 8 ^ inOrder(entry(table, 0, bits), isSwapped)
       offset &+= 1
     }
     return register
+  }
+
+  @inline(__always)
+  private static func inOrder(_ register: UInt32, _ isSwapped: Bool) -> UInt32 {
+    isSwapped ? register.byteSwapped : register
   }
 
   /// The contribution of the last twelve of sixteen bytes to the register. It does not depend on the register's old
@@ -71,12 +70,12 @@ enum CRCKernels {
       ^ entry(table, 1, high >> 48) ^ entry(table, 0, high >> 56)
   }
 
-  /// The contribution of the first four of sixteen bytes, which are already combined with the register.
+  /// The contribution of four bytes, which are already combined with the register, in front of `row` more bytes.
   @inline(__always)
-  private static func first4(_ bits: UInt32, _ table: Span<UInt32>) -> UInt32 {
+  static func four(_ bits: UInt32, _ row: Int, _ table: Span<UInt32>) -> UInt32 {
     let bits = UInt64(bits)
-    return entry(table, 15, bits) ^ entry(table, 14, bits >> 8) ^ entry(table, 13, bits >> 16)
-      ^ entry(table, 12, bits >> 24)
+    return entry(table, row &+ 3, bits) ^ entry(table, row &+ 2, bits >> 8) ^ entry(table, row &+ 1, bits >> 16)
+      ^ entry(table, row, bits >> 24)
   }
 
   @inline(__always)

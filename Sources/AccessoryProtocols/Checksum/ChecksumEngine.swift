@@ -6,8 +6,7 @@
 /// they change its parts. `ChecksumCheckpoints` depends on that.
 package struct ChecksumEngine: Sendable {
   private enum Kind: Sendable {
-    /// The polynomial is in the form of the register: reflected at the low end, or at the high end.
-    case crc(CRCTable, polynomial: UInt32, width: Int, reflected: Bool)
+    case crc(CRCTable, width: Int, reflected: Bool)
     case sum
     case xor
     /// The plain sum in the low sixteen bits, the sum of sums in the high ones.
@@ -36,12 +35,9 @@ package struct ChecksumEngine: Sendable {
     case .crc(let parameters):
       let unused = UInt32(32 - parameters.width)
       let initial = parameters.initial << unused
-      let polynomial = parameters.polynomial << unused
       let reflected = parameters.reflected
       start = reflected ? initial.bitReversed : initial
-      kind = .crc(
-        CRCTable.table(for: parameters), polynomial: reflected ? polynomial.bitReversed : polynomial,
-        width: parameters.width, reflected: reflected)
+      kind = .crc(CRCTable.table(for: parameters), width: parameters.width, reflected: reflected)
     case .sum8, .negatedSum8:
       start = 0
       kind = .sum
@@ -58,7 +54,7 @@ package struct ChecksumEngine: Sendable {
   /// The state after `bytes`, if it was `state` before them.
   func advance(_ state: UInt32, over bytes: RawSpan) -> UInt32 {
     switch kind {
-    case .crc(let table, _, _, let reflected):
+    case .crc(let table, _, let reflected):
       return reflected
         ? table.reflected(state, bytes)
         : CRCKernels.forward(state, bytes, table.entries.span)
@@ -118,13 +114,13 @@ package struct ChecksumEngine: Sendable {
     case .fletcher:
       let count = UInt32(truncatingIfNeeded: blocks &* Self.blockByteCount)
       return ((state >> 16) &+ count &* (state & 0xFFFF)) << 16 | state & 0xFFFF
-    case .crc(_, let polynomial, let width, let reflected):
+    case .crc(let table, let width, let reflected):
       var state = state
       var blocks = blocks
       var row = 0
       while blocks != 0 {
         let digit = blocks & (1 << Self.digitBits - 1)
-        if digit != 0 { state = Self.product(state, powers[row + digit], polynomial, width, reflected) }
+        if digit != 0 { state = Self.product(state, powers[row + digit], table, width, reflected) }
         blocks >>= Self.digitBits
         row += 1 << Self.digitBits
       }
@@ -133,7 +129,7 @@ package struct ChecksumEngine: Sendable {
   }
 
   private static func powers(_ kind: Kind) -> [UInt32] {
-    guard case .crc(let table, let polynomial, let width, let reflected) = kind else { return [] }
+    guard case .crc(let table, let width, let reflected) = kind else { return [] }
     let one: UInt32 = reflected ? 1 << UInt32(width - 1) : 1 << UInt32(32 - width)
     let zeros = [UInt8](repeating: 0, count: blockByteCount)
     var step =
@@ -144,30 +140,27 @@ package struct ChecksumEngine: Sendable {
     var left = FramingLimits.largestPayload / blockByteCount
     while left > 0 {
       powers.append(one)
-      for _ in 1..<(1 << digitBits) { powers.append(product(powers.last ?? one, step, polynomial, width, reflected)) }
-      step = product(powers.last ?? one, step, polynomial, width, reflected)
+      for _ in 1..<(1 << digitBits) { powers.append(product(powers.last ?? one, step, table, width, reflected)) }
+      step = product(powers.last ?? one, step, table, width, reflected)
       left >>= digitBits
     }
     return powers
   }
 
-  /// The product of two polynomials modulo a third, all in the form of the register.
+  /// The product of two polynomials modulo a third, of `width` bits, all in the form of the register.
   private static func product(
-    _ left: UInt32, _ right: UInt32, _ polynomial: UInt32, _ width: Int, _ reflected: Bool
+    _ left: UInt32, _ right: UInt32, _ table: CRCTable, _ width: Int, _ reflected: Bool
   ) -> UInt32 {
-    var result: UInt32 = 0
-    // From the highest coefficient of `right` down to its lowest.
+    // The steps don't wait for each other, as they would if each one reduced its result.
+    var product: UInt64 = 0
+    for step in 0..<UInt64(32) { product ^= UInt64(left) << step & (0 &- (UInt64(right) >> step & 1)) }
+    // One half is less than the polynomial; the other one is reduced like four bytes in front of it.
     if reflected {
-      for step in 0..<UInt32(width) {
-        result = result >> 1 ^ (polynomial & (0 &- (result & 1)))
-        result ^= left & (0 &- (right >> step & 1))
-      }
-    } else {
-      for step in 0..<UInt32(width) {
-        result = result << 1 ^ (polynomial & (0 &- (result >> 31)))
-        result ^= left & (0 &- (right >> (31 - step) & 1))
-      }
+      product <<= UInt64(33 - width)
+      return UInt32(product >> 32) ^ CRCKernels.four(UInt32(truncatingIfNeeded: product), 0, table.entries.span)
     }
-    return result
+    product >>= UInt64(32 - width)
+    let high = UInt32(truncatingIfNeeded: product >> 32)
+    return UInt32(truncatingIfNeeded: product) ^ CRCKernels.four(high.byteSwapped, 0, table.entries.span)
   }
 }
