@@ -20,10 +20,10 @@ extension BlueZ {
   /// An adapter whose radio is on: the one with this name, or any one. Throws `notFound` when there is no such adapter, and
   /// `misconfigured` when it is off, or all are.
   package func adapter(_ name: BluetoothAdapterName? = nil) throws(AccessoryError) -> BluetoothAdapter {
-    let adapters = objects.adaptersByName
-    let found = name.map { name in objects.adapter(name).map { [$0] } ?? [] } ?? adapters
+    let found = objects.adapters(name)
     if let adapter = found.first(where: \.isPowered) { return adapter }
     guard let first = found.first else {
+      let adapters = objects.adaptersByName
       if let name, !adapters.isEmpty {
         let others = adapters.map { SafeText.escape($0.name) }.joined(separator: ", ")
         throw AccessoryError(.notFound, "this computer has no Bluetooth adapter \(name), only \(others)")

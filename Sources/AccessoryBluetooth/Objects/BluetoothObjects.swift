@@ -163,6 +163,12 @@ package struct BluetoothObjects: Sendable, Equatable {
     adaptersByName.first { name.address == nil ? $0.name == name.description : $0.address == name.address }
   }
 
+  /// The adapter with this name, if it is there; without a name, all.
+  package func adapters(_ name: BluetoothAdapterName?) -> [BluetoothAdapter] {
+    guard let name else { return adaptersByName }
+    return adapter(name).map { [$0] } ?? []
+  }
+
   /// The device with this address, at the adapter with this path where one is named. If several adapters know it, the
   /// one that is connected to it goes first, then one that is on, preferably paired with it.
   package func device(at address: BluetoothAddress, on adapter: String? = nil) -> BluetoothDevice? {

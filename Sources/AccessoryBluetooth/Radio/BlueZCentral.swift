@@ -9,6 +9,8 @@ import AccessoryIO
 actor BlueZCentral: IOActor {
   nonisolated let io: IOThread
   let tell: @Sendable (RadioEvent) -> Void
+  /// The only adapter that counts; nil for all.
+  private let adapter: BluetoothAdapterName?
   var bluez: BlueZ?
   private(set) var isClosed = false
   private(set) var state: RadioState?
@@ -36,7 +38,9 @@ actor BlueZCentral: IOActor {
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  init(_ io: IOThread, _ tell: @escaping @Sendable (RadioEvent) -> Void) { (self.io, self.tell) = (io, tell) }
+  init(_ io: IOThread, by adapter: BluetoothAdapterName?, _ tell: @escaping @Sendable (RadioEvent) -> Void) {
+    (self.io, self.adapter, self.tell) = (io, adapter, tell)
+  }
 
   /// The current state, for any thread.
   nonisolated var known: [RadioKnown] { snapshot.withLock { Array($0.values) } }
@@ -122,8 +126,8 @@ actor BlueZCentral: IOActor {
   }
 
   private func update(_ objects: BluetoothObjects) {
-    guard !objects.adapters.isEmpty else { return become(.unsupported) }
-    become(objects.adapters.values.contains(where: \.isPowered) ? .on : .off)
+    let adapters = objects.adapters(adapter)
+    become(adapters.isEmpty ? .unsupported : adapters.contains(where: \.isPowered) ? .on : .off)
   }
 
   private func lookAtAll(_ objects: BluetoothObjects) {
@@ -135,7 +139,9 @@ actor BlueZCentral: IOActor {
   }
 
   private func look(at path: String, _ objects: BluetoothObjects) {
-    guard let device = objects.devices[path], let address = device.address else {
+    guard let device = objects.devices[path], let address = device.address,
+      adapter == nil || objects.adapters(adapter).contains(where: { $0.path == device.adapter })
+    else {
       guard let peer = peers[path] else { return }
       peers[path] = nil
       if links[peer] == nil { (paths[peer], strengths[peer]) = (nil, nil) }
@@ -207,7 +213,7 @@ actor BlueZCentral: IOActor {
         }
         guard let needed else { continue }
         do throws(AccessoryError) {
-          let adapter = try await bluez.adapter()
+          let adapter = try await bluez.adapter(self.adapter)
           try await bluez.startSearching(
             .lowEnergy, for: (needed.services ?? []).sorted(), allSignals: needed.wantsAll, on: adapter)
           current = (needed, adapter)

@@ -6,19 +6,22 @@ import AccessoryIO
 /// The radio that BlueZ has.
 package struct BlueZRadio: Radio {
   private let bus: String?
+  private let adapter: BluetoothAdapterName?
   private let io: IOThread
 
-  /// Over the bus at `bus`, by default the system bus.
-  package init(_ bus: String? = nil, io: IOThread = .shared) { (self.bus, self.io) = (bus, io) }
+  /// Over the bus at `bus`, by default the system bus, with the adapter of this name, or any one.
+  package init(_ bus: String? = nil, by adapter: BluetoothAdapterName? = nil, io: IOThread = .shared) {
+    (self.bus, self.adapter, self.io) = (bus, adapter, io)
+  }
 
   package func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession {
-    let central = BlueZCentral(io, tell)
+    let central = BlueZCentral(io, by: adapter, tell)
     io.post { [bus] in Task { await central.begin(bus) } }
     return Session(central: central)
   }
 
   package func beginServing(_ tell: @escaping @Sendable (ServingEvent) -> Void) -> any ServingSession {
-    BlueZServing(bus, io: io, tell)
+    BlueZServing(bus, by: adapter, io: io, tell)
   }
 
   private struct Session: RadioSession {

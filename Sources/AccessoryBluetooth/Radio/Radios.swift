@@ -14,6 +14,8 @@ package enum Radios {
   /// The radio of this task, or else the program's; nil for the computer's.
   package static var installed: (any Radio)? { ofTask ?? ofProgram.withLock { $0 } }
 
-  /// The radio of this task, or else the program's, or else the computer's.
-  package static var current: any Radio { installed ?? BlueZRadio() }
+  /// The radio of this task, or else the program's, or else the computer's, with the adapter of this name, or any one.
+  package static func current(by adapter: BluetoothAdapterName?) -> any Radio {
+    installed ?? BlueZRadio(by: adapter)
+  }
 }

@@ -116,8 +116,7 @@ actor BlueZServer: IOActor {
 
   private func update(_ objects: BluetoothObjects) {
     if let home, objects.adapters[home] == nil { forget() }
-    let adapters =
-      adapter.map { name in objects.adapter(name).map { [$0] } ?? [] } ?? Array(objects.adapters.values)
+    let adapters = objects.adapters(adapter)
     become(adapters.isEmpty ? .unsupported : adapters.contains(where: \.isPowered) ? .on : .off)
   }
 

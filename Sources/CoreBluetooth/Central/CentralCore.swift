@@ -48,7 +48,7 @@ final class CentralCore: Sendable {
     // Events wait for the session: the client may use it as soon as it is told the state.
     delivery.suspend()
     defer { delivery.resume() }
-    let session = Radios.current.begin { [weak self] event in self?.receive(event) }
+    let session = AdapterChoice.radio.begin { [weak self] event in self?.receive(event) }
     state.withLock { $0.session = session }
   }
 

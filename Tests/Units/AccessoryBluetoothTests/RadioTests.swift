@@ -68,15 +68,17 @@ import Testing
     /// What every conversation begins with.
     private static let usual = ["Hello", "AddMatch", "GetNameOwner", "GetManagedObjects"]
 
-    init(_ objects: [WireValue], _ answer: @escaping @Sendable (FakeBus.Call) -> FakeBus.Answer? = { _ in nil }) throws
-    {
+    init(
+      _ objects: [WireValue], by adapter: BluetoothAdapterName? = nil,
+      _ answer: @escaping @Sendable (FakeBus.Call) -> FakeBus.Answer? = { _ in nil }
+    ) throws {
       let (events, calls) = (events, calls)
       bus = try FakeBus { call in
         defer { if !Self.usual.contains(call.member) { calls.update { $0.append(call.member) } } }
         if let answer = answer(call) { return answer }
         return call.member == "GetManagedObjects" ? RadioTests.objects(objects) : nil
       }
-      session = BlueZRadio(bus.address).begin { event in events.update { $0.append(event) } }
+      session = BlueZRadio(bus.address, by: adapter).begin { event in events.update { $0.append(event) } }
     }
 
     deinit { session.close() }
@@ -185,6 +187,42 @@ import Testing
     station.session.send(.search(nil))
     try await station.calls.wait { $0.last == "StopDiscovery" && $0.count == 6 }
     #expect(station.events.value.count == count)
+  }
+
+  /// Of several adapters only the chosen one counts, by its name or by its address.
+  @Test(arguments: ["hci1", "00:AA:01:00:00:43"]) func oneAdapterOfSeveral(choice: String) async throws {
+    let mine = Self.device.replacing("hci0", with: "hci1").replacing("FF", with: "01")
+    let objects = [
+      Self.adapter(), Self.device(isConnected: false, strength: -60),
+      Self.object(
+        "/org/bluez/hci1", "Adapter1", [("Address", .text("00:AA:01:00:00:43")), ("Powered", .boolean(false))]),
+      Self.object(
+        mine, "Device1",
+        [
+          ("Address", .text("AA:BB:CC:DD:EE:01")), ("RSSI", .int16(-70)), ("Adapter", .path("/org/bluez/hci1")),
+        ]),
+    ]
+    let searched = Watched<[String]>([])
+    let station = try Station(objects, by: BluetoothAdapterName(choice)) { call in
+      if call.member == "StartDiscovery" { searched.update { $0.append(call.path) } }
+      return nil
+    }
+    // The other one is on.
+    try await station.wait(.state(.off))
+    station.bus.changed("/org/bluez/hci1", "org.bluez.Adapter1", [("Powered", .boolean(true))])
+    try await station.wait(.state(.on))
+    station.session.send(.search(RadioSearch(nil)))
+    try await searched.wait { $0 == ["/org/bluez/hci1"] }
+    let peer = RadioPeer(
+      adapter: BluetoothAddress("00:AA:01:00:00:43"), address: BluetoothAddress("AA:BB:CC:DD:EE:01")!)
+    #expect(station.session.known == [RadioKnown(peer, name: nil)])
+    let found = station.events.value.compactMap { if case .found(let device) = $0 { device.peer } else { nil } }
+    #expect(found == [peer])
+    // It is pulled out.
+    station.bus.signal(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
+      [.path("/org/bluez/hci1"), .texts(["org.bluez.Adapter1"])])
+    try await station.wait(.state(.unsupported))
   }
 
   @Test func theWholeWay() async throws {

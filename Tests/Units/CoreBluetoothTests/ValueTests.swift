@@ -55,6 +55,17 @@ import Testing
     await #expect(processExitsWith: .failure) { _ = CBUUID(data: Data([1, 2, 3])) }
   }
 
+  @Test func theEnvironmentNamesAnAdapter() {
+    #expect(AdapterChoice.adapter(nil) == nil && AdapterChoice.adapter("") == nil)
+    #expect(AdapterChoice.adapter("hci1")?.description == "hci1")
+    #expect(AdapterChoice.adapter("00:aa:01:00:00:43")?.description == "00:AA:01:00:00:43")
+    #expect(AdapterChoice.adapter("usb\u{1B}[31m") == nil)
+    #expect(
+      Misuse.texts.contains(
+        "ACCESSORY_BRIDGE_BLUETOOTH_ADAPTER must be the name of an adapter, like hci1, or its address: any adapter is used, "
+          + "not usb\\u{1b}[31m"))
+  }
+
   @Test func errorsAreThoseOfApplesDomains() throws {
     let error: any Error = CBError(.connectionTimeout)
     #expect((error as NSError).domain == "CBErrorDomain" && (error as NSError).code == 6)
