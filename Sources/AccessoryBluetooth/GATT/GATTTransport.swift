@@ -68,6 +68,9 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
   /// has no room for there.
   private static let readsPerEvent = 512
+  /// How many packets are read for the next event: as many as the last event brought. A device that answers once then costs no
+  /// further read that finds nothing.
+  private var expectedCount = 1
   /// The number of empty packets to read after a hang-up, because the end looks like an empty packet.
   private static let emptyLimit = 64
   /// The most unread bytes from signals. Unlike a socket, signals have no flow control.
@@ -192,10 +195,11 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     guard let reader else { return }
     // The consumer is notified once for all packets, because waking it takes longer than a read.
     defer { input.notify() }
-    var left = toTheEnd ? 65_536 : Self.readsPerEvent
+    let limit = toTheEnd ? 65_536 : expectedCount
+    var readCount = 0
     var emptyCount = 0
-    while left > 0, !isOver {
-      left -= 1
+    while readCount < limit, !isOver {
+      readCount += 1
       var wantsMore = true
       do throws(Errno) {
         let count = try Socket.receive(from: reader.descriptor, by: self) { bytes in
@@ -205,10 +209,13 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
         if count == 0 { emptyCount += 1 }
         if count == 0, !toTheEnd || emptyCount == Self.emptyLimit { return }
       } catch {
+        expectedCount = max(1, readCount - 1)
         return
       }
       if !wantsMore, !toTheEnd { return watch(reader, []) }
     }
+    // There may be more, which the next event tells at once.
+    expectedCount = min(2 * expectedCount, Self.readsPerEvent)
   }
 
   // MARK: - Writing

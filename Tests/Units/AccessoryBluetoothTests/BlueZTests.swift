@@ -322,6 +322,28 @@ import Testing
     await transport.close()
   }
 
+  /// Notifications one by one and many at a time, from a device that is answered and one that only sends.
+  @Test func burstsOfNotificationsArriveWhole() async throws {
+    let (ourNotify, theirNotify) = try Self.pair()
+    let bus = try Self.bus(["notify", "write"]) { call in
+      call.member == "AcquireNotify" ? .values([.descriptor(0), .uint16(23)], descriptors: [theirNotify]) : nil
+    }
+    let bluez = try await BlueZ.open(bus.address)
+    let transport = try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+    let reader = InputReader(transport.input)
+    var number: UInt8 = 0
+    for size in [1, 1, 100, 1, 64, 2, 1] {
+      let sent = (0..<size).map { _ in
+        number &+= 1
+        return number
+      }
+      for byte in sent { _ = try Socket.send([byte], to: ourNotify) }
+      #expect(try await reader.read(size) == sent)
+    }
+    await transport.close()
+    Socket.close(ourNotify)
+  }
+
   /// bluetoothd tells everybody that it forgets a device, for example: 30 seconds after a search. A connection that is quiet isn't
   /// woken by what concerns others.
   @Test func anOpenPortHearsOfItsOwnDeviceOnly() async throws {
