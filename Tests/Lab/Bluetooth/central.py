@@ -3,18 +3,20 @@
 guest, on the air of its adapters. They do what the command `central NAME VERB …` says; the first one with a name makes it. UUIDs
 are four digits, or the first eight:
 
-  find DEVICE           the services that the device with this name advertises, at most 60 s later
+  find DEVICE           the services that the device with this name advertises
   connect DEVICE [MTU]  it is found, connected, asked for packets of this size (185), and discovered; answers with its characteristics
   subscribe UUID        what it sends is heard from now on
   ask UUID TEXT         a line is written, and what is heard up to its end is the answer
   write UUID TEXT       a line is written, with an answer of the other side, which is told
   read UUID             its value, in hexadecimal
   stream UUID LINES     what `seq 1 LINES` prints is written, so that the other side keeps up
-  heard COUNT           how many bytes were heard since `forget`, and their SHA-256; once they are so many, or none has come for 15 s
+  heard COUNT           how many bytes were heard since `forget`, and their SHA-256; once they are so many, or none has come for long
   forget                nothing was heard
   values                what was heard, one value a word, in hexadecimal
   leave                 the connection is ended
-  ended                 waits until the other side has ended it, at most 30 s, and tells the reason
+  ended                 waits until the other side has ended it, and tells the reason
+
+Each waits as long as a quiet machine may take, times `patience`, and then tells what is missing.
 """
 import asyncio
 import hashlib
@@ -24,6 +26,20 @@ from bumble import hci
 from bumble.att import ATT_Error
 from bumble.core import AdvertisingData
 from bumble.device import Device, DeviceConfiguration, Peer
+
+
+# How many times as slow as a quiet machine the guest is.
+patience = 1
+
+
+async def until(condition, seconds):
+    """Waits for it. Returns false where that takes longer than a quiet machine may, times `patience`."""
+    begin = time.monotonic()
+    while not condition():
+        if time.monotonic() - begin > seconds * patience:
+            return False
+        await asyncio.sleep(0.05)
+    return True
 
 
 class Central:
@@ -56,11 +72,9 @@ class Central:
         self.seen.pop(name, None)
         await self.device.start_scanning(filter_duplicates=False)
         try:
-            for _ in range(1200):
-                if name in self.seen:
-                    return self.seen[name]
-                await asyncio.sleep(0.05)
-            raise LookupError(f'{name} is not found')
+            if await until(lambda: name in self.seen, 60):
+                return self.seen[name]
+            raise LookupError(f'{name} is not found, only {sorted(self.seen)}')
         finally:
             await self.device.stop_scanning()
 
@@ -71,7 +85,7 @@ class Central:
         address, _ = await self.look(name)
         # bluetoothd asks, too.
         self.device.gatt_server.max_mtu = int(size)
-        self.connection = await self.device.connect(address, timeout=20)
+        self.connection = await self.device.connect(address, timeout=20 * patience)
         self.reason = None
         self.connection.on('disconnection', self.lost)
         self.peer = Peer(self.connection)
@@ -102,10 +116,7 @@ class Central:
     async def ask(self, uuid, *words):
         self.forget()
         await self.characteristic(uuid).write_value((' '.join(words) + '\n').encode())
-        for _ in range(200):
-            if self.last.endswith(b'\n'):
-                break
-            await asyncio.sleep(0.05)
+        await until(lambda: self.last.endswith(b'\n'), 10)
         return repr(self.last.decode(errors='replace'))
 
     async def write(self, uuid, *words):
@@ -125,7 +136,7 @@ class Central:
 
     async def heard(self, wanted):
         self.time = time.monotonic()
-        while self.count < int(wanted) and time.monotonic() < self.time + 15:
+        while self.count < int(wanted) and time.monotonic() < self.time + 15 * patience:
             await asyncio.sleep(0.05)
         return f'{self.count} {self.digest.hexdigest()}'
 
@@ -134,11 +145,7 @@ class Central:
         return 'ok'
 
     async def ended(self):
-        for _ in range(600):
-            if self.reason:
-                return self.reason
-            await asyncio.sleep(0.05)
-        return 'still connected'
+        return self.reason if await until(lambda: self.reason, 30) else 'still connected'
 
 
 def short(uuid):

@@ -23,9 +23,13 @@ recording. Each command is a line, and so is its answer:
   heard          what was written since `sink`, in hexadecimal
   gadgets        a Bluno, and a second HM-10 with the name Other
   drop           the battery manager ends the connection
-  connections    how often the battery manager was connected
+  connections    how often the battery managers were connected, all together
   strength N D   the device with the name N is heard with D dBm
   told           what the Bluno was told by DFB2, and what its robot heard
+  patience N     every limit of time from now on is one of a quiet machine times this
+  packs N        N further battery managers, whose names are Pack1, Pack2 …
+  tired          from now on, a battery manager ends the connection as soon as it has told its charge; `awake`: no longer
+  advertisers    what the guest's adapters tell everybody, where something isn't found
   central …      what a central does that uses the guest's services: see central.py
 """
 import asyncio
@@ -42,7 +46,7 @@ from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.link import LocalLink
 from bumble.transport import open_transport
 
-from central import Centrals
+import central
 
 FEATURES = hci.LeFeatureMask
 SCAN_RESPONSE = hci.HCI_LE_Advertising_Report_Event.EventType.SCAN_RSP
@@ -249,6 +253,21 @@ JBD = {
 }
 
 
+class Battery(Peripheral):
+    """A battery manager by JBD."""
+
+    # Whether it ends the connection when it has told its charge.
+    is_tired = False
+
+    def __init__(self, air, name):
+        super().__init__(air, name, 'FF00', 'FF02', 'FF01', lambda value: bytes.fromhex(JBD.get(value.hex(), '')))
+
+    async def send(self, bearer, value, rate=0):
+        await super().send(bearer, value, rate)
+        if self.is_tired and value.startswith(b'\xdd\x03') and self.connection:
+            await self.connection.disconnect()
+
+
 class Neighbourhood:
     async def plug(self, path, address):
         """An adapter for the guest."""
@@ -261,12 +280,16 @@ class Neighbourhood:
         self.air, self.mtu = Air(), mtu
         self.adapters = [await self.plug(folder + '/hci', '00:AA:01:00:00:42'), await self.plug(folder + '/hci2', '00:AA:01:00:00:43')]
         self.module = Peripheral(self.air, 'HMSoft', 'FFE0', 'FFE1', 'FFE1')
-        self.battery = Peripheral(
-            self.air, 'JBD-SP15', 'FF00', 'FF02', 'FF01', lambda value: bytes.fromhex(JBD.get(value.hex(), '')))
+        self.battery = Battery(self.air, 'JBD-SP15')
+        self.batteries = [self.battery]
         self.peripherals = [self.module, self.battery]
         for peripheral in self.peripherals:
             await peripheral.start(mtu)
-        self.centrals = Centrals(lambda name: Adapter(name, link=self.air))
+        self.centrals = central.Centrals(lambda name: Adapter(name, link=self.air))
+
+    async def add(self, peripheral):
+        self.peripherals.append(peripheral)
+        await peripheral.start(self.mtu)
 
     def lose(self):
         """Both sides notice that the other one is gone."""
@@ -304,7 +327,17 @@ class Neighbourhood:
         elif command == 'drop':
             await self.battery.connection.disconnect()
         elif command == 'connections':
-            return str(self.battery.connections)
+            return str(sum(battery.connections for battery in self.batteries))
+        elif command == 'tired' or command == 'awake':
+            Battery.is_tired = command == 'tired'
+        elif command == 'patience':
+            central.patience = int(words[0])
+        elif command == 'advertisers':
+            return '; '.join(
+                f'{adapter.public_address}: ' + (
+                    f'{advertiser.advertising_data.hex()} {advertiser.scan_response_data.hex()}' if advertiser.enabled
+                    else 'silent')
+                for adapter in self.adapters for advertiser in [adapter.le_legacy_advertiser])
         elif command == 'heard':
             return module.last.hex()
         elif command == 'gadgets':
@@ -329,8 +362,11 @@ class Neighbourhood:
             return await self.centrals.do(*words)
         elif command == 'crowd':
             for number in range(1, int(words[0]) + 1):
-                self.peripherals.append(Peripheral(self.air, f'Crowd{number}', 'FFE0', 'FFE1', 'FFE1'))
-                await self.peripherals[-1].start(self.mtu)
+                await self.add(Peripheral(self.air, f'Crowd{number}', 'FFE0', 'FFE1', 'FFE1'))
+        elif command == 'packs':
+            for number in range(1, int(words[0]) + 1):
+                self.batteries.append(Battery(self.air, f'Pack{number}'))
+                await self.add(self.batteries[-1])
         else:
             return 'unknown command'
         return 'ok'
