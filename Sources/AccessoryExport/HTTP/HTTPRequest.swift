@@ -5,7 +5,7 @@ package struct HTTPRequest: Sendable, Hashable {
   /// The longest head, in bytes, including the empty line at its end.
   package static let limit = 8_192
 
-  /// GET or HEAD.
+  /// GET or HEAD; also POST, where the server takes one.
   package var method: String
   /// The path, without a query. Not decoded.
   package var path: String
@@ -19,6 +19,10 @@ package struct HTTPRequest: Sendable, Hashable {
   package var authorization: String?
   /// Whose page makes a browser send the request (`Sec-Fetch-Site`), and for what (`Sec-Fetch-Mode`); nil from others.
   package var (fetchSite, fetchMode): (String?, String?)
+  /// The origin of the page that makes a browser send the request; nil from others.
+  package var origin: String?
+  /// The length of the body in bytes, and its media type; 0 and empty without one.
+  package var (contentLength, contentType) = (0, "")
 
   /// Why a request is refused. The raw value is the HTTP status.
   package enum Refusal: Int, Error, Hashable {
@@ -28,7 +32,9 @@ package struct HTTPRequest: Sendable, Hashable {
     case notFound = 404
     case methodNotAllowed = 405
     case requestTimeout = 408
+    case lengthRequired = 411
     case contentTooLarge = 413
+    case unsupportedMediaType = 415
     case misdirectedRequest = 421
     case tooManyRequests = 429
     case headTooLarge = 431
@@ -44,6 +50,8 @@ package struct HTTPRequest: Sendable, Hashable {
       case .notFound: "Not Found"
       case .methodNotAllowed: "Method Not Allowed"
       case .requestTimeout: "Request Timeout"
+      case .lengthRequired: "Length Required"
+      case .unsupportedMediaType: "Unsupported Media Type"
       case .contentTooLarge: "Content Too Large"
       case .misdirectedRequest: "Misdirected Request"
       case .headTooLarge: "Request Header Fields Too Large"
@@ -52,8 +60,9 @@ package struct HTTPRequest: Sendable, Hashable {
     }
   }
 
-  /// Reads a head, including the empty line at its end.
-  package init(head: [UInt8]) throws(Refusal) {
+  /// Reads a head, including the empty line at its end. `bodyLimit` is the length of the longest body of a POST, in bytes; nil
+  /// where there is no POST.
+  package init(head: [UInt8], bodyLimit: Int? = nil) throws(Refusal) {
     guard head.suffix(4).elementsEqual([13, 10, 13, 10]) else { throw .badRequest }
     var lines: [ArraySlice<UInt8>] = []
     var start = head.startIndex
@@ -86,7 +95,7 @@ package struct HTTPRequest: Sendable, Hashable {
     query = String(target.dropFirst(path.count + 1))
 
     var host: String?
-    var hasBody = false
+    var (length, isChunked): (String?, Bool) = (nil, false)
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
         line[..<colon].allSatisfy(Self.isToken), let name = Self.text(line[..<colon])?.lowercased()
@@ -104,15 +113,45 @@ package struct HTTPRequest: Sendable, Hashable {
         authorization = value
       case "sec-fetch-site": fetchSite = value
       case "sec-fetch-mode": fetchMode = value
-      case "transfer-encoding": hasBody = true
-      case "content-length": hasBody = hasBody || value != "0"
+      case "origin":
+        guard origin == nil else { throw .badRequest }
+        origin = value
+      case "content-type": contentType = value
+      case "transfer-encoding": isChunked = true
+      case "content-length":
+        guard length == nil || length == value else { throw .badRequest }
+        length = value
       default: break
       }
     }
     guard let host, !host.isEmpty else { throw .badRequest }
     self.host = host
-    guard method == "GET" || method == "HEAD" else { throw .methodNotAllowed }
-    if hasBody { throw .contentTooLarge }
+    switch method {
+    case "GET", "HEAD": if isChunked || length ?? "0" != "0" { throw .contentTooLarge }
+    case "POST":
+      guard let bodyLimit else { throw .methodNotAllowed }
+      guard let length, !isChunked else { throw .lengthRequired }
+      guard !length.isEmpty, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { throw .badRequest }
+      guard let count = Int(length), count <= bodyLimit else { throw .contentTooLarge }
+      contentLength = count
+    default: throw .methodNotAllowed
+    }
+  }
+
+  /// Whether a browser sends this for a page of the server that it is sent to. Browsers always name the origin of a POST; where they
+  /// also say whose page it is (`Sec-Fetch-Site`), a proxy may have changed the host, but to one of `hosts`.
+  package func isOfSameOrigin(_ hosts: HostNames) -> Bool {
+    guard let origin, let end = origin.firstRange(of: "://") else { return false }
+    let port: String
+    switch origin[..<end.lowerBound].lowercased() {
+    case "http": port = ":80"
+    case "https": port = ":443"
+    default: return false
+    }
+    let its = origin[end.upperBound...].lowercased()
+    if let fetchSite { return fetchSite == "same-origin" && hosts.allow(its) }
+    func plain(_ text: String) -> String { text.hasSuffix(port) ? String(text.dropLast(port.count)) : text }
+    return plain(its) == plain(host.lowercased())
   }
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String? {

@@ -1,6 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the page as the server tells it, by server-sent events. Without this script the page is loaded again now and then.
+// Sends the forms of commands, so that the page stays as it is, and says what became of them. Without this script they are
+// ordinary forms.
 "use strict";
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches(".command")) return;
+  event.preventDefault();
+  const button = form.querySelector("button");
+  const outcome = form.querySelector("output");
+  const body = new URLSearchParams(new FormData(form));
+  button.disabled = true;
+  outcome.className = "";
+  outcome.textContent = "It is sent …";
+  try {
+    const reply = await fetch(form.action, { method: "POST", headers: { Accept: "text/plain" }, body });
+    outcome.textContent = (await reply.text()).trim();
+    outcome.className = reply.ok ? "done" : "failed";
+    const confirm = form.elements.namedItem("confirm");
+    if (reply.ok && confirm) confirm.value = "";
+  } catch {
+    outcome.textContent = "The page's server can't be reached, so nobody knows whether it was performed.";
+    outcome.className = "failed";
+  }
+  button.disabled = false;
+});
+
+// Keeps the page as the server tells it, by server-sent events. Without this script the page is loaded again now and then.
 (() => {
   const address = document.body.dataset.events;
   if (!address || !window.EventSource) return;

@@ -13,10 +13,20 @@ package protocol WebFeed: TopFeed {
   func history(of key: String, _ names: [String]) async -> [ReadingSeries]
   /// The commands of an accessory that its service permits to programs that only read.
   func commands(of key: String) async -> [CommandDescription]
+  /// Performs one of these commands, and returns what came back. Throws `permissionDenied` for any other command, and what the
+  /// service throws.
+  func perform(
+    _ command: CommandDescription, _ arguments: [String: String], on key: String
+  ) async throws(AccessoryError) -> [NamedValue]
 }
 
 extension WebFeed {
   package func close() async {}
   package func history(of key: String, _ names: [String]) async -> [ReadingSeries] { await history(of: key) }
   package func commands(of key: String) async -> [CommandDescription] { [] }
+  package func perform(
+    _ command: CommandDescription, _ arguments: [String: String], on key: String
+  ) async throws(AccessoryError) -> [NamedValue] {
+    throw AccessoryError(.permissionDenied, "commands can't be sent from here")
+  }
 }

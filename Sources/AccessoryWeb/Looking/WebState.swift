@@ -214,6 +214,20 @@ actor WebState {
   /// The commands that the service permits.
   func commands(of row: TopRow) async -> [CommandDescription] { await feed?.commands(of: row.key) ?? [] }
 
+  /// Performs one of these commands.
+  func perform(
+    _ command: CommandDescription, _ arguments: [String: String], on row: TopRow
+  ) async throws(AccessoryError) -> [NamedValue] {
+    guard let feed else { throw AccessoryError(.notFound, "its service isn't there") }
+    return try await feed.perform(command, arguments, on: row.key)
+  }
+
+  /// Puts something into the list of the accessory's events.
+  func note(_ text: String, of row: TopRow) {
+    note([WebEvent(time: wallClock(), text: SafeText.escape(text, limit: 500))], of: row)
+    changed()
+  }
+
   private func withValues(_ rows: [TopRow]) async -> [TopRow] {
     let missing = rows.filter { !$0.hasValues }.map(\.key)
     guard !missing.isEmpty, let values = await feed?.values(of: missing) else { return rows }

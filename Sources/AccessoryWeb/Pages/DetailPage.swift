@@ -11,6 +11,8 @@ enum DetailPage {
     var graphs = ""
     var events: [WebEvent] = []
     var commands: [CommandDescription] = []
+    /// The address of the page on which the commands can be performed; nil where they can't be.
+    var forms: String?
   }
 
   static func content(_ row: TopRow, _ more: More, title: String, now: MonotonicTime) -> LiveContent {
@@ -28,7 +30,7 @@ enum DetailPage {
     add("graphs", more.graphs, class: "panel wide")
     add("values", HTML.section("Values", HTML.facts(values(row))), class: "panel")
     add("identity", HTML.section("Identity", HTML.facts(row.facts)), class: "panel")
-    add("commands", HTML.section("Commands", commands(more.commands)), class: "panel")
+    add("commands", HTML.section("Commands", commands(more)), class: "panel")
     add("events", HTML.section("Events", events(more.events)), class: "panel")
     if let time = row.readTime { content.ages = [now - time] }
     return content
@@ -81,16 +83,18 @@ enum DetailPage {
     }
   }
 
-  /// The commands are shown, not offered.
-  private static func commands(_ commands: [CommandDescription]) -> String {
-    if commands.isEmpty { return "" }
-    let items = commands.prefix(100).map { command in
+  /// The commands are shown here. Where they may be performed, that is done on a page of its own, which isn't loaded again while
+  /// somebody types.
+  private static func commands(_ more: More) -> String {
+    if more.commands.isEmpty { return "" }
+    let items = more.commands.prefix(100).map { command in
       "<div><dt><code>\(HTML.text(command.form))</code></dt><dd>\(HTML.text(command.summary))"
         + (command.isWrite ? " (changes something in the accessory)" : "") + "</dd></div>"
     }
-    return "<p>This page can't send them; <code>bridge-cli request</code> can.</p><dl class=\"commands\">"
-      + items.joined()
-      + "</dl>"
+    let how =
+      more.forms.map { "<a class=\"act\" href=\"\(HTML.text($0, limit: 400))\">Perform a command</a>" }
+      ?? "This page can't send them; <code>bridge-cli request</code> can."
+    return "<p>\(how)</p><dl class=\"commands\">" + items.joined() + "</dl>"
   }
 
   /// The newest first.

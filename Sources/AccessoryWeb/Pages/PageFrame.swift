@@ -3,12 +3,14 @@
 /// What all pages have around their contents.
 enum PageFrame {
   /// A whole page. `root` leads from the page to the list's folder: empty, or "../". `events` is where changes come from. `isLive`
-  /// is false for a page that stays as it is.
+  /// is false for a page that stays as it is. `back` is a link, and its text.
   static func html(
-    title: String, heading: String, main: String, root: String, events: String?, back: String? = nil, version: String
+    title: String, heading: String, main: String, root: String, events: String?, hasScript: Bool = false,
+    back: (link: String, text: String)? = nil, footer: String
   ) -> String {
     let live = events.map { " data-events=\"\(HTML.text($0, limit: 1_000))\"" } ?? ""
-    let link = back.map { "<a class=\"back\" href=\"\(HTML.text($0))\">All accessories</a>" } ?? ""
+    let link =
+      back.map { "<a class=\"back\" href=\"\(HTML.text($0.link, limit: 400))\">\(HTML.text($0.text))</a>" } ?? ""
     return """
       <!DOCTYPE html>
       <html lang="en">
@@ -19,7 +21,7 @@ enum PageFrame {
       <meta name="color-scheme" content="light dark">
       <link rel="stylesheet" href="\(root)page.css">
       <link rel="icon" href="\(root)icon.svg" type="image/svg+xml">
-      \(events == nil ? "" : "<script src=\"\(root)page.js\" defer></script>")
+      \(events == nil && !hasScript ? "" : "<script src=\"\(root)page.js\" defer></script>")
       \(events == nil ? "" : "<noscript><meta http-equiv=\"refresh\" content=\"30\"></noscript>")
       </head>
       <body\(live)>
@@ -27,7 +29,7 @@ enum PageFrame {
       <header>\(link)\(heading)</header>
       <p id="offline" role="alert" hidden>The page has lost its connection: what you see may be old. It tries again by itself.</p>
       <main id="main" tabindex="-1">\(main)</main>
-      <footer><p>Accessory Bridge \(HTML.text(version)), read only</p></footer>
+      <footer><p>\(HTML.text(footer))</p></footer>
       </body>
       </html>
 

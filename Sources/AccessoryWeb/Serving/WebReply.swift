@@ -13,17 +13,25 @@ package struct WebReply: Sendable {
 
   /// What browsers are told with every reply: to load nothing from elsewhere, to run nothing that is in the page, to keep nothing,
   /// and to show the page in no other one.
-  static let fields = [
-    "Content-Security-Policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-      + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Frame-Options: DENY", "Referrer-Policy: no-referrer", "Cross-Origin-Opener-Policy: same-origin",
-    "Cross-Origin-Resource-Policy: same-origin",
-    "Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), serial=(), usb=()",
-    "Cache-Control: no-store",
-  ]
+  static let fields = fields(forms: "'none'", referrer: "no-referrer")
+  /// The same for a page with forms.
+  private static let formFields = fields(forms: "'self'", referrer: "same-origin")
+
+  private static func fields(forms: String, referrer: String) -> [String] {
+    [
+      "Content-Security-Policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "base-uri 'none'; form-action \(forms); frame-ancestors 'none'",
+      "X-Frame-Options: DENY", "Referrer-Policy: \(referrer)", "Cross-Origin-Opener-Policy: same-origin",
+      "Cross-Origin-Resource-Policy: same-origin",
+      "Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), serial=(), usb=()",
+      "Cache-Control: no-store",
+    ]
+  }
 
   /// A whole reply. `isHead`: without its body.
-  static func whole(_ body: [UInt8], type: String, status: String = "200 OK", isHead: Bool) -> WebReply {
+  static func whole(
+    _ body: [UInt8], type: String, status: String = "200 OK", fields: [String] = fields, isHead: Bool
+  ) -> WebReply {
     let head = Array(HTTPAnswer.head(status, type: type, count: body.count, fields: fields).utf8)
     if isHead { return WebReply(bytes: head) }
     if body.count <= pieceSize { return WebReply(bytes: head + body) }
@@ -38,9 +46,11 @@ package struct WebReply: Sendable {
     }
   }
 
-  /// A page.
-  static func page(_ html: String, status: String = "200 OK", isHead: Bool) -> WebReply {
-    whole(Array(html.utf8), type: "text/html; charset=utf-8", status: status, isHead: isHead)
+  /// A page. `hasForms`: it may send forms to this server, and tells it that they come from its own page.
+  static func page(_ html: String, status: String = "200 OK", hasForms: Bool = false, isHead: Bool) -> WebReply {
+    whole(
+      Array(html.utf8), type: "text/html; charset=utf-8", status: status, fields: hasForms ? formFields : fields,
+      isHead: isHead)
   }
 
   /// A stream of events.
@@ -50,16 +60,18 @@ package struct WebReply: Sendable {
   }
 
   /// A refusal. It says nothing of accessories.
-  static func refusal(_ refusal: HTTPRequest.Refusal, _ advice: String? = nil, fields more: [String] = []) -> WebReply {
+  static func refusal(
+    _ refusal: HTTPRequest.Refusal, _ advice: String? = nil, fields more: [String] = []
+  ) -> WebReply {
     WebReply(bytes: Array(HTTPAnswer.refusal(refusal, advice, fields: fields + more).utf8))
   }
 
   /// The address of a page that was asked for without its last slash.
-  static func moved(to path: String) -> WebReply {
+  static func moved(to path: String, status: String = "308 Permanent Redirect") -> WebReply {
     WebReply(
       bytes: Array(
         HTTPAnswer.head(
-          "308 Permanent Redirect", type: "text/plain; charset=utf-8", count: 0, fields: fields + ["Location: \(path)"]
+          status, type: "text/plain; charset=utf-8", count: 0, fields: fields + ["Location: \(path)"]
         ).utf8))
   }
 }

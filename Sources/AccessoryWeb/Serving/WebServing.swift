@@ -7,17 +7,25 @@ import CommandOutput
 
 extension WebSite {
   /// Serves the site as a command, until it is interrupted. `title` and `version` are those of the pages; `feed` is called whenever
-  /// somebody begins to look. Throws `misconfigured` where other machines could connect without a token, and the errors of the
-  /// token's file and of listening.
+  /// somebody begins to look. Throws `misconfigured` where other machines could connect or commands are allowed without a token, and
+  /// the errors of the token's file and of listening.
   package static func serve(
-    _ options: WebOptions, _ view: ExportView, title: String, version: String,
+    _ options: WebOptions, _ view: ExportView, title: String, version: String, allowsCommands: Bool = false,
     feed: @escaping @Sendable () async throws(AccessoryError) -> any WebFeed
   ) async throws {
     var settings = Settings(title: title, version: version)
     settings.hosts = HostNames(options.name + options.listen.map(\.host))
     settings.base = options.base?.path ?? ""
     settings.token = try await token(options)
+    settings.allowsCommands = allowsCommands
+    if allowsCommands, settings.token == nil {
+      throw AccessoryError(
+        .misconfigured,
+        "commands are for people with the token: name a file with one, like --token-file ./token (openssl rand -hex 24 makes one)"
+      )
+    }
     settings.note = { view.refused(because: $0) }
+    settings.performed = { view.performed(by: $0, $1) }
     let site = WebSite(settings, feed: feed)
     let server = site.server()
     for place in options.places {

@@ -6,7 +6,8 @@ import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// The pages of accessories, which answer the requests of browsers. Nothing can be changed through them.
+/// The pages of accessories, which answer the requests of browsers. Nothing can be changed through them, unless the settings allow
+/// commands.
 package actor WebSite {
   /// How the site is served.
   package struct Settings: Sendable {
@@ -20,17 +21,23 @@ package actor WebSite {
     package var base = ""
     /// The token that all clients need; nil if none is needed.
     package var token: WebToken?
+    /// Whether people with the token may perform the commands that the service permits. Needs a token.
+    package var allowsCommands = false
     /// Called with a message for the log.
     package var note: @Sendable (String) -> Void = { _ in }
+    /// Called with who has sent a command, and what became of it, for the log.
+    package var performed: @Sendable (_ client: String, _ what: String) -> Void = { _, _ in }
 
     package init(title: String, version: String) { (self.title, self.version) = (title, version) }
   }
 
-  private let settings: Settings
+  let settings: Settings
   private let clock: any TimerClock
   private let wallClock: @Sendable () -> Double
-  private let state: WebState
+  let state: WebState
   private var guesses = GuessLimit()
+  /// What performing commands needs; nil where none may be.
+  private(set) var acting: Acting?
   private var histories: [String: (time: MonotonicTime, series: [ReadingSeries])] = [:]
   private var shown: (version: UInt64, time: MonotonicTime, content: LiveContent)?
 
@@ -47,14 +54,21 @@ package actor WebSite {
   ) {
     (self.settings, self.clock, self.wallClock) = (settings, clock, wallClock)
     state = WebState(clock: clock, wallClock: wallClock, feed: feed)
+    acting = settings.allowsCommands && settings.token != nil ? Acting() : nil
   }
 
   /// A server of this site for at most `limit` browsers' connections at a time.
   package nonisolated func server(limit: Int = 128) -> ExportServer<WebSession> {
     ExportServer(limit: limit, clock: clock, prepare: { request, _ in await self.reply(to: request) }) {
-      WebSession($0)
+      WebSession($0, bodyLimit: self.bodyLimit)
     }
   }
+
+  /// The length of the longest form; nil where there are none.
+  nonisolated var bodyLimit: Int? { settings.allowsCommands ? FormFields.limit : nil }
+
+  /// What is below all pages.
+  var footer: String { "Accessory Bridge \(settings.version), \(acting == nil ? "read only" : "commands allowed")" }
 
   /// Closes the feed.
   package func close() async { await state.end() }
@@ -73,8 +87,7 @@ package actor WebSite {
   package func reply(to request: WebSession.Request) async -> WebReply {
     let checked: HTTPRequest
     do throws(HTTPRequest.Refusal) {
-      guard let head = request.head else { throw .headTooLarge }
-      checked = try HTTPRequest(head: head)
+      checked = try request.head.get()
       guard settings.hosts.allow(checked.host) else { throw .misdirectedRequest }
       try check(checked, from: request.origin)
       // Another site's page may lead here, but get nothing from here.
@@ -88,10 +101,28 @@ package actor WebSite {
     let path = checked.path.dropFirst(settings.base.count)
     if path.isEmpty { return .moved(to: settings.base + "/") }
     guard path.hasPrefix("/") else { return Self.refusal(.notFound) }
-    return await reply(to: checked, Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()))
+    let segments = Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst())
+    guard checked.method == "POST" else { return await reply(to: checked, segments) }
+    guard segments.count == 3, segments[0] == "accessory", segments[2] == "commands" else {
+      return Self.refusal(.methodNotAllowed)
+    }
+    return await perform(segments[1], checked, request.body, from: request.peer)
   }
 
-  private static func refusal(_ refusal: HTTPRequest.Refusal) -> WebReply {
+  /// Throws unless the form comes from a page of this site, and isn't one of too many.
+  func check(
+    _ request: HTTPRequest, _ body: [UInt8], from peer: NetworkAddress?
+  ) throws(HTTPRequest.Refusal) -> FormFields {
+    guard var acting else { throw .methodNotAllowed }
+    defer { self.acting = acting }
+    return try acting.check(
+      request, body, from: FairPlaces.Origin(peer), settings.hosts, now: clock.now)
+  }
+
+  /// Keeps what became of a command, and returns its number.
+  func keep(_ outcome: CommandOutcome, of key: String) -> UInt64 { acting?.keep(outcome, of: key) ?? 0 }
+
+  static func refusal(_ refusal: HTTPRequest.Refusal) -> WebReply {
     switch refusal {
     case .misdirectedRequest: .refusal(refusal, "this server doesn't know itself by that host; --name NAME names it")
     case .unauthorized:
@@ -130,6 +161,8 @@ package actor WebSite {
     case ("icon.svg", nil, nil, 1): return .whole(PackageResources.icon_svg, type: "image/svg+xml", isHead: isHead)
     case ("accessory", let name?, nil, 2): return await detail(name, request, isHead: isHead)
     case ("accessory", let name?, "events", 3): return await detailEvents(name, request, isHead: isHead)
+    case ("accessory", let name?, "commands", 3) where acting != nil:
+      return await commandsPage(name, request, isHead: isHead)
     default: return Self.refusal(.notFound)
     }
   }
@@ -142,7 +175,7 @@ package actor WebSite {
     let content = await listContent()
     let html = PageFrame.html(
       title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: ListPage.main(content), root: "",
-      events: "events", version: settings.version)
+      events: "events", footer: footer)
     return .page(html, isHead: isHead)
   }
 
@@ -164,7 +197,7 @@ package actor WebSite {
   // MARK: - One accessory
 
   /// The accessory's state, and the name of its page; nil if there is no such accessory.
-  private func find(_ segment: Substring) async -> (name: String, row: TopRow)? {
+  func find(_ segment: Substring) async -> (name: String, row: TopRow)? {
     guard let text = PageName.decode(segment) else { return nil }
     for name in [String(segment), PageName.encode(text)] {
       if let row = await state.row(named: name) { return (name, row) }
@@ -175,19 +208,22 @@ package actor WebSite {
   private func detail(_ segment: Substring, _ request: HTTPRequest, isHead: Bool) async -> WebReply {
     let look = await Look(at: state)
     defer { withExtendedLifetime(look) {} }
-    guard let (name, row) = await find(segment) else {
-      let html = PageFrame.html(
-        title: "No such accessory", heading: "<h1>No such accessory</h1>",
-        main: "<p>It isn't here any more, or never was.</p>", root: "../", events: nil, back: "../",
-        version: settings.version)
-      return .page(html, status: "404 Not Found", isHead: isHead)
-    }
+    guard let (name, row) = await find(segment) else { return noAccessory(root: "../", isHead: isHead) }
     let choice = GraphView.Choice(query: request.query)
-    let content = await content(row, choice)
+    let content = await content(row, name: name, choice)
     let html = PageFrame.html(
       title: content.title, heading: "<h1>\(HTML.text(row.name))</h1>", main: DetailPage.main(content), root: "../",
-      events: "./\(name)/events\(choice.query)", back: "../", version: settings.version)
+      events: "./\(name)/events\(choice.query)", back: ("../", "All accessories"), footer: footer)
     return .page(html, isHead: isHead)
+  }
+
+  /// The page for an accessory that isn't there.
+  func noAccessory(root: String, isHead: Bool) -> WebReply {
+    let html = PageFrame.html(
+      title: "No such accessory", heading: "<h1>No such accessory</h1>",
+      main: "<p>It isn't here any more, or never was.</p>", root: root, events: nil, back: (root, "All accessories"),
+      footer: footer)
+    return .page(html, status: "404 Not Found", isHead: isHead)
   }
 
   private func detailEvents(_ segment: Substring, _ request: HTTPRequest, isHead: Bool) async -> WebReply {
@@ -197,12 +233,12 @@ package actor WebSite {
     let choice = GraphView.Choice(query: request.query)
     let live = LivePage(state, look, clock: clock) { [weak self, state] in
       guard let self, let row = await state.row(named: name) else { return nil }
-      return await self.content(row, choice)
+      return await self.content(row, name: name, choice)
     }
     return .events(isHead: false) { await live.next() }
   }
 
-  private func content(_ row: TopRow, _ choice: GraphView.Choice) async -> LiveContent {
+  private func content(_ row: TopRow, name: String, _ choice: GraphView.Choice) async -> LiveContent {
     let series = await history(of: row)
     var more = DetailPage.More()
     more.graphs = GraphView(series: series, choice: choice, now: wallClock()).html
@@ -211,6 +247,7 @@ package actor WebSite {
       more.events.append(WebEvent(raised: alarm))
     }
     more.commands = await commands(of: row)
+    if acting != nil { more.forms = "./\(name)/commands" }
     return DetailPage.content(row, more, title: settings.title, now: clock.now)
   }
 
@@ -225,13 +262,15 @@ package actor WebSite {
     return series
   }
 
-  private var known: (key: String, commands: [CommandDescription])?
+  private var known: (key: String, time: MonotonicTime, commands: [CommandDescription])?
+  /// How long the list of commands is shown before it is asked for again.
+  private static let commandsAge = Duration.seconds(60)
 
   private func commands(of row: TopRow) async -> [CommandDescription] {
     guard row.reach == .attached else { return [] }
-    if let known, known.key == row.key { return known.commands }
+    if let known, known.key == row.key, clock.now - known.time < Self.commandsAge { return known.commands }
     let commands = await state.commands(of: row)
-    known = (row.key, commands)
+    known = (row.key, clock.now, commands)
     return commands
   }
 }

@@ -10,6 +10,18 @@ package struct WebToken: Sendable {
 
   private let bytes: [UInt8]
 
+  /// The token itself.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// A token that nobody knows.
+  static func random() -> WebToken {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    return WebToken(bytes: Array(Hexadecimal.string(bytes).utf8))
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
   /// A token; nil if it is too short or too long.
   package init?(_ text: String) {
     guard Self.lengths.contains(text.utf8.count) else { return nil }
@@ -29,7 +41,8 @@ package struct WebToken: Sendable {
     }
   }
 
-  private func isEqual(_ guess: [UInt8]) -> Bool {
+  /// Whether this is the token. Takes as long for a wrong one as for the right one.
+  func isEqual(_ guess: [UInt8]) -> Bool {
     var difference = UInt8(guess.count == bytes.count ? 0 : 1)
     for (index, byte) in bytes.enumerated() { difference |= byte ^ (index < guess.count ? guess[index] : ~byte) }
     return difference == 0
@@ -77,30 +90,18 @@ enum Base64 {
 struct GuessLimit: Sendable {
   /// How many wrong tokens may follow each other at once, and how long it takes until one more may.
   static let (burst, pause) = (5, Duration.seconds(2))
-  /// The most addresses that are remembered.
-  static let originLimit = 256
   /// The shortest time between two messages about wrong tokens.
   static let silence = Duration.seconds(10)
 
-  /// When all wrong guesses of an address are forgotten.
-  private var free: [FairPlaces.Origin: MonotonicTime] = [:]
+  private var pace = Pace(burst, every: pause)
   private var (told, untold): (MonotonicTime?, Int) = (nil, 0)
 
   /// Whether a token from this address may be compared now.
-  func mayTry(_ origin: FairPlaces.Origin, now: MonotonicTime) -> Bool {
-    guard let free = free[origin] else { return true }
-    return free - now <= Self.pause * (Self.burst - 1)
-  }
+  func mayTry(_ origin: FairPlaces.Origin, now: MonotonicTime) -> Bool { pace.allows(origin, now: now) }
 
   /// Notes a wrong token, or one that wasn't compared. Returns how many there were since the last message, if it is time for one.
   mutating func failed(_ origin: FairPlaces.Origin, isCompared: Bool, now: MonotonicTime) -> Int? {
-    if isCompared {
-      free = free.filter { $0.value > now }
-      if free[origin] == nil, free.count >= Self.originLimit, let first = free.min(by: { $0.value < $1.value }) {
-        free[first.key] = nil
-      }
-      free[origin] = max(free[origin] ?? now, now) + Self.pause
-    }
+    if isCompared { pace.count(origin, now: now) }
     untold += 1
     if let told, now - told < Self.silence { return nil }
     defer { (told, untold) = (now, 0) }

@@ -26,6 +26,13 @@ package struct ExportView: Sendable {
     json ? ServiceLog.tell(document("refused", reason: reason)) : Output.note(reason)
   }
 
+  /// A client has sent a command; `what` says what became of it.
+  package func performed(by client: String, _ what: String) {
+    json
+      ? ServiceLog.tell(document("command", client: client, reason: what))
+      : Output.note("command from \(client): \(SafeText.escape(what, limit: 1_000))")
+  }
+
   package func trouble(_ error: AccessoryError) {
     let message = SafeText.escape(error.message, limit: 1_000)
     json

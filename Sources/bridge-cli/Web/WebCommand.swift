@@ -11,9 +11,9 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
     commandName: "web",
     abstract: "Serves a page that shows all accessories in a browser, and follows them.",
     discussion: """
-      The page only shows. The readings come from the service (bridge-cli serve), while somebody looks. PLACE is HOST:PORT, or a port \
-      alone, which listens on 127.0.0.1. Where other machines can connect, the page needs a token: a browser asks for it as the \
-      password, with any user name. The connection isn't encrypted; a reverse proxy can do that.
+      The page only shows, unless --allow-commands is given. The readings come from the service (bridge-cli serve), while somebody \
+      looks. PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1. Where other machines can connect, the page needs a token: a \
+      browser asks for it as the password, with any user name. The connection isn't encrypted; a reverse proxy can do that.
 
       EXAMPLES
         bridge-cli web
@@ -22,6 +22,8 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var web: WebOptions
+  @Flag(help: "Let people with the token perform the commands that the service permits.")
+  var allowCommands = false
   @OptionGroup var services: ExportedServices
   @OptionGroup var output: OutputOptions
 
@@ -29,7 +31,8 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
     if output.json { Interruption.endWithOutput() }
     defer { ServiceLog.finish() }
     try await WebSite.serve(
-      web, ExportView(json: output.json), title: WebSite.titleOfThisMachine, version: BridgeCLI.version
+      web, ExportView(json: output.json), title: WebSite.titleOfThisMachine, version: BridgeCLI.version,
+      allowsCommands: allowCommands
     ) { [services] in ServiceTopFeed(services.places, isOwn: false) }
   }
 }
@@ -47,6 +50,31 @@ extension ServiceTopFeed: WebFeed {
   func commands(of key: String) async -> [CommandDescription] {
     guard let (client, place) = await client(for: key) else { return [] }
     defer { client.close() }
+    guard (try? await Self.checkSocket(of: client)) != nil else { return [] }
     return (try? await client.device(place).commands())?.commands ?? []
+  }
+
+  func perform(
+    _ command: CommandDescription, _ arguments: [String: String], on key: String
+  ) async throws(AccessoryError) -> [NamedValue] {
+    guard let (client, place) = await client(for: key) else {
+      throw AccessoryError(.notFound, "its service doesn't answer")
+    }
+    defer { client.close() }
+    try await Self.checkSocket(of: client)
+    let label = key.split(separator: "\n").last.map(String.init)
+    let reply = try await client.device(place, label: label).perform(
+      [Bridge.CommandCall(command.name, arguments)], isAnswered: true)
+    return CommandAnswer(command, reply.replies.first?.values ?? []).values
+  }
+
+  /// Throws unless this is a service's socket for readings. At the other one nothing limits the commands.
+  private static func checkSocket(of client: BridgeClient) async throws(AccessoryError) {
+    guard try await client.service().readings_socket == client.socketPath else {
+      throw AccessoryError(
+        .permissionDenied,
+        "\(client.socketPath) isn't the service's socket for readings, where its configuration says what may be performed"
+      )
+    }
   }
 }

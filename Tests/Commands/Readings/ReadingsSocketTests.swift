@@ -12,7 +12,7 @@ extension Sandbox {
   fileprivate var readingsSocket: String { runtime.path + "/accessory-bridge/readings.socket" }
 
   /// Writes the user's own configuration of the service.
-  fileprivate func configure(_ text: String) throws {
+  func configure(_ text: String) throws {
     for folder in ["/config", "/config/accessory-bridge"] { mkdir(directory.path + folder, 0o700) }
     try directory.write(Array(text.utf8), to: "config/accessory-bridge/service.yaml")
   }

@@ -47,6 +47,9 @@ actor SampleFeed: WebFeed {
   private var changes = TopChanges()
   private let series: [ReadingSeries]
   private let permitted: [CommandDescription]
+  /// The commands that were performed, and the error that the next ones end with.
+  private(set) var performed: [String] = []
+  private var failure: AccessoryError?
   private(set) var isClosed = false
 
   init(_ rows: [TopRow] = [], series: [ReadingSeries] = [], commands: [CommandDescription] = []) {
@@ -76,6 +79,15 @@ actor SampleFeed: WebFeed {
   func values(of keys: [String]) -> [String: [AccessoryValue]] { [:] }
   func history(of key: String) -> [ReadingSeries] { series }
   func commands(of key: String) -> [CommandDescription] { permitted }
+  func fail(with error: AccessoryError?) { failure = error }
+
+  func perform(
+    _ command: CommandDescription, _ arguments: [String: String], on key: String
+  ) throws(AccessoryError) -> [NamedValue] {
+    if let failure { throw failure }
+    performed.append(([command.name] + arguments.sorted { $0 < $1 }.map { "\($0)=\($1)" }).joined(separator: " "))
+    return command.results.map { NamedValue($0.name, unit: $0.unit, .whole(7)) }
+  }
 }
 
 /// A site with these accessories, asked without a network.
@@ -93,15 +105,18 @@ struct SampleSite {
     var settings = WebSite.Settings(title: "Accessories on attic", version: "1.2.3")
     let notes = Watched<[String]>([])
     settings.note = { text in notes.update { $0.append(text) } }
+    settings.performed = { client, what in notes.update { $0.append("\(client): \(what)") } }
     set(&settings)
     (self.feed, self.notes) = (feed, notes)
     site = WebSite(settings, clock: clock, wallClock: { Sample.wallClock }) { feed }
   }
 
-  /// The reply to a head; from this machine by default.
-  func reply(_ head: String, from host: String = "127.0.0.1") async -> WebReply {
-    let origin = FairPlaces.Origin(NetworkAddress(host: host, port: 1))
-    return await site.reply(to: WebSession.Request(head: Array(head.utf8), origin: origin))
+  /// The reply to a whole request; from this machine by default.
+  func reply(_ request: String, from host: String = "127.0.0.1") async -> WebReply {
+    var session = WebSession(NetworkAddress(host: host, port: 1), bodyLimit: site.bodyLimit)
+    session.take(Array(request.utf8))
+    guard let request = session.next() else { return WebReply(bytes: session.timeout) }
+    return await site.reply(to: request)
   }
 
   /// The whole reply to a GET as text.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryExport
+import AccessoryIO
+
+/// What a site remembers that performs commands.
+struct Acting: Sendable {
+  /// How many outcomes are kept for browsers that ask for them after their form.
+  private static let outcomeLimit = 64
+
+  /// What every form has in it. Pages of other sites don't know it, since they can't read this one's.
+  let secret: WebToken
+  /// How often the clients of an address may send forms.
+  private var pace = Pace(10, every: .seconds(1))
+  private var outcomes: [(number: UInt64, key: String, outcome: CommandOutcome)] = []
+  private var lastNumber: UInt64 = 0
+
+  init() { secret = .random() }
+
+  /// Throws unless a browser sends this form for a page of this site.
+  mutating func check(
+    _ request: HTTPRequest, _ body: [UInt8], from origin: FairPlaces.Origin, _ hosts: HostNames, now: MonotonicTime
+  ) throws(HTTPRequest.Refusal) -> FormFields {
+    guard request.isOfSameOrigin(hosts) else { throw .forbidden }
+    guard pace.allows(origin, now: now) else { throw .tooManyRequests }
+    pace.count(origin, now: now)
+    let type = request.contentType.prefix { $0 != ";" && $0 != " " }
+    guard type.lowercased() == "application/x-www-form-urlencoded" else { throw .unsupportedMediaType }
+    guard let fields = FormFields(body) else { throw .badRequest }
+    guard let shown = fields[CommandForm.form], secret.isEqual(Array(shown.utf8)) else { throw .forbidden }
+    return fields
+  }
+
+  /// Keeps an outcome, and returns its number.
+  mutating func keep(_ outcome: CommandOutcome, of key: String) -> UInt64 {
+    lastNumber += 1
+    outcomes.append((lastNumber, key, outcome))
+    if outcomes.count > Self.outcomeLimit { outcomes.removeFirst() }
+    return lastNumber
+  }
+
+  /// The outcome that the query `outcome=7` of an accessory's page names.
+  func outcome(_ query: String, of key: String) -> CommandOutcome? {
+    guard query.hasPrefix("outcome="), let number = UInt64(query.dropFirst("outcome=".count)) else { return nil }
+    return outcomes.first { $0.number == number && $0.key == key }?.outcome
+  }
+}
