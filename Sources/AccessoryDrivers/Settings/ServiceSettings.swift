@@ -20,6 +20,9 @@ package struct ServiceSettings: Sendable, Hashable {
   /// The greatest number of accessories that are attached at the same time; nil where the file doesn't say.
   package var maximumAttached: Int?
 
+  /// The connections of the Bluetooth adapters; nil where the file doesn't say.
+  package var bluetoothConnections: BluetoothConnections?
+
   package init(commands: [CommandPermission] = []) { self.commands = commands }
 
   /// The most commands in a file.

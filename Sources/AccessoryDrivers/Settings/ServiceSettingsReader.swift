@@ -41,8 +41,8 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    guard let fields = fields(node, "a service's configuration", ["commands", "alarms", "messages", "max_accessories"])
-    else {
+    let keys = ["commands", "alarms", "messages", "max_accessories", "bluetooth_connections"]
+    guard let fields = fields(node, "a service's configuration", keys) else {
       return ServiceSettings()
     }
     var settings = ServiceSettings()
@@ -55,7 +55,27 @@ struct ServiceSettingsReader: ValueReader {
       if number < 1 { report(node.mark, "max_accessories must be at least 1") }
       settings.maximumAttached = number
     }
+    settings.bluetoothConnections = fields["bluetooth_connections"].flatMap { connections($0) }
     return settings
+  }
+
+  /// Reads a number for all adapters, or one for each.
+  private mutating func connections(_ node: YAMLNode) -> BluetoothConnections? {
+    var connections = BluetoothConnections()
+    guard case .mapping(let entries) = node.content else {
+      guard let number = whole(node, "bluetooth_connections", BluetoothConnections.range) else { return nil }
+      connections.usual = number
+      return connections
+    }
+    for entry in entries {
+      guard BluetoothAdapterName(entry.key)?.number != nil else {
+        report(
+          entry.value.mark, "\(Quoted.text(entry.key)) is no adapter's name: bluetooth_connections: {hci0: 7, hci1: 4}")
+        continue
+      }
+      connections.adapters[entry.key] = whole(entry.value, entry.key, BluetoothConnections.range)
+    }
+    return connections
   }
 
   private mutating func permissions(_ commands: YAMLNode) -> [CommandPermission] {

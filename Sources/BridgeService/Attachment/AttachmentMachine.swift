@@ -179,7 +179,8 @@ struct AttachmentMachine: Sendable, Equatable {
     case .opening: return tryAgain(error, now: now)
     case .failed: return [.forget]
     case .waiting:
-      if isResting { return [.forget] }
+      // One whose turn comes again is looked for then.
+      if isResting { return deadline == nil ? [.forget] : [] }
       let policy = hasBeenAttached ? policies.reconnect : policies.retry
       if policy.tries == nil { deadline = nil }
       return []
@@ -229,10 +230,10 @@ struct AttachmentMachine: Sendable, Equatable {
 
   // MARK: - Idle closing
 
-  /// The accessory was idle for as long as the policy allows.
-  mutating func rest() -> [Action] {
+  /// The accessory was idle for as long as the policy allows, or gives its connection to others until `time`.
+  mutating func rest(until time: MonotonicTime? = nil) -> [Action] {
     guard state == .attached else { return [] }
-    (state, isResting, deadline, triesLimit) = (.waiting, true, nil, nil)
+    (state, isResting, deadline, triesLimit) = (.waiting, true, time, nil)
     return [.close]
   }
 

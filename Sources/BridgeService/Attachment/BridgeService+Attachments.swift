@@ -219,16 +219,20 @@ extension BridgeService {
     // The number of a closed pseudo-terminal is reused at once, so the path may belong to another device.
     let (known, sources) = (attachment.device.line, found.sources)
     let isTold = known.source == .simulator && found.contains(known)
-    attachment.contact.begin { generation, closing in
+    let adapter = adapter(connecting: attachment)
+    attachment.contact.begin(at: clock.now) { generation, closing in
       let mustLook = generation > 1 && isTold
       return run {
         await closing?.value
+        var ticket: Int?
         do throws(AccessoryError) {
           if let conflict { throw conflict }
           if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
+          if let adapter { ticket = try await self.takeConnection(key, at: adapter, isAsked: false) }
           let open = try await OpenAccessory.open(opener)
-          await self.opened(key, generation, open)
+          await self.opened(key, generation, open, ticket)
         } catch {
+          await self.giveBack(ticket)
           await self.openingFailed(key, generation, error)
         }
       }
@@ -261,11 +265,12 @@ extension BridgeService {
     return true
   }
 
-  private func opened(_ key: Int, _ generation: Int, _ open: OpenAccessory) async {
+  private func opened(_ key: Int, _ generation: Int, _ open: OpenAccessory, _ ticket: Int?) async {
     guard !isClosing, let attachment = attachments[key], attachment.generation == generation else {
-      return await open.close()
+      await open.close()
+      return giveBack(ticket)
     }
-    attachment.contact.opened(open)
+    attachment.contact.opened(open, with: ticket, at: clock.now)
     perform(attachment.machine.opened(now: clock.now), on: attachment)
   }
 
@@ -277,7 +282,14 @@ extension BridgeService {
   /// Closes the device, also while it is being opened; the next opening waits for that.
   func close(_ attachment: Attachment) {
     attachment.readings.forgetNews()
-    attachment.contact.close(clock) { run($0) }
+    let ticket = attachment.contact.ticket
+    attachment.contact.ticket = nil
+    attachment.contact.close(clock) { close in
+      run {
+        await close()
+        await self.giveBack(ticket)
+      }
+    }
   }
 }
 

@@ -71,7 +71,9 @@ extension BridgeService {
       try check(attachment, text)
       switch attachment.machine.state {
       case .attached, .lent: return attachment
-      case .opening: await wait(attachment)
+      case .opening:
+        try hasten(attachment)
+        await wait(attachment)
       case .waiting where attachment.machine.isResting:
         perform(attachment.machine.wake(now: clock.now), on: attachment)
       case .waiting, .failed:
@@ -115,7 +117,9 @@ extension BridgeService {
   /// Ends work that `beginCall` has begun.
   func endWork(_ attachment: Attachment) {
     attachment.endCall()
-    if attachments.contains(attachment), attachment.machine.state == .attached { noteWork(attachment) }
+    guard attachments.contains(attachment), attachment.machine.state == .attached else { return }
+    noteWork(attachment)
+    renewConnections(of: attachment)
   }
 
   func unsupported(_ attachment: Attachment) -> CallError {

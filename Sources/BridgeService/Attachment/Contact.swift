@@ -8,6 +8,16 @@ struct Contact {
   let taps: TapHub
   /// The open accessory; nil while it isn't attached.
   private(set) var open: OpenAccessory?
+  /// The connection of a Bluetooth adapter that it has; see `AirConnections`.
+  var ticket: Int?
+  /// When the device was opened, and whether the first readings after that were made.
+  private(set) var connected: MonotonicTime?
+  private(set) var isRead = false
+  /// Whether it has given its connection to others.
+  var takesTurns = false
+  /// When the last opening was begun, and how long it took until the accessory was read.
+  private var begun: MonotonicTime?
+  private(set) var readingTime = Duration.zero
   /// Increased at each opening and closing, so that late events of an earlier opening are ignored.
   private(set) var generation = 0
   /// The task that receives the accessory's messages.
@@ -27,12 +37,24 @@ struct Contact {
   init(taps: TapHub, after closing: Task<Void, Never>?) { (self.taps, self.closing) = (taps, closing) }
 
   /// Begins to open the device. `run` gets the new generation and the task to wait for, and opens it.
-  mutating func begin(_ run: (_ generation: Int, _ closing: Task<Void, Never>?) -> Task<Void, Never>) {
+  mutating func begin(
+    at now: MonotonicTime, _ run: (_ generation: Int, _ closing: Task<Void, Never>?) -> Task<Void, Never>
+  ) {
     generation += 1
+    (begun, isRead) = (now, false)
     opening = run(generation, closing)
   }
 
-  mutating func opened(_ open: OpenAccessory) { self.open = open }
+  mutating func opened(_ open: OpenAccessory, with ticket: Int?, at now: MonotonicTime) {
+    (self.open, self.ticket, connected) = (open, ticket, now)
+  }
+
+  /// The first readings after the opening were made.
+  mutating func wasRead(at now: MonotonicTime) {
+    guard !isRead else { return }
+    isRead = true
+    if let begun { readingTime = now - begun }
+  }
 
   /// Closes the device, also while it is being opened; the next opening waits for that.
   mutating func close(_ clock: any TimerClock, _ run: (@escaping @Sendable () async -> Void) -> Task<Void, Never>) {

@@ -36,6 +36,12 @@ struct PollSchedule: Sendable, Hashable {
   /// When the next poll is due; nil while a poll runs, while the accessory sleeps, and without polls.
   var deadline: MonotonicTime? { running != nil || isAsleep ? nil : entries.map(\.due).min() }
 
+  /// When the next poll is due, also while one runs; nil while the accessory sleeps, and without polls.
+  var nextDue: MonotonicTime? { isAsleep ? nil : entries.map(\.due).min() }
+
+  /// Whether no poll runs or is due.
+  func isDone(now: MonotonicTime) -> Bool { running == nil && (deadline.map { $0 > now } ?? true) }
+
   /// The poll that has been due for longest, if one is due. The owner is to report its end with `ended`.
   mutating func take(now: MonotonicTime) -> AccessoryPoll? {
     guard let deadline, deadline <= now, let next = entries.firstIndex(where: { $0.due == deadline }) else {

@@ -68,6 +68,10 @@ extension BridgeService {
     do throws(AccessoryError) {
       for one in lent { await one.contact.closing?.value }
       if attachment.device.unit != nil { await found.searches.pause(attachment.device.line, on: self) }
+      if let adapter = adapter(connecting: attachment) {
+        air.lent[attachment.key] = try await takeConnection(
+          attachment.key, at: adapter, isAsked: true, within: AdapterConnections.turn)
+      }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
       // By frames, each frame is checked before it is sent.
@@ -101,6 +105,7 @@ extension BridgeService {
   /// accessory was unplugged.
   func returned(_ keys: [Int], _ error: AccessoryError?) {
     for key in keys {
+      giveBack(air.lent.removeValue(forKey: key))
       guard let attachment = attachments[key] else { continue }
       log.notice("\(attachment.name) is given back by \(attachment.lending.end())")
       perform(attachment.machine.returned(error, now: clock.now), on: attachment)

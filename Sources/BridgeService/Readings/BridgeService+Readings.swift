@@ -11,7 +11,9 @@ extension BridgeService {
   func attached(_ attachment: Attachment) {
     guard let open = attachment.open else { return }
     let how = open.accessory == nil ? " without a driver: only its bytes can be used" : ""
-    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.address.description))\(how)")
+    log.log(
+      level: attachment.contact.takesTurns ? .debug : .notice,
+      "\(attachment.name) is attached at \(SafeText.escape(attachment.target.address.description))\(how)")
     let (key, generation) = (attachment.key, attachment.generation)
     attachment.contact.listening = open.follow { news in
       await self.heard(key, generation, news)
@@ -156,6 +158,7 @@ extension BridgeService {
       driver.polls, letsSleep: profile?.polls.letsSleep ?? false, interval: { interval(of: $0, profile) },
       now: clock.now)
     schedulePoll(attachment)
+    noteRead(attachment)
   }
 
   /// Sets the timer for the next poll.
@@ -202,6 +205,18 @@ extension BridgeService {
       }
     }
     schedulePoll(attachment)
+    noteRead(attachment)
+  }
+
+  /// Polls have ended. If all that were due have, the connection may be needed for others.
+  private func noteRead(_ attachment: Attachment) {
+    guard attachment.contact.ticket != nil, attachment.readings.polls.isDone(now: clock.now) else { return }
+    attachment.contact.wasRead(at: clock.now)
+    let key = attachment.key
+    post { service in
+      // After the end of the call that this is a part of.
+      if let attachment = service.attachments[key] { service.renewConnections(of: attachment) }
+    }
   }
 
   /// After this many unanswered polls in a row a unit counts as gone.

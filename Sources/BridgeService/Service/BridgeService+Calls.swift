@@ -35,6 +35,7 @@ extension BridgeService: BridgeHandler {
   /// An accessory's facts with its raised alarms.
   func facts(_ attachment: Attachment) -> Bridge.Accessory {
     var facts = attachment.facts(clock)
+    if let problem = problemOfTurns(attachment) { facts.problem = Bridge.Problem(problem) }
     facts.alarms = alarms.raised(attachment)
     facts.unfit_alarms = alarms.unfit(attachment)
     return facts

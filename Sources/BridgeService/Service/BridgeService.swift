@@ -19,6 +19,8 @@ package actor BridgeService {
   var permissions: Permissions
   let alarms: AlarmWatch
   let endpoints = SharedEndpoints()
+  /// The connections of Bluetooth adapters.
+  var air = AirConnections()
   /// The readings of the accessories over time.
   let history: HistoryRecorder
   let life = ServiceLife()

@@ -46,6 +46,8 @@ package struct ServiceConfiguration: Sendable {
   package var retry = RetryChange()
   /// The greatest number of accessories that are attached at the same time.
   package var maximumAttached = 256
+  /// The connections of the Bluetooth adapters.
+  package var bluetoothConnections = BluetoothConnections()
   /// The interval of all polls; nil for the intervals of profiles and drivers.
   package var poll: PollPolicy.Interval?
   /// The service ends after this time without clients and without accessories to hold or to wait for; nil: never.

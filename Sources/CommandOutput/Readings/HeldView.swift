@@ -6,9 +6,10 @@ import Console
 
 /// The state of an accessory in the service that holds it, for people.
 package enum HeldView {
-  /// A short form for a column: "attached", "try 2 of 3", "failed".
+  /// A short form for a column: "attached", "try 2 of 3", "in turns", "failed".
   package static func word(_ accessory: Bridge.Accessory) -> String {
-    accessory.state == .waiting ? tryNumber(accessory) ?? "waiting" : accessory.state.rawValue
+    guard accessory.state == .waiting else { return accessory.state.rawValue }
+    return tryNumber(accessory) ?? (accessory.next_try_ms == nil ? "waiting" : "in turns")
   }
 
   /// The full form: "attached", "lent to screen (pid 7)", "waiting: try 2 of 3 in 1.5 s", "failed".
@@ -16,7 +17,10 @@ package enum HeldView {
     switch accessory.state {
     case .lent: return "lent" + (accessory.holder.map { " to \(SafeText.escape($0))" } ?? "")
     case .waiting:
-      guard let number = tryNumber(accessory) else { return "closed until a client sends a request" }
+      guard let number = tryNumber(accessory) else {
+        guard let pause = accessory.next_try_ms else { return "closed until a client sends a request" }
+        return "closed, so that others can be connected: its turn is in \(AgeView.text(pause))"
+      }
       guard let pause = accessory.next_try_ms else { return "waiting until it is connected again" }
       return "waiting: \(number) in \(AgeView.text(pause))"
     case .opening, .attached, .failed: return accessory.state.rawValue

@@ -99,6 +99,7 @@ struct RunningService: Sendable {
       let contents = try await ServiceFile.contents(file, profiles)
       (configuration.commandRules, configuration.alarmRules.entries) = (contents.rules, contents.alarms)
       if !hasLimit, let limit = contents.maximumAttached { configuration.maximumAttached = limit }
+      if let connections = contents.bluetoothConnections { configuration.bluetoothConnections = connections }
       for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
       // An error in the default file doesn't stop the service, which then permits no command.

@@ -18,6 +18,8 @@ enum ServiceFile {
     var messages: [MessageWay] = []
     /// The limit of attached accessories; nil where the file doesn't say.
     var maximumAttached: Int?
+    /// The connections of the Bluetooth adapters; nil where the file doesn't say.
+    var bluetoothConnections: BluetoothConnections?
   }
 
   /// The contents of the file at `path` or, if `path` is nil, of the one in the usual folders; without a file nothing.
@@ -29,7 +31,8 @@ enum ServiceFile {
       let settings = try ServiceSettings.read(file, drivers: KnownDrivers.library, profiles: profiles.profiles)
       return Contents(
         rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms,
-        unfitAlarms: settings.unfitAlarms, messages: settings.messages, maximumAttached: settings.maximumAttached)
+        unfitAlarms: settings.unfitAlarms, messages: settings.messages, maximumAttached: settings.maximumAttached,
+        bluetoothConnections: settings.bluetoothConnections)
     }
   }
 

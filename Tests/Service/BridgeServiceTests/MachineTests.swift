@@ -235,6 +235,21 @@ import Testing
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])
   }
 
+  /// One that gives its connection to others is opened again when its turn comes, and looked for then if it went away meanwhile.
+  @Test func aRestUntilATimeEndsThen() {
+    var machine = attached()
+    #expect(machine.rest(until: Self.start + .seconds(20)) == [.close])
+    #expect(machine.isResting && machine.deadline == Self.start + .seconds(20) && machine.tries == 0)
+    #expect(machine.timePassed(now: Self.start + .seconds(19)) == [])
+    #expect(machine.timePassed(now: Self.start + .seconds(20)) == [.open])
+    _ = machine.opened(now: Self.start)
+    _ = machine.rest(until: Self.start + .seconds(50))
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [])
+    let later = machine.timePassed(now: Self.start + .seconds(50))
+    #expect(later.contains { if case .tellWaiting = $0 { true } else { false } })
+    #expect(machine.plugged(now: Self.start) == [.open])
+  }
+
   /// The line is lent while one on it is being opened: that try comes to nothing, and another one follows.
   @Test func aLineLentWhileOpeningIsOpenedAgain() {
     var machine = AttachmentMachine(policies: AttachmentPolicies(), isUnit: true, now: Self.start)

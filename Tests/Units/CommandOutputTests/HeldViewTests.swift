@@ -23,6 +23,10 @@ import Testing
     let forEver = held(.waiting, tries: 7)
     #expect(HeldView.state(forEver) == "waiting until it is connected again" && HeldView.word(forEver) == "try 7")
     #expect(HeldView.state(held(.waiting)) == "closed until a client sends a request")
+    var taking = held(.waiting)
+    taking.next_try_ms = 12_000
+    #expect(HeldView.word(taking) == "in turns" && taking.isReachable)
+    #expect(HeldView.state(taking) == "closed, so that others can be connected: its turn is in 12.0 s")
     #expect(HeldView.word(held(.waiting)) == "waiting" && HeldView.word(held(.failed)) == "failed")
     var lent = held(.lent)
     #expect(HeldView.state(lent) == "lent")

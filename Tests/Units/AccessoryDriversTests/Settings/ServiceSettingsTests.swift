@@ -46,6 +46,20 @@ import Testing
     }
   }
 
+  @Test func theConnectionsOfAdaptersAreReadOrRefused() throws {
+    func connections(_ text: String) throws -> BluetoothConnections? {
+      try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])
+        .bluetoothConnections
+    }
+    #expect(try connections("commands: []") == nil && BluetoothConnections().limit(of: "hci0") == 7)
+    #expect(try connections("bluetooth_connections: 4")?.limit(of: "hci0") == 4)
+    let each = try connections("bluetooth_connections: {hci0: 5, hci1: 20}")
+    #expect(["hci0", "hci1", "hci2"].map { each?.limit(of: $0) } == [5, 20, 7])
+    for wrong in ["0", "65", "many", "[1]", "{hci0: 0}", "{usb0: 3}"] {
+      #expect(throws: ProfileProblems.self) { try connections("bluetooth_connections: \(wrong)") }
+    }
+  }
+
   @Test func everyKeyOfThePermissionsIsRead() throws {
     #expect(try read("commands: []") == [])
     #expect(try read("{}") == [])
