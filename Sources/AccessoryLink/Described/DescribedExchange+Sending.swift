@@ -84,10 +84,8 @@ extension DescribedExchange {
 
   /// The timeout for a reply: the description's, plus the time on the wire.
   func replyTimeout(for request: DescribedRequest) -> Duration {
-    let described = described(request)
-    let reply = described.reply.map { description.longestFrame(of: $0) } ?? 0
-    return .nanoseconds(described.timeout ?? description.plan.timeout)
-      + timing.time(of: request.bytes.count + min(reply, 1_024))
+    .nanoseconds(description.requests[request.index].timeout ?? description.plan.timeout)
+      + timing.time(of: request.bytes.count + replyLengths[request.index])
   }
 
   /// Completes the current request; the next one may be sent after the gap.

@@ -30,6 +30,8 @@ public struct DescribedExchange: Exchange {
   let label: String
   let description: ProtocolDescription
   let decoder: MessageDecoder
+  /// How many bytes the longest frame of each request's reply has, up to a limit; 0 without a reply.
+  let replyLengths: [Int]
   var timing = LineTiming.instant
   var queue: UnitQueue
   var attempt: Attempt?
@@ -97,6 +99,7 @@ public struct DescribedExchange: Exchange {
       throw AccessoryError(.misconfigured, "the framings of the protocol \(description.name) are invalid: \(error)")
     }
     decoder = MessageDecoder(codec)
+    replyLengths = description.requests.map { min($0.reply.map { description.longestFrame(of: $0) } ?? 0, 1_024) }
     queue = UnitQueue(limit: queueLimit)
   }
 

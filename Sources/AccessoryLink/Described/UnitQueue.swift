@@ -59,15 +59,16 @@ struct UnitQueue: Sendable {
   mutating func take(_ turn: Int) -> Entry? {
     guard turns.indices.contains(turn) else { return nil }
     let unit = turns.remove(at: turn)
+    // An empty queue stays, for the unit's next request.
     let entry = waiting[unit]?.popFirst()
-    if waiting[unit]?.isEmpty == false { turns.append(unit) } else { waiting[unit] = nil }
+    if waiting[unit]?.isEmpty == false { turns.append(unit) }
     return entry
   }
 
   /// Puts a request back, before all other requests to its unit. The unit goes to the end of the order.
   mutating func putBack(_ entry: Entry) {
     let unit = entry.request.unit
-    if waiting[unit] != nil { turns.removeAll { $0 == unit } }
+    turns.removeAll { $0 == unit }
     turns.append(unit)
     waiting[unit, default: []].prepend(entry)
   }
@@ -77,10 +78,7 @@ struct UnitQueue: Sendable {
     for unit in turns {
       guard let index = waiting[unit]?.firstIndex(where: { $0.id == id }) else { continue }
       let entry = waiting[unit]?.remove(at: index)
-      if waiting[unit]?.isEmpty == true {
-        waiting[unit] = nil
-        turns.removeAll { $0 == unit }
-      }
+      if waiting[unit]?.isEmpty == true { turns.removeAll { $0 == unit } }
       return entry
     }
     return nil
