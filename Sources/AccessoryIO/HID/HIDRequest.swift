@@ -11,13 +11,9 @@ package enum HIDRequest {
     package init() {}
 
     package func call(on descriptor: CInt) -> (result: CInt, reply: [UInt8]) {
-      var size: CInt = 0
-      guard shim_hid_descriptor_size(descriptor, &size) >= 0 else { return (-1, []) }
-      var reports = hidraw_report_descriptor()
-      reports.size = UInt32(clamping: min(size, CInt(HID_MAX_DESCRIPTOR_SIZE)))
-      guard shim_hid_descriptor(descriptor, &reports) >= 0 else { return (-1, []) }
-      let count = min(Int(reports.size), Int(HID_MAX_DESCRIPTOR_SIZE))
-      return (0, withUnsafeBytes(of: reports.value) { Array($0.prefix(count)) })
+      var bytes = [UInt8](repeating: 0, count: Int(HID_MAX_DESCRIPTOR_SIZE))
+      let count = bytes.withUnsafeMutableBytes { shim_hid_descriptor(descriptor, $0.baseAddress) }
+      return count < 0 ? (-1, []) : (0, Array(bytes.prefix(Int(count))))
     }
   }
 

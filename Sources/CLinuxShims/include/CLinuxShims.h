@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -77,9 +78,18 @@ static inline int shim_tiocgexcl(int fd, int *exclusive) { return ioctl(fd, SHIM
 static inline int shim_tcflush(int fd, int queue) { return ioctl(fd, TCFLSH, queue); }
 
 // Human interface devices: hidraw(4) in the kernel's Documentation/hid/hidraw.rst. The size is a part of the request's number.
-static inline int shim_hid_descriptor_size(int fd, int *size) { return ioctl(fd, HIDIOCGRDESCSIZE, size); }
-static inline int shim_hid_descriptor(int fd, struct hidraw_report_descriptor *reports) {
-  return ioctl(fd, HIDIOCGRDESC, reports);
+// `bytes` has room for HID_MAX_DESCRIPTOR_SIZE of them. Returns how many were read, or -1. In Swift the kernel's structure is a
+// tuple of 4,096 numbers, and the compiler needs half a minute for a function with one.
+static inline int shim_hid_descriptor(int fd, void *bytes) {
+  struct hidraw_report_descriptor reports = {0};
+  int size = 0;
+  if (ioctl(fd, HIDIOCGRDESCSIZE, &size) < 0) return -1;
+  if (size < 0) size = 0;
+  reports.size = size < HID_MAX_DESCRIPTOR_SIZE ? size : HID_MAX_DESCRIPTOR_SIZE;
+  if (ioctl(fd, HIDIOCGRDESC, &reports) < 0) return -1;
+  int count = reports.size < HID_MAX_DESCRIPTOR_SIZE ? reports.size : HID_MAX_DESCRIPTOR_SIZE;
+  memcpy(bytes, reports.value, count);
+  return count;
 }
 static inline int shim_hid_get_feature(int fd, void *report, int size) {
   return ioctl(fd, HIDIOCGFEATURE(size), report);
