@@ -14,6 +14,12 @@ static const uint8_t ant[] = {
 static const uint8_t ant_legacy[] = {
 #embed "Descriptions/ant-legacy.yaml"
 };
+static const uint8_t braunpwr[] = {
+#embed "Descriptions/braunpwr.yaml"
+};
+static const uint8_t buknuwo[] = {
+#embed "Descriptions/buknuwo.yaml"
+};
 static const uint8_t cbt[] = {
 #embed "Descriptions/cbt.yaml"
 };
@@ -38,6 +44,9 @@ static const uint8_t elm327[] = {
 static const uint8_t epever[] = {
 #embed "Descriptions/epever.yaml"
 };
+static const uint8_t felicity[] = {
+#embed "Descriptions/felicity.yaml"
+};
 static const uint8_t gobel[] = {
 #embed "Descriptions/gobel.yaml"
 };
@@ -61,6 +70,9 @@ static const uint8_t litime[] = {
 };
 static const uint8_t megatec[] = {
 #embed "Descriptions/megatec.yaml"
+};
+static const uint8_t neey[] = {
+#embed "Descriptions/neey.yaml"
 };
 static const uint8_t pace[] = {
 #embed "Descriptions/pace.yaml"
@@ -107,6 +119,9 @@ static const uint8_t tdt[] = {
 static const uint8_t tianpwr[] = {
 #embed "Descriptions/tianpwr.yaml"
 };
+static const uint8_t topband[] = {
+#embed "Descriptions/topband.yaml"
+};
 static const uint8_t vatrer[] = {
 #embed "Descriptions/vatrer.yaml"
 };
@@ -126,6 +141,8 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(abc_bms, "abc-bms"),
     DESCRIPTION(ant, "ant"),
     DESCRIPTION(ant_legacy, "ant-legacy"),
+    DESCRIPTION(braunpwr, "braunpwr"),
+    DESCRIPTION(buknuwo, "buknuwo"),
     DESCRIPTION(cbt, "cbt"),
     DESCRIPTION(daly, "daly"),
     DESCRIPTION(daly_d2, "daly-d2"),
@@ -134,6 +151,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(ej, "ej"),
     DESCRIPTION(elm327, "elm327"),
     DESCRIPTION(epever, "epever"),
+    DESCRIPTION(felicity, "felicity"),
     DESCRIPTION(gobel, "gobel"),
     DESCRIPTION(humsienk, "humsienk"),
     DESCRIPTION(jbd, "jbd"),
@@ -142,6 +160,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(lipower, "lipower"),
     DESCRIPTION(litime, "litime"),
     DESCRIPTION(megatec, "megatec"),
+    DESCRIPTION(neey, "neey"),
     DESCRIPTION(pace, "pace"),
     DESCRIPTION(pi30, "pi30"),
     DESCRIPTION(pro_bms, "pro-bms"),
@@ -157,6 +176,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(srne, "srne"),
     DESCRIPTION(tdt, "tdt"),
     DESCRIPTION(tianpwr, "tianpwr"),
+    DESCRIPTION(topband, "topband"),
     DESCRIPTION(vatrer, "vatrer"),
     DESCRIPTION(vedirect, "vedirect"),
     DESCRIPTION(vesc, "vesc"),

@@ -85,6 +85,9 @@ import Testing
     "tdt other_switches 35": undescribed,
     "tdt state 71": undescribed,
     "tdt switches 50": undescribed,
+    "braunpwr state 36": undescribed,
+    "neey about 100": undescribed,
+    "neey state 300": undescribed,
     "tianpwr hardware 20": undescribed,
     "tianpwr state 20": undescribed,
     "tianpwr switches 20": undescribed,
@@ -108,7 +111,7 @@ import Testing
   @Test func thereIsOneOfEach() {
     let asked = Set(Self.exchanges.map(\.name))
     let others = DescriptionLibrary.builtIn.names.filter { !asked.contains($0) }
-    #expect(others == ["ecoworthy", "victron-ble"], "they send by themselves")
+    #expect(others == ["ecoworthy", "topband", "victron-ble"], "they send by themselves")
   }
 
   /// What the accessory sends when it has the example's values and is asked what the example asks.

@@ -170,14 +170,14 @@ extension DescriptionReader {
       }
       if value.style == .plain, text == "dashes", Self.isText(field.type) {
         field.dashesMeanUnknown = true
-      } else if value.style == .plain, let range = rawRange(field) {
+      } else if value.style == .plain, let range = rawRange(field) ?? wholeFloats(field) {
         if let number = integer(value, "the number that means unknown", range) { field.unknownNumbers.append(number) }
       } else if value.style != .plain, Self.isText(field.type) {
         field.unknownTexts.append(text)
       } else {
         report(
           value.mark,
-          rawRange(field) == nil
+          rawRange(field) == nil && wholeFloats(field) == nil
             ? "unknown must be a text in quotes here, not \(kind(value))"
             : "unknown must be a number without quotes here, not \(kind(value))")
       }
@@ -198,6 +198,12 @@ extension DescriptionReader {
     case .hexadecimal, .bitText, .word: return 0 ... .max
     default: return nil
     }
+  }
+
+  /// The whole numbers among those of floating point, where they are all different.
+  private func wholeFloats(_ field: ProtocolDescription.Field) -> ClosedRange<Int>? {
+    guard case .number(let format) = field.type, format.encoding == .float else { return nil }
+    return -16_777_216...16_777_216
   }
 
   private static func isText(_ type: ProtocolDescription.FieldType) -> Bool {

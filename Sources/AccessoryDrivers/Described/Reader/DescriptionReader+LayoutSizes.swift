@@ -111,7 +111,10 @@ extension DescriptionReader {
     _ elements: [ProtocolDescription.Element], _ drafts: [DraftElement], _ mark: YAMLMark,
     _ digits: ProtocolDescription.Hexadecimal
   ) {
-    if elements.last?.name != "end" { report(mark, "with digits: hex a frame needs an end") }
+    let isFixed = elements.contains { if case .body(.some) = $0.kind { true } else { false } }
+    if elements.last?.name != "end", !isFixed {
+      report(mark, "with digits: hex a frame needs an end, or data of a fixed size")
+    }
     for (place, element) in elements.enumerated() {
       guard case .check(let check) = element.kind else { continue }
       if check.covers.contains(where: { ["start", "end"].contains(elements[$0].name) }) {

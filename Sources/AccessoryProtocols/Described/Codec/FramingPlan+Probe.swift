@@ -207,7 +207,10 @@ extension FramingPlan {
     let available = bytes.byteCount - origin
     var index = origin + max(start.count, searched)
     let stop = min(bytes.byteCount, origin + limit)
-    while index < stop, HexDigits.value(bytes.byte(at: index)) != nil { index += 1 }
+    // Without an end, what follows the last digit doesn't belong to the frame.
+    let last = end.isEmpty ? origin + start.count + digitCount : stop
+    while index < min(stop, last), HexDigits.value(bytes.byte(at: index)) != nil { index += 1 }
+    if end.isEmpty, index < last { return index < bytes.byteCount ? .broken(.malformed) : .needs(last - origin) }
     for (offset, byte) in end.enumerated() {
       if index + offset >= stop { return available >= limit ? .broken(.tooLong) : .needs(index + offset - origin + 1) }
       if bytes.byte(at: index + offset) != byte { return .broken(.malformed) }
@@ -233,6 +236,11 @@ extension FramingPlan {
       return damage(damaged, span.byteCount, digitCount: digits.byteCount)
     }
     return .whole(byteCount: byteCount, bodyStart: front, bodyEnd: bodyEnd)
+  }
+
+  /// The number of digits of a frame of a fixed size.
+  private var digitCount: Int {
+    2 * (front + fixedBody + back) - (hexadecimal?.beginsWithOneDigit == true ? 1 : 0)
   }
 
   /// The bytes for these digits; nil when the number of digits is wrong.

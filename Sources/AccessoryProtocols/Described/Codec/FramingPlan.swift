@@ -146,8 +146,8 @@ final class FramingPlan: Sendable {
     guard mark == elements.count - 1 || extent == .terminated else {
       throw FramingParameterError("end", "must be the last element of a frame whose length is known")
     }
-    guard hexadecimal == nil || extent == .terminated || !end.isEmpty else {
-      throw FramingParameterError("digits: hex", "must have an end")
+    guard hexadecimal == nil || extent == .terminated || extent == .fixed || !end.isEmpty else {
+      throw FramingParameterError("digits: hex", "must have an end or a fixed size")
     }
     guard front + back + fixedBody <= limit,
       !start.isEmpty || extent == .terminated || !engines.allSatisfy({ $0 == nil })

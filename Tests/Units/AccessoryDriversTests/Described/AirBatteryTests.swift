@@ -32,9 +32,9 @@ import Testing
       .received
   }
 
-  /// JK's records of 300 bytes come in several packets. Wherever one is cut, nothing is read from it, and the next is whole.
-  @Test func aRecordThatIsCutAnywhereIsNoRecord() throws {
-    let description = try Self.description("jk02")
+  /// Records of 300 bytes come in several packets. Wherever one is cut, nothing is read from it, and the next is whole.
+  @Test(arguments: ["jk02", "neey"]) func aRecordThatIsCutAnywhereIsNoRecord(kind: String) throws {
+    let description = try Self.description(kind)
     let record = try Self.received("state", of: description)
     #expect(record.count == 300)
     for length in 1..<300 {
@@ -42,6 +42,24 @@ import Testing
       #expect(Self.frames(Array(record.prefix(length)), &codec).isEmpty, "\(length)")
       let again = Self.frames(record + record, &codec)
       #expect(again.count == 2 && again.allSatisfy { $0.1 == record }, "\(length)")
+    }
+  }
+
+  /// What the examples of each kind on the air receive, cut at every byte: no frame comes before it is whole, and none that isn't there.
+  @Test func whateverIsCutInventsNothing() throws {
+    for name in DescriptionLibrary.builtIn.names {
+      let description = try Self.description(name)
+      guard description.bluetooth != nil else { continue }
+      for example in description.examples where !example.received.isEmpty {
+        var whole = try DescribedCodec(description)
+        let all = Self.frames(example.received, &whole)
+        var codec = try DescribedCodec(description)
+        var found: [(DescribedHeader, [UInt8])] = []
+        for byte in example.received {
+          found += Self.frames([byte], &codec)
+          #expect(found.count <= all.count && zip(found, all).allSatisfy { $0.1 == $1.1 }, "\(name)")
+        }
+      }
     }
   }
 
@@ -119,6 +137,11 @@ import Testing
       ("SOK-24V1127", ["fff0"], [], ["abc-bms"]), ("G-12V150Ah-0123", [], [], ["ej"]),
       (" B12100A 220600016 ", ["ffe0"], [0x01A8], ["roypow"]), ("BP02", ["ff00"], [], ["seplos2"]),
       (nil, [], [0xD6C0], ["tdt"]), ("TP_123456", [], [], ["tianpwr"]),
+      ("$Battery", ["ffe0"], [0xFFFF], ["topband"]), ("F100011002424470238", [], [], []),
+      ("F100011002424470238", ["6e6f736a-4643-4d44-8fa9-0fafd005e455"], [], ["felicity"]),
+      ("EK-B24S8E200A", ["fee7"], [], ["neey"]), ("GW-24S4EB", ["fee7"], [], ["neey"]),
+      ("BL-48100", ["ff00"], [0x7B], ["braunpwr"]), ("CDZG1", [], [], []),
+      ("CDZG1", ["00002760-08c2-11e1-9073-0e8ac72e1001"], [], ["buknuwo"]),
       ("SmartShunt HQ2222ABCDE", [], [0x02E1], ["victron-ble"]),
       ("ECO-WORTHY 02_B8EF", ["fff0"], [], ["ecoworthy"]), ("HMSoft", ["ffe0"], [], []), (nil, ["ff00"], [], []),
     ] as [(String?, [String], [UInt16], [String])])

@@ -267,7 +267,10 @@ import Testing
 
   @Test(
     arguments: [
-      ("start: DD, n: u8, data: 3", "3:24: with digits: hex a frame needs an end"),
+      (
+        "start: DD, length: {type: u8, of: data}, data",
+        "3:24: with digits: hex a frame needs an end, or data of a fixed size"
+      ),
       (
         "start: DD, data, check: {algorithm: sum8, over: start..data}, end: 0A",
         "3:42: with digits: hex a check covers elements that are written in digits, not start or end"
