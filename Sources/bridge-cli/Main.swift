@@ -90,6 +90,8 @@ extension BridgeCLI {
     return true
   }
 
+  static func plainCommand(_ words: [String]) -> (any ParsableCommand)? { PlainForm.command(words) }
+
   static func failure(despiteInterruption error: any Error) -> AccessoryError? { (error as? RecordingFailure)?.error }
 
   static func explaining(_ body: () -> String) -> String { HelpTopic.showing(body) }

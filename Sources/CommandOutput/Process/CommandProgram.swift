@@ -11,6 +11,9 @@ package struct OutputOptions: ParsableArguments {
   package var json = false
 
   package init() {}
+
+  /// Options that are known without a command line.
+  package init(json: Bool) { self.json = json }
 }
 
 /// A command that can print JSON.
@@ -31,6 +34,8 @@ package protocol CommandProgram: AsyncParsableCommand {
 
   /// Handles what the command line asks for besides commands, and checks it. Returns false if there is a command to run.
   static func runWithoutCommand() async throws -> Bool
+  /// The command of words whose form is so plain that they need no parser; nil for all others.
+  static func plainCommand(_ words: [String]) -> (any ParsableCommand)?
   /// The report of an error of this program; nil when it is ArgumentParser's.
   static func report(of error: any Error) -> ErrorReport?
   /// The error to report even if the command was interrupted; nil if the interruption may be its cause.
@@ -42,6 +47,7 @@ package protocol CommandProgram: AsyncParsableCommand {
 extension CommandProgram {
   package static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
   package static func runWithoutCommand() async throws -> Bool { false }
+  package static func plainCommand(_ words: [String]) -> (any ParsableCommand)? { nil }
   package static func failure(despiteInterruption error: any Error) -> AccessoryError? { nil }
   package static func explaining(_ body: () -> String) -> String { body() }
 
@@ -73,7 +79,8 @@ extension CommandProgram {
       return report(early: error)
     }
     do {
-      command = try await asyncParseAsRoot(words)
+      let words = words
+      command = if let plain = plainCommand(words) { plain } else { try await asyncParseAsRoot(words) }
     } catch {
       return report(parsing: error)
     }

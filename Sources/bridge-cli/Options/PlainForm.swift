@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CommandOutput
+
+/// The forms of commands that people and scripts use most: with a device or without one, and with no option but `--json`. They are
+/// read here. ArgumentParser would first look up the types of all options that they don't have, which is most of the work of a
+/// command's start.
+enum PlainForm {
+  /// The command, as ArgumentParser would read it from these words; nil if they have another form, right or wrong.
+  static func command(_ words: [String]) -> (any ParsableCommand)? {
+    guard let name = words.first else { return nil }
+    var device: String?
+    var json = false
+    for word in words.dropFirst() {
+      if word == "--json", !json {
+        json = true
+      } else if device == nil, !word.isEmpty, !word.hasPrefix("-") {
+        device = word
+      } else {
+        return nil
+      }
+    }
+    switch name {
+    case "list": return device == nil ? List(json: json) : nil
+    case "battery": return Battery(device, json: json)
+    case "status": return Status(device, json: json)
+    case "values": return Values(device, json: json)
+    default: return nil
+    }
+  }
+}
+
+// Each property is set: one that isn't can't be read.
+
+extension List {
+  fileprivate init(json: Bool) {
+    self.init()
+    (all, scan, wait) = (false, false, nil)
+    output = OutputOptions(json: json)
+  }
+}
+
+extension Battery {
+  fileprivate init(_ device: String?, json: Bool) {
+    self.init()
+    (watch, once, all) = (false, false, false)
+    self.device = DeviceArgument(device)
+    (past, alarms) = (.none, .none)
+    (transport, serial, waiting) = (.none, .none, .none)
+    output = OutputOptions(json: json)
+  }
+}
+
+extension Status {
+  fileprivate init(_ device: String?, json: Bool) {
+    self.init()
+    self.device = DeviceArgument(device)
+    (transport, serial, waiting) = (.none, .none, .none)
+    output = OutputOptions(json: json)
+  }
+}
+
+extension Values {
+  fileprivate init(_ device: String?, json: Bool) {
+    self.init()
+    self.device = DeviceArgument(device)
+    names = []
+    (plain, watch, once, poll) = (false, false, false, nil)
+    past = .none
+    (transport, serial, waiting) = (.none, .none, .none)
+    output = OutputOptions(json: json)
+  }
+}
+
+extension DeviceArgument {
+  fileprivate init(_ text: String?) {
+    self.init()
+    self.text = text
+  }
+}
+
+extension HistoryOptions {
+  fileprivate static var none: HistoryOptions {
+    var options = HistoryOptions()
+    (options.history, options.csv, options.plot) = (nil, false, nil)
+    return options
+  }
+}
+
+extension AlarmOptions {
+  fileprivate static var none: AlarmOptions {
+    var options = AlarmOptions()
+    options.rules = []
+    return options
+  }
+}
+
+extension TransportOptions {
+  fileprivate static var none: TransportOptions {
+    var options = TransportOptions()
+    (options.transport, options.interface, options.endpoints) = (nil, nil, nil)
+    (options.alternate, options.shape, options.gatt) = (nil, nil, nil)
+    return options
+  }
+}
+
+extension SerialOptions {
+  fileprivate static var none: SerialOptions {
+    var options = SerialOptions()
+    (options.driver, options.baud, options.dataBits, options.parity) = (nil, nil, nil, nil)
+    (options.stopBits, options.flow, options.dtr, options.rts) = (nil, nil, nil, nil)
+    (options.rs485, options.settle) = (nil, nil)
+    return options
+  }
+}
+
+extension WaitOptions {
+  fileprivate static var none: WaitOptions {
+    var options = WaitOptions()
+    options.wait = nil
+    return options
+  }
+}
