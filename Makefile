@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test docs build static static-arm64 test test-arm64 start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics browser web-pictures homeassistant recordings pictures bench demo completions man clean
+.PHONY: help install uninstall deb deb-test deb-source deb-source-test docs build static static-arm64 static-debian test test-arm64 start-up lab lab-quick lab-bluetooth lab-arm64 peers broker fleet-scale test-tsan test-asan fuzz soak lint format api wireshark metrics browser web-pictures homeassistant recordings pictures bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */  make \1\t/' | expand -t 20
@@ -44,7 +44,7 @@ build: ## A debug build
 # have the times of the clone in them: two builds at the same path are the same bytes. Optimized across modules: a family's exchange and
 # the general link that runs it are compiled for each other, which makes a request a tenth to a third faster.
 OPTIMIZED = -c release -Xswiftc -cross-module-optimization
-RELEASE = $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs $(SMALL)
+RELEASE = $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs $(SMALL) $(SWIFT_BUILD_OPTIONS)
 # Of functions that are the same bytes, one is kept, unless its address is taken.
 SMALL = -Xlinker --version-script=$(CURDIR)/packaging/exports.map -Xlinker --icf=safe
 
@@ -249,7 +249,8 @@ CROSS = $(filter-out $(shell dpkg --print-architecture 2>/dev/null),$(ARCH))
 
 # Addresses that the loader mends are packed, which needs glibc 2.36. lld warns of each file of Debian's runtime that it doesn't say
 # whose addresses are taken.
-static-arm64: SMALL += -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-warnings
+PACKED = -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-warnings
+static-arm64: SMALL += $(PACKED)
 static-arm64: ## The same for arm64 (Debian 13, Raspberry Pi OS), on an amd64 Debian without Swift: .build/arm64/build/release
 	packaging/arm64/swift-build $(RELEASE) --product bridge-cli
 	packaging/arm64/swift-build $(RELEASE) --product bridge-fleet
@@ -263,6 +264,21 @@ deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purge
 	$(if $(CROSS),,$(call install,$(DEB_TEST_PACKAGES)))
 	$(if $(CROSS),packaging/$(CROSS)/in )packaging/lint $(ARCH)
 	$(if $(CROSS),@echo "Installed they are by make lab-$(CROSS).",packaging/test)
+
+# What is built in there, by dpkg-buildpackage, is by Debian's own Swift.
+static-debian: SMALL += $(PACKED) -Xswiftc -use-ld=lld
+static-debian:
+	swift build $(RELEASE) --product bridge-cli
+	swift build $(RELEASE) --product bridge-fleet
+
+deb-source: ## The Debian source package, with the Swift packages that it needs, for builds without a network: .build/source
+	$(call install,git dpkg-dev xz-utils)
+	packaging/source
+
+# What it fetches is Debian unstable and its Swift, 0.9 GB, and it compiles all. So it isn't part of `make test`.
+deb-source-test: deb-source ## Builds the Debian source package in a bare Debian unstable in a folder, without a network; asks its lintian
+	$(call install,debootstrap util-linux)
+	packaging/test-source
 
 docs: ## A site of these pages and of the libraries' reference, by DocC: .build/docs
 	$(call install,$(BUILD_PACKAGES) python3 jq)

@@ -30,6 +30,12 @@ let families = [
   family("BatteryService", profiles: "ble-battery"),
 ]
 
+// A package of Swift's project. Where there is no network, as in a build of Debian's, it lies in a folder that the variable names.
+func dependency(_ name: String, from version: Version) -> Package.Dependency {
+  if let folder = Context.environment["ACCESSORY_BRIDGE_DEPENDENCIES"] { return .package(path: "\(folder)/\(name)") }
+  return .package(url: "https://github.com/apple/\(name)", from: version)
+}
+
 let package = Package(
   name: "accessory-bridge",
   products: [
@@ -57,10 +63,10 @@ let package = Package(
     .default(enabledTraits: ["Commands"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    dependency("swift-system", from: "1.6.0"),
+    dependency("swift-collections", from: "1.2.0"),
+    dependency("swift-argument-parser", from: "1.6.0"),
+    dependency("swift-log", from: "1.6.0"),
   ],
   targets: [
     .target(name: "CLinuxShims"),
@@ -535,7 +541,7 @@ for target in package.targets where target.type != .system {
 }
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
-if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
+if Context.environment["ACCESSORY_BRIDGE_STRICT"]?.isEmpty == false {
   for target in package.targets
   where target.type != .system && !["CLinuxShims", "CTestShims", "CFakeUSB"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]

@@ -43,7 +43,7 @@ import Testing
       let read = try await run("sh", "-n", "packaging/debian/" + name)
       #expect(read.status == 0, "\(name): \(read.errorText)")
     }
-    for name in ["build", "test", "test-inside"] {
+    for name in ["build", "changelog", "source", "test", "test-inside", "test-source"] {
       #expect(try await run("bash", "-n", "packaging/" + name).status == 0)
     }
   }
