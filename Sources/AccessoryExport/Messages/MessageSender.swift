@@ -19,16 +19,17 @@ package enum MessageOutcome: Sendable, Hashable {
 /// TLS and proxies work as everywhere on the machine, and its updates are the system's. It follows no redirects, so a token goes only to
 /// the server that the configuration names.
 package struct MessageSender: Sendable {
-  /// How long one try may take.
-  package static let limit = Duration.seconds(30)
+  /// How long one try may take, in seconds.
+  private let seconds: Int64
+  private var limit: Duration { .seconds(seconds) }
   /// Programs of the system that aren't in every PATH.
   private static let folders = ["/usr/sbin", "/usr/lib", "/usr/local/sbin", "/usr/bin", "/bin"]
 
   private let curl, sendmail: String
 
-  /// Other programs than the system's are for tests.
-  package init(curl: String = "curl", sendmail: String = "sendmail") {
-    (self.curl, self.sendmail) = (curl, sendmail)
+  /// Other programs than the system's, and another limit, are for tests.
+  package init(curl: String = "curl", sendmail: String = "sendmail", seconds: Int64 = 30) {
+    (self.curl, self.sendmail, self.seconds) = (curl, sendmail, seconds)
   }
 
   package func send(_ message: AlarmMessage, by way: MessageWay) -> MessageOutcome {
@@ -55,26 +56,24 @@ package struct MessageSender: Sendable {
 
   private func post(_ body: [UInt8], to url: String, _ way: MessageWay) throws(AccessoryError) -> MessageOutcome {
     let token = try way.tokenFile.map { path throws(AccessoryError) in try Self.token(path) }
-    let settings = Self.settings(body, to: url, token: token)
+    let settings = Self.settings(body, to: url, token: token, seconds: seconds)
     let ended: ChildProgram.Ended
     do throws(AccessoryError) {
       // --disable: a user's .curlrc could follow redirects, or write files.
       ended = try ChildProgram.run(
-        curl, ["curl", "--disable", "--config", "-"], input: settings, limit: Self.limit + .seconds(5))
+        curl, ["curl", "--disable", "--config", "-"], input: settings, limit: limit + .seconds(5))
     } catch {
       if error.kind == .notFound { return .failed("there is no curl: install the package curl") }
       throw error
     }
-    guard let status = ended.status else { return .failed("no answer within \(Self.seconds) s: is the server slow?") }
+    guard let status = ended.status else { return .failed("no answer within \(seconds) s: is the server slow?") }
     let lines = String(decoding: ended.output, as: UTF8.self).split(whereSeparator: \.isNewline)
     let words = lines.first.map { SafeText.escape(String($0), limit: 200) } ?? ""
     guard status == 0, let code = lines.last.flatMap({ Int($0) }) else {
-      return .failed(Self.failure(status, words))
+      return .failed(Self.failure(status, words, seconds: seconds))
     }
     return Self.outcome(code: code, hasToken: token != nil)
   }
-
-  private static let seconds = limit.components.seconds
 
   /// The token: a systemd credential with the file's name, otherwise the file.
   private static func token(_ path: String) throws(AccessoryError) -> String {
@@ -87,7 +86,7 @@ package struct MessageSender: Sendable {
   }
 
   /// The settings for curl, as its --config reads them.
-  static func settings(_ body: [UInt8], to url: String, token: String?) -> [UInt8] {
+  static func settings(_ body: [UInt8], to url: String, token: String?, seconds: Int64 = 30) -> [UInt8] {
     var lines = [
       "url = \(quoted(url))", "request = \"POST\"", "header = \"Content-Type: application/json\"",
       "user-agent = \"accessory-bridge\"", "data-raw = \(quoted(String(decoding: body, as: UTF8.self)))",
@@ -115,7 +114,7 @@ package struct MessageSender: Sendable {
   }
 
   /// What curl's exit status means (curl(1)). `words` are its own.
-  static func failure(_ status: CInt, _ words: String) -> String {
+  static func failure(_ status: CInt, _ words: String, seconds: Int64 = 30) -> String {
     let advice =
       switch status {
       case 6: "the host's name isn't known: is the network up, and the name right?"
@@ -151,8 +150,8 @@ package struct MessageSender: Sendable {
     let paths = sendmail.contains("/") ? [sendmail] : [sendmail] + Self.folders.map { "\($0)/\(sendmail)" }
     for path in paths {
       do throws(AccessoryError) {
-        let ended = try ChildProgram.run(path, ["sendmail", "-t", "-i"], input: text, limit: Self.limit)
-        return Self.outcome(ended, "sendmail")
+        let ended = try ChildProgram.run(path, ["sendmail", "-t", "-i"], input: text, limit: limit)
+        return outcome(ended, "sendmail")
       } catch {
         guard error.kind == .notFound else { throw error }
       }
@@ -163,11 +162,11 @@ package struct MessageSender: Sendable {
   private func run(_ program: String, _ message: AlarmMessage) throws(AccessoryError) -> MessageOutcome {
     let ended = try ChildProgram.run(
       program, [program], extra: message.variables, input: Array((message.title + "\n" + message.text + "\n").utf8),
-      limit: Self.limit)
-    return Self.outcome(ended, program)
+      limit: limit)
+    return outcome(ended, program)
   }
 
-  private static func outcome(_ ended: ChildProgram.Ended, _ name: String) -> MessageOutcome {
+  private func outcome(_ ended: ChildProgram.Ended, _ name: String) -> MessageOutcome {
     let words = String(decoding: ended.output, as: UTF8.self).split(whereSeparator: \.isNewline).last
     let said = words.map { " (\(SafeText.escape(String($0), limit: 200)))" } ?? ""
     guard let status = ended.status else {

@@ -78,6 +78,45 @@ import Testing
     #expect(MessageSender.encodedWord("ä b") == "=?utf-8?Q?=C3=A4=20b?=")
   }
 
+  /// A server that takes the request and never answers: curl gives up at the limit, and says so.
+  @Test func aServerThatDoesNotAnswerIsGivenUp() throws {
+    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    try #require(listener >= 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(listener, pointer, length) == 0 && listen(listener, 4) == 0 && getsockname(listener, pointer, &length) == 0
+      }
+    }
+    try #require(isListening)
+    let way = MessageWay("slow", .webhook(url: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/hook"))
+    let begin = ContinuousClock.now
+    guard case .failed(let reason) = MessageSender(seconds: 1).send(Self.message(), by: way) else {
+      Issue.record("it was sent")
+      return
+    }
+    #expect(reason.hasPrefix("no answer within 1 s: is the server slow?") && !reason.contains("/hook"), "\(reason)")
+    #expect(ContinuousClock.now - begin >= .milliseconds(900))
+  }
+
+  /// A program that doesn't end is ended, with what it has started.
+  @Test func aProgramThatDoesNotEndIsEnded() throws {
+    let directory = try TemporaryDirectory()
+    let program = try Self.script("echo begun; exec sleep 600", directory)
+    guard
+      case .failed(let reason) = MessageSender(seconds: 1).send(
+        Self.message(), by: MessageWay("me", .run(program: program)))
+    else {
+      Issue.record("it was sent")
+      return
+    }
+    #expect(reason == "\(program) took longer than 1 s and was ended (begun)", "\(reason)")
+  }
+
   @Test func sendmailGetsTheMail() throws {
     let directory = try TemporaryDirectory()
     let sendmail = try Self.script(
