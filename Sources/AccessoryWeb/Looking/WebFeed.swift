@@ -9,8 +9,8 @@ package protocol WebFeed: TopFeed {
   func run() async
   /// Disconnects. The feed isn't used again.
   func close() async
-  /// The series with these names, of the last 30 days or as much as is kept; empty without a history.
-  func history(of key: String, _ names: [String]) async -> [ReadingSeries]
+  /// The series with these names in the last `time`, or as much as is kept; empty without a history.
+  func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries]
   /// The commands of an accessory that its service permits to programs that only read.
   func commands(of key: String) async -> [CommandDescription]
   /// Performs one of these commands, and returns what came back. Throws `permissionDenied` for any other command, and what the
@@ -22,7 +22,7 @@ package protocol WebFeed: TopFeed {
 
 extension WebFeed {
   package func close() async {}
-  package func history(of key: String, _ names: [String]) async -> [ReadingSeries] { await history(of: key) }
+  package func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries] { [] }
   package func commands(of key: String) async -> [CommandDescription] { [] }
   package func perform(
     _ command: CommandDescription, _ arguments: [String: String], on key: String

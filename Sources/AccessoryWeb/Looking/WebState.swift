@@ -40,6 +40,8 @@ actor WebState {
   private var names: [String: String] = [:]
   private var keys: [String: String] = [:]
   private var events: [String: [WebEvent]] = [:]
+  /// Accessories that aren't in the list any more, as they were last, by name.
+  private var gone: [String: TopRow] = [:]
   private var (notes, emptyText): ([String], String) = ([], "")
   private var version: UInt64 = 1
   private var waiting: [UInt64: OneShot<Void>] = [:]
@@ -93,7 +95,7 @@ actor WebState {
   }
 
   private func follow() {
-    (rows, notes, emptyText) = ([:], [], "Looking for accessories …")
+    (rows, gone, notes, emptyText) = ([:], [:], [], "Looking for accessories …")
     let settled = OneShot<Void>()
     self.settled = settled
     _ = clock.schedule(at: clock.now + Self.patience) { settled.finish() }
@@ -154,12 +156,14 @@ actor WebState {
   // MARK: - Accessories
 
   private func remove(_ key: String) {
-    rows[key] = nil
+    if let row = rows.removeValue(forKey: key), row.reach != .attached, gone.count < Self.historyLimit {
+      gone[row.name] = row
+    }
     if let name = names.removeValue(forKey: key) { keys[name] = nil }
   }
 
   private func put(_ row: TopRow) {
-    if let old = rows[row.key] { note(WebEvent.between(old, row, at: wallClock()), of: row) }
+    if let old = rows[row.key] ?? earlier(row) { note(WebEvent.between(old, row, at: wallClock()), of: row) }
     rows[row.key] = row
     guard names[row.key] == nil else { return }
     let name = PageName.encode(row.name)
@@ -170,6 +174,13 @@ actor WebState {
       number += 1
     }
     (names[row.key], keys[free]) = (free, row.key)
+  }
+
+  /// The state of an accessory that was away, and is now at another place.
+  private func earlier(_ row: TopRow) -> TopRow? {
+    if let row = gone.removeValue(forKey: row.name) { return row }
+    guard names[row.key] == nil else { return nil }
+    return rows.values.first { $0.name == row.name && $0.reach != .attached }
   }
 
   /// Events are kept by the name that people see, so that they are still there when an accessory comes back at another place.
@@ -203,12 +214,15 @@ actor WebState {
   /// What happened to the accessory while somebody looked.
   func events(of row: TopRow) -> [WebEvent] { events[row.name] ?? [] }
 
-  /// What is kept of the accessory's readings: of its battery, and of its first numeric values.
-  func history(of row: TopRow) async -> [ReadingSeries] {
+  /// The series that are shown of an accessory: those of its battery, and of its first numeric values.
+  static func seriesNames(of row: TopRow) -> [String] {
     let values = (row.values ?? []).filter { $0.historyNumber != nil && TopRow.isMeasured($0) }.prefix(8).map(\.name)
-    let names = ReadingSeries.batteryNames + values
-    let series = await feed?.history(of: row.key, names) ?? []
-    return names.compactMap { name in series.first { $0.name == name } }
+    return ReadingSeries.batteryNames + values
+  }
+
+  /// What is kept of these series of an accessory in the last `time`.
+  func history(of row: TopRow, _ names: [String], last time: Duration) async -> [ReadingSeries] {
+    await feed?.history(of: row.key, names, last: time) ?? []
   }
 
   /// The commands that the service permits.

@@ -97,12 +97,16 @@ enum CardView {
     return DecimalText.short(rounded == 0 ? 0 : rounded) + " W"
   }
 
-  /// What the card shows of the other values: what `top` shows.
+  /// What the card shows of the other values: those that `top` shows, by names for people.
   private static func values(_ row: TopRow) -> String {
     // The battery's temperature has its own place.
     let hasTemperature = row.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) } != nil
-    let shown = row.summary.dropFirst(hasTemperature ? 1 : 0).filter { !hasTemperature || !$0.hasSuffix("°C") }
-      .prefix(valueLimit)
+    let shown = (row.values ?? []).lazy.filter(TopRow.isMeasured).compactMap { value -> String? in
+      guard let text = TopRow.text(value), !hasTemperature || !text.hasSuffix("°C") else { return nil }
+      let name = NameWords.title(value.name)
+      // "Port 4: 50 cm", not "Port 4 50 cm".
+      return name + (name.last?.isNumber == true ? ": " : " ") + text
+    }.prefix(valueLimit)
     if shown.isEmpty { return "" }
     return "<ul class=\"values\">" + shown.map { "<li>\(HTML.text($0))</li>" }.joined() + "</ul>"
   }

@@ -28,7 +28,7 @@ enum DetailPage {
     add("readings", "<h2>Readings</h2>" + CardView.charge(row) + HTML.facts(own(row) + readings), class: "panel")
     add("cells", HTML.section("Cells", cells(row)), class: "panel")
     add("graphs", more.graphs, class: "panel wide")
-    add("values", HTML.section("Values", HTML.facts(values(row))), class: "panel")
+    add("values", HTML.section("Values", values(row)), class: "panel")
     add("identity", HTML.section("Identity", HTML.facts(row.facts)), class: "panel")
     add("commands", HTML.section("Commands", commands(more)), class: "panel")
     add("events", HTML.section("Events", events(more.events)), class: "panel")
@@ -77,10 +77,15 @@ enum DetailPage {
       + "<ol class=\"cells\">" + items.joined() + "</ol>"
   }
 
-  private static func values(_ row: TopRow) -> [(name: String, text: String)] {
-    (row.values ?? []).map { value in
-      (value.name, (TopRow.text(value) ?? "-") + (value.isDerived ? "  (derived)" : ""))
+  /// The values by names for people, and those by which alarms and commands know them.
+  private static func values(_ row: TopRow) -> String {
+    let rows = (row.values ?? []).map { value in
+      let title = NameWords.title(value.name)
+      let name = title == value.name ? "" : " <code>\(HTML.text(value.name))</code>"
+      let text = (TopRow.text(value) ?? "-") + (value.isDerived ? "  (derived)" : "")
+      return "<div><dt>\(HTML.text(title))\(name)</dt><dd>\(HTML.text(text))</dd></div>"
     }
+    return rows.isEmpty ? "" : "<dl class=\"facts\">\(rows.joined())</dl>"
   }
 
   /// The commands are shown here. Where they may be performed, that is done on a page of its own, which isn't loaded again while

@@ -59,7 +59,7 @@ struct GraphView: Sendable {
     let time = (end - range.length)...end
     let clock = range.length > 172_800 ? Self.day : nil
     let graphs = shown.enumerated().map { index, one in
-      let part = Self.part(of: one, in: time)
+      let part = Self.part(of: one, in: time, step: step)
       let picture =
         part.range == nil
         ? "<p class=\"none\">Nothing was read in this time.</p>"
@@ -79,9 +79,14 @@ struct GraphView: Sendable {
   /// "03-01", for graphs of several days.
   private static let day: @Sendable (Double) -> String = { String(LocalTime.dateText($0).dropFirst(5).prefix(5)) }
 
-  private static func part(of series: ReadingSeries, in time: ClosedRange<Double>) -> ReadingSeries {
+  /// The points of this time. Those that are finer than `step`, which the picture can't show, are folded: they would make the page
+  /// large. The newest are the finest.
+  private static func part(of series: ReadingSeries, in time: ClosedRange<Double>, step: Double) -> ReadingSeries {
     var part = series
-    part.points = series.points.filter { $0.end >= time.lowerBound && $0.time <= time.upperBound }
+    let points = series.points.filter { $0.end >= time.lowerBound && $0.time <= time.upperBound }
+    let fine = points.firstIndex { $0.mean != nil && $0.span < step } ?? points.endIndex
+    part.points = Array(points[fine...])
+    part.points = ReadingSeries.joined(Array(points[..<fine]), part.folded(to: step).points)
     return part
   }
 

@@ -38,11 +38,11 @@ package actor WebSite {
   private var guesses = GuessLimit()
   /// What performing commands needs; nil where none may be.
   private(set) var acting: Acting?
-  private var histories: [String: (time: MonotonicTime, series: [ReadingSeries])] = [:]
+  private var histories: [String: KnownHistory] = [:]
   private var shown: (version: UInt64, time: MonotonicTime, content: LiveContent)?
 
-  /// How long a history is shown before it is asked for again, and of how many accessories.
-  private static let (historyAge, historyLimit) = (Duration.seconds(15), 4)
+  /// Of how many accessories the history is known.
+  private static let historyLimit = 4
   /// How long the list is used for others who look, too, if nothing has changed.
   private static let listAge = Duration.milliseconds(250)
 
@@ -251,15 +251,20 @@ package actor WebSite {
     return DetailPage.content(row, more, title: settings.title, now: clock.now)
   }
 
-  /// The history, asked for once for all who look. What was drawn a moment ago is good enough.
+  /// The history, asked for once for all who look.
   private func history(of row: TopRow) async -> [ReadingSeries] {
-    if let known = histories[row.key], clock.now - known.time < Self.historyAge { return known.series }
-    let series = await state.history(of: row)
-    if histories.count >= Self.historyLimit, let oldest = histories.min(by: { $0.value.time < $1.value.time }) {
+    let names = WebState.seriesNames(of: row)
+    for time in (histories[row.key] ?? KnownHistory()).wanted(now: clock.now) {
+      let series = await state.history(of: row, names, last: time)
+      // Another browser's question may have been answered meanwhile.
+      histories[row.key, default: KnownHistory()].take(series, last: time, now: clock.now)
+    }
+    if histories.count > Self.historyLimit,
+      let oldest = histories.filter({ $0.key != row.key }).min(by: { $0.value.isOlder(than: $1.value) })
+    {
       histories[oldest.key] = nil
     }
-    histories[row.key] = (clock.now, series)
-    return series
+    return histories[row.key]?.series(names) ?? []
   }
 
   private var known: (key: String, time: MonotonicTime, commands: [CommandDescription])?

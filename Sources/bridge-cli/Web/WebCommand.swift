@@ -38,13 +38,10 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
 }
 
 extension ServiceTopFeed: WebFeed {
-  /// The page's graphs go back as far.
-  private static let longestGraph = Duration.seconds(30 * 86_400)
-
-  func history(of key: String, _ names: [String]) async -> [ReadingSeries] {
+  func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries] {
     guard let (client, place) = await client(for: key) else { return [] }
     defer { client.close() }
-    return (try? await client.device(place).history(names, last: Self.longestGraph))?.series ?? []
+    return (try? await client.device(place).history(names, last: time))?.series ?? []
   }
 
   func commands(of key: String) async -> [CommandDescription] {

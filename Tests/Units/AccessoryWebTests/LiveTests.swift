@@ -65,6 +65,25 @@ import Testing
     while !text.contains("alarm: low: battery &lt; 20 %, now 12 %") { text = try await next(site, stream) }
   }
 
+  /// A terminal's number may change while an accessory is away; its events are those of one accessory.
+  @Test(arguments: [false, true]) func anAccessoryThatComesBackElsewhereIsConnected(_ isRemoved: Bool) async throws {
+    let site = SampleSite([Sample.row("PACK1")])
+    let stream = try await events(site)
+    _ = await stream()
+    await site.feed.put(Sample.away("PACK1"))
+    var text = ""
+    while !text.contains("gone") { text = try await next(site, stream) }
+    if isRemoved {
+      await site.feed.remove(Sample.row("PACK1"))
+      while !text.contains("0 accessories") { text = try await next(site, stream) }
+    }
+    let row = Sample.row("PACK1")
+    await site.feed.put(TopRow(key: "s\n/dev/other\nPACK1", name: "PACK1", row.accessory))
+    while !text.contains("57<small>") { text = try await next(site, stream) }
+    let name = isRemoved ? "PACK1" : "PACK1~2"
+    #expect(await site.get("/accessory/\(name)").contains("> connected</li>"))
+  }
+
   /// A quiet connection would be closed by a proxy.
   @Test func aQuietStreamIsKeptAlive() async throws {
     let site = SampleSite([Sample.away("PACK1")])

@@ -13,6 +13,11 @@ import Testing
     var row = Sample.row("PACK1", percent: 12, driver: "vedirect")
     row.battery?.temperatures = [.init(21_460)]
     row.battery?.timeToEmpty = .seconds(2_073)
+    row.accessory.values = ValuesReading(
+      [
+        AccessoryValue("pv_power", quantity: .power, unit: .watt, content: .number(12.5)),
+        AccessoryValue("port_4", quantity: .voltage, unit: .volt, content: .number(5)),
+      ], at: Sample.now)
     row.alarms = [Sample.alarm("low")]
     let card = CardView.html(row, name: "PACK1", now: Sample.now)
     for text in [
@@ -20,7 +25,8 @@ import Testing
       "discharging", "<rect class=\"level\" width=\"12\"", "<dt>Voltage</dt><dd>52.800 V</dd>",
       "<dt>Current</dt><dd>-2.500 A</dd>", "<dt>Power</dt><dd>-132 W</dd>",
       "<dt>Time to empty</dt><dd>34 min 33 s</dd>", "<dt>Temperature</dt><dd>21.5 °C</dd>",
-      "alarm: low (12 %)", "Read now", Picture.solar.svg,
+      "<ul class=\"values\"><li>Pv power 12.5 W</li><li>Port 4: 5 V</li></ul>", "alarm: low (12 %)", "Read now",
+      Picture.solar.svg,
     ] { #expect(card.contains(text), "\(text) in \(card)") }
   }
 
@@ -98,7 +104,8 @@ import Testing
     let text = await site.get("/accessory/PACK1")
     for part in [
       "<h1>PACK1</h1>", "3.300 V to 3.345 V, spread 45 mV", "<li class=\"min\">", "<li class=\"max\">",
-      "<dt>pv_power</dt><dd>12.5 W</dd>", "<dt>Manufacturer</dt><dd>Acme</dd>", "<dt>Firmware</dt><dd>2.1</dd>",
+      "<dt>Pv power <code>pv_power</code></dt><dd>12.5 W</dd>", "<dt>Manufacturer</dt><dd>Acme</dd>",
+      "<dt>Firmware</dt><dd>2.1</dd>",
       "<code>beep</code>", "nothing was read for 10 min 00 s", "Charge 60 %, from 60 to 80 %",
       "data-events=\"./PACK1/events\"",
       "<a href=\"?range=1h\" aria-current=\"true\">1 h</a>",

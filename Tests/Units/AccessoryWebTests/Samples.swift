@@ -78,6 +78,7 @@ actor SampleFeed: WebFeed {
   func refresh() {}
   func values(of keys: [String]) -> [String: [AccessoryValue]] { [:] }
   func history(of key: String) -> [ReadingSeries] { series }
+  func history(of key: String, _ names: [String], last time: Duration) -> [ReadingSeries] { series }
   func commands(of key: String) -> [CommandDescription] { permitted }
   func fail(with error: AccessoryError?) { failure = error }
 
