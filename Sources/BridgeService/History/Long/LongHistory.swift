@@ -147,7 +147,7 @@ struct LongExtract: Sendable {
 
   /// Adds a block. It replaces what earlier blocks have of the same time.
   mutating func add(_ block: LongBlock) {
-    energy = block.energy.completed(by: energy)
+    for (hour, amount) in block.energy.hours { energy.hours[hour] = amount }
     for series in block.series {
       if let index = known.firstIndex(where: { $0.name == series.name }) {
         known[index].unit = series.unit

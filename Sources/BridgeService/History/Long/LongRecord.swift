@@ -125,10 +125,12 @@ enum LongRecord: Sendable, Hashable {
     if reader.count > 0 { return nil }
   }
 
-  /// The key of a block, without decoding the rest; nil for other records.
-  static func key(ofBlock content: ArraySlice<UInt8>) -> UInt32? {
+  /// The key and the slot of a block, without decoding the rest; nil for other records.
+  static func head(ofBlock content: ArraySlice<UInt8>) -> (key: UInt32, slot: UInt32)? {
     var reader = HistoryFrame.Reader(content)
-    return reader.number(UInt8.self) == 3 ? reader.number(UInt32.self) : nil
+    guard reader.number(UInt8.self) == 3, let key = reader.number(UInt32.self), let slot = reader.number(UInt32.self)
+    else { return nil }
+    return (key, slot)
   }
 
   private static func names(_ reader: inout HistoryFrame.Reader) -> Names? {

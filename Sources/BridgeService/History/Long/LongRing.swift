@@ -63,28 +63,38 @@ struct LongRing: Sendable {
     }
   }
 
-  /// Calls `body` with the blocks in the bytes of a file. Returns the number of bytes outside of valid records.
+  /// Calls `onNames` with the names in the bytes of a file, and then `body` with the blocks. Returns the number of bytes outside of
+  /// valid records.
   @discardableResult
   static func read(
     _ bytes: [UInt8], _ tier: LongTier, _ id: String? = nil, isWanted: (UInt32) -> Bool = { _ in true },
-    _ body: (LongBlock) -> Void
+    onNames: (LongRecord.Names) -> Void = { _ in }, _ body: (LongBlock) -> Void
   ) -> Int {
+    // The records' checksums are computed once. Blocks are decoded afterwards, since the first names of a block may be damaged, and
+    // follow later; those of other accessories and times aren't decoded at all.
     var names: [UInt32: LongRecord.Names] = [:]
-    // The first names of a block may be damaged, and follow later.
-    _ = HistoryFrame.read(bytes, after: LongRecord.signature) { content in
-      guard content.first == 2, case .names(let known)? = LongRecord(content, tier) else { return true }
-      if id == nil || known.id == id { names[known.key] = known }
+    var blocks: [(key: UInt32, content: Range<Int>)] = []
+    var dropped = HistoryFrame.read(bytes, after: LongRecord.signature) { content in
+      if let head = LongRecord.head(ofBlock: content) {
+        if isWanted(head.slot) { blocks.append((head.key, content.indices)) }
+        return true
+      }
+      guard let record = LongRecord(content, tier) else { return false }
+      if case .names(let known) = record, id == nil || known.id == id {
+        names[known.key] = known
+        onNames(known)
+      }
       return true
     }
-    return HistoryFrame.read(bytes, after: LongRecord.signature) { content in
-      guard let key = LongRecord.key(ofBlock: content) else { return LongRecord(content, tier) != nil }
-      // Other accessories' blocks needn't be decoded.
-      if id != nil, names[key] == nil { return true }
-      guard case .block(let block)? = LongRecord(content, tier) else { return false }
-      guard let names = names[key], isWanted(block.slot) else { return true }
-      body(LongBlock(block, names))
-      return true
+    for place in blocks {
+      guard let names = names[place.key] else { continue }
+      if case .block(let block)? = LongRecord(bytes[place.content], tier) {
+        body(LongBlock(block, names))
+      } else {
+        dropped += place.content.count
+      }
     }
+    return dropped
   }
 
   // MARK: - Writing
@@ -99,15 +109,14 @@ struct LongRing: Sendable {
     for place in order.suffix(2) {
       guard let bytes = try place.file.read(limit: tier.bytesOfFile) else { continue }
       let isNewest = place.index == order.last?.index
-      _ = HistoryFrame.read(bytes, after: LongRecord.signature) { content in
-        guard content.first == 2, case .names(let names)? = LongRecord(content, tier) else { return true }
-        if isNewest {
+      Self.read(
+        bytes, tier,
+        onNames: { names in
+          guard isNewest else { return }
           opened.names[names.id] = (names, Self.repetition)
           opened.nextKey = max(opened.nextKey, names.key == .max ? .max : names.key + 1)
         }
-        return true
-      }
-      Self.read(bytes, tier) { block in
+      ) { block in
         if isNewest { opened.slots.insert(block.slot) }
         opened.lastSlots[block.id] = max(opened.lastSlots[block.id] ?? 0, block.slot)
       }
