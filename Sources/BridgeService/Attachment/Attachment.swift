@@ -11,6 +11,8 @@ final class Attachment {
   var claim: AttachmentClaim { didSet { roster?.placeChanged(of: self) } }
   /// The name of its alarms; see `BridgeService.alarmKey(for:)`.
   let alarmKey: String
+  /// The name of its history; see `BridgeService.historyKey(for:of:)`.
+  var historyKey: String
   var machine: AttachmentMachine { didSet { roster?.stateChanged(of: self) } }
   /// The timer for the machine's deadline.
   var timer = DeadlineTimer()
@@ -32,10 +34,11 @@ final class Attachment {
   private(set) var use = AttachmentUse()
 
   init(
-    key: Int, _ claim: AttachmentClaim, alarmKey: String, _ machine: AttachmentMachine, taps: TapHub,
-    after closing: Task<Void, Never>? = nil
+    key: Int, _ claim: AttachmentClaim, alarmKey: String, historyKey: String? = nil, _ machine: AttachmentMachine,
+    taps: TapHub, after closing: Task<Void, Never>? = nil
   ) {
     (self.key, self.claim, self.alarmKey, self.machine) = (key, claim, alarmKey, machine)
+    self.historyKey = historyKey ?? claim.device.id
     contact = Contact(taps: taps, after: closing)
   }
 

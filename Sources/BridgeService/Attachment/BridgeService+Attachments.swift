@@ -29,7 +29,8 @@ extension BridgeService {
       } ?? AttachmentMachine(policies: policies, isUnit: isUnit, now: clock.now)
     let attachment = Attachment(
       key: attachments.nextKey(), claim(device, profile, isByHand: isByHand, chosenProfile: chosenProfile),
-      alarmKey: alarmKey(for: device), machine, taps: taps(for: device), after: closing)
+      alarmKey: alarmKey(for: device), historyKey: historyKey(for: device), machine, taps: taps(for: device),
+      after: closing)
     attachments.add(attachment)
     alarms.watch(attachment, on: self)
     if let problem {
@@ -48,6 +49,18 @@ extension BridgeService {
   /// accessory with the same identity is attached.
   private func alarmKey(for device: Device) -> String {
     attachments.hasAlarms(device.id) ? "\(device.id) \(device.place)" : device.id
+  }
+
+  /// The name of an accessory's history: its identity. Of several accessories with the same identity (the serial number 0001 of many
+  /// adapters) one has the history of that name, as it was; each of the others has one by its place, too, also when it is the first
+  /// to come the next time. `attachment` is the accessory's own, if it has one.
+  func historyKey(for device: Device, of attachment: Attachment? = nil) -> String {
+    let own = "\(device.id) \(device.steadyPlace)"
+    if history.knows(own) { return own }
+    let isTaken = attachments.known(as: device.id).contains {
+      $0 !== attachment && $0.historyKey == device.id && !$0.isSame(device)
+    }
+    return isTaken ? own : device.id
   }
 
   /// The hub for a line's traffic, which all accessories on the line share.
@@ -200,7 +213,7 @@ extension BridgeService {
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {
     if attachment.contact.isTold { tell(.disconnected, attachment, problem: error) }
-    history.interrupt(attachment.device.id)
+    history.interrupt(attachment.historyKey)
     attachment.contact.isTold = false
     // A unit that doesn't answer counts as gone, but its line is still there, so the line stays shared.
     if attachment.device.unit == nil || !attachment.machine.isPresent { attachment.sharing?.end(error) }
@@ -296,5 +309,12 @@ extension BridgeService {
 extension AccessoryError {
   fileprivate static func notThere(_ path: String) -> AccessoryError {
     AccessoryError(.notFound, "it is no longer at \(path)")
+  }
+}
+
+extension Device {
+  /// Where it is plugged in, by udev's name of the place if there is one: it stays the same when nodes get other numbers.
+  fileprivate var steadyPlace: String {
+    (links.first { $0.contains("/by-path/") } ?? address.description) + unitSuffix
   }
 }

@@ -166,6 +166,7 @@ extension BridgeService {
   }
 
   private func returned(_ attachment: Attachment, as device: Device) {
+    attachment.historyKey = historyKey(for: device, of: attachment)
     attachment.claim.device = device
     perform(attachment.machine.plugged(now: clock.now), on: attachment)
   }

@@ -45,6 +45,9 @@ struct HistoryKeeper: Sendable {
     return isKept
   }
 
+  /// Whether there are readings of an accessory.
+  func knows(_ id: String) -> Bool { store.accessories[Self.key(id)] != nil }
+
   /// Notes that an accessory is disconnected.
   mutating func interrupt(_ id: String) { store.interrupt(Self.key(id)) }
 

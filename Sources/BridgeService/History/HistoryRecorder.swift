@@ -41,7 +41,7 @@ final class HistoryRecorder {
 
   /// Records a battery reading.
   func record(_ reading: BatteryReading, of attachment: Attachment, on service: isolated BridgeService) {
-    record(reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.device.id, on: service)
+    record(reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.historyKey, on: service)
   }
 
   /// Records the numbers among the values.
@@ -50,7 +50,7 @@ final class HistoryRecorder {
       values.prefix(ReadingLimits.values).compactMap { value in
         let value = value.bounded
         return value.historyNumber.map { (value.name, value.unit?.rawValue, $0) }
-      }, of: attachment.device.id, on: service)
+      }, of: attachment.historyKey, on: service)
   }
 
   func record(
@@ -66,6 +66,9 @@ final class HistoryRecorder {
       )
     }
   }
+
+  /// Whether something was read under this name.
+  func knows(_ id: String) -> Bool { keeper.knows(id) }
 
   /// Notes that an accessory is disconnected.
   func interrupt(_ id: String) { keeper.interrupt(id) }

@@ -235,7 +235,7 @@ extension BridgeService: BridgeHandler {
     do throws(CallError) {
       let attachment = try find(call.device)
       device = attachment.target
-      answer = await history.answer(of: attachment.device.id, last: call.since, on: self)
+      answer = await history.answer(of: attachment.historyKey, last: call.since, on: self)
     } catch {
       // The history stays after the accessory is gone.
       guard error.accessoryError.kind == .notFound, let id = call.device,

@@ -241,6 +241,39 @@ struct HistoryFileTests {
     await service.close()
   }
 
+  // MARK: - Equal serial numbers
+
+  /// The serial number 0001 of many adapters: each accessory has its own history, also when they come in another order the next
+  /// time, with other nodes. The first one goes on with what was kept before.
+  @Test func accessoriesWithTheSameSerialNumberHaveTheirOwnHistory() async throws {
+    let file = MemoryHistoryFile()
+    /// Attaches accessories, reads one value of each, and returns the names of their histories.
+    func run(_ devices: Device..., value: Double) async -> [String] {
+      let (clock, log) = (ManualClock(), Watched<[String]>([]))
+      let service = Self.service(file, clock, log)
+      await service.watch([])
+      var keys: [String] = []
+      for device in devices { keys.append(await service.remember(device, value)) }
+      await service.close()
+      return keys
+    }
+    func device(_ node: String, port: String) -> Device {
+      var device = Device(.terminal(node), source: .udev, serialNumber: "0001", terminal: node)
+      device.links = ["/dev/serial/by-id/usb-0001", "/dev/serial/by-path/\(port)"]
+      return device
+    }
+    let second = "0001 /dev/serial/by-path/usb-2"
+    #expect(await run(device("/dev/none0", port: "usb-1"), value: 1) == ["0001"])
+    let both = await run(device("/dev/none0", port: "usb-1"), device("/dev/none1", port: "usb-2"), value: 2)
+    #expect(both == ["0001", second])
+    let swapped = await run(device("/dev/none0", port: "usb-2"), device("/dev/none1", port: "usb-1"), value: 3)
+    #expect(swapped == [second, "0001"])
+    // One that is alone keeps its history at another port.
+    #expect(await run(device("/dev/none0", port: "usb-7"), value: 4) == ["0001"])
+    let store = HistoryContents(file.state.value.bytes ?? []).store
+    #expect(Set(store.accessories.keys) == ["0001", second])
+  }
+
   private static func service(
     _ file: MemoryHistoryFile, _ clock: ManualClock, _ log: Watched<[String]> = Watched([])
   ) -> BridgeService {
@@ -257,6 +290,13 @@ extension BridgeService {
   /// Keeps a reading, as if it had come from an accessory.
   fileprivate func remember(_ id: String, _ value: Double) {
     history.record([("x", nil, value)], of: id, on: self)
+  }
+
+  /// Attaches an accessory and keeps a reading of it. Returns the name of its history.
+  fileprivate func remember(_ device: Device, _ value: Double) -> String {
+    let attachment = attach(device, nil, isByHand: false)
+    history.record([("x", nil, value)], of: attachment.historyKey, on: self)
+    return attachment.historyKey
   }
 
   /// Whether everything is written.
