@@ -28,6 +28,7 @@ let families = [
   family("MAVLink", profiles: "mavlink"),
   family("HIDPower", profiles: "hid-power"),
   family("BatteryService", profiles: "ble-battery"),
+  family("PowerSupply", profiles: "power-supply"),
 ]
 
 // A package of Swift's project. Where there is no network, as in a build of Debian's, it lies in a folder that the variable names.
@@ -327,7 +328,8 @@ let package = Package(
       name: "UdevMockTests",
       dependencies: [
         "AccessoryCore",
-        "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
+        "AccessoryDiscovery", "AccessoryIO", "AccessoryLink", "CUmockdev", "FamilyPowerSupply", "TestSupport",
+        "bridge-cli",
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Adapters/UdevMockTests"),
     .testTarget(

@@ -9,11 +9,12 @@
 @_exported import FamilyHM10
 @_exported import FamilyHM1X
 @_exported import FamilyMAVLink
+@_exported import FamilyPowerSupply
 
 extension DriverLibrary {
   /// The drivers that come with this package, in the order in which they are shown. This is the one list of the families in Swift.
   public static let builtIn = DriverLibrary(
-    [.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .hidPower, .batteryService], protocols: .builtIn)
+    [.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink, .hidPower, .batteryService, .powerSupply], protocols: .builtIn)
 }
 
 extension ProfileStore {

@@ -29,7 +29,7 @@ struct BridgeCLI: CommandProgram {
       ble:NAME, or the beginning of a name. Leave it out when there is only one accessory. --help-hidden after a command also shows its rare options.
 
       ENVIRONMENT
-        ACCESSORY_BRIDGE_SOURCES    where to look for devices: none, or a list of simulator,udev,bluetooth; default: all
+        ACCESSORY_BRIDGE_SOURCES    where to look for devices: none, or a list of simulator,udev,bluetooth,power_supply; default: all
         ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: don't use a service
         ACCESSORY_BRIDGE_READINGS_SOCKET  the same for the read-only socket
         ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons

@@ -4,7 +4,7 @@
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
 /// `/dev/bus/usb/001/005`, `/dev/hidraw0`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`, and
-/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`). `init(_:in:)` reads what `description` writes.
+/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`, `power_supply:BAT0`). `init(_:in:)` reads what `description` writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
@@ -12,6 +12,8 @@ public enum DeviceAddress: Sendable, Hashable {
   case usb(String)
   /// A human interface device (HID), whose reports the kernel hands over unchanged: the path of its hidraw node.
   case hidraw(String)
+  /// What the kernel itself knows of a battery or a charger: its name in `/sys/class/power_supply`.
+  case powerSupply(String)
   /// A device behind a TCP connection, which carries the device's bytes unchanged.
   case tcp(NetworkAddress)
   /// A serial port of another machine, by RFC 2217: its bytes, settings and modem lines.
@@ -36,6 +38,9 @@ public enum DeviceAddress: Sendable, Hashable {
       self = .tcp(place)
     } else if let place = Self.place(in: text, behind: .rfc2217) {
       self = .rfc2217(place)
+    } else if let name = Self.rest(of: text, behind: .powerSupply) {
+      guard Self.isSupplyName(name) else { return nil }
+      self = .powerSupply(name)
     } else if let path = Self.path(in: text, folder) {
       self = .unix(path)
     } else if let (adapter, rest) = Self.adapter(in: text, behind: .ble), let address = BluetoothAddress(rest) {
@@ -49,10 +54,14 @@ public enum DeviceAddress: Sendable, Hashable {
     }
   }
 
-  /// The address of the device node at `path`: USB endpoints if the path is one of usbfs, HID reports if it is one of hidraw, otherwise
-  /// a terminal.
+  /// The address of the device node at `path`: USB endpoints if the path is one of usbfs, HID reports if it is one of hidraw, a power
+  /// supply if it is the folder of one, otherwise a terminal.
   public static func node(_ path: String) -> DeviceAddress {
     if path.hasPrefix(usbNodes) { return .usb(path) }
+    if path.hasPrefix(powerSupplies) {
+      let name = String(path.dropFirst(powerSupplies.count))
+      if isSupplyName(name) { return .powerSupply(name) }
+    }
     return path.hasPrefix(hidNodes) ? .hidraw(path) : .terminal(path)
   }
 
@@ -62,6 +71,7 @@ public enum DeviceAddress: Sendable, Hashable {
     case .terminal: .terminal
     case .usb: .usb
     case .hidraw: .hidraw
+    case .powerSupply: .powerSupply
     case .tcp: .tcp
     case .rfc2217: .rfc2217
     case .unix: .unix
@@ -74,7 +84,7 @@ public enum DeviceAddress: Sendable, Hashable {
   public var node: String? {
     switch self {
     case .terminal(let path), .usb(let path), .hidraw(let path): path
-    case .tcp, .rfc2217, .unix, .ble, .rfcomm: nil
+    case .powerSupply, .tcp, .rfc2217, .unix, .ble, .rfcomm: nil
     }
   }
 
@@ -88,7 +98,7 @@ public enum DeviceAddress: Sendable, Hashable {
   package var bluetooth: BluetoothAddress? {
     switch self {
     case .ble(let address, _), .rfcomm(let address, _, _): address
-    case .terminal, .usb, .hidraw, .tcp, .rfc2217, .unix: nil
+    case .terminal, .usb, .hidraw, .powerSupply, .tcp, .rfc2217, .unix: nil
     }
   }
 
@@ -97,14 +107,14 @@ public enum DeviceAddress: Sendable, Hashable {
     get {
       switch self {
       case .ble(_, let adapter), .rfcomm(_, _, let adapter): adapter
-      case .terminal, .usb, .hidraw, .tcp, .rfc2217, .unix: nil
+      case .terminal, .usb, .hidraw, .powerSupply, .tcp, .rfc2217, .unix: nil
       }
     }
     set {
       switch self {
       case .ble(let address, _): self = .ble(address, adapter: newValue)
       case .rfcomm(let address, let channel, _): self = .rfcomm(address, channel: channel, adapter: newValue)
-      case .terminal, .usb, .hidraw, .tcp, .rfc2217, .unix: break
+      case .terminal, .usb, .hidraw, .powerSupply, .tcp, .rfc2217, .unix: break
       }
     }
   }
@@ -121,6 +131,14 @@ public enum DeviceAddress: Sendable, Hashable {
   private static let usbNodes = "/dev/bus/usb/"
   /// What the nodes of hidraw begin with.
   private static let hidNodes = "/dev/hidraw"
+  /// Where the kernel has its power supplies.
+  package static let powerSupplies = "/sys/class/power_supply/"
+
+  /// Whether this may be the name of a power supply: it becomes one part of a path.
+  private static func isSupplyName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= 255 && name != "." && name != ".."
+      && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+  }
 
   private static func place(in text: String, behind scheme: TransportKind) -> NetworkAddress? {
     rest(of: text, behind: scheme).flatMap { NetworkAddress($0) }
@@ -164,6 +182,7 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
     case .terminal(let path), .usb(let path), .hidraw(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
     case .unix(let path): "\(transport.rawValue):\(path)"
+    case .powerSupply(let name): "\(transport.rawValue):\(name)"
     case .ble(let address, let adapter): "\(transport.rawValue):\(Self.front(adapter))\(address)"
     case .rfcomm(let address, let channel, let adapter):
       "\(transport.rawValue):\(Self.front(adapter))\(address)" + (channel.map { "/\($0)" } ?? "")
@@ -183,6 +202,8 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case usb
   /// The reports of a human interface device.
   case hidraw
+  /// What the kernel itself knows of a battery or a charger.
+  case powerSupply = "power_supply"
   /// A TCP connection.
   case tcp
   /// A serial port of another machine, by RFC 2217.
@@ -195,11 +216,16 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case rfcomm
 
   /// Whether the transport only carries bytes: it has neither a line with settings, nor endpoints, nor reports.
-  package var isConnection: Bool { self != .terminal && self != .usb && self != .hidraw && self != .rfc2217 }
+  package var isConnection: Bool { mustBeNamed && self != .rfc2217 }
   /// Whether the device's place is on the network.
   package var isNetwork: Bool { self == .tcp || self == .rfc2217 }
   /// Whether the transport is Bluetooth.
   package var isBluetooth: Bool { self == .ble || self == .rfcomm }
   /// Whether the system reports no devices with this transport, so that somebody must name them.
-  package var mustBeNamed: Bool { self != .terminal && self != .usb && self != .hidraw }
+  package var mustBeNamed: Bool {
+    switch self {
+    case .terminal, .usb, .hidraw, .powerSupply: false
+    case .tcp, .rfc2217, .unix, .ble, .rfcomm: true
+    }
+  }
 }

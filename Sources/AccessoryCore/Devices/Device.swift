@@ -52,6 +52,8 @@ public struct Device: Sendable, Hashable {
   public var usb: USBIdentity?
   /// What the kernel knows of the HID reports of a power device; nil for other devices. A service doesn't tell it.
   public var hid: HIDIdentity?
+  /// What the kernel says a power supply is; nil for other devices. A service doesn't tell it.
+  public var supply: PowerSupplyIdentity?
   /// What the system's Bluetooth knows of the device; nil when it isn't a Bluetooth device, or isn't known there.
   public var bluetooth: BluetoothIdentity?
   /// The links below /dev that udev maintains for the terminal, by name (by-id) and by place (by-path), sorted. For a
@@ -76,6 +78,8 @@ public struct Device: Sendable, Hashable {
     self.link = link
     self.source = source
     self.driver = driver
+    // The kernel has one form for all of them.
+    if case .powerSupply = address, driver == nil { self.driver = PowerSupplyIdentity.driverName }
     self.name = name
     self.manufacturer = manufacturer
     self.model = model
@@ -85,8 +89,9 @@ public struct Device: Sendable, Hashable {
   }
 
   /// Identifies the accessory, also after it was unplugged and plugged in again. It is the serial number; without one,
-  /// the product and the port for a USB device ("2341:0043@1-1.4"); otherwise the address. If one accessory is several
-  /// devices, the interface follows: "FT4X1-if01". A unit on a shared line is appended: "FT4X1-if01@2".
+  /// the product and the port for a USB device ("2341:0043@1-1.4"); the name of a power supply ("BAT0"); otherwise the
+  /// address. If one accessory is several devices, the interface follows: "FT4X1-if01". A unit on a shared line is
+  /// appended: "FT4X1-if01@2".
   /// A service's device keeps the identity that the service told.
   public var id: String { toldID ?? derivedID }
 
@@ -97,6 +102,7 @@ public struct Device: Sendable, Hashable {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
+    if case .powerSupply(let name) = address { return name }
     return address.ofAnyAdapter.description
   }
 
@@ -194,8 +200,10 @@ public struct Device: Sendable, Hashable {
   }
 
   /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
-  /// False for Bluetooth devices that evidently aren't, and for strangers' that have no serial port.
+  /// False for Bluetooth devices that evidently aren't, and for strangers' that have no serial port. False for chargers.
   public var mayBeAccessory: Bool {
-    ownTerminal != nil || address.transport == .hidraw || (usb?.mayBeAccessory ?? bluetooth?.mayBeAccessory ?? true)
+    if let supply { return supply.hasBattery }
+    return ownTerminal != nil || address.transport == .hidraw
+      || (usb?.mayBeAccessory ?? bluetooth?.mayBeAccessory ?? true)
   }
 }

@@ -13,6 +13,7 @@ extension DeviceName {
   ) throws(ResolutionError) -> Device {
     let accessories = devices.filter(\.mayBeAccessory)
     guard let text else {
+      let accessories = preferred(accessories)
       let known = accessories.filter { $0.driver != nil }
       let candidates = known.isEmpty ? accessories : known
       guard let only = candidates.first else { throw .noDevices }
@@ -48,6 +49,15 @@ extension DeviceName {
     }
     if !text.contains("/"), let device = try byPath(["/dev/" + text, text], devices, lookingAtFiles) { return device }
     throw .noMatch(text)
+  }
+
+  /// Those of the accessories that nobody needs to name: the batteries that the kernel knows count only where nothing else is there, and
+  /// then the machine's own before a mouse's.
+  private static func preferred(_ accessories: [Device]) -> [Device] {
+    let others = accessories.filter { $0.address.transport != .powerSupply }
+    guard others.isEmpty else { return others }
+    let own = accessories.filter { $0.supply?.isOfDevice == false }
+    return own.isEmpty ? accessories : own
   }
 
   /// The accessory with this unit number on a line. If no units of the line are known, any number is accepted.

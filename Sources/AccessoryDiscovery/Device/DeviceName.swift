@@ -11,12 +11,13 @@ import AccessoryCore
 /// - `tcp:HOST:PORT`, `rfc2217:HOST:PORT` or `unix:PATH`, which no source needs to know,
 /// - `ble:ADDRESS`, `rfcomm:ADDRESS` or `rfcomm:ADDRESS/CHANNEL`, likewise; an address alone, of a device that is known,
 /// - `ble:NAME` or `rfcomm:NAME`: the whole name that the user gave a Bluetooth device, or that it tells,
+/// - `power_supply:NAME`, a battery or a charger that the kernel knows,
 /// - one of these with the adapter that connects it: `ble:hci1/ADDRESS`,
 /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, with the ids in hexadecimal,
 /// - a serial number, a name, a link's name (by-id, by-path) with or without its directory,
 /// - the beginning of one of these names, if no other name begins like that,
 /// - one of these followed by `@UNIT`, for an accessory on a shared line,
-/// - nothing, if there is only one accessory.
+/// - nothing, if there is only one accessory; batteries that the kernel knows count only if there is no other.
 public struct DeviceName: Sendable, Hashable {
   /// The text; nil when none was typed.
   public let text: String?

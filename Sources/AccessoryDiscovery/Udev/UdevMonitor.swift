@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 import CLibudev
 import Glibc
 import SystemPackage
 
-/// Receives messages about USB devices, their HID reports, and terminals.
+/// Receives messages about devices of some subsystems.
 ///
 /// If udev runs, the messages come from udev, which has then applied its rules and created links and permissions.
 /// Otherwise they come from the kernel. libudev ignores messages that neither the kernel nor root has sent.
@@ -27,9 +28,32 @@ actor UdevMonitor: EventHandler {
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Starts to receive messages. Calls `body` with them on the I/O thread after `start`. Call `stop` when done.
+  /// The subsystems of USB devices, their HID reports, and terminals.
+  static let ports = ["usb", "tty", "hidraw"]
+  /// The subsystem of batteries and chargers.
+  static let powerSupplies = "power_supply"
+
+  /// A monitor that has started. Throws the error of listening to udev.
+  static func starting(
+    io: IOThread, subsystems: [String], _ body: @escaping @Sendable ([UdevMessage]) -> Void
+  ) throws(AccessoryError) -> UdevMonitor {
+    do throws(Errno) {
+      let monitor = try UdevMonitor(io: io, subsystems: subsystems, body)
+      do throws(Errno) {
+        try monitor.start()
+      } catch {
+        monitor.stop()
+        throw error
+      }
+      return monitor
+    } catch {
+      throw AccessoryError(errno: error, "listening to udev")
+    }
+  }
+
+  /// Starts to receive messages about devices of these subsystems. Calls `body` with them on the I/O thread after `start`. Call `stop` when done.
   init(
-    io: IOThread, group: Group? = nil, bufferSize: CInt = UdevMonitor.bufferSize,
+    io: IOThread, group: Group? = nil, bufferSize: CInt = UdevMonitor.bufferSize, subsystems: [String] = ports,
     _ body: @escaping @Sendable ([UdevMessage]) -> Void
   ) throws(Errno) {
     // libudev returns errors as negative numbers, or in errno when it returns a pointer.
@@ -39,9 +63,7 @@ actor UdevMonitor: EventHandler {
     guard let monitor = udev_monitor_new_from_netlink(udev, group.rawValue) else {
       throw Errno(rawValue: errno)
     }
-    udev_monitor_filter_add_match_subsystem_devtype(monitor, "usb", nil)
-    udev_monitor_filter_add_match_subsystem_devtype(monitor, "tty", nil)
-    udev_monitor_filter_add_match_subsystem_devtype(monitor, "hidraw", nil)
+    for subsystem in subsystems { udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) }
     // Only root may exceed the system's limit. When the buffer overflows, devices are scanned again.
     udev_monitor_set_receive_buffer_size(monitor, bufferSize)
     let result = udev_monitor_enable_receiving(monitor)

@@ -2,7 +2,6 @@
 
 import AccessoryCore
 import AccessoryIO
-import SystemPackage
 
 /// The devices of the system: USB devices, and the terminals of USB and Bluetooth accessories. Follows the messages of
 /// udev, or of the kernel if udev doesn't run; never polls.
@@ -72,19 +71,8 @@ public actor UdevSource: DeviceSource {
     generation += 1
     let generation = generation
     model = UdevModel(onlyInitialized: UdevLibrary.isRunning)
-    do throws(Errno) {
-      let monitor = try UdevMonitor(io: io) { [weak self] messages in
-        self?.post { $0.take(messages, generation) }
-      }
-      do throws(Errno) {
-        try monitor.start()
-      } catch {
-        monitor.stop()
-        throw error
-      }
-      self.monitor = monitor
-    } catch {
-      throw AccessoryError(errno: error, "listening to udev")
+    monitor = try UdevMonitor.starting(io: io, subsystems: UdevMonitor.ports) { [weak self] messages in
+      self?.post { $0.take(messages, generation) }
     }
     // Scans after it has started to listen, so that no change is missed.
     look()

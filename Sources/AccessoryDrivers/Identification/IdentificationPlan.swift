@@ -18,11 +18,11 @@ public struct IdentificationPlan: Sendable {
     /// A connection to a Modbus TCP port.
     case modbusTCP
 
-    /// The port kind of an address; nil for USB endpoints and HID reports, which are identified by their ids and descriptors.
+    /// The port kind of an address; nil for USB endpoints, HID reports and power supplies, which say themselves what they are.
     public init?(_ address: DeviceAddress) {
       switch address {
       case .terminal: self = .line
-      case .usb, .hidraw: return nil
+      case .usb, .hidraw, .powerSupply: return nil
       case .tcp(let place) where place.port == 502: self = .modbusTCP
       default: self = .connection(isNetwork: address.transport.isNetwork)
       }

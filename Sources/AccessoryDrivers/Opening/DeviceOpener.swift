@@ -92,6 +92,8 @@ public struct DeviceOpener: Sendable {
     case .hidraw(let path):
       // There are no bytes for the tap.
       return try await HIDTransport.open(path: path, label: label, io: io)
+    case .powerSupply(let name):
+      return try await PowerSupplyTransport.open(name, label: label, io: io)
     case .tcp(let place):
       transport = try await DescriptorTransport.open(place, label: label, io: io)
     case .unix(let path):

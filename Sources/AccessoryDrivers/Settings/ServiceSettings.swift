@@ -22,6 +22,8 @@ package struct ServiceSettings: Sendable, Hashable {
 
   /// The connections of the Bluetooth adapters; nil where the file doesn't say.
   package var bluetoothConnections: BluetoothConnections?
+  /// Whether the service holds the batteries that the kernel knows.
+  package var attachesPowerSupplies = false
 
   package init(commands: [CommandPermission] = []) { self.commands = commands }
 

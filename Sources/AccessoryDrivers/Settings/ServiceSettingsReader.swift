@@ -41,10 +41,8 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    let keys = ["commands", "alarms", "messages", "max_accessories", "bluetooth_connections"]
-    guard let fields = fields(node, "a service's configuration", keys) else {
-      return ServiceSettings()
-    }
+    let keys = ["commands", "alarms", "messages", "max_accessories", "bluetooth_connections", "power_supply"]
+    guard let fields = fields(node, "a service's configuration", keys) else { return ServiceSettings() }
     var settings = ServiceSettings()
     if let node = fields["commands"], node.content != .sequence([]) { settings.commands = permissions(node) }
     if let node = fields["messages"], node.content != .sequence([]) { settings.messages = messages(node) }
@@ -56,6 +54,9 @@ struct ServiceSettingsReader: ValueReader {
       settings.maximumAttached = number
     }
     settings.bluetoothConnections = fields["bluetooth_connections"].flatMap { connections($0) }
+    if let node = fields["power_supply"], let isOn = flag(node, "power_supply") {
+      settings.attachesPowerSupplies = isOn
+    }
     return settings
   }
 

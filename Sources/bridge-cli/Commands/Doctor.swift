@@ -90,7 +90,10 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       let devices = (try? await KnownDevices.devices(for: name, lines: true)) ?? []
       return [try transport.choose(try patient(name, among: devices), label: text)]
     }
-    let devices = try await KnownDevices.source().devices().filter(\.mayBeAccessory)
+    let devices = try await KnownDevices.source().devices().filter {
+      // Every user may read a power supply: there is nothing to find out.
+      $0.mayBeAccessory && $0.address.transport != .powerSupply
+    }
     let known = Set(devices.map(\.address))
     let ports = SerialPorts.paths().map { DeviceAddress.terminal($0) }.filter { !known.contains($0) }
     return ports.map { Device($0, source: .named) } + devices

@@ -53,7 +53,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     try Memory.checkRoom(for: "the service", needing: Self.neededMemory)
     let log = ServiceLog.logger(BridgeCLI.name, options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
-    let sources = listed.areGiven ? [] : try KnownDevices.sources()
+    let (sources, powerSupplies) = listed.areGiven ? ([], nil) : try KnownDevices.serviceSources()
     let entries = try await listed.entries()
     var configuration = options.serviceConfiguration
     if listed.areGiven { configuration.keepTrying(profiles: Set(entries.compactMap(\.profile))) }
@@ -70,7 +70,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
       if !expect.isEmpty { try await UdevCall.tell(path, expect) }
     case .free(let sockets):
       let service = RunningService(
-        configuration: configuration, log: log, sources: sources, json: output.json,
+        configuration: configuration, log: log, sources: sources, powerSupplies: powerSupplies, json: output.json,
         isForNamed: listed.areGiven, file: options.config, hasLimit: maxAccessories != nil)
       try await service.run(on: sockets, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }

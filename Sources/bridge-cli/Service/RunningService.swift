@@ -19,6 +19,8 @@ struct RunningService: Sendable {
   let log: Logger
   /// The sources of devices.
   let sources: [any DeviceSource]
+  /// The source that is added if the configuration asks for it; nil where it can't.
+  var powerSupplies: PowerSupplySource?
   /// Whether events and the log are printed as JSON.
   let json: Bool
   /// Whether it is the second service, for devices that are named on the command line.
@@ -95,11 +97,13 @@ struct RunningService: Sendable {
     }
     configuration.boot = Self.boot
     let profiles = await profiles()
+    var sources = sources
     do {
       let contents = try await ServiceFile.contents(file, profiles)
       (configuration.commandRules, configuration.alarmRules.entries) = (contents.rules, contents.alarms)
       if !hasLimit, let limit = contents.maximumAttached { configuration.maximumAttached = limit }
       if let connections = contents.bluetoothConnections { configuration.bluetoothConnections = connections }
+      if contents.attachesPowerSupplies, let powerSupplies { sources.append(powerSupplies) }
       for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
       // An error in the default file doesn't stop the service, which then permits no command.

@@ -20,6 +20,8 @@ enum ServiceFile {
     var maximumAttached: Int?
     /// The connections of the Bluetooth adapters; nil where the file doesn't say.
     var bluetoothConnections: BluetoothConnections?
+    /// Whether the service holds the batteries that the kernel knows.
+    var attachesPowerSupplies = false
   }
 
   /// The contents of the file at `path` or, if `path` is nil, of the one in the usual folders; without a file nothing.
@@ -32,7 +34,8 @@ enum ServiceFile {
       return Contents(
         rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms,
         unfitAlarms: settings.unfitAlarms, messages: settings.messages, maximumAttached: settings.maximumAttached,
-        bluetoothConnections: settings.bluetoothConnections)
+        bluetoothConnections: settings.bluetoothConnections,
+        attachesPowerSupplies: settings.attachesPowerSupplies)
     }
   }
 

@@ -158,6 +158,52 @@ extension UdevMock {
       }
     }
 
+    // MARK: - Batteries that the kernel knows
+
+    @Test func aLaptopAnswersWithItsOwnBattery() async throws {
+      for (path, kind) in [("PNP0C0A:00/power_supply/BAT0", "Battery"), ("ACPI0003:00/power_supply/AC", "Mains")] {
+        try bed.add(
+          "P: /devices/LNXSYSTM:00/\(path)\nE: SUBSYSTEM=power_supply\nA: type=\(kind)\\n\nA: online=1\\n\n"
+            + "A: capacity=63\\n\nA: status=Discharging\\n\nA: voltage_now=11400000\\n\n")
+      }
+      let battery = try await run("battery")
+      #expect(battery.status == 0, "\(battery.errorText)")
+      #expect(battery.outputText.hasPrefix("63 %  normal  11.400 V  discharging"), "\(battery.outputText)")
+      let list = try await run("list")
+      #expect(list.lines.count == 2)
+      #expect(list.lines.last?.contains("  power_supply:BAT0  ") == true, "\(list.outputText)")
+      #expect(try await run("values", "AC").outputText.contains("online"))
+      let charger = try await run("battery", "AC")
+      #expect(charger.status != 0)
+      #expect(charger.errorText.contains("is a charger, and has no battery"), "\(charger.errorText)")
+      // Another accessory is what is meant as soon as there is one.
+      try bed.plug(.gadget(3))
+      #expect(try await run("battery").errorText.contains("/dev/bus/usb/001/023"))
+      #expect(try await run("battery", "BAT0").status == 0)
+      #expect(try await run("doctor", "BAT0").status == 0)
+    }
+
+    /// It has no work without the line in its configuration, and so ends at once.
+    @Test func theServiceHoldsThemOnlyWhereItsConfigurationSaysSo() async throws {
+      try bed.add(
+        "P: /devices/platform/x/power_supply/BAT0\nE: SUBSYSTEM=power_supply\nA: type=Battery\\n\nA: capacity=63\\n\n")
+      try runtime.write(Array("commands: []\n".utf8), to: "without.yaml")
+      let idle = try await run(
+        "serve", "--config", runtime.path + "/without.yaml", "--exit-idle", "100ms", "--log-level", "info")
+      #expect(idle.status == 0, "\(idle.errorText)")
+      #expect(!(idle.errorText + idle.outputText).contains("BAT0"))
+      try runtime.write(Array("power_supply: true\n".utf8), to: "with.yaml")
+      let service = try start(["serve", "--config", runtime.path + "/with.yaml", "--json"])
+      try await eventually("the service to hold the battery") {
+        try await run("list", "--json").outputText.contains(#""state":"attached""#)
+      }
+      let battery = try await run("battery", "--json").lines.first
+      #expect(try number(battery, "battery", "percent") == 63)
+      #expect(try await run("battery", "BAT0").status == 0)
+      service.signal(SIGTERM)
+      #expect(try await service.end().status == 0)
+    }
+
     // MARK: - Doctor
 
     private func findings(_ arguments: String...) async throws -> (status: CInt?, text: String) {

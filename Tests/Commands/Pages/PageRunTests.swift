@@ -61,6 +61,7 @@ import Testing
     "Documentation/service.md": "a script, run by ServiceTests",
     "Documentation/rfc2217.md": "a real board at a real port, and the port of another machine: Tests/Peers",
     "Documentation/sharing.md": "it opens a port to the network, and starts the system's services",
+    "Documentation/system-batteries.md": "it needs a laptop's battery, which UdevMockTests pretend",
     "Documentation/top.md": "somebody sits at it: TopTests",
     "Documentation/tls.md": "it needs another machine",
     "Documentation/units.md": "it looks at real adapters",

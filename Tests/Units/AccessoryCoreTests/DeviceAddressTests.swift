@@ -81,12 +81,32 @@ import Testing
     let place = NetworkAddress(host: "box", port: 1)
     let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
-      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"), .tcp(place),
-      .rfc2217(place), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
+      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"),
+      .powerSupply("BAT0"), .tcp(place), .rfc2217(place), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
-    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "hidraw", "tcp", "rfc2217", "unix", "ble", "rfcomm"])
+    #expect(
+      addresses.map(\.transport.rawValue) == [
+        "tty", "usb", "hidraw", "power_supply", "tcp", "rfc2217", "unix", "ble", "rfcomm",
+      ])
     #expect(DeviceAddress("/dev/hidraw3") == .hidraw("/dev/hidraw3"))
+  }
+
+  @Test func aPowerSupplyIsNamedByItsFolderOrItsName() {
+    let battery = DeviceAddress.powerSupply("BAT0")
+    #expect(DeviceAddress("power_supply:BAT0") == battery)
+    #expect(DeviceAddress("/sys/class/power_supply/BAT0") == battery)
+    #expect(DeviceAddress(battery.description) == battery)
+    #expect(battery.node == nil && battery.file == nil)
+    #expect(!battery.transport.mustBeNamed && !battery.transport.isConnection)
+    #expect(Device(battery, source: .udev).id == "BAT0")
+    // The name becomes a part of a path.
+    for wrong in ["", ".", "..", "../../etc/passwd", "a/b", "a\0b", String(repeating: "x", count: 256)] {
+      #expect(DeviceAddress("power_supply:" + wrong) == nil)
+      if !wrong.isEmpty, case .powerSupply = DeviceAddress.node("/sys/class/power_supply/" + wrong) {
+        Issue.record("a power supply: \(wrong)")
+      }
+    }
   }
 
   @Test func addressesAreSortedByTheirText() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 import Glibc
 import TestSupport
@@ -20,6 +21,24 @@ import Testing
     #expect(try resolve(nil, Self.red) == Self.red)
     #expect(throws: ResolutionError.noDevices) { try resolve(nil) }
     #expect(throws: ResolutionError.ambiguous(nil, [Self.red, Self.blue])) { try resolve(nil, Self.red, Self.blue) }
+  }
+
+  @Test func batteriesOfTheKernelAreMeantOnlyWhereNothingElseIs() throws {
+    func supply(_ name: String, kind: String = "Battery", ofDevice: Bool = false) -> Device {
+      var device = Device(.powerSupply(name), source: .udev)
+      device.supply = PowerSupplyIdentity(kind: kind, isOfDevice: ofDevice)
+      return device
+    }
+    let (own, mouse, charger) = (supply("BAT0"), supply("mouse", ofDevice: true), supply("AC", kind: "Mains"))
+    #expect(try resolve(nil, own, charger) == own)
+    #expect(try resolve(nil, mouse, charger) == mouse)
+    #expect(try resolve(nil, own, mouse) == own)
+    #expect(try resolve(nil, own, mouse, Self.plain) == Self.plain)
+    #expect(throws: ResolutionError.noDevices) { try resolve(nil, charger) }
+    let second = supply("BAT1")
+    #expect(throws: ResolutionError.ambiguous(nil, [own, second])) { try resolve(nil, own, second) }
+    for text in ["BAT0", "BAT", "power_supply:BAT0"] { #expect(try resolve(text, own, mouse) == own) }
+    #expect(try resolve("AC", own, charger) == charger)
   }
 
   @Test(arguments: ["X-1", "Red gadget", "Red", "R", "/dev/pts/9991x"])

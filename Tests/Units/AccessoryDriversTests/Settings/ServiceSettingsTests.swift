@@ -60,6 +60,17 @@ import Testing
     }
   }
 
+  @Test func batteriesOfTheKernelAreHeldOnlyWhereTheFileSaysSo() throws {
+    func isOn(_ text: String) throws -> Bool {
+      try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])
+        .attachesPowerSupplies
+    }
+    #expect(try isOn("power_supply: true"))
+    #expect(try !isOn("power_supply: false"))
+    #expect(try !isOn("commands: []"))
+    #expect(throws: ProfileProblems.self) { try isOn("power_supply: BAT0") }
+  }
+
   @Test func everyKeyOfThePermissionsIsRead() throws {
     #expect(try read("commands: []") == [])
     #expect(try read("{}") == [])

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryLink
+
+/// A battery or a charger that the kernel knows: the `power-supply` driver. It is only read.
+public final class PowerSupply: Accessory {
+  /// The driver's name in profiles.
+  public static let driverName = PowerSupplyIdentity.driverName
+
+  /// The power supply's name in messages to the user.
+  public let label: String
+  /// Stops listening when it is released.
+  private let session: AccessorySession
+  private let transport: PowerSupplyTransport
+  private let changes = EventHub<AccessoryNews>(limit: 64)
+  /// The battery as it was told last.
+  private let told = Locked<BatteryReading?>(nil)
+
+  private init(_ session: AccessorySession, _ transport: PowerSupplyTransport) {
+    (self.session, self.transport, label) = (session, transport, transport.label)
+  }
+
+  /// The power supply at the other end of `session`, which it owns from now on. Throws `unsupported`, after closing the session, where
+  /// it is none.
+  public static func open(_ session: AccessorySession) async throws(AccessoryError) -> PowerSupply {
+    guard let transport = session.transport as? PowerSupplyTransport else {
+      await session.close()
+      throw AccessoryError(
+        .unsupported, "\(session.label) is no battery that the kernel knows, as the driver \(driverName) needs")
+    }
+    let supply = PowerSupply(session, transport)
+    supply.follow()
+    return supply
+  }
+
+  /// Reads the battery anew when the kernel says that it has changed.
+  private func follow() {
+    let events = transport.changes()
+    Task { [weak self] in
+      do throws(AccessoryError) {
+        for try await _ in events { await self?.look() }
+        self?.changes.finish(nil)
+      } catch {
+        self?.changes.finish(error)
+      }
+    }
+  }
+
+  private func look() async {
+    let last = told.withLock { $0 }
+    // Nobody has asked yet, so nothing is old.
+    guard last != nil, let now = try? await battery(), now != last else { return }
+    changes.send(.battery(now))
+  }
+
+  private func attributes(_ names: [String]) async throws(AccessoryError) -> SupplyAttributes {
+    SupplyAttributes(try await transport.read(names))
+  }
+
+  /// What its maker has written into it.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    let own = try await attributes(["manufacturer", "model_name", "serial_number"])
+    return AccessoryIdentity(
+      manufacturer: own["manufacturer"] ?? "", model: own["model_name"] ?? "",
+      serialNumber: own["serial_number"] ?? "", firmwareRevision: "", hardwareRevision: "")
+  }
+
+  /// The battery. Throws `unsupported` for a charger, and `disconnected`.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    let own = try await attributes(SupplyAttributes.ofBatteries)
+    guard own.hasBattery else { throw AccessoryError(.unsupported, "\(label) is a charger, and has no battery") }
+    let reading = own.battery
+    told.withLock { $0 = reading }
+    return reading
+  }
+
+  /// Everything else that the kernel knows of it. Throws `disconnected`.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    try await attributes(SupplyAttributes.ofValues).values
+  }
+
+  /// The battery, whenever the kernel says that it has changed.
+  public func news() -> EventStream<AccessoryNews> { changes.stream() }
+
+  /// Stops listening.
+  public func close() async {
+    await session.close()
+    changes.finish(nil)
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+
+extension Driver {
+  /// The driver of batteries and chargers that the kernel knows. It only reads.
+  ///
+  /// Its accessories have no stream of bytes. Raw bytes to anything else that is opened with it need permission.
+  public static let powerSupply = Driver(
+    name: PowerSupply.driverName, summary: "batteries that the kernel knows: of a laptop, a mouse, a headset",
+    // The kernel says what changes; a battery's voltage and current change without a word.
+    polls: [AccessoryPoll("readings", every: .seconds(60), parts: [.battery, .values])], rawBytes: .guarded,
+    lacks: [.status, .files, .requests]
+  ) { session, _, _ throws(AccessoryError) in
+    try await PowerSupply.open(session)
+  }
+  .readingReports()
+  .shipping { [.powerSupply] }
+}
+
+extension Profile {
+  /// The profile for every battery that the kernel knows.
+  public static let powerSupply = shipped(PackageResources.power_supply_yaml, driver: PowerSupply.driverName)
+}
