@@ -5,7 +5,8 @@ package enum Amount {
   /// `count` things; `noun` is the singular.
   package static func of(_ count: some BinaryInteger, _ noun: String) -> String {
     if count == 1 { return "1 \(noun)" }
-    return "\(count) " + (noun.hasSuffix("ory") || noun.hasSuffix("try") ? "\(noun.dropLast())ies" : "\(noun)s")
+    return "\(count) "
+      + (noun.hasSuffix("ory") || noun.hasSuffix("try") || noun.hasSuffix("ery") ? "\(noun.dropLast())ies" : "\(noun)s")
   }
 
   /// "1 byte", "3 bytes".

@@ -10,6 +10,8 @@ public struct AttachmentPolicies: Sendable, Hashable {
   public var maximumAttached: Int?
   /// The accessory is closed after this time without requests; nil means never.
   public var idleClose: Duration?
+  /// What is done with a device that is plugged in and has stopped answering; nil means nothing.
+  public var recovery: RecoveryPolicy?
 
   /// Three tries, one second apart, after each kind of failure.
   public init() {}
@@ -22,6 +24,31 @@ public struct AttachmentPolicies: Sendable, Hashable {
     }
     return policies
   }()
+}
+
+/// How a device that is plugged in and doesn't answer is brought back: first it is closed and opened again, then, where that is allowed,
+/// it is reset on its bus each time. The pauses before that grow, and it never ends.
+public struct RecoveryPolicy: Sendable, Hashable {
+  /// After this many unanswered polls in a row a device counts as silent, at least 1.
+  public var polls = 3
+  /// Whether it may be reset on its bus, which is for USB devices.
+  public var resetsBus = false
+  /// The pause before the first recovery. Each further pause is twice as long as the one before.
+  public var interval = Duration.seconds(5)
+  /// The longest pause.
+  public var longestInterval = Duration.seconds(300)
+
+  /// Three polls, and no reset.
+  public init() {}
+
+  /// The pause before a recovery, counted from 1.
+  public func pause(before number: Int) -> Duration {
+    var policy = RetryPolicy()
+    (policy.tries, policy.interval, policy.longestInterval, policy.backoffThousandths) = (
+      nil, interval, longestInterval, 2_000
+    )
+    return policy.pause(beforeTry: number) ?? longestInterval
+  }
 }
 
 /// How often a failed action is retried, and when.

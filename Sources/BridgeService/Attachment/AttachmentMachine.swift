@@ -15,6 +15,10 @@ struct AttachmentMachine: Sendable, Equatable {
   enum Action: Sendable, Equatable {
     /// Open the device and make contact; then report `opened` or `openingFailed`.
     case open
+    /// Reset the device on its bus before the `open` that follows.
+    case resetBus
+    /// Report what is done with a silent device, as the error says.
+    case tellRecovery(AccessoryError)
     /// Close the device.
     case close
     /// End the link because the device is gone; then report `ended`.
@@ -35,6 +39,10 @@ struct AttachmentMachine: Sendable, Equatable {
   private(set) var state = State.opening
   /// The number of tries since the last success.
   private(set) var tries = 0
+  /// The recoveries since the device answered last, of a device that is there and silent.
+  private(set) var recoveries = 0
+  /// Whether the next opening begins with a reset.
+  private var mustReset = false
   /// How many tries the policy allows; nil for no limit.
   private(set) var triesLimit: Int?
   /// Why the accessory isn't attached.
@@ -125,6 +133,9 @@ struct AttachmentMachine: Sendable, Equatable {
   // MARK: - Trying again
 
   private mutating func tryAgain(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
+    if let policy = policies.recovery, isPresent, !isUnit, error.kind == .timedOut {
+      return recover(policy, error, now: now)
+    }
     problem = error
     let isSilent = isUnit && isPresent && error.kind == .timedOut
     let policy = isSilent ? Self.silence : hasBeenAttached ? policies.reconnect : policies.retry
@@ -143,6 +154,31 @@ struct AttachmentMachine: Sendable, Equatable {
     return [.tellWaiting(error, pause: pause, try: tries, of: policy.tries)]
   }
 
+  /// The device is there and doesn't answer: opens it again after a pause, from the second time on after a reset.
+  private mutating func recover(_ policy: RecoveryPolicy, _ error: AccessoryError, now: MonotonicTime) -> [Action] {
+    recoveries += 1
+    mustReset = policy.resetsBus && recoveries > 1
+    let error = AccessoryError(
+      .timedOut, code: error.code,
+      "\(error.message): it is \(mustReset ? "reset on its bus" : "closed") and opened again (\(recoveries) since it answered)"
+    )
+    problem = error
+    tries += 1
+    (triesLimit, state, isResting) = (nil, .waiting, false)
+    let pause = policy.pause(before: recoveries)
+    deadline = now + pause
+    return [.tellRecovery(error), .tellWaiting(error, pause: pause, try: tries, of: nil)]
+  }
+
+  /// Whether a device that has left this many polls in a row unanswered counts as silent. After a recovery one is enough.
+  func isSilent(after silences: Int) -> Bool {
+    guard let policy = policies.recovery, !isUnit, silences > 0 else { return false }
+    return silences >= (recoveries > 0 ? 1 : policy.polls)
+  }
+
+  /// The device has answered.
+  mutating func forgetRecoveries() { recoveries = 0 }
+
   mutating func timePassed(now: MonotonicTime) -> [Action] {
     guard let deadline, deadline <= now else { return [] }
     self.deadline = nil
@@ -159,7 +195,8 @@ struct AttachmentMachine: Sendable, Equatable {
     deadline = nil
     guard !isOpening else { return [] }
     isOpening = true
-    return [.open]
+    defer { mustReset = false }
+    return mustReset ? [.resetBus, .open] : [.open]
   }
 
   // MARK: - Plugging and unplugging

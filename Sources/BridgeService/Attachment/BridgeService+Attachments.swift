@@ -6,6 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
+import Logging
 
 // Creating and removing attachments, carrying out their actions, and opening and closing their devices, on tasks that the service waits
 // for in the end.
@@ -140,6 +141,8 @@ extension BridgeService {
     for action in actions {
       switch action {
       case .open: open(attachment)
+      case .resetBus: attachment.contact.mustReset = true
+      case .tellRecovery(let error): tell(.requestFailed, attachment, problem: error)
       case .close: close(attachment)
       case .end:
         attachment.open?.session.transport.deviceWasRemoved()
@@ -233,6 +236,9 @@ extension BridgeService {
     let (known, sources) = (attachment.device.line, found.sources)
     let isTold = known.source == .simulator && found.contains(known)
     let adapter = adapter(connecting: attachment)
+    let node = attachment.contact.mustReset ? attachment.device.usb?.node : nil
+    attachment.contact.mustReset = false
+    let (name, hooks, log) = (attachment.name, hooks, log)
     attachment.contact.begin(at: clock.now) { generation, closing in
       let mustLook = generation > 1 && isTold
       return run {
@@ -240,6 +246,7 @@ extension BridgeService {
         var ticket: Int?
         do throws(AccessoryError) {
           if let conflict { throw conflict }
+          if let node { await Self.reset(node, of: name, hooks, log) }
           if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
           if let adapter { ticket = try await self.takeConnection(key, at: adapter, isAsked: false) }
           let open = try await OpenAccessory.open(opener)
@@ -249,6 +256,16 @@ extension BridgeService {
           await self.openingFailed(key, generation, error)
         }
       }
+    }
+  }
+
+  /// Resets a silent device on its bus. A failure is only logged: the device is opened again anyway.
+  private static func reset(_ node: String, of name: String, _ hooks: ServiceHooks, _ log: Logger) async {
+    do throws(AccessoryError) {
+      try await hooks.resetUSB(node)
+      log.notice("\(name) was reset on its bus")
+    } catch {
+      log.warning("\(name) can't be reset on its bus: \(SafeText.escape(error.message, limit: 300))")
     }
   }
 

@@ -28,6 +28,8 @@ struct Contact {
   private(set) var closing: Task<Void, Never>?
   /// Whether subscribers were told that the device is connected. Loans and idle closings in between aren't reported.
   var isTold = false
+  /// Whether the device is reset on its bus before it is opened next.
+  var mustReset = false
   /// The timers that are needed only while the accessory is attached.
   var pollTimer = DeadlineTimer()
   var idleTimer = DeadlineTimer()

@@ -38,6 +38,7 @@ extension BridgeService {
   private func heard(_ key: Int, _ generation: Int, _ news: AccessoryNews) {
     guard let attachment = attachments[key], attachment.generation == generation else { return }
     showedLife(attachment)
+    answered(attachment)
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
@@ -191,6 +192,7 @@ extension BridgeService {
     switch answer {
     case .success(let news):
       attachment.readings.polls.ended(nil, now: clock.now)
+      answered(attachment)
       alarms.heard(attachment, on: self)
       for one in news { note(polled: one, attachment) }
     case .failure(let error):
@@ -201,6 +203,8 @@ extension BridgeService {
         log.info("\(attachment.name) seems to be asleep: polling resumes when it sends something")
       } else if attachment.device.unit != nil, attachment.readings.polls.silences >= Self.silencesOfUnit {
         // The line and its other units are still there. Only this unit counts as gone; it is tried with growing pauses.
+        return perform(attachment.machine.ended(error, now: clock.now), on: attachment)
+      } else if attachment.machine.isSilent(after: attachment.readings.polls.silences) {
         return perform(attachment.machine.ended(error, now: clock.now), on: attachment)
       }
     }
@@ -229,6 +233,14 @@ extension BridgeService {
     case .values(let values): note(values, .polled, attachment)
     case .other: break
     }
+  }
+
+  /// A device that was silent is so no more.
+  private func answered(_ attachment: Attachment) {
+    let recoveries = attachment.machine.recoveries
+    guard recoveries > 0 else { return }
+    attachment.machine.forgetRecoveries()
+    log.notice("\(attachment.name) answers again, after \(Amount.of(recoveries, "recovery"))")
   }
 
   /// The accessory has sent something, so it isn't asleep.

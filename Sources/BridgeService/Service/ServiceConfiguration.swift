@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 
@@ -122,6 +123,10 @@ package struct ServiceHooks: Sendable {
   /// Receives all events that subscribers can get, including values. Called on the service's queue; nil for no
   /// receiver.
   package var onEvent: (@Sendable (Bridge.Event) -> Void)?
+  /// Resets the USB device with this usbfs node on its bus. Tests, which have no bus, set another.
+  package var resetUSB: @Sendable (String) async throws(AccessoryError) -> Void = { node throws(AccessoryError) in
+    try await USBReset.reset(node)
+  }
 
   package init(
     onReady: @escaping @Sendable () -> Void = {},

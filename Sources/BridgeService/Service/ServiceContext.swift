@@ -35,5 +35,6 @@ extension BridgeService {
   nonisolated var clock: any TimerClock { context.clock }
   nonisolated var configuration: ServiceConfiguration { context.configuration }
   nonisolated var log: Logger { context.log }
+  nonisolated var hooks: ServiceHooks { context.hooks }
   nonisolated var drivers: DriverLibrary { context.drivers }
 }

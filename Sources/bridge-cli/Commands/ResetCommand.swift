@@ -11,9 +11,10 @@ import CommandOutput
 struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset",
-    abstract: "Resets a board with DTR and RTS, by the sequence of its profile or of --reset. Sends no bytes.",
+    abstract: "Resets a board with DTR and RTS, or a USB device on its bus.",
     discussion: """
-      SEQUENCE is restart (the default), boot-loader, or another sequence that the profile or the file describes.
+      SEQUENCE is restart (the default), boot-loader, or another sequence that the profile or the file describes. A USB device \
+      without a serial line is reset on its bus, as if it were plugged in anew.
 
       EXAMPLES
         bridge-cli reset /dev/ttyUSB0 --reset esp
@@ -27,6 +28,8 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     help: .value("board", "esp, arduino, or a file that describes it; default: the profile's."),
     completion: CompletionWords.resets)
   var reset: ResetArgument?
+  @Flag(help: .rare("Reset the USB device on its bus, also one with a serial line."))
+  var bus = false
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
@@ -34,11 +37,15 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if case .never? = reset { throw ValidationError("--reset none resets nothing: name a board") }
+    if bus, reset != nil || sequence != nil {
+      throw ValidationError("--bus has no sequence: leave out --reset and SEQUENCE")
+    }
   }
 
   func run() async throws {
     let given = try await reset?.resets()
     let found = try await Door.find(device.text, line, asLine: true)
+    if bus || given == nil && sequence == nil && Self.hasOnlyBus(found.device) { return try await resetBus(found) }
     let chosen: LineReset
     if let given {
       chosen = try choose(given, of: found.label)
@@ -46,7 +53,23 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       chosen = try choose(await found.profile()?.reset?.resets ?? [], of: found.label)
     }
     try await run(chosen, on: try await found.lineSession(), of: found.label)
-    show(chosen, DeviceDocument(found.device), found.device.id)
+    show(chosen.name, DeviceDocument(found.device), found.device.id)
+  }
+
+  /// Whether it is on USB and has no serial line.
+  private static func hasOnlyBus(_ device: Device) -> Bool {
+    [.usb, .hidraw].contains(device.address.transport)
+  }
+
+  /// Resets it whether or not a service has it open: what that makes of it, the service sees by itself.
+  private func resetBus(_ found: any FoundAccessory) async throws {
+    let usb: String? = if case .usb(let path) = found.device.address { path } else { found.device.usb?.node }
+    guard let usb else {
+      throw AccessoryError(
+        .unsupported, "\(found.label) isn't known to be on USB, so there is no bus to reset it on")
+    }
+    try await USBReset.reset(usb, label: usb)
+    show("bus", DeviceDocument(found.device), found.device.id)
   }
 
   /// The sequence that the user names; without a name the one that restarts the board.
@@ -54,7 +77,8 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     guard !resets.isEmpty else {
       throw AccessoryError(
         .misconfigured,
-        "no reset sequence is known for \(label): use --reset esp or --reset arduino, or add reset: to its profile")
+        "no reset sequence is known for \(label): use --reset esp or --reset arduino, or add reset: to its profile; "
+          + "--bus resets a USB device on its bus")
     }
     let names = resets.map { $0.name.replacing(" ", with: "-") }
     if let sequence {
@@ -82,19 +106,19 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     try AccessoryWait.checkInterruption()
   }
 
-  private func show(_ reset: LineReset, _ device: DeviceDocument, _ name: String) {
-    if output.json { return Output.json(ResetDocument(device: device, sequence: reset.name)) }
-    Output.line("\(SafeText.escape(name)): \(SafeText.escape(reset.name))")
+  private func show(_ sequence: String, _ device: DeviceDocument, _ name: String) {
+    if output.json { return Output.json(ResetDocument(device: device, sequence: sequence)) }
+    Output.line("\(SafeText.escape(name)): \(SafeText.escape(sequence))")
   }
 }
 
-/// A board was reset by DTR and RTS.
+/// A board was reset by DTR and RTS, or a USB device on its bus.
 struct ResetDocument: Encodable {
   let document = DocumentKind.lineReset
   let schema = DocumentSchema.name
   let event = "reset"
   let time = WallClock.seconds
   let device: DeviceDocument
-  /// The name of the sequence.
+  /// The name of the sequence, or `bus`.
   let sequence: String
 }

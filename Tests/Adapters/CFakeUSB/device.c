@@ -259,6 +259,8 @@ void fake_usb_take(fake_usb_device *device, unsigned interface, int isTaken) {
 
 void fake_usb_fail_claim(fake_usb_device *device, int status) { LOCKED(device->claimFailure = status); }
 
+void fake_usb_fail_reset(fake_usb_device *device, int status) { LOCKED(device->resetFailure = -status); }
+
 // MARK: - Coming and going
 
 fake_usb_device *fake_usb_plug(const uint8_t *descriptors, size_t count) {
@@ -353,6 +355,7 @@ int fake_usb_is_bound(fake_usb_device *device, unsigned n) {
     return isBound;
 }
 int fake_usb_cleared_halts(fake_usb_device *device) { return ask(&device->clearedHalts); }
+int fake_usb_resets(fake_usb_device *device) { return ask(&device->resets); }
 int fake_usb_alternate(fake_usb_device *device, unsigned n) { return ask(&device->interfaces[n].alternate); }
 int fake_usb_submitted(fake_usb_device *device, uint8_t endpoint) {
     return ask(&endpoint_of(device, endpoint)->submitted);

@@ -60,7 +60,7 @@ struct fake_usb_device {
     struct urb *pending, *done;
     struct endpoint endpoints[ENDPOINTS];
     struct interface interfaces[INTERFACES];
-    int clearedHalts, claimFailure;
+    int clearedHalts, claimFailure, resets, resetFailure;
     long interval; // nanoseconds between two ticks at which transfers end; 0 where they end at once
     int isTicking;
     pthread_t ticker;

@@ -168,6 +168,9 @@ int usbfs_ioctl(fake_usb_device *device, int client, unsigned long request, void
         pump(device);
         return 0;
     }
+    case USBDEVFS_RESET:
+        device->resets++;
+        return device->resetFailure;
     case USBDEVFS_CONTROL: {
         struct usbdevfs_ctrltransfer *wanted = argument;
         unsigned char setup[8] = {wanted->bRequestType, wanted->bRequest, wanted->wValue & 255, wanted->wValue >> 8,

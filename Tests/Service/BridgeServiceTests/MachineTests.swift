@@ -54,6 +54,70 @@ import Testing
     #expect(machine.state == .waiting && machine.triesLimit == 3)
   }
 
+  // MARK: - Silence
+
+  private static func recovering(_ policies: inout AttachmentPolicies) {
+    policies.recovery = RecoveryPolicy()
+    policies.recovery?.resetsBus = true
+  }
+
+  private func text(_ step: String, _ number: Int) -> AccessoryError {
+    AccessoryError(.timedOut, "silent: it is \(step) and opened again (\(number) since it answered)")
+  }
+
+  /// First it is only opened again, then it is reset each time; the pauses grow up to the longest, and nothing ends it.
+  @Test func aSilentDeviceIsOpenedAgainAndThenReset() {
+    var machine = attached(Self.recovering)
+    #expect(!machine.isSilent(after: 2))
+    #expect(machine.isSilent(after: 3))
+    var now = Self.start
+    for (number, pause) in [5, 10, 20, 40, 80, 160, 300, 300].enumerated() {
+      let error = text(number == 0 ? "closed" : "reset on its bus", number + 1)
+      #expect(
+        machine.ended(Self.silent, now: now) == [
+          .close, .tellGone(Self.silent), .tellRecovery(error),
+          .tellWaiting(error, pause: .seconds(pause), try: 1, of: nil),
+        ])
+      #expect(machine.deadline == now + .seconds(pause))
+      now = now + .seconds(pause)
+      #expect(machine.timePassed(now: now) == (number == 0 ? [.open] : [.resetBus, .open]))
+      #expect(machine.opened(now: now) == [.reportAttached])
+      // It has been opened, which says nothing: one silent poll is enough now.
+      #expect(machine.isSilent(after: 1))
+    }
+    machine.forgetRecoveries()
+    #expect(!machine.isSilent(after: 1))
+    #expect(machine.ended(Self.silent, now: now).contains(.tellRecovery(text("closed", 1))))
+  }
+
+  /// A driver that makes contact finds the silence when it opens the device.
+  @Test func aDeviceThatIsSilentWhenItIsOpenedIsRecovered() {
+    var machine = machine(Self.recovering)
+    var now = Self.start
+    for number in 1...5 {
+      let error = text(number == 1 ? "closed" : "reset on its bus", number)
+      #expect(machine.openingFailed(Self.silent, now: now).first == .tellRecovery(error))
+      #expect(machine.state == .waiting && machine.triesLimit == nil)
+      now = machine.deadline!
+      #expect(machine.timePassed(now: now).last == .open)
+    }
+  }
+
+  @Test func whatIsNotSilentIsNotRecovered() {
+    var machine = attached(Self.recovering)
+    let actions = machine.ended(Self.gone, now: Self.start)
+    #expect(actions == [.close, .tellGone(Self.gone), .tellWaiting(Self.gone, pause: .seconds(1), try: 1, of: 3)])
+    var without = attached()
+    #expect(!without.isSilent(after: 1_000))
+    #expect(
+      without.ended(Self.silent, now: Self.start).last == .tellWaiting(Self.silent, pause: .seconds(1), try: 1, of: 3))
+    // A unit's line is shared, and has its own way.
+    var policies = AttachmentPolicies()
+    Self.recovering(&policies)
+    let unit = AttachmentMachine(policies: policies, isUnit: true, now: Self.start)
+    #expect(!unit.isSilent(after: 3))
+  }
+
   /// One that was here and is not found any more is unplugged, also before that is told; one that was never here is not
   /// found.
   @Test func anAccessoryNotFoundAgainIsDisconnected() {

@@ -121,6 +121,30 @@ import Testing
     }
   }
 
+  /// One that is there and silent is closed and opened again; each step is in the log, and an event.
+  @Test func aSilentAccessoryIsOpenedAgainUntilItAnswers() async throws {
+    var profile = Self.profile { $0.all = .every(.seconds(30)) }
+    var recovery = RecoveryPolicy()
+    recovery.polls = 1
+    profile.policies.recovery = recovery
+    try await Self.with(profile) { harness, clock, _, _, isAwake in
+      isAwake.update { $0 = false }
+      func pass(_ what: String, until text: String) async throws {
+        try await eventually(what) {
+          if harness.log.value.contains(where: { $0.contains(text) }) { return true }
+          if clock.nextDeadline.map({ $0 <= clock.now + .seconds(40) }) == true { clock.advanceToNext() }
+          return false
+        }
+      }
+      try await pass("the first recovery", until: "it is closed and opened again (1 since it answered); try 1 in 5 s")
+      try await pass("the second recovery", until: "it is closed and opened again (2 since it answered); try 1 in 10 s")
+      isAwake.update { $0 = true }
+      try await pass("an answer", until: "answers again, after 2 recoveries")
+      // Nothing is there that could be reset.
+      #expect(!harness.log.value.contains { $0.contains("reset on its bus") })
+    }
+  }
+
   /// A machine that slept has old readings, though its timers stood still; a clock that goes back makes none negative.
   @Test func agesCountTheMachinesSleep() async throws {
     try await Self.with(Self.profile { $0.all = .every(.seconds(30)) }) { harness, clock, _, _, _ in

@@ -22,13 +22,15 @@ extension KnownKeys {
   static let rfcomm = ["channel"]
   static let share = ["pty", "unix", "ble", "uart", "writers", "unplug", "write"]
   static let pacing = ["gap", "window"]
-  static let policies = ["reconnect", "retry", "max_attached", "idle_close"]
+  static let policies = ["reconnect", "retry", "max_attached", "idle_close", "silent"]
+  static let silent = ["polls", "reset", "interval", "longest"]
   static let attempts = ["enabled", "tries", "interval", "backoff", "longest"]
 
   static let places: [Place] = [
     ("match: usb", ruleUSB), ("match: bluetooth", ruleBluetooth), ("transport: tty", tty), ("transport: usb", usb),
     ("transport: ble", ble), ("transport: rfcomm", rfcomm), ("transport: tty: rs485", rs485),
     ("transport", transport), ("match", rule), ("policies", policies), ("policies: reconnect", attempts),
+    ("policies: silent", silent),
     ("pacing", pacing), ("share", share), ("the profile itself", profile),
   ]
 }

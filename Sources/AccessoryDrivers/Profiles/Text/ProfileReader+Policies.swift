@@ -25,7 +25,29 @@ extension ProfileReader {
     policies.idleClose = fields["idle_close"].flatMap { node in
       isWord(node, "never") ? nil : time(node, "idle_close (or never)", .seconds(1) ... .seconds(86_400))
     }
+    if let node = fields["silent"] { policies.recovery = recovery(node) }
     return policies
+  }
+
+  /// Reads what is done with a silent device: `ignore`, `reopen`, or details.
+  private mutating func recovery(_ node: YAMLNode) -> RecoveryPolicy? {
+    if isWord(node, "ignore") { return nil }
+    var policy = RecoveryPolicy()
+    if isWord(node, "reopen") { return policy }
+    guard let fields = fields(node, "silent (or ignore, or reopen)", KnownKeys.silent) else { return nil }
+    set(&policy.polls, fields["polls"].flatMap { whole($0, "polls", 1...1_000) })
+    if let node = fields["reset"] {
+      policy.resetsBus = word(node, "reset", among: ["allowed", "refused"]) == "allowed"
+    }
+    set(&policy.interval, fields["interval"].flatMap { time($0, "interval", .milliseconds(10) ... .seconds(86_400)) })
+    set(
+      &policy.longestInterval, fields["longest"].flatMap { time($0, "longest", .milliseconds(10) ... .seconds(86_400)) }
+    )
+    if fields["longest"] == nil { policy.longestInterval = max(policy.longestInterval, policy.interval) }
+    if let node = fields["longest"], policy.longestInterval < policy.interval {
+      report(node.mark, "longest is shorter than interval, which is \(TimeText.text(policy.interval))")
+    }
+    return policy
   }
 
   private mutating func attempts(_ node: YAMLNode, _ what: String, from policy: RetryPolicy) -> RetryPolicy {

@@ -47,6 +47,11 @@ public enum ProfileText {
     lines += attempts("reconnect", profile.policies.reconnect) + attempts("retry", profile.policies.retry)
     lines.append("  max_attached: \(profile.policies.maximumAttached.map(String.init) ?? "any")")
     lines.append("  idle_close: \(profile.policies.idleClose.map(TimeText.text) ?? "never")")
+    if let recovery = profile.policies.recovery {
+      lines.append(
+        "  silent: {polls: \(recovery.polls), reset: \(recovery.resetsBus ? "allowed" : "refused"), "
+          + "interval: \(TimeText.text(recovery.interval)), longest: \(TimeText.text(recovery.longestInterval))}")
+    }
     return lines.map { $0 + "\n" }.joined()
   }
 

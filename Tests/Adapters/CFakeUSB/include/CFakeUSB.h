@@ -66,6 +66,8 @@ void fake_usb_bind(fake_usb_device *device, unsigned interface, const char *name
 void fake_usb_take(fake_usb_device *device, unsigned interface, int isTaken);
 /// The next claim, or alternate setting, fails with -errno.
 void fake_usb_fail_claim(fake_usb_device *device, int status);
+/// From now on resets on the bus end with -errno; 0: they succeed.
+void fake_usb_fail_reset(fake_usb_device *device, int status);
 
 /// What a test wants to know.
 int fake_usb_is_open(fake_usb_device *device);
@@ -73,6 +75,7 @@ int fake_usb_pending(fake_usb_device *device, uint8_t endpoint);
 int fake_usb_is_claimed(fake_usb_device *device, unsigned interface);
 int fake_usb_is_bound(fake_usb_device *device, unsigned interface);
 int fake_usb_cleared_halts(fake_usb_device *device);
+int fake_usb_resets(fake_usb_device *device);
 int fake_usb_alternate(fake_usb_device *device, unsigned interface);
 /// Transfers that were submitted, and the most that were pending at once, of this endpoint.
 int fake_usb_submitted(fake_usb_device *device, uint8_t endpoint);

@@ -112,6 +112,23 @@ import Testing
     #expect(profile.policies.retry.tries == 5 && profile.policies.retry.backoffThousandths == 2_000)
   }
 
+  @Test func whatIsDoneWithASilentDeviceIsRead() throws {
+    func recovery(_ text: String) throws -> RecoveryPolicy? {
+      let profile = try read("name: x\nmatch: {serial: A}\npolicies: {silent: \(text)}")
+      #expect(try read(ProfileText.text(profile)) == profile)
+      return profile.policies.recovery
+    }
+    #expect(try recovery("ignore") == nil)
+    #expect(try recovery("reopen") == RecoveryPolicy())
+    let whole = try #require(try recovery("{polls: 2, reset: allowed, interval: 10s, longest: 1h}"))
+    #expect(whole.polls == 2 && whole.resetsBus)
+    #expect(whole.interval == .seconds(10) && whole.longestInterval == .seconds(3_600))
+    #expect(try recovery("{interval: 1h}")?.longestInterval == .seconds(3_600))
+    for wrong in ["reset", "{polls: 0}", "{reset: true}", "{interval: 5s, longest: 1s}", "{tries: 3}"] {
+      #expect(throws: ProfileProblems.self) { try recovery(wrong) }
+    }
+  }
+
   @Test func aShortProfileHasTheDefaults() throws {
     let profile = try read("name: x\nmatch: {serial: A}")
     #expect(profile == Profile(name: "x", rules: [DeviceRule(serialNumber: "A")]))
