@@ -58,7 +58,12 @@ struct PowerSupplyModel: Sendable {
   /// Handles messages, and returns the removals that are certain at once. A scan must follow.
   mutating func apply(_ messages: [UdevMessage]) -> [DeviceEvent] {
     var events: [DeviceEvent] = []
-    for case .hint(let hint) in messages where hint.action == .removed {
+    for case .hint(let hint) in messages {
+      guard hint.action == .removed else {
+        // The removal was its last message: this is another one, whose folder may have the same inode.
+        gone = gone.filter { $0.devpath != hint.devpath }
+        continue
+      }
       for folder in known.keys where folder.devpath == hint.devpath {
         gone.insert(folder)
         if let device = known.removeValue(forKey: folder) { events.append(.removed(device)) }

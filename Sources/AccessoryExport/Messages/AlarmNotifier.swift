@@ -171,9 +171,12 @@ package actor AlarmNotifier {
     busy.remove(way.name)
     switch outcome {
     case .sent:
-      if book.isFailing(way.name) { log(.notice("\(way.name): messages are sent again")) }
-      log(.info("\(way.name): sent: \(tried.message.title)"))
+      let wasFailing = book.isFailing(way.name)
       book.finished(tried)
+      // On disk first: what is told to be sent isn't sent again by the next run.
+      await save()
+      if wasFailing { log(.notice("\(way.name): messages are sent again")) }
+      log(.info("\(way.name): sent: \(tried.message.title)"))
     case .refused(let reason):
       log(.warning("\(way.name): a message is given up: \(reason)"))
       book.finished(tried, isGivenUp: true)

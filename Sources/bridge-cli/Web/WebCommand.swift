@@ -11,9 +11,9 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
     commandName: "web",
     abstract: "Serves a page that shows all accessories in a browser, and follows them.",
     discussion: """
-      The page only shows, unless --allow-commands is given. The readings come from the service (bridge-cli serve), while somebody \
-      looks. PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1. Where other machines can connect, the page needs a token: a \
-      browser asks for it as the password, with any user name. The connection isn't encrypted; a reverse proxy can do that.
+      The readings come from the service (bridge-cli serve), while somebody looks. PLACE is HOST:PORT, or a port alone, which \
+      listens on 127.0.0.1. Where other machines can connect, the page needs a token: a browser asks for it as the password, \
+      with any user name. The connection isn't encrypted; a reverse proxy can do that.
 
       EXAMPLES
         bridge-cli web
