@@ -101,7 +101,7 @@ extension Systemd {
     @Test func whatWasPluggedInBeforeBootIsAttached() async throws {
       try await InstalledService.prepare()
       // The driver, which the kernel of a real machine has from its initrd: without udev nobody loads it.
-      #expect(try await InstalledService.run("modprobe", "cdc_acm").status == 0)
+      #expect(try await InstalledService.run("/sbin/modprobe", "cdc_acm").status == 0)
       let udev = ["systemd-udevd.service", "systemd-udevd-control.socket", "systemd-udevd-kernel.socket"]
       #expect(try await InstalledService.run(["systemctl", "stop"] + udev).status == 0)
       var configuration = AF1Simulator.Configuration(seed: 1)
