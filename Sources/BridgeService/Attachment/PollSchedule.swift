@@ -34,7 +34,7 @@ struct PollSchedule: Sendable, Hashable {
   }
 
   /// When the next poll is due; nil while a poll runs, while the accessory sleeps, and without polls.
-  var deadline: MonotonicTime? { running != nil || isAsleep ? nil : entries.map(\.due).min() }
+  var deadline: MonotonicTime? { running == nil ? nextDue : nil }
 
   /// When the next poll is due, also while one runs; nil while the accessory sleeps, and without polls.
   var nextDue: MonotonicTime? { isAsleep ? nil : entries.map(\.due).min() }

@@ -19,10 +19,19 @@ import Testing
     }
   }
 
-  private static func packs(_ count: Int, limit: Int) throws -> PretendedPacks {
-    try PretendedPacks(
-      count, limit: limit, name: "TP_", services: ("ff00", "ff02", "ff01"), answers: answers,
-      counted: try #require(Hexadecimal.bytes("550483AA")))
+  /// Runs `body` with batteries at an adapter that has this many connections, and with their profile.
+  private static func with(
+    _ count: Int, limit: Int, _ body: (Sandbox, PretendedPacks) async throws -> Void
+  ) async throws {
+    try await Sandbox.with { box in
+      let packs = try PretendedPacks(
+        count, limit: limit, name: "TP_", services: ("ff00", "ff02", "ff01"), answers: answers,
+        counted: try #require(Hexadecimal.bytes("550483AA")))
+      defer { packs.close() }
+      try box.directory.makeFolders(of: "profiles/x")
+      try box.directory.write(profile, to: "profiles/packs.yaml")
+      try await body(box, packs)
+    }
   }
 
   private static let profile = Array(
@@ -36,11 +45,7 @@ import Testing
 
   /// Ten batteries, seven connections: all are read again and again, no connection too many is tried, and `list` and the log say so.
   @Test func tenBatteriesAreReadWithSevenConnections() async throws {
-    try await Sandbox.with { box in
-      let packs = try Self.packs(10, limit: 7)
-      defer { packs.close() }
-      try box.directory.makeFolders(of: "profiles/x")
-      try box.directory.write(Self.profile, to: "profiles/packs.yaml")
+    try await Self.with(10, limit: 7) { box, packs in
       let service = try await box.serve(environment: packs.environment)
       try await service.errors(containing: "more Bluetooth accessories than the 7 connections of hci0")
       // Each is read six times or more, whoever was first.
@@ -70,11 +75,7 @@ import Testing
 
   /// The number of connections is set in the service's file.
   @Test func theNumberOfConnectionsIsSet() async throws {
-    try await Sandbox.with { box in
-      let packs = try Self.packs(3, limit: 1)
-      defer { packs.close() }
-      try box.directory.makeFolders(of: "profiles/x")
-      try box.directory.write(Self.profile, to: "profiles/packs.yaml")
+    try await Self.with(3, limit: 1) { box, packs in
       try box.directory.write(Array("bluetooth_connections: {hci0: 1}".utf8), to: "service.yaml")
       let service = try await box.serve(
         "--config", box.directory.path + "/service.yaml", environment: packs.environment)

@@ -39,14 +39,7 @@ extension ProfileReader {
     if let node = fields["reset"] {
       policy.resetsBus = word(node, "reset", among: ["allowed", "refused"]) == "allowed"
     }
-    set(&policy.interval, fields["interval"].flatMap { time($0, "interval", .milliseconds(10) ... .seconds(86_400)) })
-    set(
-      &policy.longestInterval, fields["longest"].flatMap { time($0, "longest", .milliseconds(10) ... .seconds(86_400)) }
-    )
-    if fields["longest"] == nil { policy.longestInterval = max(policy.longestInterval, policy.interval) }
-    if let node = fields["longest"], policy.longestInterval < policy.interval {
-      report(node.mark, "longest is shorter than interval, which is \(TimeText.text(policy.interval))")
-    }
+    pauses(&policy.interval, &policy.longestInterval, fields)
     return policy
   }
 
@@ -57,17 +50,22 @@ extension ProfileReader {
     if let node = fields["tries"] {
       policy.tries = isWord(node, "forever") ? nil : whole(node, "tries (or forever)", 1...1_000_000)
     }
-    set(&policy.interval, fields["interval"].flatMap { time($0, "interval", .milliseconds(10) ... .seconds(86_400)) })
     set(&policy.backoffThousandths, fields["backoff"].flatMap { factor($0) })
-    set(
-      &policy.longestInterval, fields["longest"].flatMap { time($0, "longest", .milliseconds(10) ... .seconds(86_400)) }
-    )
-    // An interval that is longer than the default of `longest` is valid, so `longest` is raised to it.
-    if fields["longest"] == nil { policy.longestInterval = max(policy.longestInterval, policy.interval) }
-    if let node = fields["longest"], policy.longestInterval < policy.interval {
-      report(node.mark, "longest is shorter than interval, which is \(TimeText.text(policy.interval))")
-    }
+    pauses(&policy.interval, &policy.longestInterval, fields)
     return policy
+  }
+
+  /// Reads the first pause between tries, and the longest one.
+  private mutating func pauses(_ interval: inout Duration, _ longest: inout Duration, _ fields: [String: YAMLNode]) {
+    let range = Duration.milliseconds(10) ... .seconds(86_400)
+    set(&interval, fields["interval"].flatMap { time($0, "interval", range) })
+    guard let node = fields["longest"] else {
+      // An interval that is longer than the default of `longest` is valid, so `longest` is raised to it.
+      longest = max(longest, interval)
+      return
+    }
+    set(&longest, time(node, "longest", range))
+    if longest < interval { report(node.mark, "longest is shorter than interval, which is \(TimeText.text(interval))") }
   }
 
   /// Reads a factor from 1 to 10 with up to three decimals, in thousandths.
