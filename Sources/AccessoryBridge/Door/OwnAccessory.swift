@@ -176,7 +176,7 @@ struct OwnAccessory: FoundAccessory {
 struct OwnAccessoryInUse: AccessoryInUse {
   let device: Device
   let accessory: any Accessory
-  let profile: Profile?
+  @Boxed private(set) var profile: Profile?
   let session: AccessorySession
   let host: any OpeningHost
 

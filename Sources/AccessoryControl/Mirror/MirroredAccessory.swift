@@ -17,7 +17,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// Why it isn't connected; nil while it is.
   package var problem: AccessoryError?
   /// The service's record of the accessory in the last list; nil before the first list, and after a disconnection.
-  package var record: Bridge.Accessory?
+  @Boxed package var record: Bridge.Accessory?
   /// The driver and the profile by which the service opened the accessory last; nil if unknown.
   package var driver, profile: String?
   package var identity: AccessoryIdentity?

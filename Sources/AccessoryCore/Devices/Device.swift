@@ -10,6 +10,32 @@
 /// All strings except the addresses may come from the accessory itself: escape them before showing them, and don't
 /// build commands or paths from them.
 public struct Device: Sendable, Hashable {
+  /// In a box, since many types contain devices.
+  private struct Fields: Sendable, Hashable {
+    var address: DeviceAddress
+    var unit: Int?
+    var link: String?
+    var source: Source
+    var driver: String?
+    var name: String?
+    var manufacturer: String?
+    var model: String?
+    var serialNumber: String?
+    var firmwareRevision: String?
+    var hardwareRevision: String?
+    var terminal: String?
+    var usb: USBIdentity?
+    var hid: HIDIdentity?
+    var supply: PowerSupplyIdentity?
+    var bluetooth: BluetoothIdentity?
+    var links: [String] = []
+    var isInitialized = true
+    var toldID: String?
+    var toldWays: [String]?
+  }
+
+  @Boxed private var fields: Fields
+
   /// The kind of source that reported the device.
   public enum Source: String, Sendable, Hashable {
     /// A simulator that announced itself.
@@ -24,49 +50,109 @@ public struct Device: Sendable, Hashable {
 
   /// The address at which the device is opened, with links resolved: its terminal if it has one, otherwise its USB
   /// endpoints, or the address that the user gave.
-  public var address: DeviceAddress
+  public var address: DeviceAddress {
+    get { fields.address }
+    set { fields.address = newValue }
+  }
   /// The unit number of an accessory that shares its line with others; nil when it is alone on its line, and for the
   /// line itself.
-  public var unit: Int?
+  public var unit: Int? {
+    get { fields.unit }
+    set { fields.unit = newValue }
+  }
   /// A symbolic link that leads to the device's node.
-  public var link: String?
+  public var link: String? {
+    get { fields.link }
+    set { fields.link = newValue }
+  }
   /// The kind of source that reported the device.
-  public var source: Source
+  public var source: Source {
+    get { fields.source }
+    set { fields.source = newValue }
+  }
   /// The name of the driver for the device's protocol; nil when that isn't known.
-  public var driver: String?
+  public var driver: String? {
+    get { fields.driver }
+    set { fields.driver = newValue }
+  }
   /// The name that the user gave the device, otherwise the name that the device reports.
-  public var name: String?
+  public var name: String? {
+    get { fields.name }
+    set { fields.name = newValue }
+  }
   /// The manufacturer's name.
-  public var manufacturer: String?
+  public var manufacturer: String? {
+    get { fields.manufacturer }
+    set { fields.manufacturer = newValue }
+  }
   /// The name of the product.
-  public var model: String?
+  public var model: String? {
+    get { fields.model }
+    set { fields.model = newValue }
+  }
   /// The serial number.
-  public var serialNumber: String?
+  public var serialNumber: String? {
+    get { fields.serialNumber }
+    set { fields.serialNumber = newValue }
+  }
   /// The version of its firmware.
-  public var firmwareRevision: String?
+  public var firmwareRevision: String? {
+    get { fields.firmwareRevision }
+    set { fields.firmwareRevision = newValue }
+  }
   /// The version of its hardware.
-  public var hardwareRevision: String?
+  public var hardwareRevision: String? {
+    get { fields.hardwareRevision }
+    set { fields.hardwareRevision = newValue }
+  }
   /// The node of the device's terminal; nil when it has none.
-  public var terminal: String?
+  public var terminal: String? {
+    get { fields.terminal }
+    set { fields.terminal = newValue }
+  }
   /// The device's identity on USB; nil when it isn't a USB device.
-  public var usb: USBIdentity?
+  public var usb: USBIdentity? {
+    get { fields.usb }
+    set { fields.usb = newValue }
+  }
   /// What the kernel knows of the HID reports of a power device; nil for other devices. A service doesn't tell it.
-  public var hid: HIDIdentity?
+  public var hid: HIDIdentity? {
+    get { fields.hid }
+    set { fields.hid = newValue }
+  }
   /// What the kernel says a power supply is; nil for other devices. A service doesn't tell it.
-  public var supply: PowerSupplyIdentity?
+  public var supply: PowerSupplyIdentity? {
+    get { fields.supply }
+    set { fields.supply = newValue }
+  }
   /// What the system's Bluetooth knows of the device; nil when it isn't a Bluetooth device, or isn't known there.
-  public var bluetooth: BluetoothIdentity?
+  public var bluetooth: BluetoothIdentity? {
+    get { fields.bluetooth }
+    set { fields.bluetooth = newValue }
+  }
   /// The links below /dev that udev maintains for the terminal, by name (by-id) and by place (by-path), sorted. For a
   /// device without a terminal, the links to its usbfs node.
-  public var links: [String] = []
+  public var links: [String] {
+    get { fields.links }
+    set { fields.links = newValue }
+  }
   /// Whether udev's rules have been applied to the device, so that its permissions and names are final. Always true
   /// when udev doesn't run, because then they are final from the start.
-  public var isInitialized = true
+  public var isInitialized: Bool {
+    get { fields.isInitialized }
+    set { fields.isInitialized = newValue }
+  }
   /// The identity that a service told, where this program would derive another: only the service may know that one accessory
   /// is several devices, and one of another version may have another rule.
-  var toldID: String?
+  var toldID: String? {
+    get { fields.toldID }
+    set { fields.toldID = newValue }
+  }
   /// The transports that a service told, where this program would derive others.
-  var toldWays: [String]?
+  var toldWays: [String]? {
+    get { fields.toldWays }
+    set { fields.toldWays = newValue }
+  }
 
   /// A device at `address`.
   public init(
@@ -74,18 +160,12 @@ public struct Device: Sendable, Hashable {
     manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil, terminal: String? = nil,
     usb: USBIdentity? = nil
   ) {
-    self.address = address
-    self.link = link
-    self.source = source
-    self.driver = driver
+    fields = Fields(
+      address: address, link: link, source: source, driver: driver, name: name, manufacturer: manufacturer,
+      model: model, serialNumber: serialNumber,
+      terminal: terminal ?? (address.transport == .terminal ? address.node : nil), usb: usb)
     // The kernel has one form for all of them.
     if case .powerSupply = address, driver == nil { self.driver = PowerSupplyIdentity.driverName }
-    self.name = name
-    self.manufacturer = manufacturer
-    self.model = model
-    self.serialNumber = serialNumber
-    self.terminal = terminal ?? (address.transport == .terminal ? address.node : nil)
-    self.usb = usb
   }
 
   /// Identifies the accessory, also after it was unplugged and plugged in again. It is the serial number; without one,

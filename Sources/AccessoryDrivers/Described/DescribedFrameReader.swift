@@ -8,7 +8,7 @@ import AccessoryProtocols
 /// Decodes the frames of a described protocol in both directions, with their fields by name.
 struct DescribedFrameReader: FrameReader {
   private var fromDevice, toDevice: FrameSide<DescribedCodec>
-  private let words: DescribedWords
+  @Boxed private var words: DescribedWords
   /// The latest raw number of each field. A reply can take a count from a field of an earlier reply.
   private var known: [String: Int] = [:]
   /// The last request. When a frame fits several messages, the reply to this request is chosen.
@@ -67,16 +67,16 @@ struct DescribedFrameReader: FrameReader {
 
 /// Describes the frames of a described protocol in words.
 struct DescribedWords: Sendable {
-  private let description: ProtocolDescription
+  private var description: ProtocolDescription { codec.description }
   private let decoder: MessageDecoder
   /// The requests whose bytes never change, by these bytes.
   private let literals: [[UInt8]: Int]
-  private let codec: DescribedCodec
+  @Boxed private var codec: DescribedCodec
 
   init(_ codec: DescribedCodec) {
-    (self.codec, description) = (codec, codec.description)
+    self.codec = codec
     decoder = MessageDecoder(codec)
-    let writer = RequestEncoder(codec)
+    let (writer, description) = (RequestEncoder(codec), codec.description)
     var literals: [[UInt8]: Int] = [:]
     for index in description.requests.indices {
       if let bytes = try? writer.bytes(index).bytes, literals[bytes] == nil { literals[bytes] = index }

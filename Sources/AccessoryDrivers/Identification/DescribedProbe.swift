@@ -14,9 +14,9 @@ struct DescribedProbe: KindProbe {
   /// The timeout of the reply, without the time on the wire.
   let timeout: Duration
 
-  private let description: ProtocolDescription
+  @Boxed private var description: ProtocolDescription
   private let asked: DescribedRequest?
-  private let fresh: DescribedExchange
+  @Boxed private var fresh: DescribedExchange
   private var exchange: DescribedExchange
   private var batch = FrameBatch<DescribedHeader>()
   private var timing = LineTiming.instant
@@ -37,8 +37,8 @@ struct DescribedProbe: KindProbe {
     if let place, let timeout { description.requests[place].timeout = timeout.inNanoseconds }
     self.timeout = .nanoseconds(place.flatMap { description.requests[$0].timeout } ?? description.plan.timeout)
     self.description = description
-    fresh = try DescribedExchange(description, label: "the port", wire: wire)
-    exchange = fresh
+    let fresh = try DescribedExchange(description, label: "the port", wire: wire)
+    (self.fresh, exchange) = (fresh, fresh)
     guard let place else {
       (asked, request) = (nil, [])
       return

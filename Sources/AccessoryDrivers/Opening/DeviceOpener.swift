@@ -22,12 +22,20 @@ public struct DeviceOpener: Sendable {
   /// The device to open, at its `address`.
   public var device: Device
   /// The device's profile; nil when none matches.
-  public var profile: Profile?
+  public var profile: Profile? {
+    get { boxedProfile }
+    set { boxedProfile = newValue }
+  }
+  @Boxed private var boxedProfile: Profile?
   /// The settings of the transport. The default is those of the profile.
   public var settings: TransportSettings
   /// The driver for the device's protocol. The default is the one that the profile or the device's announcement names.
   /// Nil when there is none, and the device can only be opened as a byte stream.
-  public var driver: Driver?
+  public var driver: Driver? {
+    get { boxedDriver }
+    set { boxedDriver = newValue }
+  }
+  @Boxed private var boxedDriver: Driver?
   /// The device's name in errors. The default is its address.
   public var label: String
   /// A tap that gets a copy of every byte, from the first on.
@@ -54,10 +62,10 @@ public struct DeviceOpener: Sendable {
   ) {
     let device = isChosen ? device : profile?.choosingTransport(device) ?? device
     self.device = device
-    self.profile = profile
+    boxedProfile = profile
     self.drivers = drivers
     settings = profile?.transport ?? TransportSettings()
-    driver = drivers.driver(for: device, profile)
+    boxedDriver = drivers.driver(for: device, profile)
     label = device.place
   }
 

@@ -12,7 +12,7 @@ public struct WriteRules: Sendable {
   /// A protocol that the device may use.
   private struct Kind: Sendable {
     let driver: Driver
-    let profile: Profile?
+    @Boxed var profile: Profile?
   }
 
   /// The device's name in errors.

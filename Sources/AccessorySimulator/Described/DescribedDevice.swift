@@ -43,7 +43,8 @@ public struct DescribedDevice: SerialDevice {
   public static var driver: String { "described" }
 
   /// The description of the protocol.
-  public let description: ProtocolDescription
+  public var description: ProtocolDescription { boxedDescription }
+  @Boxed private var boxedDescription: ProtocolDescription
   /// The current values, by field name.
   public internal(set) var values: [String: PlainValue] = [:]
   /// The device's unit number on its line; nil when the protocol has no units.
@@ -77,7 +78,7 @@ public struct DescribedDevice: SerialDevice {
   public init(
     _ description: ProtocolDescription, serialNumber: String, wire: ModbusWire = .serial
   ) throws(AccessoryError) {
-    self.description = description
+    boxedDescription = description
     self.serialNumber = serialNumber
     unit = description.units?.defaultUnit
     do throws(FramingParameterError) {

@@ -11,9 +11,9 @@ struct AttachmentClaim {
   var device: Device
   /// The Bluetooth adapter that a client has named; nil for the profile's, or the one that knows the device.
   var adapter: BluetoothAdapterName?
-  let profile: Profile?
+  @Boxed private(set) var profile: Profile?
   /// Nil if clients use the protocol themselves.
-  let driver: Driver?
+  @Boxed private(set) var driver: Driver?
   /// Whether a client asked for the attachment. Otherwise a profile matched the device.
   let isByHand: Bool
   /// The name of the profile that a client chose. It applies even where another profile matches.

@@ -18,7 +18,7 @@ package struct DeviceDocument: Encodable, Sendable {
   private let device: Device
   private let access: PortAccess?
   /// The device's state in the service that holds it; null if no service holds it or none was asked.
-  private let service: HeldDocument?
+  @Boxed private var service: HeldDocument?
 
   /// Creates a device's document. `access` is what this process has found out. It is nil if that wasn't checked: this command has the
   /// device open, or a service has reported the device. `held` is the record of the service that holds the device.
@@ -45,7 +45,7 @@ package struct HeldDocument: Encodable, Sendable {
     case problem, alarms, unfit_alarms
   }
 
-  private let accessory: Bridge.Accessory
+  @Boxed private var accessory: Bridge.Accessory
 
   init(_ accessory: Bridge.Accessory) { self.accessory = accessory }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 /// A protocol that a description file defines, with the settings of its serial line.
 public struct DescribedProtocol: Sendable, Hashable {
   /// The protocol's description.
-  public var description: ProtocolDescription
+  public var description: ProtocolDescription {
+    get { boxedDescription }
+    set { boxedDescription = newValue }
+  }
+  @Boxed private var boxedDescription: ProtocolDescription
   /// The settings of the serial line, which a profile for this protocol may override; nil when the description has none.
   public var line: TerminalSettings?
   /// The description's text, indented as part of a profile; nil when it isn't part of one.
@@ -16,7 +21,7 @@ public struct DescribedProtocol: Sendable, Hashable {
 
   /// A protocol, with the settings of its line.
   public init(description: ProtocolDescription, line: TerminalSettings? = nil) {
-    self.description = description
+    boxedDescription = description
     self.line = line
   }
 

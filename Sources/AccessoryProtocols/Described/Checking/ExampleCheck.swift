@@ -15,15 +15,15 @@ public struct ExampleCheck: Sendable {
     public var message: String
   }
 
-  private let description: ProtocolDescription
-  private let codec: DescribedCodec
+  private var description: ProtocolDescription { codec.description }
+  @Boxed private var codec: DescribedCodec
   private let decoder: MessageDecoder
   private let writer: RequestEncoder
 
   /// A check of this description. Throws `FramingParameterError` if a framing's parameters don't fit together.
   public init(_ description: ProtocolDescription) throws(FramingParameterError) {
-    self.description = description
-    codec = try DescribedCodec(description)
+    let codec = try DescribedCodec(description)
+    self.codec = codec
     decoder = MessageDecoder(codec)
     writer = RequestEncoder(codec)
   }

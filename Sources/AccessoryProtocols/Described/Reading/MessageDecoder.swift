@@ -5,7 +5,8 @@ import AccessoryCore
 /// Finds out which message a frame is, and reads its values.
 public struct MessageDecoder: Sendable {
   /// The description.
-  public let description: ProtocolDescription
+  public var description: ProtocolDescription { boxedDescription }
+  @Boxed private var boxedDescription: ProtocolDescription
   private let plans: [FramingPlan?]
   /// The indices of the messages of each framing.
   private let candidates: [[Int]]
@@ -15,7 +16,7 @@ public struct MessageDecoder: Sendable {
   /// A decoder for the frames of `codec`.
   public init(_ codec: DescribedCodec) {
     let description = codec.description
-    self.description = description
+    boxedDescription = description
     plans = codec.kinds.map { if case .layout(let plan) = $0 { plan } else { nil } }
     unitElements = codec.kinds.indices.map { description.unitElement(of: $0) }
     candidates = codec.kinds.indices.map { framing in
