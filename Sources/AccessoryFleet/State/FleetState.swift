@@ -63,9 +63,10 @@ package struct FleetState: Sendable, Hashable {
     accessory.statusTime = try fields.time("status_time").map(MonotonicTime.init(since1970:))
     accessory.battery = try fields.value("battery")
     accessory.batteryTime = try fields.time("battery_time").map(MonotonicTime.init(since1970:))
-    accessory.alarms = try FleetAlarms.read(fields)
+    let alarms = try FleetAlarms.read(fields)
+    accessory.alarms = alarms
     // The service's record contains the alarms as well.
-    accessory.record?.alarms = accessory.alarms
+    accessory.record?.alarms = alarms
     accessory.problem = try fields.error("problem")
   }
 }
