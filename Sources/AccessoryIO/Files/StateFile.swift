@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import CLinuxShims
 import Glibc
 import SystemPackage
 
@@ -86,7 +87,7 @@ package final class StateFile: Sendable {
     }
   }
 
-  /// Adds bytes at the end of the file, all of them or none. Throws the system's error.
+  /// Adds bytes at the end of the file, all of them or none, and waits until the disk has them. Throws the system's error.
   package func append(_ bytes: [UInt8]) throws(AccessoryError) {
     let opened = Glibc.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard opened >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "writing \(path)") }
@@ -94,8 +95,11 @@ package final class StateFile: Sendable {
     try check(opened)
     var file = stat()
     let size = fstat(opened, &file) == 0 ? file.st_size : -1
+    if size >= 0 { Self.reserve(bytes.count, behind: file, opened) }
     do throws(AccessoryError) {
       try Self.write(bytes, to: opened, path)
+      // At once: what lies about is written in two of the file system's transactions, some seconds apart.
+      if fdatasync(opened) != 0 { throw AccessoryError(errno: Errno(rawValue: errno), "writing \(path)") }
     } catch {
       if size >= 0 { _ = ftruncate(opened, size) }
       throw error
@@ -122,6 +126,16 @@ package final class StateFile: Sendable {
     guard let failure else { return }
     unlink(temporary)
     throw failure
+  }
+
+  /// The bytes that are reserved at once behind the file's end.
+  private static let room = 131_072
+
+  /// Reserves blocks behind the end of the file, which is as `file` says, if `count` bytes more have none. So an SD card isn't told
+  /// of the file system's free blocks at each `append`. It is no fault if there is no room for it.
+  private static func reserve(_ count: Int, behind file: stat, _ descriptor: CInt) {
+    guard Int(file.st_blocks) * 512 < Int(file.st_size) + count else { return }
+    _ = shim_reserve(descriptor, file.st_size, count + room)
   }
 
   private func check(_ descriptor: CInt) throws(AccessoryError) {

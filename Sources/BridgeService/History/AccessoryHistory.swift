@@ -63,6 +63,9 @@ struct AccessoryHistory: Sendable, Hashable {
     }
   }
 
+  /// Has all finest buckets written once more.
+  mutating func forgetFinest() { for index in series.indices { series[index].forgetFinest() } }
+
   /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
   mutating func shift(before time: Double, by seconds: Int64) {
     for index in series.indices { series[index].shift(before: time, by: seconds) }

@@ -83,10 +83,10 @@ struct HistoryKeeper: Sendable {
       let entries = store.takeUnwritten(finest: isLast)
       return entries.isEmpty ? nil : HistoryWrite(content: .added(entries), anchor: anchor)
     }
-    _ = store.takeUnwritten(finest: true)
+    store.wroteAll(finest: isLast)
     guard !store.accessories.isEmpty else { return nil }
     needsWhole = false
-    return HistoryWrite(content: .whole(store), anchor: anchor)
+    return HistoryWrite(content: .whole(store, finest: isLast), anchor: anchor)
   }
 
   /// Notes a successful write: `count` bytes were appended, or the file was rewritten with `count` bytes.

@@ -8,8 +8,8 @@ import AccessoryIO
 /// service makes anyway.
 ///
 /// The file is read before the first accessory is attached. It is written on a queue of its own, one write at a time and at most once
-/// in five minutes for all accessories, so a slow disk delays nothing else. The timer for the next write exists only while there is
-/// something to write. Used on the service's actor only.
+/// in a quarter of an hour for all accessories, so a slow disk delays nothing else. The timer for the next write exists only while
+/// there is something to write. Used on the service's actor only.
 final class HistoryRecorder {
   private(set) var keeper: HistoryKeeper
   /// The file and the queue on which it is written; nil to keep the history in memory only.
@@ -25,8 +25,8 @@ final class HistoryRecorder {
   private var longHour: UInt32?
   private var isLongFailing = false
 
-  /// How long after the first new reading a write starts. A crash loses at most this much.
-  static let pause = Duration.seconds(300)
+  /// How long after the first new reading a write starts. A crash or a loss of power loses at most this much.
+  static let pause = Duration.seconds(900)
   /// The same for the first write and after a failure, so that it is known soon whether the disk can be written.
   static let shortPause = Duration.seconds(60)
   /// How long the service's start waits for the file, and its end for the last write.

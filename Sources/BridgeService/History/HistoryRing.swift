@@ -49,6 +49,9 @@ struct HistoryRing: Sendable, Hashable {
     }
   }
 
+  /// Has all buckets written once more.
+  mutating func forgetWritten() { firstUnwritten = buckets.first?.slot }
+
   /// Returns the buckets that have changed since the last call.
   mutating func takeUnwritten() -> ArraySlice<HistoryBucket> {
     guard let first = firstUnwritten else { return [] }

@@ -54,12 +54,21 @@ struct HistoryStore: Sendable {
     }
   }
 
+  /// Notes that all buckets are written, the finest ones only with `finest`: otherwise these are all written later.
+  mutating func wroteAll(finest: Bool) {
+    _ = takeUnwritten(finest: finest)
+    if !finest { for id in accessories.keys { accessories[id]?.forgetFinest() } }
+  }
+
   /// All buckets.
-  var entries: [HistoryEntry] {
+  var entries: [HistoryEntry] { entries(finest: true) }
+
+  /// All buckets, the finest ones only with `finest`.
+  func entries(finest: Bool) -> [HistoryEntry] {
     accessories.sorted { $0.key < $1.key }.flatMap { id, accessory in
       accessory.series.flatMap { series in
         series.rings.enumerated().compactMap { rung, ring in
-          ring.buckets.isEmpty
+          ring.buckets.isEmpty || rung == 0 && !finest
             ? nil : HistoryEntry(id: id, name: series.name, unit: series.unit, rung: rung, buckets: ring.buckets)
         }
       }

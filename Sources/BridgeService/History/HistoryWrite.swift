@@ -18,15 +18,15 @@ protocol HistoryFile: Sendable {
 
 /// A pending write of the history.
 ///
-/// The file is a log. Each five minutes the changed buckets are appended, and from time to time the whole file is rewritten. This
-/// protects SD cards, which wear out with every block that is written. The buckets of 10 s are appended only when the service ends. A
-/// loss of power can tear a record; its checksum reveals that, and five minutes are lost.
+/// The file is a log. Each quarter of an hour the changed buckets are appended, and from time to time the whole file is rewritten.
+/// This protects SD cards, which wear out with every block that is written. The buckets of 10 s are written only when the service
+/// ends. A loss of power can tear a record; its checksum reveals that, and a quarter of an hour is lost.
 struct HistoryWrite: Sendable {
   /// The bytes to append.
   enum Content: Sendable {
     case added([HistoryEntry])
-    /// Replaces the whole file with this.
-    case whole(HistoryStore)
+    /// Replaces the whole file with this, of the finest buckets only with `finest`.
+    case whole(HistoryStore, finest: Bool)
   }
 
   var content: Content
@@ -41,10 +41,10 @@ struct HistoryWrite: Sendable {
       HistoryRecord.anchor(anchor).write(to: &bytes)
       for entry in entries { HistoryRecord.spans(entry).write(to: &bytes) }
       try file.append(bytes)
-    case .whole(let store):
+    case .whole(let store, let finest):
       bytes = HistoryRecord.signature
       HistoryRecord.anchor(anchor).write(to: &bytes)
-      for entry in store.entries { HistoryRecord.spans(entry).write(to: &bytes) }
+      for entry in store.entries(finest: finest) { HistoryRecord.spans(entry).write(to: &bytes) }
       try file.replace(bytes)
     }
     return bytes.count

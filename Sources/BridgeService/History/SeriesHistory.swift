@@ -73,6 +73,9 @@ struct SeriesHistory: Sendable, Hashable {
     rings.indices.map { $0 > 0 || finest ? rings[$0].takeUnwritten() : [] }
   }
 
+  /// Has all finest buckets written once more.
+  mutating func forgetFinest() { rings[0].forgetWritten() }
+
   /// Drops the finest buckets of a file if the service ended before it wrote the last ones. They would hide the coarser ones that
   /// follow. Returns whether it dropped some.
   mutating func dropUnfinished() -> Bool {
