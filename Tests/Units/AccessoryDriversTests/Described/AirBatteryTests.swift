@@ -88,6 +88,69 @@ import Testing
     #expect(with["battery.voltage"]?.value.asNumber == 52.971)
   }
 
+  /// A frame whose kind, register or version is another one is none of the messages that have it: nothing is read from it.
+  @Test func framesOfAnotherVersionInventNothing() throws {
+    var kinds: Set<String> = []
+    for name in DescriptionLibrary.builtIn.names {
+      let description = try Self.description(name)
+      guard description.bluetooth != nil else { continue }
+      var codec = try DescribedCodec(description)
+      let decoder = MessageDecoder(codec)
+      for example in description.examples where !example.received.isEmpty {
+        for (header, content) in Self.frames(example.received, &codec) {
+          guard let message = decoder.message(header, content.span.bytes) else { continue }
+          for condition in description.messages[message].conditions where !condition.isNegated {
+            let known = Set(
+              description.messages.flatMap(\.conditions).filter { $0.element == condition.element }.flatMap(\.values))
+            let other = try #require((0...255).first { !known.contains($0) })
+            var numbers: [Int: Int] = [:]
+            for element in 0..<64 { numbers[element] = decoder.number(element, header, content.span.bytes) }
+            numbers[condition.element] = other
+            guard let bytes = try? codec.frame(header.framing, numbers, body: Array(content[header.body])) else {
+              continue
+            }
+            // A length is computed, so it stays; and other bytes may be a frame of another kind.
+            for (again, content) in Self.frames(bytes, &codec) where again.framing == header.framing {
+              guard decoder.number(condition.element, again, content.span.bytes) == other else { continue }
+              let read = decoder.message(again, content.span.bytes).map { description.messages[$0] }
+              #expect(read?.conditions.contains { $0.element == condition.element && !$0.isNegated } != true, "\(name)")
+              kinds.insert(name)
+            }
+          }
+        }
+      }
+    }
+    #expect(kinds.count >= 18, "\(kinds.sorted())")
+  }
+
+  /// What nobody knows is told in the error, with its numbers.
+  @Test func aDeviceOfAnotherVersionIsToldOf() async throws {
+    let description = try Self.description("victron-ble")
+    var frame = try #require(description.examples.first { !$0.isRefused && $0.received.count > 8 }).received
+    // The kind of the readout.
+    frame[8] = 0x7F
+    let (transport, clock) = (MemoryTransport(label: "shunt"), ManualClock())
+    let accessory = try await DescribedAccessory.open(AccessorySession(transport), description, clock: clock)
+    transport.receive(frame)
+    try await eventually("it was seen") { accessory.link.statistics.link.unexpected == 1 }
+    let reading = Task { () async -> AccessoryError? in
+      do throws(AccessoryError) {
+        _ = try await accessory.battery()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try await eventually("it waits") { clock.pendingCount > 0 }
+    clock.advance(by: .seconds(30))
+    let error = await reading.value
+    #expect(error?.kind == .timedOut)
+    let message = error?.message ?? ""
+    #expect(message.contains("but 1 that victron-ble doesn't describe, the last with"), "\(message)")
+    #expect(message.contains("readout 127"), "\(message)")
+    await accessory.close()
+  }
+
   /// A request with a PIN is left out where the user gave none, and a wrong PIN is an error.
   @Test func aPINIsToldWhereThereIsOne() async throws {
     let description = try Self.description("jbd")
