@@ -86,6 +86,9 @@ struct GoldenKind: Sendable, CustomTestStringConvertible {
       ["bluno", "--address", "0017EA930001"], ["hm1x"], ["mavlink"],
     ].map { GoldenKind(name: $0[0], words: $0) }
     + DescriptionLibrary.builtIn.names.map {
-      GoldenKind(name: $0, words: ["--profile", $0, "--serial", "GOLDEN1", "--seed", "1"])
+      GoldenKind(name: $0, words: ["--profile", $0, "--serial", "GOLDEN1", "--seed", "1"] + (others[$0] ?? []))
     }
+
+  /// It is asked for some of its values, and tells others once a second: a command would sometimes be there when it does.
+  private static let others = ["abc-bms": ["--period", "60m"]]
 }
