@@ -13,7 +13,7 @@ struct HistoryKeeper: Sendable {
   private var fileBytes = 0
   private var wholeBytes = 0
 
-  /// The file is rewritten when it has grown by this much, and by three times its size after the last rewrite or by `mostGrowth`.
+  /// The file is rewritten when it has grown by this much, and by five times its size after the last rewrite or by `mostGrowth`.
   private static let roomToGrow = 262_144
   private static let mostGrowth = 8 << 20
 
@@ -78,7 +78,7 @@ struct HistoryKeeper: Sendable {
     guard isUnwritten || isLast else { return nil }
     followClock(wall, uptime)
     let anchor = timeline.anchor(at: uptime, wall: wall)
-    let growth = max(Self.roomToGrow, min(3 * wholeBytes, Self.mostGrowth))
+    let growth = max(Self.roomToGrow, min(5 * wholeBytes, Self.mostGrowth))
     guard needsWhole || fileBytes > wholeBytes + growth else {
       let entries = store.takeUnwritten(finest: isLast)
       return entries.isEmpty ? nil : HistoryWrite(content: .added(entries), anchor: anchor)

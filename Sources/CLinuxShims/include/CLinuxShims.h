@@ -193,9 +193,11 @@ static inline void shim_trim_memory(void) {
 // A file in memory, closed on exec; -1 on failure. memfd_create(2) is declared only with _GNU_SOURCE.
 static inline int shim_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1u); }
 
-// Reserves blocks for these bytes of a file, whose size stays; -1 on failure. fallocate(2), with FALLOC_FL_KEEP_SIZE, is declared only
-// with _GNU_SOURCE.
-static inline int shim_reserve(int fd, long start, long count) { return (int)syscall(SYS_fallocate, fd, 1, start, count); }
+// Reserves blocks for these bytes of a file, whose size stays (FALLOC_FL_KEEP_SIZE); -1 on failure. fallocate(2) is
+// declared only with _GNU_SOURCE.
+static inline int shim_reserve(int fd, long start, long count) {
+    return (int)syscall(SYS_fallocate, fd, 1, start, count);
+}
 
 // A pipe whose ends are closed on exec; -1 on failure. pipe2(2) is declared only with _GNU_SOURCE.
 static inline int shim_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }

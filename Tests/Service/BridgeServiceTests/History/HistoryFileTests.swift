@@ -55,7 +55,7 @@ struct HistoryFileTests {
     let (keeper, file) = try Self.written(19_998)
     let state = file.state.value
     #expect(state.replacements > 2 && state.replacements < 100 && state.appends > 3_000)
-    #expect((state.bytes ?? []).count <= keeper.store.byteCount + max(262_144, 3 * keeper.store.byteCount) + 4_096)
+    #expect((state.bytes ?? []).count <= keeper.store.byteCount + max(262_144, 5 * keeper.store.byteCount) + 4_096)
     #expect(HistoryContents(state.bytes ?? []).store.entries == keeper.store.entries)
   }
 
