@@ -6,7 +6,7 @@ import PackageDescription
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 
 // A family of accessories in Swift: the folder Sources/Families/NAME, a line in `families`, and one in AccessoryFamilies.
-// `profiles` are the files of its folder that come with the package.
+// `profiles` are the files of its folder that come with the package: profiles, and tables of its own.
 func family(_ name: String, profiles: String...) -> Target {
   .target(
     name: "Family\(name)",
@@ -26,7 +26,7 @@ let families = [
   family("Bluno", profiles: "bluno"),
   family("HM1X", profiles: "hm1x"),
   family("MAVLink", profiles: "mavlink"),
-  family("HIDPower", profiles: "hid-power"),
+  family("HIDPower", profiles: "hid-power", "power-quirks"),
   family("BatteryService", profiles: "ble-battery"),
   family("PowerSupply", profiles: "power-supply"),
 ]

@@ -25,11 +25,12 @@ public struct SimulatedReports: Sendable, Hashable {
 /// A HID interface with numbered reports: input reports by an interrupt endpoint, and feature reports by endpoint 0.
 ///
 /// What the accessory sends are messages whose first byte says what they are: 1 an input report, 3 a feature report that the device has
-/// from now on. What it receives are feature reports that the host has set.
+/// from now on, 0 that it goes silent until the host resets it. What it receives are feature reports that the host has set.
 struct HIDFunction: USBFunction {
   private var reports: SimulatedReports
   private var refused: Set<UInt8> = []
   private var idleRate: UInt8 = 0
+  private var isSilent = false
 
   let input = SimulatedUSBEndpoint(address: 0x81, kind: .interrupt, maximumPacket: 64, interval: 4)
   // The host never uses it: a device must have one, and no interface lists it.
@@ -49,6 +50,7 @@ struct HIDFunction: USBFunction {
   /// Answers the class-specific requests (HID 1.11, 7.2). Type 3 is a feature report.
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome {
     guard setup.kind == .classSpecific, setup.index == 0 else { return .stall }
+    if isSilent { return .silence }
     let number = UInt8(truncatingIfNeeded: setup.value)
     switch (setup.requestType, setup.request) {
     case (0xA1, 0x01) where setup.value >> 8 == 3:
@@ -68,11 +70,14 @@ struct HIDFunction: USBFunction {
 
   /// Sorts what the accessory sends.
   mutating func sent(_ message: [UInt8]) -> [UInt8] {
+    if message.first == 0 { isSilent = true }
     let report = Array(message.dropFirst())
     if message.first == 3, let number = report.first {
       reports.features[number] = report
       return []
     }
-    return report
+    return isSilent ? [] : report
   }
+
+  mutating func configured() { isSilent = false }
 }

@@ -16,6 +16,8 @@ struct SimulatedUSBDevice: Sendable {
   /// OUT transfers that wait because the accessory doesn't accept data, in order.
   private var held: [USBIPTransfer] = []
   private var heldCount = 0
+  /// Control transfers that the device doesn't answer.
+  private var unanswered: [USBIPTransfer] = []
   private var isPaused = false
   private var failNext = false
   private let input: UInt8
@@ -40,7 +42,7 @@ struct SimulatedUSBDevice: Sendable {
   /// The number of the accessory's bytes that weren't sent to the host yet.
   var unsentCount: Int { pipes[input]?.count ?? 0 }
   /// The number of transfers in progress.
-  var transferCount: Int { held.count + parked.values.reduce(0) { $0 + $1.count } }
+  var transferCount: Int { held.count + unanswered.count + parked.values.reduce(0) { $0 + $1.count } }
 
   // MARK: - The host's side
 
@@ -49,7 +51,9 @@ struct SimulatedUSBDevice: Sendable {
     switch request {
     case .unlink(let sequence, let target):
       USBIPReply.unlink(sequence: sequence, status: forget(target) ? .cancelled : .done).encode(into: &replies)
-    case .submit(let transfer) where transfer.endpoint & 0x7F == 0: answer(transfer, &replies)
+    case .submit(let transfer) where transfer.endpoint & 0x7F == 0:
+      guard transferCount < Self.mostTransfers else { throw .tooMany }
+      answer(transfer, &replies)
     case .submit(let transfer):
       if control.halted.contains(transfer.endpoint) { return complete(transfer, .stall, into: &replies) }
       guard transferCount < Self.mostTransfers else { throw .tooMany }
@@ -72,6 +76,10 @@ struct SimulatedUSBDevice: Sendable {
       heldCount -= held.remove(at: index).data.count
       return true
     }
+    if let index = unanswered.firstIndex(where: { $0.sequence == sequence }) {
+      unanswered.remove(at: index)
+      return true
+    }
     for endpoint in parked.keys {
       if let index = parked[endpoint]?.firstIndex(where: { $0.sequence == sequence }) {
         parked[endpoint]?.remove(at: index)
@@ -88,6 +96,7 @@ struct SimulatedUSBDevice: Sendable {
       ? control.answer(transfer.setup) : (function.control(transfer.setup, transfer.data), .none)
     switch outcome {
     case .stall: complete(transfer, .stall, into: &replies)
+    case .silence: unanswered.append(transfer)
     case .received(let bytes):
       received.append(bytes)
       complete(transfer, .done, into: &replies)
@@ -106,6 +115,7 @@ struct SimulatedUSBDevice: Sendable {
   private mutating func start(_ replies: inout [UInt8]) {
     for endpoint in pipes.keys { pipes[endpoint]?.clear() }
     failNext = false
+    function.configured()
     guard control.configuration != 0, let notification = function.notification else { return }
     pipes[notification.endpoint]?.append(notification.bytes)
     fill(notification.endpoint, &replies)

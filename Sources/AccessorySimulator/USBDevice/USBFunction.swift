@@ -10,6 +10,8 @@ enum ControlOutcome: Sendable, Hashable {
   case received([UInt8])
   /// The request isn't supported.
   case stall
+  /// The device doesn't answer, until the host gives up.
+  case silence
 }
 
 /// How bytes to the host are divided into packets.
@@ -44,6 +46,8 @@ protocol USBFunction: Sendable {
   var notification: (endpoint: UInt8, bytes: [UInt8])? { get }
   /// What of the accessory's message goes to the host at the input endpoint; nothing for a message to the function itself.
   mutating func sent(_ message: [UInt8]) -> [UInt8]
+  /// The host has configured the device, as it does after a plug and after a reset.
+  mutating func configured()
 }
 
 extension USBFunction {
@@ -53,6 +57,7 @@ extension USBFunction {
   var line: HostLineSettings? { nil }
   var notification: (endpoint: UInt8, bytes: [UInt8])? { nil }
   func sent(_ message: [UInt8]) -> [UInt8] { message }
+  func configured() {}
 }
 
 /// A vendor-specific interface with a pair of bulk endpoints.

@@ -31,12 +31,12 @@ enum PowerCommand: String, CaseIterable {
     }
   }
 
-  /// The usage that is set.
-  var usage: HIDUsage {
+  /// The usage that is set: the first of these that the device has.
+  var usages: [HIDUsage] {
     switch self {
-    case .beeper: PowerUsage.audibleAlarm
-    case .testBattery: PowerUsage.test
-    case .loadOff, .cancelLoadOff: PowerUsage.delayBeforeShutdown
+    case .beeper: [PowerUsage.audibleAlarm]
+    case .testBattery: [PowerUsage.test]
+    case .loadOff, .cancelLoadOff: [PowerUsage.delayBeforeShutdown, PowerUsage.apcDelayBeforeShutdown]
     }
   }
 }

@@ -170,7 +170,8 @@ public final class PowerDevice: Accessory {
 
   /// Sets one field, and leaves the others of its report as the device has them.
   private func set(_ command: PowerCommand, _ call: CommandCall) async throws(AccessoryError) {
-    guard let field = state.withLock({ $0.reports.control(command.usage) }) else {
+    guard let field = state.withLock({ state in command.usages.compactMap { state.reports.control($0) }.first })
+    else {
       throw AccessoryError(.unsupported, "\(label) has no setting for \(command.rawValue)")
     }
     let wanted: Int64? =

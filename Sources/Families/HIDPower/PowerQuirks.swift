@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-/// What makers get wrong in the reports of their devices, by vendor and product. The facts are from reports of NUT's users.
+/// What makers get wrong in the reports of their devices, by vendor and product: `power-quirks.yaml` has them.
 struct PowerQuirks: Sendable, Hashable {
   /// A battery voltage above the nominal one by more than two fifths is three halves too high.
   var scalesBatteryVoltage = false
@@ -11,19 +11,6 @@ struct PowerQuirks: Sendable, Hashable {
 
   /// A device that does nothing wrong.
   static let none = PowerQuirks()
-
-  /// The table.
-  private static let known: [UInt32: PowerQuirks] = [
-    // CyberPower.
-    0x0764_0501: PowerQuirks(scalesBatteryVoltage: true, scalesFrequency: true),
-    0x0764_0601: PowerQuirks(scalesFrequency: true),
-  ]
-
-  /// The faults of this maker's product.
-  static func of(vendor: UInt16?, product: UInt16?) -> PowerQuirks {
-    guard let vendor, let product else { return .none }
-    return known[UInt32(vendor) << 16 | UInt32(product)] ?? .none
-  }
 
   /// What the maker means by an amount of this usage.
   func mended(_ amount: Double, _ usage: HIDUsage) -> Double {

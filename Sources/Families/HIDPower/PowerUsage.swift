@@ -52,6 +52,8 @@ enum PowerUsage {
   static let delayBeforeShutdown = device(0x57)
   static let test = device(0x58)
   static let audibleAlarm = device(0x5A)
+  /// APC's own, on its page, where others have `delayBeforeShutdown`.
+  static let apcDelayBeforeShutdown = HIDUsage(page: 0xFF86, id: 0x7D)
 
   // MARK: - Truths
 

@@ -23,7 +23,8 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate ups --model cyberpower --percent 60 --runtime 5m
       """)
 
-  @Option(help: .value("name", "Whose UPS it is: cyberpower or plain.")) var model = UPSModel.plain
+  @Option(help: .value("name", "Whose UPS it is: cyberpower, cyberpower-501, apc, eaton or plain.")) var model =
+    UPSModel.plain
   @Option(help: .value("0-100", "Its charge.")) var percent = 100
   @Option(
     help: .value("time", "How long a full battery lasts; default: 40m."),
@@ -38,6 +39,10 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
   @Option(
     help: .rare("bytes", "Hand over only so many bytes of the report descriptor."))
   var descriptorLimit: Int?
+  @Option(
+    help: .rare("time", "Go silent after this time, until it is reset on its bus."),
+    transform: TimeArgument.read)
+  var silentAfter: TimeArgument?
   @Option(help: .value("text", "Serial number.")) var serial: String?
   @Option(
     help: .rare("time", "Unplug it after this time."),
@@ -64,6 +69,7 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
     configuration.descriptorLimit = descriptorLimit
     configuration.refusesFirst = refusesFirst
     configuration.dropsAtPowerEvents = drops
+    configuration.silentAfter = silentAfter?.duration
     configuration.faults.unplug = unplugAfter.map { .after($0.duration) }
     configuration.faults.replug = replugAfter?.duration
     let simulator = UPSSimulator(configuration)
@@ -85,6 +91,7 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
     case .power(false): SimulatorNews("power", "the power is cut: it runs on battery", text: "off")
     case .charge(let percent): SimulatorNews("battery", "battery \(percent) %", number: percent)
     case .set(let name, let number): SimulatorNews("set", "\(name) was set to \(number)", text: name, number: number)
+    case .silent: SimulatorNews("silent", "it doesn't answer any more: a reset on its bus brings it back")
     case .off: SimulatorNews("off", "the output is off: what is plugged in there has no power")
     }
   }

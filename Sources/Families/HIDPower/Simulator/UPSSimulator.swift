@@ -21,6 +21,9 @@ public actor UPSSimulator: HostedSimulator {
     public var refusesFirst = false
     /// Whether it leaves the bus for a second whenever the power at its input goes or comes.
     public var dropsAtPowerEvents = false
+    /// How long it answers until it goes silent: after a plug, and after each reset on its bus, which alone brings it back. Nil: it never
+    /// does.
+    public var silentAfter: Duration?
     /// The faults that happen. Only `unplug` and `replug` have an effect.
     public var faults = Faults()
     /// The USB port that it is plugged into.
@@ -42,6 +45,8 @@ public actor UPSSimulator: HostedSimulator {
     case charge(Int)
     /// The host has set something: the beeper, the test, or the delay before the output is switched off.
     case set(String, Int)
+    /// It has gone silent.
+    case silent
     /// The output was switched off: what is plugged in there has no power.
     case off
   }
@@ -70,7 +75,10 @@ public actor UPSSimulator: HostedSimulator {
 
   /// A simulator that isn't plugged in yet.
   public init(_ configuration: Configuration, io: IOThread = .shared) {
-    (self.configuration, self.io) = (configuration, io)
+    self.io = io
+    var configuration = configuration
+    configuration.model.spoil(&configuration.state)
+    self.configuration = configuration
     descriptor = HIDReportDescriptor(configuration.model.descriptor)
     state = configuration.state
     toldPercent = Int(configuration.state.percent)
@@ -99,6 +107,17 @@ public actor UPSSimulator: HostedSimulator {
   package func pluggedIn() {
     tell()
     tick()
+    fallSilent()
+  }
+
+  /// The device ends its silence by itself when it is reset, so this goes on.
+  private func fallSilent() {
+    guard let time = configuration.silentAfter else { return }
+    afterThisPlug(time) { simulator in
+      simulator.host.continuation.yield(.silent)
+      simulator.offer([0])
+      simulator.fallSilent()
+    }
   }
 
   private func tick() {
@@ -150,7 +169,7 @@ public actor UPSSimulator: HostedSimulator {
         }
       }
     }
-    if usages.contains(PowerUsage.delayBeforeShutdown) { delayWasSet() }
+    if !usages.isDisjoint(with: PowerCommand.loadOff.usages) { delayWasSet() }
     tell()
   }
 
@@ -159,7 +178,7 @@ public actor UPSSimulator: HostedSimulator {
     let (delay, era) = (state.shutdownDelay, delays)
     host.continuation.yield(.set("shutdown_delay", delay))
     guard delay >= 0 else { return }
-    let field = descriptor.fields.first { $0.kind == .feature && $0.usage == PowerUsage.delayBeforeShutdown }
+    let field = descriptor.fields.first { $0.kind == .feature && PowerCommand.loadOff.usages.contains($0.usage) }
     after(.seconds(Int(field?.amount(Int64(delay)) ?? Double(delay)))) { simulator in
       if simulator.delays == era { simulator.host.continuation.yield(.off) }
     }

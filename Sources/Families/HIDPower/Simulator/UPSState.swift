@@ -19,6 +19,11 @@ public struct UPSState: Sendable, Hashable {
   /// The number of the delay before the output is switched off, in the field's own unit; -1 for none.
   public internal(set) var shutdownDelay = -1
 
+  /// What its battery is made for, in volts.
+  public var nominalVoltage = 24.0
+  /// By what it multiplies the battery's voltage that it tells: makers' firmware is wrong.
+  public var voltageFactor = 1.0
+
   /// A UPS on mains power with this charge.
   public init(percent: Double = 100, fullRunTime: Double = 2_400) {
     (self.percent, self.fullRunTime) = (min(100, max(0, percent)), max(1, fullRunTime))
@@ -55,7 +60,7 @@ public struct UPSState: Sendable, Hashable {
     switch field.usage {
     case PowerUsage.audibleAlarm: return Int64(beeper)
     case PowerUsage.test: return Int64(test)
-    case PowerUsage.delayBeforeShutdown: return Int64(shutdownDelay)
+    case PowerUsage.delayBeforeShutdown, PowerUsage.apcDelayBeforeShutdown: return Int64(shutdownDelay)
     case PowerUsage.delayBeforeStartup, PowerUsage.delayBeforeReboot: return -1
     case PowerUsage.capacityMode: return 2
     default:
@@ -92,8 +97,8 @@ public struct UPSState: Sendable, Hashable {
     case PowerUsage.warningCapacityLimit: return 50
     case PowerUsage.voltage:
       if isInput { return hasMains ? 230 : 0 }
-      return isOutput ? 230 : ((22 + percent / 100 * 5) * 10).rounded() / 10
-    case PowerUsage.configVoltage: return isInput || isOutput ? 230 : 24
+      return isOutput ? 230 : ((22 + percent / 100 * 5) / 24 * nominalVoltage * voltageFactor * 10).rounded() / 10
+    case PowerUsage.configVoltage: return isInput || isOutput ? 230 : nominalVoltage
     case PowerUsage.frequency: return 50
     case PowerUsage.percentLoad: return Double(load)
     case PowerUsage.configActivePower: return 450
@@ -110,7 +115,7 @@ public struct UPSState: Sendable, Hashable {
       case PowerUsage.audibleAlarm: beeper = Int(value)
       // 1 and 2 start a test, of which 5 says that it is in progress; 3 aborts it.
       case PowerUsage.test: test = value == 3 ? 4 : 5
-      case PowerUsage.delayBeforeShutdown: shutdownDelay = Int(value)
+      case PowerUsage.delayBeforeShutdown, PowerUsage.apcDelayBeforeShutdown: shutdownDelay = Int(value)
       default: continue
       }
       usages.insert(field.usage)
