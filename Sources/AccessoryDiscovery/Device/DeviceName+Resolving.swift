@@ -150,7 +150,8 @@ extension DeviceName {
     }
     // Anybody can tell a name: only that of a device which somebody has paired or trusts is enough.
     let name = device.bluetooth.map { $0.isPaired || $0.isTrusted } ?? true ? device.name : nil
-    let place = device.address.bluetooth?.description
+    var place = device.address.bluetooth?.description
+    if case .powerSupply(let name) = device.address { place = name }
     let names = ([device.serialNumber, name, device.line.id, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
     return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }

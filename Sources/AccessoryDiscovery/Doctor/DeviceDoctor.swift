@@ -47,6 +47,16 @@ public enum DeviceDoctor {
         + ", then plug it in again (dialout: sudo usermod -aG dialout $USER, and log in again)"
       return
     }
+    if case .hidraw = address {
+      report.findings[index].message =
+        "\(report.path) is root's: the package's udev rules give UPSs to the group accessory-bridge and to the person at the "
+        + "screen (uaccess; over SSH nobody sits there, and the group counts). Without the package: "
+        + rule(
+          usb, "access", 70, #"MODE="0660", GROUP="plugdev", TAG+="uaccess""#,
+          match: (#"SUBSYSTEM=="hidraw""#, "ATTRS"))
+        + ", then plug it in again (plugdev: sudo groupadd -f plugdev && sudo usermod -aG plugdev $USER, and log in again)"
+      return
+    }
     report.findings[index].message =
       "you may not write to \(usb.node): "
       + rule(usb, "access", 70, #"MODE="0660", GROUP="plugdev", TAG+="uaccess""#)
@@ -172,6 +182,7 @@ public enum DeviceDoctor {
       }
     }
     guard let usb = device.usb else { return }
+    lookAtUPSPrograms(device, usb, &report)
     let isClaimed = UdevLibrary.properties(ofDevice: usb.devpath)["BRLTTY_BRAILLE_DRIVER"] != nil
     if isClaimed || (!isHeld && PortReport.isRunning("brltty") && usb.interfaces.contains { $0.driver == "usbfs" }) {
       report.add(
@@ -182,6 +193,27 @@ public enum DeviceDoctor {
     } else {
       report.add("brltty", .ok, "it doesn't use this device")
     }
+  }
+
+  /// Programs that take a UPS away from the kernel's driver, by the names of their processes, and how they are ended.
+  private static let upsPrograms = [
+    ("usbhid-ups", "NUT's usbhid-ups", "sudo systemctl disable --now nut-driver.target nut-server"),
+    ("nutdrv_qx", "NUT's nutdrv_qx", "sudo systemctl disable --now nut-driver.target nut-server"),
+    ("apcupsd", "apcupsd", "sudo systemctl disable --now apcupsd"),
+  ]
+
+  /// NUT and apcupsd detach the kernel's driver, so that the node of a UPS vanishes while they run.
+  private static func lookAtUPSPrograms(_ device: Device, _ usb: USBIdentity, _ report: inout PortReport) {
+    let reports = usb.interfaces.filter { $0.description.function.code == USBClass.humanInterface }
+    guard device.hid != nil || reports.contains(where: { $0.driver == "usbfs" || $0.driver == nil }) else { return }
+    let running = upsPrograms.filter { PortReport.isRunning($0.0) }
+    for (_, name, cure) in running {
+      report.add(
+        "UPS program", .warning,
+        "\(name) is running, and takes UPSs away from the kernel's driver: while it has this one, there is no node to open. "
+          + "Use one or the other; to end it: \(cure). upsmon can stay: bridge-cli export nut serves it")
+    }
+    if running.isEmpty, device.hid != nil { report.add("UPS program", .ok, "neither NUT's drivers nor apcupsd run") }
   }
 
   // MARK: - Commands

@@ -60,7 +60,7 @@ extension UdevMock {
       #expect(devices.allSatisfy { $0.driver == "power-supply" })
       // The machine's own is meant where nobody says which.
       #expect(try DeviceName(nil).device(among: devices).id == "BAT0")
-      #expect(try DeviceName("9f-12").device(among: devices).id == "9f-12-ab-cd")
+      #expect(try DeviceName("hidpp").device(among: devices).id == "9f-12-ab-cd")
       // They are no terminals, and not on USB.
       #expect(try await UdevSource().devices() == [])
     }

@@ -37,6 +37,10 @@ import Testing
     #expect(throws: ResolutionError.noDevices) { try resolve(nil, charger) }
     let second = supply("BAT1")
     #expect(throws: ResolutionError.ambiguous(nil, [own, second])) { try resolve(nil, own, second) }
+    // A mouse has a serial number, and its name in the folder, too.
+    var numbered = mouse
+    numbered.serialNumber = "9f-12"
+    for text in ["9f-12", "mouse", "mou"] { #expect(try resolve(text, own, numbered) == numbered) }
     for text in ["BAT0", "BAT", "power_supply:BAT0"] { #expect(try resolve(text, own, mouse) == own) }
     #expect(try resolve("AC", own, charger) == charger)
   }

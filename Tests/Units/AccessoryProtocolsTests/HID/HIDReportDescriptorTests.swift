@@ -30,19 +30,72 @@ import Testing
     return descriptor.fields.first?.value(in: Self.bytes(report))
   }
 
-  // The vectors of NUT's getvaluetest.
-  @Test func valuesAreThoseOfNUTsVectors() {
-    #expect(value("00 ff ff ff ff", offset: 0, width: 32, -1...2_147_483_647) == -1)
-    #expect(value("00 ff", offset: 0, width: 8, -1...127) == -1)
-    #expect(value("00 ff", offset: 0, width: 8, 0...127) == 127)
-    #expect(value("00 ff", offset: 0, width: 8, 0...255) == 255)
-    #expect(value("33 00 0a 08 80", offset: 0, width: 32, 0...65_535) == 2_560)
-    #expect(value("00 00 08 00 00", offset: 0, width: 32, 0...65_535) == 2_048)
-    #expect(value("06 00 00 08", offset: 16, width: 8, 0...255) == 8)
-    #expect(value("16 0c 00 00 00", offset: 2, width: 1, 0...1) == 1)
-    #expect(value("16 0c 00 00 00", offset: 4, width: 1, 0...1) == 0)
-    #expect(value("0c 64 11 0d", offset: 8, width: 16, 0...65_535) == 3_345)
+  /// A vector of NUT's getvaluetest, by its number there: the report, the field's place, its range, and its value.
+  struct Vector: Sendable, CustomStringConvertible {
+    let number: Int
+    let report: String
+    let offset, width: UInt8
+    let maximum: Int32
+    let value: Int64
+    var description: String { "#\(number)" }
+
+    init(_ number: Int, _ report: String, _ offset: UInt8, _ width: UInt8, _ maximum: Int32, _ value: Int64) {
+      (self.number, self.report, self.offset, self.width) = (number, report, offset, width)
+      (self.maximum, self.value) = (maximum, value)
+    }
   }
+
+  static let vectors: [Vector] =
+    [
+      Vector(1, "00 ff ff ff ff", 0, 32, 2_147_483_647, -1), Vector(2, "00 ff", 0, 8, 127, -1),
+      Vector(3, "00 ff", 0, 8, 127, 127), Vector(4, "00 ff", 0, 8, 255, 255), Vector(5, "13 14", 0, 8, 255, 20),
+      Vector(6, "0f 17 09", 0, 16, 65_535, 2_327), Vector(7, "33 00 0a 08 80", 0, 32, 65_535, 2_560),
+      Vector(8, "00 00 08 00 00", 0, 32, 65_535, 2_048), Vector(9, "06 00 00 08", 0, 8, 255, 0),
+      Vector(10, "06 00 00 08", 8, 8, 255, 0), Vector(11, "06 00 00 08", 16, 8, 255, 8),
+      // Its usage prints one more.
+      Vector(0, "0c 64 11 0d", 8, 16, 65_535, 3_345),
+    ]
+    // The bits of one report, of which the third and the fourth are set.
+    + (UInt8(0)...10).map { bit in
+      Vector(12 + Int(bit), "16 0c 00 00 00", bit, 1, 1, bit == 2 || bit == 3 ? 1 : 0)
+    }
+
+  @Test(arguments: vectors) func valuesAreThoseOfNUTsVectors(_ vector: Vector) {
+    // The first two are signed.
+    let minimum: Int32 = [1, 2].contains(vector.number) ? -1 : 0
+    #expect(
+      value(vector.report, offset: vector.offset, width: vector.width, minimum...vector.maximum) == vector.value)
+  }
+
+  /// As Eaton's 9PX: what stands behind the cut, here the power summary, isn't there; what stands before it is read.
+  @Test func aDescriptorOf4703BytesCutTo1156IsReadAsFarAsItGoes() {
+    var text = Self.bytes("05 84 09 04 a1 01 09 10 a1 00 75 08 95 01 15 00 26 ff 00")
+    // A battery pack each, with a page of the maker's between; 22 bytes.
+    while text.count + 22 <= 4_670 {
+      text += Self.bytes(
+        "09 12 a1 00 85 \(Self.hex(UInt8(text.count / 22 % 255 + 1))) 09 30 b1 82 06 ff ff 09 90 b1 82 05 84 c0")
+    }
+    let summary = Self.bytes("c0 09 24 a1 00 85 ff 05 85 09 66 b1 82 c0 c0")
+    // Items without a meaning fill it up to the length.
+    text += Self.filling(4_703 - text.count - summary.count) + summary
+    #expect(text.count == 4_703)
+    let whole = HIDReportDescriptor(text)
+    #expect(whole.damage == nil)
+    #expect(whole.fields.contains { $0.usage == Self.battery(0x66) })
+    let cut = HIDReportDescriptor(text.prefix(1_156))
+    #expect(cut.damage != nil)
+    #expect(cut.fields.count > 50 && cut.fields.count < whole.fields.count)
+    #expect(Array(whole.fields.prefix(cut.fields.count)) == cut.fields)
+    #expect(!cut.fields.contains { $0.usage == Self.battery(0x66) })
+  }
+
+  /// Usage minimums, of two bytes each, or of three.
+  private static func filling(_ count: Int) -> [UInt8] {
+    let odd: [UInt8] = count % 2 == 1 ? [0x1A, 0, 0] : []
+    return odd + (0..<((count - odd.count) / 2)).flatMap { _ -> [UInt8] in [0x19, 0] }
+  }
+
+  private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
   @Test func aReportThatIsTooShortHasNoValue() {
     #expect(value("0c 64 11", offset: 8, width: 16, 0...65_535) == nil)
