@@ -173,13 +173,15 @@ metrics: ## What Prometheus' promtool and its Python client think of the metrics
 	Tests/Peers/Metrics/check
 
 browser: ## The page of bridge-cli web in a real browser: follows accessories, and what axe says of it
-	$(call install,chromium chromium-driver python3-selenium python3-venv)
+	$(call install,chromium chromium-driver python3-selenium python3-venv mosquitto)
 	swift build --product bridge-cli
-	Tests/Peers/Browser/run "$$(swift build --show-bin-path)" --many 100
+	swift build --product bridge-fleet
+	Tests/Peers/Browser/run "$$(swift build --show-bin-path)" --many 100 --open $(or $(OPEN),60)
 
 web-pictures: ## The pictures of that page: Documentation/pictures/web*.png
-	$(call install,chromium chromium-driver python3-selenium python3-venv fonts-noto-core)
+	$(call install,chromium chromium-driver python3-selenium python3-venv fonts-noto-core mosquitto)
 	swift build --product bridge-cli
+	swift build --product bridge-fleet
 	Tests/Peers/Browser/run "$$(swift build --show-bin-path)" --pictures Documentation/pictures
 
 recordings: ## Makes the recorded conversations of Tests/Data/Recordings again, with foreign programs

@@ -3,7 +3,7 @@
 """What a real browser makes of the page of bridge-cli web: it follows simulated accessories, has no error on its console, and axe
 finds nothing serious. With --pictures FOLDER it also makes the pictures of the documentation."""
 
-import argparse, base64, importlib.util, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, base64, importlib.util, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
@@ -16,6 +16,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("bin", help="the folder of bridge-cli")
 parser.add_argument("--pictures", type=pathlib.Path, help="make the pictures, in this folder")
 parser.add_argument("--many", type=int, default=0, help="also try a phone with about so many accessories")
+parser.add_argument("--open", type=float, default=0, help="also keep a page open for so many seconds, and say what memory it takes")
 parser.add_argument("--patience", type=float, default=20)
 arguments = parser.parse_args()
 
@@ -32,9 +33,10 @@ failures = []
 axe = pathlib.Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0], "axe.min.js").read_text()
 
 
-def start(*words, until=None):
+def start(*words, until=None, program="bridge-cli"):
     log = open(work / f"log{len(programs)}", "w+")
-    program = subprocess.Popen([f"{arguments.bin}/bridge-cli", *words], env=environment, stdout=log, stderr=log, cwd=work)
+    path = program if "/" in program else f"{arguments.bin}/{program}"
+    program = subprocess.Popen([path, *words], env=environment, stdout=log, stderr=log, cwd=work)
     programs.append(program)
     deadline = time.time() + arguments.patience
     while until and time.time() < deadline:
@@ -56,7 +58,71 @@ def check(condition, text):
 
 
 def memory(program):
-    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{program.pid}/status").read_text())[1]) // 1024
+    """VmRSS and RssAnon, in KiB."""
+    text = pathlib.Path(f"/proc/{program.pid}/status").read_text()
+    return [int(re.search(name + r":\s+(\d+)", text)[1]) for name in ("VmRSS", "RssAnon")]
+
+
+def heap(driver):
+    """What JavaScript takes after its garbage was collected, in KiB, and the page's number of nodes."""
+    driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
+    metrics = {one["name"]: one["value"] for one in driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+    return int(metrics["JSHeapUsedSize"]) // 1024, int(metrics["Nodes"])
+
+
+def commands(driver):
+    """Commands that the service permits, with scripts and without."""
+    until(driver, "the accessory's page leads to its commands", lambda d: d.find_elements(By.CSS_SELECTOR, ".act"))
+    driver.find_element(By.CSS_SELECTOR, ".act").click()
+    until(driver, "there is a form for each command", lambda d: len(d.find_elements(By.CSS_SELECTOR, "form.command")) == 2)
+    for width, height, scheme, name in [(1200, 860, "light", "web-commands"), (390, 844, "dark", "web-commands-phone")]:
+        look(driver, width, height, scheme, 2)
+        judge(driver, f"commands, {width}, {scheme}")
+        picture(driver, name)
+
+    def form(name):
+        return next(one for one in driver.find_elements(By.CSS_SELECTOR, "form.command") if one.find_element(By.TAG_NAME, "h2").text == name)
+
+    def press(name, **fields):
+        for field, text in fields.items():
+            form(name).find_element(By.NAME, field).send_keys(text)
+        form(name).find_element(By.TAG_NAME, "button").click()
+
+    press("voltage")
+    until(driver, "a command says what came back", lambda d: "voltage was performed: " in form("voltage").text)
+    driver.execute_script("for (const one of document.querySelectorAll('select')) one.value = 'off'")
+    press("output", confirm="outptu")
+    until(driver, "a wrong name performs nothing", lambda d: "wasn't performed: it changes something" in form("output").text)
+    form("output").find_element(By.NAME, "confirm").clear()
+    press("output", confirm="output")
+    until(driver, "its name performs it", lambda d: "output to=off was performed" in form("output").text)
+    judge(driver, "what became of commands")
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", dict(value=True))
+    driver.get(driver.current_url)
+    press("voltage")
+    until(driver, "without scripts the page says it", lambda d: 'class="outcome done"' in d.page_source)
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", dict(value=False))
+
+
+PACK = """protocol: pack
+version: 1
+framings:
+  line: {layout: [data, end: "\\r\\n"]}
+messages:
+  voltage: {pattern: "{battery.voltage} V", types: {battery.voltage: {type: number, unit: V}}}
+  done: {pattern: "OK"}
+requests:
+  voltage: {summary: The battery's voltage, send: line, data: "V?", reply: voltage}
+  output:
+    summary: Switches the battery's output
+    send: line
+    data: ["OUT ", {argument: to}]
+    arguments: {to: {type: text, words: {0: "off", 1: "on"}, from: 0, to: 1}}
+    reply: done
+    write: true
+plan:
+  poll: [{requests: [voltage], every: 30s}]
+"""
 
 
 def simulate(*words):
@@ -126,6 +192,11 @@ try:
     simulate("framed", "--serial", "PRINTER", "--percent", "71", "--state", "fault", "--fault-code", "12")
     simulate("framed", "--serial", "TAG-11", "--percent", "100", "--charge", "full")
     simulate("ev3")
+    (work / "protocols" / "pack.yaml").write_text(PACK)
+    (work / "profiles" / "my-pack.yaml").write_text("name: my-pack\nmatch: {serial: GARAGE}\nprotocol: pack\nwrites: allowed\n")
+    (work / "config" / "accessory-bridge").mkdir(mode=0o700)
+    (work / "config" / "accessory-bridge" / "service.yaml").write_text(
+        "commands:\n- {accessory: GARAGE, command: output, arguments: {to: any}, write: true}\n- {accessory: GARAGE, command: voltage}\n")
     start("serve", "--poll", "1s", "--alarm", "battery < 20 %", until="SHED is attached")
     web, found = start("web", "--listen", "127.0.0.1:0", until=r"(http://127.0.0.1:\d+/) is open")
     address = found[1]
@@ -157,6 +228,22 @@ try:
     focused = driver.execute_script("return document.activeElement.textContent")
     check(focused == "TAG-11", f"the focus stays: {focused}")
 
+    # An alarm appears, and goes.
+    def alarms(driver):
+        return int((re.match(r"(\d+) alarm", driver.title) or [0, 0])[1])
+
+    before = alarms(driver)
+    lamp.send_signal(signal.SIGINT)
+    lamp.wait()
+    lamp = simulate("framed", "--serial", "DESK-LAMP", "--percent", "7")
+    until(driver, "an alarm appears, also in the title", lambda d: "alarm" in state(d, "DESK-LAMP") and alarms(d) == before + 1)
+    place = driver.execute_script("return [...document.querySelectorAll('.card')].findIndex((card) => card.id === 'a-DESK-LAMP')")
+    check(place <= before, f"its card is among the first ({place})")
+    lamp.send_signal(signal.SIGINT)
+    lamp.wait()
+    lamp = simulate("framed", "--serial", "DESK-LAMP", "--percent", "55")
+    until(driver, "the alarm goes", lambda d: "alarm" not in state(d, "DESK-LAMP") and alarms(d) == before)
+
     # With the keyboard: the first key leads to the skip link, Enter on a card to its page.
     driver.switch_to.active_element.send_keys(Keys.ENTER)
     until(driver, "Enter leads to the accessory's page", lambda d: d.current_url.endswith("/accessory/TAG-11"))
@@ -186,6 +273,37 @@ try:
     check(driver.page_source.count('class="card') >= 10, "the page works without scripts")
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", dict(value=False))
 
+    # Commands, where they are allowed.
+    simulate("--profile", "my-pack", "--serial", "GARAGE")
+    (work / "token").write_text("0123456789abcdef\n")
+    (work / "token").chmod(0o600)
+    acting, found = start("web", "--listen", "127.0.0.1:0", "--token-file", "token", "--allow-commands", until=r"http://(127.0.0.1:\d+)/ is open")
+    acting = found[1]
+    driver.get(f"http://me:0123456789abcdef@{acting}/accessory/GARAGE")
+    commands(driver)
+
+    # A fleet, by a broker.
+    if broker := shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin"):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        start("-p", str(port), program=broker, until=r"mosquitto version .* running")
+        url = f"mqtt://127.0.0.1:{port}"
+        start("publish", "--broker", url, "--gateway", "attic", program="bridge-fleet")
+        fleet, found = start("web", "--broker", url, "--listen", "127.0.0.1:0", program="bridge-fleet", until=r"http://(127.0.0.1:\d+)/ is open")
+        look(driver, 1200, 860)
+        driver.get(f"http://{found[1]}/")
+        until(driver, "the fleet has all cards", lambda d: len(d.find_elements(By.CSS_SELECTOR, ".card")) >= 10)
+        until(driver, "with their readings", lambda d: "9 %" in d.find_element(By.CSS_SELECTOR, ".cards").text)
+        judge(driver, "a fleet")
+        picture(driver, "web-fleet")
+        lamp.send_signal(signal.SIGINT)
+        lamp.wait()
+        until(driver, "a card of the fleet follows an unplug", lambda d: re.search("DESK-LAMP[^%]*(gone|away|offline)", d.find_element(By.CSS_SELECTOR, ".cards").text))
+        print(f"      the fleet's server has {memory(fleet)} KiB (VmRSS, RssAnon)")
+    else:
+        print("      no mosquitto: the fleet isn't tried")
+
     if arguments.many:
         for line in range((arguments.many + 15) // 16):
             simulate("--profile", "daly", "--serial", f"LINE{line}", "--units", "1..16")
@@ -194,8 +312,20 @@ try:
         until(driver, "many cards are there", lambda d: len(d.find_elements(By.CSS_SELECTOR, ".card")) >= arguments.many, limit=120)
         judge(driver, "many accessories on a phone")
         time.sleep(20)
-    used = driver.execute_script("return performance.memory ? performance.memory.usedJSHeapSize : 0") // 1024
-    print(f"      the page's server has {memory(web)} MiB, the page {used} KiB of JavaScript's memory")
+        picture(driver, "web-many")
+    if arguments.open:
+        driver.get(address)
+        driver.execute_cdp_cmd("Performance.enable", {})
+        until(driver, "the page is open", lambda d: len(d.find_elements(By.CSS_SELECTOR, ".card")) >= 10)
+        time.sleep(10)
+        begin, (page, nodes) = memory(web), heap(driver)
+        time.sleep(arguments.open)
+        end, (later, laterNodes) = memory(web), heap(driver)
+        print(f"      open for {arguments.open:.0f} s: the server had {begin}, has {end} KiB (VmRSS, RssAnon); "
+              f"the page had {page}, has {later} KiB and {nodes}, {laterNodes} nodes")
+        check(later < page * 1.5 + 1024 and laterNodes < nodes * 1.5 + 100, "the page's memory stays")
+        check(end[1] < begin[1] * 1.25 + 1024, "the server's memory stays")
+    print(f"      the page's server has {memory(web)} KiB (VmRSS, RssAnon)")
 
     errors = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     for entry in errors:
