@@ -40,11 +40,11 @@ struct HistoryBucket: Sendable, Hashable {
   var shownMean: Double {
     let (mean, least, greatest) = (mean.asShortDouble, least.asShortDouble, greatest.asShortDouble)
     guard least < greatest, mean != 0 else { return mean }
-    let places = 5 - Int(floor(log10(abs(mean))))
+    let places = 5 - Decimal.exponent(abs(mean))
     guard (-30...30).contains(places) else { return mean }
     // Divide by a power of ten, so that only the last step rounds.
-    let power = pow(10, Double(abs(places)))
-    let shown = places < 0 ? (mean / power).rounded() * power : (mean * power).rounded() / power
+    let power = Decimal.power(abs(places))
+    let shown = places < 0 ? (mean / power).rounded() * power : Decimal.rounded(mean * power) / power
     return min(max(shown, least), greatest)
   }
 
@@ -58,16 +58,54 @@ struct HistoryBucket: Sendable, Hashable {
 extension Float {
   /// The number with only the necessary digits: 3.7 instead of 3.7000000476837.
   var asShortDouble: Double {
-    let number = Double(self)
-    // Most readings have a few decimal places; printing and parsing takes ten times as long.
-    if abs(number) < 1e6 {
-      for power in Self.powers {
-        let short = (number * power).rounded() / power
-        if Float(short) == self { return short }
-      }
+    // Printing and parsing takes ten times as long, so that is for what hardly occurs.
+    Decimal.short(self) ?? Double("\(self)") ?? Double(self)
+  }
+}
+
+/// Decimal numbers by arithmetic.
+private enum Decimal {
+  private static let powers: [Double] = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12]
+  /// In this range, nine digits have at most 11 places, and a float times their power of ten is exact.
+  private static let range: Range<Float> = 1e-3..<1e6
+
+  /// The decimal with the fewest places that is read as this float, the nearest one of them. Nil for a very small or large number.
+  static func short(_ float: Float) -> Double? {
+    guard float == 0 || range.contains(abs(float)) else { return nil }
+    let number = Double(float)
+    // A decimal that is further away is another float.
+    let distance = abs(number) * 0x1p-24
+    for places in powers.indices {
+      let scaled = number * powers[places]
+      let whole = evenly(scaled)
+      guard abs(whole - scaled) <= distance * powers[places] else { continue }
+      // Of two equally near decimals with few places, the one further from zero is published; with more, the even one, as printing does.
+      let short = (places <= 4 ? rounded(scaled) : whole) / powers[places]
+      if Float(short) == float { return short }
     }
-    return Double("\(self)") ?? number
+    return nil
   }
 
-  private static let powers: [Double] = [1, 10, 100, 1_000, 10_000]
+  /// The nearest whole number, of two the even one. Below 2^51, adding and subtracting a large number is the fastest way.
+  private static func evenly(_ number: Double) -> Double { number + 0x1.8p52 - 0x1.8p52 }
+
+  /// The nearest whole number, of two the one further from zero, below 2^51.
+  static func rounded(_ number: Double) -> Double {
+    let even = evenly(number)
+    return abs(even - number) == 0.5 ? number.rounded() : even
+  }
+
+  /// The place of the first digit of a positive number: 2 for 123, -1 for 0.123.
+  static func exponent(_ number: Double) -> Int {
+    guard (1e-3..<1e12).contains(number) else { return Int(floor(log10(number))) }
+    if number < 1 { return number < 0.01 ? -3 : number < 0.1 ? -2 : -1 }
+    var exponent = 0
+    while number >= powers[exponent + 1] { exponent += 1 }
+    return exponent
+  }
+
+  /// A power of ten.
+  static func power(_ places: Int) -> Double {
+    powers.indices.contains(places) ? powers[places] : pow(10, Double(places))
+  }
 }

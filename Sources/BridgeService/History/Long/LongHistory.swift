@@ -135,8 +135,7 @@ final class LongHistory: Sendable {
 struct LongExtract: Sendable {
   let tier: LongTier
   private(set) var energy = Energy()
-  private var known: [(name: String, unit: String?)] = []
-  private var buckets: [String: [HistoryBucket]] = [:]
+  private var known: [(name: String, unit: String?, buckets: [HistoryBucket])] = []
 
   init(_ tier: LongTier) { self.tier = tier }
 
@@ -148,19 +147,21 @@ struct LongExtract: Sendable {
   /// Adds a block. It replaces what earlier blocks have of the same time.
   mutating func add(_ block: LongBlock) {
     for (hour, amount) in block.energy.hours { energy.hours[hour] = amount }
-    for series in block.series {
-      if let index = known.firstIndex(where: { $0.name == series.name }) {
-        known[index].unit = series.unit
-      } else {
-        known.append((series.name, series.unit))
+    for (place, series) in block.series.enumerated() {
+      // Most blocks have the same series in the same order.
+      let isNext = place < known.count && known[place].name == series.name
+      guard let index = isNext ? place : known.firstIndex(where: { $0.name == series.name }) else {
+        known.append((series.name, series.unit, series.buckets))
+        continue
       }
-      buckets[series.name, default: []] += series.buckets
+      known[index].unit = series.unit
+      known[index].buckets += series.buckets
     }
   }
 
   /// The series, in the order in which they were first read.
   var series: [ReadingSeries] {
-    known.map { ReadingSeries(name: $0.name, unit: $0.unit, points: Self.points(buckets[$0.name] ?? [], tier)) }
+    known.map { ReadingSeries(name: $0.name, unit: $0.unit, points: Self.points($0.buckets, tier)) }
   }
 
   private static func points(_ buckets: [HistoryBucket], _ tier: LongTier) -> [ReadingSeries.Point] {

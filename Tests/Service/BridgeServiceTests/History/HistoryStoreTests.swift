@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import Glibc
 import Testing
 
 @testable import BridgeService
@@ -112,6 +113,56 @@ struct HistoryStoreTests {
     var store = HistoryStore()
     for _ in 0..<1_000 { store.add("A", "x", unit: "V", 3.712, at: 5) }
     #expect(store.accessories["A"]?.series[0].points(since: 0, offset: 0) == [.init(time: 0, span: 10, 3.712)])
+  }
+
+  /// Random floats, decimals with few places, and what lies between two of them.
+  private static var floats: [Float] {
+    var seed: UInt64 = 1
+    func next() -> UInt64 {
+      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return seed >> 32
+    }
+    var floats: [Float] = [0, -0.0, 1e-3, 0.000_999_999_9, 999_999.94, 1e6, 1e-5, .leastNonzeroMagnitude]
+    floats += [16_384.0625, 131_072.125, 128.015625, 2_049.000_244_140_625]
+    for _ in 0..<40_000 {
+      let random = Float(bitPattern: UInt32(next()))
+      if random.isFinite { floats.append(random) }
+      floats.append(Float(next()) / 4_294_967_296 * 1_000)
+      floats.append(-Float(next()) / 4_294_967_296)
+      let power = [1, 10, 100, 1_000, 10_000, 100_000.0][Int(next() % 6)]
+      floats.append(Float(Double(next() % 10_000_000) / power))
+      floats.append(Float(next() % 4_000_000_000) / 256)
+    }
+    return floats
+  }
+
+  /// Arithmetic finds the decimal that printing does, or another one that is as short and as near.
+  @Test func aFloatIsItsShortestDecimal() throws {
+    for float in Self.floats {
+      let (short, text) = (float.asShortDouble, try #require(Double("\(float)")))
+      if short == text, short.sign == text.sign { continue }
+      let distances = (abs(short - Double(float)), abs(text - Double(float)))
+      let isAsNear = abs(distances.0 - distances.1) < 1e-3 * Double(float.ulp)
+      if Float(short) != float || "\(short)".count > "\(text)".count || !isAsNear {
+        Issue.record("\(float) is \(short), not \(text)")
+      }
+    }
+  }
+
+  /// A mean has six digits.
+  @Test func aMeanHasSixDigits() throws {
+    for float in Self.floats where float != 0 {
+      let (mean, distance) = (Double("\(float)") ?? 0, float.ulp * 4)
+      let bucket = HistoryBucket(
+        slot: 1, count: 2, hasGapBefore: false, mean: float, least: float - distance, greatest: float + distance)
+      guard let bucket else { continue }
+      let places = 5 - Int(floor(log10(abs(mean))))
+      let power = pow(10, Double(abs(places)))
+      let shown = places < 0 ? (mean / power).rounded() * power : (mean * power).rounded() / power
+      let (least, greatest) = (bucket.least.asShortDouble, bucket.greatest.asShortDouble)
+      let expected = abs(places) > 30 ? mean : min(max(shown, least), greatest)
+      if bucket.shownMean != expected { Issue.record("\(float) is shown as \(bucket.shownMean), not \(expected)") }
+    }
   }
 
   @Test func theOldestUnusedAccessoryLeaves() {
