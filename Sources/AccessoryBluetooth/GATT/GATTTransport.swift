@@ -65,12 +65,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private static let packetsPerEvent = 16
   /// The most packets on the way. The kernel keeps 277 small ones in the other direction until bluetoothd takes them.
   static let window = 64
-  /// The most packets that are read for one event: all that its socket takes. bluetoothd drops notifications that it
-  /// has no room for there.
-  private static let readsPerEvent = 512
-  /// How many packets are read for the next event: as many as the last event brought. A device that answers once then costs no
-  /// further read that finds nothing.
-  private var expectedCount = 1
+  private var expected = ExpectedPackets()
   /// The number of empty packets to read after a hang-up, because the end looks like an empty packet.
   private static let emptyLimit = 64
   /// The most unread bytes from signals. Unlike a socket, signals have no flow control.
@@ -195,7 +190,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     guard let reader else { return }
     // The consumer is notified once for all packets, because waking it takes longer than a read.
     defer { input.notify() }
-    let limit = toTheEnd ? 65_536 : expectedCount
+    let limit = toTheEnd ? 65_536 : expected.next()
     var readCount = 0
     var emptyCount = 0
     while readCount < limit, !isOver {
@@ -209,13 +204,11 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
         if count == 0 { emptyCount += 1 }
         if count == 0, !toTheEnd || emptyCount == Self.emptyLimit { return }
       } catch {
-        expectedCount = max(1, readCount - 1)
-        return
+        return expected.found(readCount - 1, andNoMore: true)
       }
       if !wantsMore, !toTheEnd { return watch(reader, []) }
     }
-    // There may be more, which the next event tells at once.
-    expectedCount = min(2 * expectedCount, Self.readsPerEvent)
+    expected.found(readCount, andNoMore: false)
   }
 
   // MARK: - Writing
@@ -240,6 +233,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
       do throws(Errno) {
         let count = try Socket.send(packet, to: writer.descriptor)
         unconfirmedCount += 1
+        expected.wrote()
         writtenCount += count
         output.wrote(count)
       } catch .wouldBlock {

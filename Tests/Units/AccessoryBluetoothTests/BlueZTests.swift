@@ -344,6 +344,30 @@ import Testing
     Socket.close(ourNotify)
   }
 
+  /// Three system calls a turn, as in C: an event, a read, a write.
+  @Test func aDeviceThatAnswersOnceCostsOneReadEachTime() {
+    var expected = ExpectedPackets()
+    for _ in 0..<10 {
+      expected.wrote()
+      #expect(expected.next() == 1)
+      expected.found(1, andNoMore: false)
+    }
+    // One that sends by itself is read in larger and larger pieces, up to a limit, and in smaller ones when less comes.
+    var counts: [Int] = []
+    for _ in 0..<10 {
+      counts.append(expected.next())
+      expected.found(counts.last!, andNoMore: false)
+    }
+    #expect(counts == [2, 4, 8, 16, 32, 64, 128, 256, 512, 512])
+    expected.found(3, andNoMore: true)
+    #expect(expected.next() == 3)
+    expected.found(0, andNoMore: true)
+    #expect(expected.next() == 1)
+    // After several writes as many answers are expected, whatever came before.
+    for _ in 0..<16 { expected.wrote() }
+    #expect(expected.next() == 16)
+  }
+
   /// bluetoothd tells everybody that it forgets a device, for example: 30 seconds after a search. A connection that is quiet isn't
   /// woken by what concerns others.
   @Test func anOpenPortHearsOfItsOwnDeviceOnly() async throws {
