@@ -148,8 +148,10 @@ extension BlueZServer {
 
   /// The path of the only device that is connected to the adapter; nil when there are several, or none.
   private var onlyConnected: String? {
-    let devices = bluez?.enter { $0.objects.devices.values.filter(\.isConnected).map(\.path) } ?? []
-    return devices.count == 1 ? central(["device": .path(devices[0])]) : nil
+    // The computer may have devices at another adapter, one of which can be this adapter itself.
+    let all = bluez?.enter { $0.objects.devices.values.filter(\.isConnected) } ?? []
+    let devices = all.filter { $0.adapter == home }
+    return devices.count == 1 ? central(["device": .path(devices[0].path)]) : nil
   }
 
   private func subscribe(_ path: String, _ handle: Int) {

@@ -24,7 +24,7 @@ actor BlueZServer: IOActor {
   private var offered: (path: String, adapter: String, offer: ServedOffer)?
   private var offerCount = 0
   /// The path of the adapter at which things are registered.
-  private var home: String?
+  private(set) var home: String?
   private var isArranging = false
   /// The devices that have used a service, by the path of their objects.
   var centrals: [String: Central] = [:]

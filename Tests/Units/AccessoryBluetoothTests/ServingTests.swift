@@ -40,7 +40,7 @@ import Testing
       path, "Device1",
       [
         ("Address", .text(address)), ("Name", .text("Phone")), ("Connected", .boolean(true)),
-        ("Adapter", .path("/org/bluez/hci0")),
+        ("Adapter", .path(String(path.prefix("/org/bluez/hci0".count)))),
       ])
   }
 
@@ -307,6 +307,22 @@ import Testing
     #expect(station.events.value[4...] == [.unsubscribed(Self.central, handle: 7), .left(Self.peer)])
     station.bus.call(Self.port, Self.characteristic, "StopNotify", [])
     try await station.events.wait { $0.count == 7 }
+    station.session.close()
+  }
+
+  /// An older bluetoothd doesn't say who: with one device at the adapter it is clear, whatever another adapter has.
+  @Test func whoWantsValuesIsTheOnlyDeviceOfTheAdapter() async throws {
+    let station = try await Station.serving { call in
+      guard call.member == "GetManagedObjects" else { return nil }
+      let adapter = Self.object(
+        "/org/bluez/hci0", "Adapter1", [("Address", .text("00:AA:01:00:00:42")), ("Powered", .boolean(true))])
+      let elsewhere = Self.device("/org/bluez/hci1/dev_00_AA_01_00_00_42", "00:AA:01:00:00:42")
+      return .values([.array("{oa{sa{sv}}}", [adapter, Self.device(Self.phone, "AA:BB:CC:DD:EE:FF"), elsewhere])])
+    }
+    station.bus.call(Self.port, Self.characteristic, "StartNotify", [])
+    try await station.events.wait { events in
+      events.contains { if case .subscribed(let central, 7) = $0 { central.peer == Self.peer } else { false } }
+    }
     station.session.close()
   }
 
