@@ -126,7 +126,7 @@ import Testing
 }
 
 /// A source of devices that a test sends.
-private final class StormSource: DeviceSource {
+final class StormSource: DeviceSource {
   private let stream: AsyncStream<DeviceEvent>
   private let continuation: AsyncStream<DeviceEvent>.Continuation
 
