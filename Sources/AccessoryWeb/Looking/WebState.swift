@@ -87,6 +87,7 @@ actor WebState {
     if let refreshing { clock.cancel(refreshing) }
     refreshing = nil
     settle()
+    if isOver { ProgramCode.giveBack() }
   }
 
   private func settle() {
