@@ -44,20 +44,37 @@ struct KnownHistory: Sendable {
 
   /// All that is known, with the names in this order.
   func series(_ names: [String]) -> [ReadingSeries] {
-    let all = Self.joined(days, day)
+    let all = Self.joined(days, day, Self.whole)
     return names.compactMap { name in all.first { $0.name == name } }
   }
 
-  private static func joined(_ coarse: [ReadingSeries], _ fine: [ReadingSeries]) -> [ReadingSeries] {
+  private typealias Points = [ReadingSeries.Point]
+
+  private static func joined(
+    _ coarse: [ReadingSeries], _ fine: [ReadingSeries], _ points: (Points, Points) -> Points = ReadingSeries.joined
+  ) -> [ReadingSeries] {
     var joined = coarse
     for series in fine {
       if let index = joined.firstIndex(where: { $0.name == series.name }) {
         joined[index].unit = series.unit
-        joined[index].points = ReadingSeries.joined(joined[index].points, series.points)
+        joined[index].points = points(joined[index].points, series.points)
       } else {
         joined.append(series)
       }
     }
     return joined
+  }
+
+  /// The points of the days with those of the last day. A coarse point begins before its first reading. So where the readings begin, or
+  /// begin again after a gap, the fine ones have them all, and the coarse one would show some where there were none.
+  private static func whole(_ coarse: Points, _ fine: Points) -> Points {
+    var coarse = coarse
+    if let begin = fine.first?.time, let last = coarse.lastIndex(where: { $0.time < begin }), coarse[last].end > begin,
+      last == 0 || coarse[last - 1].mean == nil
+    {
+      coarse.removeSubrange(last...)
+      if last > 0 { coarse[last - 1].span = begin - coarse[last - 1].time }
+    }
+    return ReadingSeries.joined(coarse, fine)
   }
 }

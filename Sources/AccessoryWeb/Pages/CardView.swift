@@ -123,6 +123,7 @@ enum CardView {
   private static func foot(_ row: TopRow, now: MonotonicTime) -> String {
     if row.reach != .attached, let problem = row.problem { return "<p class=\"age\">\(HTML.text(problem))</p>" }
     guard let read = row.readText(now: now) else { return "" }
-    return "<p class=\"age\">Read \(HTML.text(read))</p>"
+    // "Read now" could be a button.
+    return "<p class=\"age\">Read \(HTML.text(read.hasPrefix("now") ? "just " + read : read))</p>"
   }
 }

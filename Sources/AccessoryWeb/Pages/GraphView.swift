@@ -39,9 +39,6 @@ struct GraphView: Sendable {
     ("30d", "30 days", 2_592_000),
   ]
 
-  /// The range that is drawn if none is chosen, or a longer one if that is what is offered.
-  private static let usual = "24h"
-
   let series: [ReadingSeries]
   let choice: Choice
   /// Seconds since 1970.
@@ -52,7 +49,7 @@ struct GraphView: Sendable {
     let shown = series.filter { $0.range != nil }
     guard let first = shown.compactMap({ $0.points.first?.time }).min(), first.isFinite, first < now else { return "" }
     let offered = Self.offered(for: now - first)
-    let range = offered.first { $0.name == choice.range } ?? offered.last { $0.length <= 86_400 } ?? offered[0]
+    let range = offered.first { $0.name == choice.range } ?? Self.usual(among: offered, for: now - first)
     // The picture moves by what can be seen, not with every reading.
     let step = range.length / 480
     let end = (min(max(choice.end ?? now, first + range.length / 2), now) / step).rounded(.up) * step
@@ -74,6 +71,13 @@ struct GraphView: Sendable {
   static func offered(for length: Double) -> [(name: String, label: String, length: Double)] {
     let count = (ranges.firstIndex { $0.length >= length } ?? ranges.count - 1) + 1
     return Array(ranges.prefix(count))
+  }
+
+  /// The longest one up to 24 hours that is half full.
+  static func usual(
+    among offered: [(name: String, label: String, length: Double)], for length: Double
+  ) -> (name: String, label: String, length: Double) {
+    offered.last { $0.length <= min(86_400, length * 2) } ?? offered[0]
   }
 
   /// "03-01", for graphs of several days.
@@ -107,6 +111,13 @@ struct GraphView: Sendable {
       links.append(link("Later", range.name, later >= now ? nil : later))
     }
     return "<nav class=\"ranges\" aria-label=\"Time of the graphs\">" + links.joined(separator: " ")
-      + "<span>\(LocalTime.dateText(time.lowerBound)) to \(LocalTime.dateText(time.upperBound))</span></nav>"
+      + "<span>\(Self.text(time))</span></nav>"
+  }
+
+  /// "2026-03-01 14:05 to 15:05", with both days where they differ.
+  static func text(_ time: ClosedRange<Double>) -> String {
+    let (start, end) = (time.lowerBound, time.upperBound)
+    let isOneDay = LocalTime.day(start) == LocalTime.day(end)
+    return "\(LocalTime.dateText(start)) to \(isOneDay ? LocalTime.text(end) : LocalTime.dateText(end))"
   }
 }

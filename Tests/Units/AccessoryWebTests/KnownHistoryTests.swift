@@ -63,6 +63,22 @@ import Testing
     #expect(series[1].points.map(\.span) == [1_800, 200, 10, 10, 10])
   }
 
+  /// Nothing is drawn before the first reading, although a point of the days begins there.
+  @Test(arguments: [false, true]) func aHistoryBeginsWithItsFirstReading(isAfterAGap: Bool) {
+    var known = KnownHistory()
+    var days = [Point(time: 1_800, span: 1_800, mean: 50, least: 40, greatest: 60)]
+    if isAfterAGap { days = [Point(time: 0, span: 600, 10), Point(time: 600, span: 1_200, nil)] + days }
+    known.take([ReadingSeries(name: "x", points: days)], last: KnownHistory.reach, now: Sample.now)
+    let day = Self.series(.init(time: 2_000, span: 10, 60), .init(time: 2_010, span: 10, 40)).map {
+      ReadingSeries(name: "x", points: $0.points)
+    }
+    known.take(day, last: KnownHistory.dayReach, now: Sample.now)
+    let points = known.series(["x"]).first?.points ?? []
+    #expect(points.suffix(2).map(\.time) == [2_000, 2_010])
+    let before = isAfterAGap ? [Point(time: 0, span: 600, 10), Point(time: 600, span: 1_400, nil)] : []
+    #expect(Array(points.dropLast(2)) == before)
+  }
+
   /// A graph of ten minutes has the readings of ten minutes, although 30 days are known; and one of 30 days isn't large.
   @Test func aGraphIsAsFineAsItCanBe() async {
     let now = Sample.wallClock

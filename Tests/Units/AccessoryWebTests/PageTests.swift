@@ -25,7 +25,7 @@ import Testing
       "discharging", "<rect class=\"level\" width=\"12\"", "<dt>Voltage</dt><dd>52.800 V</dd>",
       "<dt>Current</dt><dd>-2.500 A</dd>", "<dt>Power</dt><dd>-132 W</dd>",
       "<dt>Time to empty</dt><dd>34 min 33 s</dd>", "<dt>Temperature</dt><dd>21.5 °C</dd>",
-      "<ul class=\"values\"><li>Pv power 12.5 W</li><li>Port 4: 5 V</li></ul>", "alarm: low (12 %)", "Read now",
+      "<ul class=\"values\"><li>Pv power 12.5 W</li><li>Port 4: 5 V</li></ul>", "alarm: low (12 %)", "Read just now",
       Picture.solar.svg,
     ] { #expect(card.contains(text), "\(text) in \(card)") }
   }
@@ -120,6 +120,20 @@ import Testing
     #expect(GraphView.offered(for: 86_400).map(\.name) == ["10min", "1h", "6h", "24h"])
     #expect(GraphView.offered(for: 30 * 86_400).map(\.name) == ["10min", "1h", "6h", "24h", "7d", "30d"])
     #expect(GraphView.offered(for: 1e9).map(\.name).last == "30d")
+    // What is drawn at first isn't mostly empty.
+    let usual = [(100.0, "10min"), (640, "10min"), (1_900, "1h"), (9_000, "1h"), (50_000, "24h"), (1e9, "24h")]
+    for (length, name) in usual {
+      #expect(GraphView.usual(among: GraphView.offered(for: length), for: length).name == name, "\(length)")
+    }
+  }
+
+  @Test func theTimeOfAGraphIsShort() {
+    // Far enough from midnight in every zone, and two days apart.
+    let noon = 1_700_000_000.0 - LocalTime.offset(at: 1_700_000_000) - 11 * 3_600
+    let day = LocalTime.day(noon)
+    #expect(GraphView.text(noon...(noon + 600)).hasPrefix("\(day) "))
+    #expect(GraphView.text(noon...(noon + 600)).hasSuffix(" to \(LocalTime.text(noon + 600))"))
+    #expect(GraphView.text(noon...(noon + 172_800)).hasSuffix(" to \(LocalTime.dateText(noon + 172_800))"))
   }
 
   @Test(arguments: ["range=1h&until=1700000000", "until=1700000000&range=1h&x=y"])
