@@ -30,6 +30,8 @@ actor WebState {
   private static let retryPause = Duration.seconds(10)
   /// How long a first look waits for the accessories' readings.
   private static let patience = Duration.milliseconds(1_500)
+  /// How often the ages of the readings are asked for.
+  private static let agePause = Duration.seconds(10)
   /// The most changes that are taken at once.
   private static let takeLimit = 256
 
@@ -51,7 +53,7 @@ actor WebState {
   private var following: Task<Void, Never>?
   private var lookCount = 0
   private var ending: TimerToken?
-  private var refreshing: TimerToken?
+  private var refreshing: (token: TimerToken, due: MonotonicTime)?
   private var settled: OneShot<Void>?
 
   init(
@@ -84,7 +86,7 @@ actor WebState {
     if isOver, lookCount > 0 { return }
     following?.cancel()
     (following, feed) = (nil, nil)
-    if let refreshing { clock.cancel(refreshing) }
+    if let refreshing { clock.cancel(refreshing.token) }
     refreshing = nil
     settle()
     if isOver { ProgramCode.giveBack() }
@@ -139,7 +141,7 @@ actor WebState {
       for key in changes.removed { remove(key) }
       for row in changes.rows.sorted(by: { $0.key < $1.key }) { put(row) }
       (notes, emptyText) = (changes.notes, changes.emptyText)
-      refreshLater(after: changes.refreshAfter, feed)
+      refreshLater(after: changes.refreshAfter)
     }
     changed()
     if notes.isEmpty, !rows.isEmpty, rows.values.allSatisfy({ $0.reach != .attached || $0.accessory.isAsked }) {
@@ -147,11 +149,21 @@ actor WebState {
     }
   }
 
-  private func refreshLater(after pause: Duration?, _ feed: any WebFeed) {
-    if let refreshing { clock.cancel(refreshing) }
-    refreshing = pause.map { pause in
-      clock.schedule(at: clock.now + pause) { Task { await feed.refresh() } }
-    }
+  /// Asks for the readings' ages after a while: a reading that is the same as before is no news.
+  private func refreshLater(after pause: Duration?) {
+    let due = clock.now + min(pause ?? Self.agePause, Self.agePause)
+    if let refreshing, refreshing.due <= due { return }
+    if let refreshing { clock.cancel(refreshing.token) }
+    let token = clock.schedule(at: due) { [weak self] in Task { await self?.refresh() } }
+    refreshing = (token, due)
+  }
+
+  private func refresh() async {
+    guard let feed else { return }
+    refreshing = nil
+    await feed.refresh()
+    // By now nobody may look any more.
+    if self.feed != nil { refreshLater(after: nil) }
   }
 
   // MARK: - Accessories

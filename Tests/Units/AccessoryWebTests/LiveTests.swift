@@ -94,6 +94,20 @@ import Testing
     #expect(site.clock.now - start >= LivePage.keepalive)
   }
 
+  /// A reading that doesn't change is no news, but new: its age is asked for, also while others change.
+  @Test func agesAreAskedForWhileSomebodyLooks() async throws {
+    let site = SampleSite([Sample.row("PACK1"), Sample.row("PACK2")])
+    let stream = try await events(site)
+    _ = await stream()
+    var percent = 20
+    while await site.feed.refreshCount < 3 {
+      percent = percent % 80 + 1
+      await site.feed.put(Sample.row("PACK2", percent: percent, age: .zero))
+      _ = try await next(site, stream)
+    }
+    #expect(site.clock.now - Sample.now >= .seconds(30))
+  }
+
   /// When nobody has looked for a while, the service isn't followed any more; the next look follows it again.
   @Test func theFeedIsClosedWhenNobodyLooks() async throws {
     let site = SampleSite()

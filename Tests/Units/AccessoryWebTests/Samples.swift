@@ -51,6 +51,7 @@ actor SampleFeed: WebFeed {
   private(set) var performed: [String] = []
   private var failure: AccessoryError?
   private(set) var isClosed = false
+  private(set) var refreshCount = 0
 
   init(_ rows: [TopRow] = [], series: [ReadingSeries] = [], commands: [CommandDescription] = []) {
     (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -75,7 +76,7 @@ actor SampleFeed: WebFeed {
     return changes
   }
 
-  func refresh() {}
+  func refresh() { refreshCount += 1 }
   func values(of keys: [String]) -> [String: [AccessoryValue]] { [:] }
   func history(of key: String) -> [ReadingSeries] { series }
   func history(of key: String, _ names: [String], last time: Duration) -> [ReadingSeries] { series }
