@@ -94,10 +94,12 @@ final class ServingStage: Sendable {
 
   private func end(_ requests: [Waiting]) { for request in requests { request.answer(.failure(.disconnected)) } }
 
-  func obey(_ command: ServingCommand, _ id: Int) {
+  /// Does what a manager asks. `report` is called when what is offered has changed, before the manager is told so.
+  func obey(_ command: ServingCommand, _ id: Int, _ report: () -> Void) {
     switch command {
     case .publish(let service):
       contents.withLock { $0.sessions[id]?.services[service.number] = service }
+      report()
       tell(id, .published(service.number, nil))
     case .withdraw(let number):
       contents.withLock { contents in
@@ -107,6 +109,7 @@ final class ServingStage: Sendable {
       }
     case .offer(let offer):
       contents.withLock { $0.sessions[id]?.offer = offer }
+      report()
       if offer != nil { tell(id, .offered(nil)) }
     case .answer(let request, let result):
       contents.withLock { $0.requests.removeValue(forKey: request) }?.answer(result)
@@ -238,7 +241,7 @@ struct ScriptedServing: ServingSession {
 
   func send(_ command: ServingCommand) {
     radio.queue.async { [radio, id] in
-      radio.stage.obey(command, id)
+      radio.stage.obey(command, id, radio.report)
       radio.report()
     }
   }

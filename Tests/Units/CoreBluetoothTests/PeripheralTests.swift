@@ -248,7 +248,7 @@ import Testing
     #expect(manager.updateValue(Data([1]), for: level, onSubscribedCentrals: nil))
     // A longer value is cut for each.
     #expect(manager.updateValue(Data(repeating: 2, count: 150), for: level, onSubscribedCentrals: nil))
-    try await second.values.wait { $0.count == 2 }
+    for central in [first, second] { try await central.values.wait { $0.count == 2 } }
     #expect(first.values.value.map(\.bytes.count) == [1, 20] && second.values.value.map(\.bytes.count) == [1, 100])
     try await first.subscribe(to: "2a19", false)
     try await diary.wait("unsubscribed 2A19 1")
