@@ -89,7 +89,6 @@ actor WebState {
     if let refreshing { clock.cancel(refreshing.token) }
     refreshing = nil
     settle()
-    if isOver { ProgramCode.giveBack() }
   }
 
   private func settle() {

@@ -34,8 +34,6 @@ extension WebSite {
         at: place.host, port: place.port, networks: options.allow.map(\.network), onRefused: { view.refused($0) })
       view.listening("http://\(open.network)\(settings.base)/")
     }
-    // Until somebody looks, hardly any of the start's code is run.
-    ProgramCode.giveBack()
     await OneShot<Void>().value(whenCancelled: ())
     await server.close()
     await site.close()

@@ -264,7 +264,6 @@ import Testing
       _ = try await box.serve()
       let (program, port) = try await web(box)
       #expect(try await get("/", port).contains("57<small> %</small>"))
-      let mapped = try mappedFiles(of: program)
       try await eventually("the service isn't followed any more", within: .seconds(90)) {
         Directory.names(in: "/proc/\(program.pid)/fdinfo").allSatisfy { name in
           let bytes = try? SmallFile.read("/proc/\(program.pid)/fdinfo/" + name, limit: 4_096)
@@ -272,16 +271,6 @@ import Testing
           return !text.contains("it_value") || text.contains("it_value: (0, 0)")
         }
       }
-      // Nor is the code kept that was needed for that.
-      try await eventually("the code is given back") { try mappedFiles(of: program) < mapped / 2 }
-      #expect(try await get("/", port).contains("57<small> %</small>"))
     }
-  }
-
-  /// How much of files a program has mapped and in memory, in KiB.
-  private func mappedFiles(of program: Program) throws -> Int {
-    let status = String(decoding: try SmallFile.read("/proc/\(program.pid)/status", limit: 8_192), as: UTF8.self)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssFile:") })
-    return try #require(line.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) })
   }
 }
