@@ -23,8 +23,7 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate ups --model cyberpower --percent 60 --runtime 5m
       """)
 
-  @Option(help: .value("name", "Whose UPS it is: cyberpower, cyberpower-501, apc, eaton or plain.")) var model =
-    UPSModel.plain
+  @Option(help: .value("name", "Whose UPS.")) var model = UPSModel.plain
   @Option(help: .value("0-100", "Its charge.")) var percent = 100
   @Option(
     help: .value("time", "How long a full battery lasts; default: 40m."),
