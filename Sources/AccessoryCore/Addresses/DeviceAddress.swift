@@ -4,7 +4,8 @@
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
 /// `/dev/bus/usb/001/005`, `/dev/hidraw0`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`, and
-/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`, `power_supply:BAT0`). `init(_:in:)` reads what `description` writes.
+/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`, `power_supply:BAT0`, `hid-text:/dev/hidraw0`). `init(_:in:)` reads what
+/// `description` writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
@@ -12,6 +13,8 @@ public enum DeviceAddress: Sendable, Hashable {
   case usb(String)
   /// A human interface device (HID), whose reports the kernel hands over unchanged: the path of its hidraw node.
   case hidraw(String)
+  /// Text that a human interface device carries in its reports, as UPSs with a serial port inside do: the path of its hidraw node.
+  case hidText(String)
   /// What the kernel itself knows of a battery or a charger: its name in `/sys/class/power_supply`.
   case powerSupply(String)
   /// A device behind a TCP connection, which carries the device's bytes unchanged.
@@ -41,6 +44,9 @@ public enum DeviceAddress: Sendable, Hashable {
     } else if let name = Self.rest(of: text, behind: .powerSupply) {
       guard Self.isSupplyName(name) else { return nil }
       self = .powerSupply(name)
+    } else if let path = Self.rest(of: text, behind: .hidText) {
+      guard path.hasPrefix("/"), !path.utf8.contains(0) else { return nil }
+      self = .hidText(path)
     } else if let path = Self.path(in: text, folder) {
       self = .unix(path)
     } else if let (adapter, rest) = Self.adapter(in: text, behind: .ble), let address = BluetoothAddress(rest) {
@@ -71,6 +77,7 @@ public enum DeviceAddress: Sendable, Hashable {
     case .terminal: .terminal
     case .usb: .usb
     case .hidraw: .hidraw
+    case .hidText: .hidText
     case .powerSupply: .powerSupply
     case .tcp: .tcp
     case .rfc2217: .rfc2217
@@ -83,7 +90,7 @@ public enum DeviceAddress: Sendable, Hashable {
   /// The path of the device node that is opened; nil for addresses that have no node on this machine.
   public var node: String? {
     switch self {
-    case .terminal(let path), .usb(let path), .hidraw(let path): path
+    case .terminal(let path), .usb(let path), .hidraw(let path), .hidText(let path): path
     case .powerSupply, .tcp, .rfc2217, .unix, .ble, .rfcomm: nil
     }
   }
@@ -98,7 +105,7 @@ public enum DeviceAddress: Sendable, Hashable {
   package var bluetooth: BluetoothAddress? {
     switch self {
     case .ble(let address, _), .rfcomm(let address, _, _): address
-    case .terminal, .usb, .hidraw, .powerSupply, .tcp, .rfc2217, .unix: nil
+    case .terminal, .usb, .hidraw, .hidText, .powerSupply, .tcp, .rfc2217, .unix: nil
     }
   }
 
@@ -107,14 +114,14 @@ public enum DeviceAddress: Sendable, Hashable {
     get {
       switch self {
       case .ble(_, let adapter), .rfcomm(_, _, let adapter): adapter
-      case .terminal, .usb, .hidraw, .powerSupply, .tcp, .rfc2217, .unix: nil
+      case .terminal, .usb, .hidraw, .hidText, .powerSupply, .tcp, .rfc2217, .unix: nil
       }
     }
     set {
       switch self {
       case .ble(let address, _): self = .ble(address, adapter: newValue)
       case .rfcomm(let address, let channel, _): self = .rfcomm(address, channel: channel, adapter: newValue)
-      case .terminal, .usb, .hidraw, .powerSupply, .tcp, .rfc2217, .unix: break
+      case .terminal, .usb, .hidraw, .hidText, .powerSupply, .tcp, .rfc2217, .unix: break
       }
     }
   }
@@ -181,7 +188,7 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
     switch self {
     case .terminal(let path), .usb(let path), .hidraw(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
-    case .unix(let path): "\(transport.rawValue):\(path)"
+    case .unix(let path), .hidText(let path): "\(transport.rawValue):\(path)"
     case .powerSupply(let name): "\(transport.rawValue):\(name)"
     case .ble(let address, let adapter): "\(transport.rawValue):\(Self.front(adapter))\(address)"
     case .rfcomm(let address, let channel, let adapter):
@@ -202,6 +209,8 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case usb
   /// The reports of a human interface device.
   case hidraw
+  /// Text in the reports of a human interface device.
+  case hidText = "hid-text"
   /// What the kernel itself knows of a battery or a charger.
   case powerSupply = "power_supply"
   /// A TCP connection.
@@ -224,7 +233,7 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// Whether the system reports no devices with this transport, so that somebody must name them.
   package var mustBeNamed: Bool {
     switch self {
-    case .terminal, .usb, .hidraw, .powerSupply: false
+    case .terminal, .usb, .hidraw, .hidText, .powerSupply: false
     case .tcp, .rfc2217, .unix, .ble, .rfcomm: true
     }
   }

@@ -115,7 +115,8 @@ public struct Device: Sendable, Hashable {
     get { fields.usb }
     set { fields.usb = newValue }
   }
-  /// What the kernel knows of the HID reports of a power device; nil for other devices. A service doesn't tell it.
+  /// What the kernel knows of the HID reports of a power device, or of a device whose reports may carry text; nil for other devices. A
+  /// service doesn't tell it.
   public var hid: HIDIdentity? {
     get { fields.hid }
     set { fields.hid = newValue }
@@ -215,6 +216,7 @@ public struct Device: Sendable, Hashable {
     if let usb {
       if let hidNode { addresses.append(.hidraw(hidNode)) }
       if usb.interfaces.contains(where: { $0.description.hasPair }) { addresses.append(.usb(usb.node)) }
+      if let textNode { addresses.append(.hidText(textNode)) }
     } else if address.transport != .terminal {
       addresses.append(address)
       if let other = otherBluetoothAddress { addresses.append(other) }
@@ -222,8 +224,17 @@ public struct Device: Sendable, Hashable {
     return addresses
   }
 
-  /// The node of its HID reports, also where a service told nothing but the path.
-  private var hidNode: String? { hid?.node ?? (address.transport == .hidraw ? address.node : nil) }
+  /// The node of a power device's HID reports, also where a service told nothing but the path.
+  private var hidNode: String? {
+    if let hid, hid.isPowerDevice { return hid.node }
+    return address.transport == .hidraw ? address.node : nil
+  }
+
+  /// The node of HID reports that carry text, or may do so.
+  private var textNode: String? {
+    if let hid, hid.mayCarryText { return hid.node }
+    return address.transport == .hidText ? address.node : nil
+  }
 
   /// The serial port of Bluetooth Classic, for a device that is opened by Bluetooth Low Energy and has both.
   private var otherBluetoothAddress: DeviceAddress? {
@@ -283,7 +294,7 @@ public struct Device: Sendable, Hashable {
   /// False for Bluetooth devices that evidently aren't, and for strangers' that have no serial port. False for chargers.
   public var mayBeAccessory: Bool {
     if let supply { return supply.hasBattery }
-    return ownTerminal != nil || address.transport == .hidraw
+    return ownTerminal != nil || [.hidraw, .hidText].contains(address.transport)
       || (usb?.mayBeAccessory ?? bluetooth?.mayBeAccessory ?? true)
   }
 }

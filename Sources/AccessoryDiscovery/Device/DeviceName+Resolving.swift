@@ -32,7 +32,9 @@ extension DeviceName {
     if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? WorkingFolder.path : nil) {
       // The adapter says how a device is reached, not which one it is.
       let found = try only(text, devices) { $0.address.ofAnyAdapter == address.ofAnyAdapter }
-      return found?.by(address.adapter) ?? Device(address, source: .named)
+      // A device on USB may have it as another of its addresses.
+      let other = devices.first { $0.addresses.contains(address) }?.choosing(address.transport)
+      return found?.by(address.adapter) ?? other ?? Device(address, source: .named)
     }
     if bluetooth != nil { throw .noMatch(text) }
     if text.contains("/") {

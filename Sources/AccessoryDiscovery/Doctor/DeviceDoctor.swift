@@ -47,9 +47,10 @@ public enum DeviceDoctor {
         + ", then plug it in again (dialout: sudo usermod -aG dialout $USER, and log in again)"
       return
     }
-    if case .hidraw = address {
+    if [.hidraw, .hidText].contains(address.transport) {
+      let rules = address.transport == .hidraw ? "the package's udev rules give UPSs" : "profile udev-rules gives it"
       report.findings[index].message =
-        "\(report.path) is root's: the package's udev rules give UPSs to the group accessory-bridge and to the person at the "
+        "\(report.path) is root's: \(rules) to the group accessory-bridge and to the person at the "
         + "screen (uaccess; over SSH nobody sits there, and the group counts). Without the package: "
         + rule(
           usb, "access", 70, #"MODE="0660", GROUP="plugdev", TAG+="uaccess""#,

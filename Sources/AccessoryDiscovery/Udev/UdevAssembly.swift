@@ -110,26 +110,29 @@ enum UdevAssembly {
         name: text("product", "ID_MODEL_ENC", "ID_MODEL_FROM_DATABASE"),
         manufacturer: text("manufacturer", "ID_VENDOR_ENC", "ID_VENDOR_FROM_DATABASE"),
         serialNumber: text("serial", "ID_SERIAL_SHORT", nil), terminal: terminal?.node, usb: identity)
-      let power = terminal == nil ? power : nil
-      if let power {
-        made.hid = power.identity
-        // Endpoints that carry reports are no stream of bytes.
-        made.address = .hidraw(power.identity.node)
-      }
+      let reports = terminal == nil ? hid : nil
+      made.hid = reports?.identity
+      // Endpoints that carry a power device's reports are no stream of bytes.
+      let power = reports.flatMap { $0.identity.isPowerDevice ? $0 : nil }
+      if let power { made.address = .hidraw(power.identity.node) }
       made.complete(from: terminal ?? power?.record ?? device, onlyInitialized)
       // The node of its reports comes later than the device, and may come anew: it is the same device.
       return Entry(device: made, instances: [device.instance] + (terminal.map { [$0.instance] } ?? []))
     }
 
-    /// The reports by which a power device is asked; nil for other devices.
-    private var power: (record: UdevRecord, identity: HIDIdentity)? {
+    /// The reports by which a power device is asked, or else those that may carry text; nil for other devices.
+    private var hid: (record: UdevRecord, identity: HIDIdentity)? {
+      var text: (record: UdevRecord, identity: HIDIdentity)?
       for record in reports.sorted(by: { $0.devpath < $1.devpath }) {
         guard let node = record.node else { continue }
-        let applications = HIDReportDescriptor(record.descriptors).applications
-        let identity = HIDIdentity(node: node, applications: applications.map(\.extended))
+        let descriptor = HIDReportDescriptor(record.descriptors)
+        let identity = HIDIdentity(
+          node: node, applications: descriptor.applications.map(\.extended),
+          mayCarryText: HIDText.mayBeIn(reportsOf: descriptor))
         if identity.isPowerDevice { return (record, identity) }
+        if text == nil, identity.mayCarryText { text = (record, identity) }
       }
-      return nil
+      return text
     }
 
     /// A text that the device reports, from sysfs or from udev's database; otherwise the text that udev's database has

@@ -18,11 +18,12 @@ public struct IdentificationPlan: Sendable {
     /// A connection to a Modbus TCP port.
     case modbusTCP
 
-    /// The port kind of an address; nil for USB endpoints, HID reports and power supplies, which say themselves what they are.
+    /// The port kind of an address; nil for USB endpoints, HID reports and power supplies, which say themselves what they are, and for
+    /// text in HID reports, which devices of many kinds have: nothing is sent to them unless somebody says what they are.
     public init?(_ address: DeviceAddress) {
       switch address {
       case .terminal: self = .line
-      case .usb, .hidraw, .powerSupply: return nil
+      case .usb, .hidraw, .hidText, .powerSupply: return nil
       case .tcp(let place) where place.port == 502: self = .modbusTCP
       default: self = .connection(isNetwork: address.transport.isNetwork)
       }

@@ -103,6 +103,8 @@ public struct DeviceOpener: Sendable {
     case .powerSupply(let name):
       return try await PowerSupplyTransport.open(name, label: label, io: io)
     case .tcp(let place):
+    case .hidText(let path):
+      transport = try await HIDTextTransport.open(path: path, label: label, io: io)
       transport = try await DescriptorTransport.open(place, label: label, io: io)
     case .unix(let path):
       transport = try await DescriptorTransport.open(unix: path, label: label, io: io)

@@ -64,7 +64,8 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
     return HIDTransport(file, HIDReportDescriptor(bytes), maker, label: label, io: io, setup: setup)
   }
 
-  private static func openNode(_ path: String, _ label: String) throws(AccessoryError) -> (FileDescriptor, [UInt8]) {
+  /// An open, non-blocking hidraw node, and what the device says of its reports.
+  static func openNode(_ path: String, _ label: String) throws(AccessoryError) -> (FileDescriptor, [UInt8]) {
     let file: FileDescriptor
     do throws(Errno) {
       file = try SystemCall.open(path, O_RDWR | O_NONBLOCK)
@@ -182,7 +183,7 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   }
 
   /// A stalled endpoint is EPIPE, and says that the device doesn't have the report now.
-  private static func failure(_ errno: Errno, _ action: String) -> AccessoryError {
+  static func failure(_ errno: Errno, _ action: String) -> AccessoryError {
     switch errno {
     case .brokenPipe, .ioError, .protocolError:
       AccessoryError(.refused, code: .errno(errno.rawValue), "\(action): the device refused it")

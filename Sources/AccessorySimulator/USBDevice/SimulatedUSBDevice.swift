@@ -36,7 +36,7 @@ struct SimulatedUSBDevice: Sendable {
   }
 
   /// Whether each transfer is one message.
-  var keepsMessages: Bool { function.style == .reports || function.style == .messages }
+  var keepsMessages: Bool { function.keepsMessages }
   /// The serial settings that the host has requested; nil when the device has no serial line.
   var line: HostLineSettings? { function.line }
   /// The number of the accessory's bytes that weren't sent to the host yet.

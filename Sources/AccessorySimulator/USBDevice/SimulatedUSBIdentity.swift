@@ -42,8 +42,19 @@ public struct SimulatedUSBIdentity: Sendable, Hashable {
   public var serialNumber = "SIM0001"
   /// The reports of a device that has HID reports of several kinds, in the place of those of `Kind.reports`.
   public var reports: SimulatedReports?
+  /// Whether its HID reports have 8 bytes and carry text, in the place of those of `Kind.reports`.
+  package var carriesText = false
 
-  var function: any USBFunction { reports.map { HIDFunction($0) } ?? kind.function }
+  var function: any USBFunction {
+    carriesText ? TextFunction() : reports.map { HIDFunction($0) } ?? kind.function
+  }
+
+  /// A HID device whose reports carry text, with the ids of the usual chip in UPSs, 0665:5161.
+  package static let text: SimulatedUSBIdentity = {
+    var identity = SimulatedUSBIdentity(.reports)
+    (identity.vendorID, identity.productID, identity.carriesText) = (0x0665, 0x5161, true)
+    return identity
+  }()
 
   /// A device of this kind. Its ids are those reserved for tests, 1209:0001 to 1209:0003. An FTDI adapter has the ids
   /// by which its driver finds it, 0403:6001.

@@ -36,6 +36,8 @@ protocol USBFunction: Sendable {
   /// The endpoint for bytes from the host.
   var output: SimulatedUSBEndpoint { get }
   var style: PacketStyle { get }
+  /// Whether each transfer is one message.
+  var keepsMessages: Bool { get }
   /// The report descriptor of a HID interface; nil for other devices.
   var reportDescriptor: [UInt8]? { get }
   /// The serial settings that the host has requested; nil when the device has no serial line.
@@ -53,6 +55,7 @@ protocol USBFunction: Sendable {
 extension USBFunction {
   var code: USBClass { USBClass(code: 0) }
   var style: PacketStyle { .stream }
+  var keepsMessages: Bool { style == .reports || style == .messages }
   var reportDescriptor: [UInt8]? { nil }
   var line: HostLineSettings? { nil }
   var notification: (endpoint: UInt8, bytes: [UInt8])? { nil }

@@ -58,7 +58,7 @@ struct ResetCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
   /// Whether it is on USB and has no serial line.
   private static func hasOnlyBus(_ device: Device) -> Bool {
-    [.usb, .hidraw].contains(device.address.transport)
+    [.usb, .hidraw, .hidText].contains(device.address.transport)
   }
 
   /// Resets it whether or not a service has it open: what that makes of it, the service sees by itself.

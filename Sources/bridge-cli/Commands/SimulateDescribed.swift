@@ -49,6 +49,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     transform: UnitsArgument.read)
   var pull: UnitsArgument?
   @Option(help: .value("text", "Serial number.")) var serial: String?
+  @Flag(help: .rare("Be a USB device with text in HID reports. Needs root and vhci-hcd.")) var hidText = false
   @Flag(help: "List the kinds of accessories that can be simulated.")
   var list = false
   @OptionGroup var quirks: QuirkOptions
@@ -58,6 +59,9 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   func validate() throws {
     guard (0...100).contains(percent ?? 0) else { throw ValidationError("--percent must be 0 to 100") }
     guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
+    if hidText, options.ble != nil || options.link != nil {
+      throw ValidationError("--hid-text can't be used with --ble or --link: there is neither a radio nor a terminal")
+    }
     if let period, period.duration < .milliseconds(10) { throw ValidationError("--period must be at least 10ms") }
     guard serial?.utf8.count ?? 0 <= 256 else {
       throw ValidationError("an accessory's texts can have at most 256 bytes")
@@ -99,12 +103,22 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     let air = described.description.bluetooth
     let port = GATTSettings(service: air?.service, write: air?.write, notify: air?.notify)
     guard let units else {
-      return try await options.run(device, serial: serial, seed: seed, onAir: port) { Self.shown($0) }
+      return try await options.run(device, serial: serial, seed: seed, onAir: port, onUSB: usb(serial)) {
+        Self.shown($0)
+      }
     }
     let line = try line(device, units)
-    try await options.run(line, serial: serial, seed: seed, onSignal: .pull, onAir: port) {
+    try await options.run(line, serial: serial, seed: seed, onSignal: .pull, onAir: port, onUSB: usb(serial)) {
       Self.shown($0.news, unit: $0.unit)
     }
+  }
+
+  /// The USB device that it is; nil for a terminal.
+  private func usb(_ serial: String) -> SimulatedUSBIdentity? {
+    guard hidText else { return nil }
+    var identity = SimulatedUSBIdentity.text
+    identity.serialNumber = serial
+    return identity
   }
 
   /// Several simulated units of `device` on one line.

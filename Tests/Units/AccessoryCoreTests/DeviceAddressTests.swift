@@ -81,15 +81,40 @@ import Testing
     let place = NetworkAddress(host: "box", port: 1)
     let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
-      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"),
+      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"), .hidText("/dev/hidraw0"),
       .powerSupply("BAT0"), .tcp(place), .rfc2217(place), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
     #expect(
       addresses.map(\.transport.rawValue) == [
-        "tty", "usb", "hidraw", "power_supply", "tcp", "rfc2217", "unix", "ble", "rfcomm",
+        "tty", "usb", "hidraw", "hid-text", "power_supply", "tcp", "rfc2217", "unix", "ble", "rfcomm",
       ])
     #expect(DeviceAddress("/dev/hidraw3") == .hidraw("/dev/hidraw3"))
+  }
+
+  /// A node of hidraw has two: its reports, and the text in them, which somebody must ask for.
+  @Test func textInHIDReportsIsNamedByItsScheme() {
+    let text = DeviceAddress.hidText("/dev/hidraw3")
+    #expect(DeviceAddress("hid-text:/dev/hidraw3") == text)
+    #expect(text.description == "hid-text:/dev/hidraw3" && text.node == "/dev/hidraw3" && text.file == text.node)
+    #expect(!text.transport.mustBeNamed && !text.transport.isConnection)
+    for wrong in ["hid-text:", "hid-text:hidraw3", "hid-text:/dev/\0"] { #expect(DeviceAddress(wrong) == nil) }
+    #expect(DeviceAddress("hid-text:hidraw3", in: "/dev") == nil)
+  }
+
+  /// A device of which only its reports are known to have the form is opened by USB, if it can be, and is no accessory for that.
+  @Test func aDeviceThatMayCarryTextIsOpenedSoOnlyIfAsked() {
+    var device = Device(
+      .usb("/dev/bus/usb/001/002"), source: .udev,
+      usb: USBIdentity(
+        vendorID: 0x0665, productID: 0x5161, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1"))
+    #expect(device.choosing(.hidText) == nil)
+    device.hid = HIDIdentity(node: "/dev/hidraw3", applications: [0xFF00_0001], mayCarryText: true)
+    #expect(device.transports == [.hidText])
+    #expect(!device.mayBeAccessory)
+    #expect(device.choosing(.hidText)?.address == .hidText("/dev/hidraw3"))
+    device.hid = HIDIdentity(node: "/dev/hidraw3", applications: [0x0084_0004])
+    #expect(device.transports == [.hidraw])
   }
 
   @Test func aPowerSupplyIsNamedByItsFolderOrItsName() {

@@ -11,10 +11,10 @@ extension ProfileReader {
   mutating func transport(_ node: YAMLNode, from settings: TransportSettings) -> TransportSettings {
     var settings = settings
     guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
-    settings.preferredTransport = fields["prefer"]
-      // A device on the network has a single transport.
-      .flatMap { word($0, "prefer", among: [TransportKind.terminal, .usb, .ble, .rfcomm].map(\.rawValue)) }.flatMap(
-        TransportKind.init)
+    // A device on the network has a single transport.
+    let several = [TransportKind.terminal, .usb, .hidText, .ble, .rfcomm].map(\.rawValue)
+    settings.preferredTransport = fields["prefer"].flatMap { word($0, "prefer", among: several) }
+      .flatMap(TransportKind.init)
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }
     if let node = fields["usb"] { settings.usb = usb(node) }
     if let node = fields["adapter"] { settings.bluetoothAdapter = adapter(node) }

@@ -133,6 +133,18 @@ import Testing
   /// Simulators need no udev; strangers' devices are not ours; an empty text is none.
   @Test(
     arguments: [
+  /// Text in HID reports passes by the node of hidraw, and a reset by that of usbfs.
+  @Test func aProfileForTextInReportsGivesBothNodes() throws {
+    var profile = Profile(name: "ups", rules: [DeviceRule(usbVendor: 0x0665, usbProduct: 0x5161)])
+    let attributes = ["idVendor": "0665", "idProduct": "5161", "bDeviceClass": "00"]
+    let without = try RulesFile(UdevRules().text(for: [profile]))
+    #expect(without.marks("usb", attributes: attributes) && !without.marks("hidraw", attributes: attributes))
+    profile.transport.preferredTransport = .hidText
+    let file = try RulesFile(UdevRules().text(for: [profile]))
+    #expect(file.marks("usb", attributes: attributes) && file.marks("hidraw", attributes: attributes))
+    #expect(!file.marks("hidraw", attributes: attributes.merging(["idProduct": "5162"]) { $1 }))
+  }
+
       DeviceRule(driver: "framed"), DeviceRule(driver: "framed", usbVendor: 0x1209), DeviceRule(model: "M"),
       DeviceRule(), DeviceRule(interfaceClass: 0xFF), DeviceRule(usbVendor: 0x0403, usbProduct: 0x6001),
       DeviceRule(name: "", usbVendor: 0x1209), DeviceRule(byID: ""), DeviceRule(name: "*"),
