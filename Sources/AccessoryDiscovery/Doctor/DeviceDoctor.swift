@@ -20,6 +20,7 @@ public enum DeviceDoctor {
     lookAtUdev(device, &report)
     if let usb = device.usb {
       lookAtDrivers(device, usb, service, &report)
+      lookAtReportDescriptor(device, usb, &report)
       lookAtPower(usb, &report)
     }
     lookAtRivals(device, isHeld: service != nil, &report)

@@ -95,16 +95,19 @@ public struct DeviceOpener: Sendable {
       var configuration = terminal(path).configuration(path: path, label: label)
       configuration.link = device.link
       transport = try await DescriptorTransport.open(configuration, io: io)
+    case .usb(let path) where driver.map { !$0.hasBytes && !$0.readsValues } ?? false:
+      // It is asked for reports, and there are no bytes for the tap.
+      return try await HIDTransport.open(usb: path, label: label, io: io)
     case .usb(let path):
       transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
     case .hidraw(let path):
       // There are no bytes for the tap.
       return try await HIDTransport.open(path: path, label: label, io: io)
+    case .hidText(let path):
+      transport = try await HIDTextTransport.open(path: path, label: label, io: io)
     case .powerSupply(let name):
       return try await PowerSupplyTransport.open(name, label: label, io: io)
     case .tcp(let place):
-    case .hidText(let path):
-      transport = try await HIDTextTransport.open(path: path, label: label, io: io)
       transport = try await DescriptorTransport.open(place, label: label, io: io)
     case .unix(let path):
       transport = try await DescriptorTransport.open(unix: path, label: label, io: io)

@@ -30,14 +30,14 @@ public struct HIDMaker: Sendable, Hashable {
   /// The longest text in bytes: a USB string has at most 126 UTF-16 units.
   private static let textLimit = 504
 
-  /// What the kernel knows of the device behind an open hidraw node. Reading it may wait for the device.
-  init(of node: FileDescriptor) {
+  /// What the kernel knows of the device behind an open node of hidraw, or of usbfs. Reading it may wait for the device.
+  init(of node: FileDescriptor, isUSB: Bool = false) {
     var file = stat()
     guard fstat(node.rawValue, &file) == 0, file.st_mode & S_IFMT == S_IFCHR else { return }
     let number = UInt64(file.st_rdev)
     let numbers = "\(shim_major(number)):\(shim_minor(number))"
-    // Above the node are the HID device, the USB interface, and the USB device.
-    let folder = "/sys/dev/char/\(numbers)/device/../.."
+    // Above hidraw's node are the HID device, the USB interface, and the USB device.
+    let folder = "/sys/dev/char/\(numbers)" + (isUSB ? "" : "/device/../..")
     func text(_ name: String) -> String? {
       guard let bytes = try? SmallFile.read("\(folder)/\(name)", limit: Self.textLimit) else { return nil }
       let text = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""

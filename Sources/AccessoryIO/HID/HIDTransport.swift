@@ -35,6 +35,7 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   private nonisolated let setup: SetupQueue
   private nonisolated let file: FileDescriptor
   private nonisolated let features: any HIDFeatures
+  private nonisolated let tellsByItself: Bool
   private nonisolated let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
   private var token: EventToken?
   private let closed = OneShot<Void>()
@@ -81,12 +82,51 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
     }
   }
 
+  /// Opens the usbfs node at `path`, of a device that the kernel has no driver for: kernels take no report descriptor of more than 4,096
+  /// bytes. Its first HID interface is claimed, and asked by control transfers. Its input reports are not read: what changes is found by
+  /// asking. Throws what `open` throws, and `busy` where a driver or a program has the interface.
+  package static func open(
+    usb path: String, label: String, io: IOThread = .shared
+  ) async throws(AccessoryError) -> HIDTransport {
+    let setup = SetupQueue(label: path)
+    let (file, bytes, maker, features) = try await setup.run { () throws(AccessoryError) in
+      let node = try USBNode.open(USBTransportConfiguration(path: path, label: label))
+      let file = node.descriptor
+      do throws(AccessoryError) {
+        guard let (interface, length) = USBDescriptorReader.reportDescriptors(node.descriptors).first else {
+          throw AccessoryError(.unsupported, "\(label) is no human interface device")
+        }
+        let features = USBHIDFeatures(file: file, interface: interface)
+        let bytes: [UInt8]
+        do throws(Errno) {
+          try SystemCall.ioctl(USBRequest.Claim(interface: interface), on: file)
+          bytes = try features.descriptor(length: length)
+        } catch .resourceBusy {
+          throw AccessoryError(
+            .busy, code: .errno(Errno.resourceBusy.rawValue),
+            "a driver or another program has the interface \(interface) of \(label): with the kernel's driver it has a node of "
+              + "hidraw")
+        } catch {
+          throw failure(error, "asking \(label) for its report descriptor")
+        }
+        return (file, bytes, HIDMaker(of: file, isUSB: true), features)
+      } catch {
+        SystemCall.close(file)
+        throw error
+      }
+    }
+    return HIDTransport(
+      file, HIDReportDescriptor(bytes), maker, label: label, io: io, setup: setup, features: features,
+      tellsByItself: false)
+  }
+
   /// A transport over an open, non-blocking `file`, which it closes when it ends. `features` reads and writes the feature reports; nil
-  /// means by the kernel.
+  /// means by the kernel. `tellsByItself`: input reports are read from `file`.
   package init(
     _ file: FileDescriptor, _ descriptor: HIDReportDescriptor, _ maker: HIDMaker = HIDMaker(), label: String,
-    io: IOThread, setup: SetupQueue? = nil, features: (any HIDFeatures)? = nil
+    io: IOThread, setup: SetupQueue? = nil, features: (any HIDFeatures)? = nil, tellsByItself: Bool = true
   ) {
+    self.tellsByItself = tellsByItself
     self.features = features ?? KernelHIDFeatures(file: file)
     (self.file, self.descriptor, self.maker, self.label, self.io) = (file, descriptor, maker, label, io)
     self.setup = setup ?? SetupQueue(label: label)
@@ -102,7 +142,7 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   private func start() {
     guard !isOver else { return }
     do throws(Errno) {
-      token = try io.watch(file, for: .read, handler: self)
+      token = try io.watch(file, for: tellsByItself ? .read : [], handler: self)
     } catch {
       end(AccessoryError(errno: error, "watching \(label)"))
     }

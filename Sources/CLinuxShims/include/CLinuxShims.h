@@ -14,8 +14,10 @@
 #include <errno.h>
 #include <linux/hidraw.h>
 #include <linux/serial.h>
+#include <linux/usbdevice_fs.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -97,6 +99,30 @@ static inline int shim_hid_get_feature(int fd, void *report, int size) {
 static inline int shim_hid_set_feature(int fd, void *report, int size) {
   return ioctl(fd, HIDIOCSFEATURE(size), report);
 }
+
+// usbfs. A control transfer of one setup packet of 8 bytes and the data behind it, of up to 64 KiB; USBDEVFS_CONTROL takes no more than a
+// page. Returns the number of bytes of data, or -1. Nothing else may be with the kernel by this descriptor.
+static inline int shim_usb_control(int fd, unsigned char *packet, int size, int milliseconds) {
+  struct usbdevfs_urb urb = {0}, *done = 0;
+  urb.type = USBDEVFS_URB_TYPE_CONTROL;
+  urb.buffer = packet;
+  urb.buffer_length = size;
+  if (ioctl(fd, USBDEVFS_SUBMITURB, &urb) < 0) return -1;
+  struct pollfd ready = {.fd = fd, .events = POLLOUT};
+  int count;
+  do count = poll(&ready, 1, milliseconds);
+  while (count < 0 && errno == EINTR);
+  if (count <= 0) ioctl(fd, USBDEVFS_DISCARDURB, &urb);
+  // The kernel has the transfer until it gives it back, which a device that is gone does not prevent.
+  int result;
+  do result = ioctl(fd, USBDEVFS_REAPURB, &done);
+  while (result < 0 && errno == EINTR);
+  if (result < 0) return -1;
+  if (urb.status == 0) return urb.actual_length;
+  errno = count <= 0 ? ETIMEDOUT : -urb.status;
+  return -1;
+}
+static inline int shim_usb_claim(int fd, unsigned interface) { return ioctl(fd, USBDEVFS_CLAIMINTERFACE, &interface); }
 
 // Modem lines, break, and requests that only some drivers support.
 static inline int shim_tiocmget(int fd, int *lines) { return ioctl(fd, TIOCMGET, lines); }

@@ -35,6 +35,7 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
   var drops = false
   @Flag(help: .rare("Refuse each feature report once."))
   var refusesFirst = false
+  @Flag(help: .rare("Have a report descriptor too long for kernels.")) var longDescriptor = false
   @Option(
     help: .rare("bytes", "Hand over only so many bytes of the report descriptor."))
   var descriptorLimit: Int?
@@ -65,6 +66,7 @@ struct SimulateUPS: AsyncParsableCommand, JSONCommand {
     configuration.state = UPSState(percent: Double(percent), fullRunTime: Double(runtime.components.seconds))
     configuration.state.hasMains = !onBattery
     configuration.serialNumber = try await SimulatedSerial.chosen(serial, or: "UPS", digits: 4, usb: true)
+    configuration.hasLongDescriptor = longDescriptor
     configuration.descriptorLimit = descriptorLimit
     configuration.refusesFirst = refusesFirst
     configuration.dropsAtPowerEvents = drops

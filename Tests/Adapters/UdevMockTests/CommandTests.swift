@@ -224,6 +224,22 @@ extension UdevMock {
       #expect(text.contains("udev isn't running"))
     }
 
+    /// Eaton's 9PX has 4,703 bytes: usbhid leaves it alone.
+    @Test(arguments: [4_096, 4_703]) func doctorExplainsAReportDescriptorThatIsTooLong(length: UInt16) async throws {
+      var ups = MockUSB.gadget(1)
+      ups.interfaces = [.init(number: 0, function: (3, 0, 0), endpoints: [(0x81, 3, 8)])]
+      var bytes = ups.described
+      // The HID descriptor stands between those of the interface and its endpoints.
+      let interface = try #require(bytes.firstRange(of: [9, 4, 0, 0]))
+      bytes.insert(
+        contentsOf: [9, 0x21, 0x11, 1, 0, 1, 0x22, UInt8(length & 0xFF), UInt8(length >> 8)],
+        at: interface.lowerBound + 9)
+      ups.descriptors = bytes
+      try bed.plug(ups)
+      let text = try await findings("G1").text
+      #expect(text.contains("its report descriptor has 4703 bytes") == (length > 4_096), "\(text)")
+    }
+
     @Test func doctorWarnsOfAutosuspend() async throws {
       try bed.add(
         MockUSB.gadget(1).text.replacing(

@@ -83,7 +83,7 @@ struct MockUSB: Sendable {
   }
 
   /// The descriptors of one configuration with these interfaces.
-  private var described: [UInt8] {
+  var described: [UInt8] {
     var rest: [UInt8] = []
     for interface in interfaces {
       let function = interface.function

@@ -48,6 +48,23 @@ package enum USBDescriptorReader {
     return device
   }
 
+  /// The report descriptors that the HID descriptors among a device's descriptors tell of: the interface, and how many bytes (HID 1.11,
+  /// 6.2.1).
+  package static func reportDescriptors(_ bytes: [UInt8]) -> [(interface: UInt8, length: Int)] {
+    var (found, interface, rest) = ([(interface: UInt8, length: Int)](), UInt8(0), bytes.prefix(sizeLimit))
+    while let length = rest.first, length >= 2, Int(length) <= rest.count {
+      let descriptor = Array(rest.prefix(Int(length)))
+      rest = rest.dropFirst(Int(length))
+      if descriptor[1] == Kind.interface, descriptor.count > 2 { interface = descriptor[2] }
+      guard descriptor.count >= 9, descriptor[1] == 0x21 else { continue }
+      // A list of descriptors, each with its type and its length.
+      for start in stride(from: 6, to: descriptor.count - 2, by: 3) where descriptor[start] == 0x22 {
+        found.append((interface, Int(word(descriptor, start + 1))))
+      }
+    }
+    return found
+  }
+
   /// Adds one descriptor to the description. Returns its defect, if it has one.
   private static func add(_ bytes: ArraySlice<UInt8>, to device: inout USBDeviceDescription) -> String? {
     let bytes = Array(bytes)

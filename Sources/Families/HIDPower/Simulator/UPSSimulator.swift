@@ -15,6 +15,8 @@ public actor UPSSimulator: HostedSimulator {
     public var state = UPSState()
     /// The serial number.
     public var serialNumber = "UPS0001"
+    /// Whether its report descriptor has 4,703 bytes, as that of an Eaton 9PX: more than the kernel takes.
+    public var hasLongDescriptor = false
     /// How much of its report descriptor it hands over; nil for all of it.
     public var descriptorLimit: Int?
     /// Whether it refuses each feature report once.
@@ -79,18 +81,33 @@ public actor UPSSimulator: HostedSimulator {
     var configuration = configuration
     configuration.model.spoil(&configuration.state)
     self.configuration = configuration
-    descriptor = HIDReportDescriptor(configuration.model.descriptor)
+    var bytes = configuration.model.descriptor
+    if configuration.hasLongDescriptor { Self.lengthen(&bytes) }
+    descriptor = HIDReportDescriptor(bytes)
     state = configuration.state
     toldPercent = Int(configuration.state.percent)
     var identity = configuration.model.identity
     identity.serialNumber = configuration.serialNumber
     let features = configuration.state.reports([.feature], of: descriptor).map(\.1)
     identity.reports = SimulatedReports(
-      descriptor: configuration.model.descriptor,
+      descriptor: bytes,
       features: Dictionary(features.map { ($0[0], $0) }) { first, _ in first },
       descriptorLimit: configuration.descriptorLimit, refusesFirst: configuration.refusesFirst)
     host = PlugHost(.usb(identity, host: configuration.port), DiscoveryHints(), configuration.faults)
     events = host.events
+  }
+
+  /// Fills a descriptor up with items that say nothing, in front of the last end of a collection: usage minimums, of two bytes each, or of
+  /// three.
+  private static func lengthen(_ bytes: inout [UInt8], to length: Int = 4_703) {
+    var missing = length - bytes.count
+    guard missing >= 3, let last = bytes.popLast() else { return }
+    if missing % 2 == 1 {
+      bytes += [0x1A, 0, 0]
+      missing -= 3
+    }
+    for _ in 0..<(missing / 2) { bytes += [0x19, 0] }
+    bytes.append(last)
   }
 
   /// Plugs the UPS in, unless it is plugged in. Returns its path in sysfs. Throws what the USB host throws, and `cancelled` after
