@@ -96,7 +96,7 @@ public struct UdevRules: Sendable, Hashable {
   private static func lines(of profile: Profile) -> [String] {
     profile.rules.flatMap { rule -> [String] in
       guard let matches = matches(of: rule) else { return [] }
-      if let usage = rule.hidUsage { return [reports(usage, matches)] }
+      if let usage = rule.hidUsage { return reports(usage, matches) }
       // Hubs are excluded, because the rule matches any of the terminal's parent devices.
       var terminal = [#"SUBSYSTEM=="tty""#, #"SUBSYSTEMS=="usb""#, #"ATTRS{bDeviceClass}!="09""#]
       terminal += matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule)
@@ -117,14 +117,28 @@ public struct UdevRules: Sendable, Hashable {
     }
   }
 
-  /// A match for the node of HID reports. udev has no property for what a device is: its report descriptor begins with it, as the items
-  /// Usage Page and Usage (HID 1.11, 6.2.2).
-  private static func reports(_ usage: HIDUsage, _ matches: [(attribute: String, value: String)]) -> String {
-    let pattern = item(0x04, usage.page) + item(0x08, usage.id)
-    let grep = "PROGRAM==\"/bin/grep -qaP '^\(pattern)' /sys%p/device/report_descriptor\""
-    let device = matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" }
-    let parts = [#"SUBSYSTEM=="hidraw""#, #"ACTION!="remove""#] + device + [grep, #"ENV{ID_ACCESSORY_BRIDGE}="1""#]
-    return parts.joined(separator: ", ")
+  /// Matches for the node of HID reports, and for that of its USB device, which a reset on the bus needs. udev has no property for what a
+  /// device is: its report descriptor begins with it, as the items Usage Page and Usage (HID 1.11, 6.2.2). The USB device's own events come
+  /// before its descriptor is known, so the node of its reports brings about another.
+  private static func reports(_ usage: HIDUsage, _ matches: [(attribute: String, value: String)]) -> [String] {
+    let pattern = "'^\(item(0x04, usage.page) + item(0x08, usage.id))'"
+    let mark = #"ENV{ID_ACCESSORY_BRIDGE}="1""#
+    func line(_ parts: [String], _ attributes: String, _ last: [String]) -> String {
+      (parts + matches.map { "\(attributes){\($0.attribute)}==\"\($0.value)\"" } + last).joined(separator: ", ")
+    }
+    return [
+      line(
+        [#"SUBSYSTEM=="hidraw""#, #"ACTION!="remove""#], "ATTRS",
+        ["PROGRAM==\"/bin/grep -qaP \(pattern) /sys%p/device/report_descriptor\"", mark]),
+      line(
+        [#"SUBSYSTEM=="hidraw""#, #"ACTION=="add""#, #"SUBSYSTEMS=="usb""#], "ATTRS",
+        [
+          #"ENV{ID_ACCESSORY_BRIDGE}=="1""#, #"RUN+="/bin/sh -c 'echo change > /sys%p/../../../../uevent'""#,
+        ]),
+      line(
+        [#"SUBSYSTEM=="usb""#, #"ENV{ID_USB_INTERFACES}=="*:03????:*""#], "ATTR",
+        ["PROGRAM==\"/bin/grep -rqaP --include=report_descriptor \(pattern) /sys%p\"", mark]),
+    ]
   }
 
   /// A short item of a report descriptor, as a pattern: its number has one byte or two.

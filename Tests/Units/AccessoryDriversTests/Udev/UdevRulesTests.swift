@@ -34,7 +34,8 @@ import Testing
     let file = try RulesFile(text)
     #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
     let marks = file.lines.filter { $0.last?.key == "ENV{ID_ACCESSORY_BRIDGE}" && $0.last?.operation == "=" }
-    #expect(marks.count == 11, "five of USB, each as a terminal and as a device, and UPSs by their reports")
+    #expect(
+      marks.count == 12, "five of USB, each as a terminal and as a device, and UPSs by their reports, and as a device")
     let others = file.lines.filter { !marks.contains($0) }.map { line in
       line.map { "\($0.key)\($0.operation)\($0.value)" }.joined(separator: " ")
     }
@@ -49,6 +50,8 @@ import Testing
         "ACTION==remove ENV{PRODUCT}==694/5/* TAG+=systemd",
         "ACTION==unbind|remove IMPORT{db}=ID_ACCESSORY_BRIDGE",
         "ACTION==unbind|remove GOTO=accessory_bridge_known",
+        "SUBSYSTEM==hidraw ACTION==add SUBSYSTEMS==usb ENV{ID_ACCESSORY_BRIDGE}==1 "
+          + "RUN+=/bin/sh -c 'echo change > /sys%p/../../../../uevent'",
         "LABEL=accessory_bridge_known",
         "ENV{ID_ACCESSORY_BRIDGE}!=1 GOTO=accessory_bridge_end",
         "TAG+=systemd ENV{SYSTEMD_WANTS}+=accessory-bridge.service",
@@ -130,9 +133,6 @@ import Testing
     #expect(!anything.marks("usb", attributes: attributes.filter { $0.key != "serial" }))
   }
 
-  /// Simulators need no udev; strangers' devices are not ours; an empty text is none.
-  @Test(
-    arguments: [
   /// Text in HID reports passes by the node of hidraw, and a reset by that of usbfs.
   @Test func aProfileForTextInReportsGivesBothNodes() throws {
     var profile = Profile(name: "ups", rules: [DeviceRule(usbVendor: 0x0665, usbProduct: 0x5161)])
@@ -145,6 +145,9 @@ import Testing
     #expect(!file.marks("hidraw", attributes: attributes.merging(["idProduct": "5162"]) { $1 }))
   }
 
+  /// Simulators need no udev; strangers' devices are not ours; an empty text is none.
+  @Test(
+    arguments: [
       DeviceRule(driver: "framed"), DeviceRule(driver: "framed", usbVendor: 0x1209), DeviceRule(model: "M"),
       DeviceRule(), DeviceRule(interfaceClass: 0xFF), DeviceRule(usbVendor: 0x0403, usbProduct: 0x6001),
       DeviceRule(name: "", usbVendor: 0x1209), DeviceRule(byID: ""), DeviceRule(name: "*"),
