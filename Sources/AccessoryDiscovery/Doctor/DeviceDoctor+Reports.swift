@@ -18,6 +18,6 @@ extension DeviceDoctor {
     report.add(
       "report descriptor", .warning,
       "its report descriptor has \(Amount.bytes(length)), and the kernel takes at most \(longestDescriptor): so it has no node for its "
-        + "reports. If it is a UPS, --profile hid-power asks it by its USB node")
+        + "reports. If it is a UPS, --driver hid-power asks it by its USB node")
   }
 }
