@@ -25,8 +25,9 @@ public final class PowerDevice: Accessory {
     var reports: PowerReports
     /// The reports that the device refused when it was last asked for them.
     var refused: Set<UInt8> = []
-    /// The battery as it was told last.
+    /// The battery and the values as they were told last.
     var told: BatteryReading?
+    var toldValues: [AccessoryValue] = []
   }
 
   private init(_ session: AccessorySession, _ transport: HIDTransport) {
@@ -74,15 +75,15 @@ public final class PowerDevice: Accessory {
   }
 
   private func take(_ report: [UInt8]) {
-    let news = state.withLock { state -> BatteryReading? in
-      guard state.reports.take(.input, report) else { return nil }
-      let reading = state.reports.battery()
-      // A device repeats its reports; only what differs is news.
-      guard reading != state.told else { return nil }
-      state.told = reading
-      return reading
+    // A device repeats its reports; only what differs is news. That it runs on battery is a value, on which `upsmon` waits.
+    let news = state.withLock { state -> [AccessoryNews] in
+      guard state.reports.take(.input, report) else { return [] }
+      let (reading, values) = (state.reports.battery(), state.reports.values())
+      let changed = values.filter { !state.toldValues.contains($0) }
+      defer { (state.told, state.toldValues) = (reading, values) }
+      return (changed.isEmpty ? [] : [.values(changed)]) + (reading == state.told ? [] : [.battery(reading)])
     }
-    if let news { changes.send(.battery(news)) }
+    for one in news { changes.send(one) }
   }
 
   /// Asks for the feature reports that have one of these usages. Those that the device refuses are left out. Throws what the first
@@ -133,7 +134,10 @@ public final class PowerDevice: Accessory {
   /// Everything else that the device tells. Throws what asking for a report throws.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     try await ask(PowerReports.valueUsages)
-    return state.withLock { $0.reports.values() }
+    return state.withLock { state in
+      state.toldValues = state.reports.values()
+      return state.toldValues
+    }
   }
 
   /// What is missing of the last reading: the device's descriptor is damaged, or it refused some reports.
@@ -146,7 +150,7 @@ public final class PowerDevice: Accessory {
     return "it refused the feature reports \(refused.map(String.init).joined(separator: ", "))"
   }
 
-  /// The battery, whenever an input report changes it.
+  /// The battery and the values that an input report changes.
   public func news() -> EventStream<AccessoryNews> { changes.stream() }
 
   // MARK: - Commands

@@ -102,13 +102,17 @@ import Testing
     }
   }
 
+  /// That the power was cut is a value as well as a state of the battery: both are told at once.
   @Test func anInputReportIsNewsOnce() async throws {
     try await withDevice { device, _, far in
       _ = try await device.battery()
+      _ = try await device.values()
       var news = device.news().makeAsyncIterator()
       let onBattery = HIDSamples.bytes("0b 04")
       for _ in 0..<3 { try far.send(onBattery) }
       try far.send(HIDSamples.bytes("08 32 10 00 2c 01"))
+      guard case .values(let values)? = try await news.next() else { throw Hang("the values") }
+      #expect(values.first { $0.role == Vocabulary.onBattery.role }?.content == .flag(true))
       guard case .battery(let first)? = try await news.next() else { throw Hang("the battery") }
       #expect(first.charge == .discharging)
       // The repeated ones told nothing new.
