@@ -28,7 +28,7 @@ public struct DescribedExchange: Exchange {
   public var unreadableFields: UInt64 { unreadable.values.reduce(0, &+) }
 
   let label: String
-  @Boxed var description: ProtocolDescription
+  let description: ProtocolDescription
   let decoder: MessageDecoder
   /// How many bytes the longest frame of each request's reply has, up to a limit; 0 without a reply.
   let replyLengths: [Int]

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
 import AccessoryProtocols
 
 /// Identifies the request in a client's frame, by the description of the protocol.
 struct DescribedRequestReader: Sendable {
   /// A codec that decodes clients' frames.
-  @Boxed private(set) var codec: DescribedCodec
-  private var description: ProtocolDescription { codec.description }
+  let codec: DescribedCodec
+  private let description: ProtocolDescription
   private let decoder: MessageDecoder
 
   init(_ codec: DescribedCodec) {
     self.codec = codec
+    description = codec.description
     decoder = MessageDecoder(codec)
   }
 

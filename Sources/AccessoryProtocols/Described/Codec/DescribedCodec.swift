@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// Finds and makes the frames of a described protocol, which may have several framings on one line.
 ///
 /// A frame's payload is its whole content; `DescribedHeader` says where in it the body is. If bytes begin like a frame
@@ -16,8 +14,7 @@ public struct DescribedCodec: FrameCodec {
   public typealias Header = DescribedHeader
 
   /// The description.
-  public var description: ProtocolDescription { boxedDescription }
-  @Boxed private var boxedDescription: ProtocolDescription
+  public let description: ProtocolDescription
   /// What has been counted since the codec was made.
   public internal(set) var counters = FrameCounters()
   /// What is wrong with the check of the last frame; nil when that frame was a good one, and before the first.
@@ -74,7 +71,7 @@ public struct DescribedCodec: FrameCodec {
     guard (1...8).contains(description.framings.count) else {
       throw FramingParameterError("framings", "must be 1 to 8")
     }
-    boxedDescription = description
+    self.description = description
     var kinds: [Kind] = []
     for framing in description.framings {
       switch framing.form {

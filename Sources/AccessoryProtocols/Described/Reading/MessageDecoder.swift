@@ -5,8 +5,7 @@ import AccessoryCore
 /// Finds out which message a frame is, and reads its values.
 public struct MessageDecoder: Sendable {
   /// The description.
-  public var description: ProtocolDescription { boxedDescription }
-  @Boxed private var boxedDescription: ProtocolDescription
+  public let description: ProtocolDescription
   private let plans: [FramingPlan?]
   /// The indices of the messages of each framing.
   private let candidates: [[Int]]
@@ -16,7 +15,7 @@ public struct MessageDecoder: Sendable {
   /// A decoder for the frames of `codec`.
   public init(_ codec: DescribedCodec) {
     let description = codec.description
-    boxedDescription = description
+    self.description = description
     plans = codec.kinds.map { if case .layout(let plan) = $0 { plan } else { nil } }
     unitElements = codec.kinds.indices.map { description.unitElement(of: $0) }
     candidates = codec.kinds.indices.map { framing in

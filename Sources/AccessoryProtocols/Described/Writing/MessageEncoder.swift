@@ -7,7 +7,7 @@ import AccessoryCore
 public struct MessageEncoder: Sendable {
   /// The description.
   public var description: ProtocolDescription { codec.description }
-  @Boxed private var codec: DescribedCodec
+  private let codec: DescribedCodec
 
   /// An encoder for frames of `codec`.
   public init(_ codec: DescribedCodec) { self.codec = codec }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// Makes the bytes of described requests.
 public struct RequestEncoder: Sendable {
-  @Boxed private var codec: DescribedCodec
-  @Boxed private var description: ProtocolDescription
+  private let codec: DescribedCodec
+  private let description: ProtocolDescription
 
   /// A writer for the requests of the codec's description, with these numbers for its parameters besides the user's.
   public init(_ codec: DescribedCodec, parameters: [String: Double] = [:]) {
