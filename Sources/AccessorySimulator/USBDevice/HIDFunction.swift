@@ -13,6 +13,11 @@ public struct SimulatedReports: Sendable, Hashable {
   /// Whether each feature report is refused once before it is answered.
   public var refusesFirst: Bool
 
+  /// The message by which the accessory lets the device go silent, until the host resets it.
+  package static let silence: [UInt8] = [0]
+  /// The message to the accessory that a reset has ended the silence. No report begins so: its number isn't 0.
+  package static let awake: [UInt8] = [0]
+
   /// Reports of these parts.
   public init(
     descriptor: [UInt8], features: [UInt8: [UInt8]], descriptorLimit: Int? = nil, refusesFirst: Bool = false
@@ -25,7 +30,7 @@ public struct SimulatedReports: Sendable, Hashable {
 /// A HID interface with numbered reports: input reports by an interrupt endpoint, and feature reports by endpoint 0.
 ///
 /// What the accessory sends are messages whose first byte says what they are: 1 an input report, 3 a feature report that the device has
-/// from now on, 0 that it goes silent until the host resets it. What it receives are feature reports that the host has set.
+/// from now on, 0 that it goes silent. What it receives are feature reports that the host has set, and that a reset has ended its silence.
 struct HIDFunction: USBFunction {
   private var reports: SimulatedReports
   private var refused: Set<UInt8> = []
@@ -79,5 +84,8 @@ struct HIDFunction: USBFunction {
     return isSilent ? [] : report
   }
 
-  mutating func configured() { isSilent = false }
+  mutating func configured() -> [UInt8]? {
+    defer { isSilent = false }
+    return isSilent ? SimulatedReports.awake : nil
+  }
 }

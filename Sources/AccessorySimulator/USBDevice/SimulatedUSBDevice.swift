@@ -115,7 +115,7 @@ struct SimulatedUSBDevice: Sendable {
   private mutating func start(_ replies: inout [UInt8]) {
     for endpoint in pipes.keys { pipes[endpoint]?.clear() }
     failNext = false
-    function.configured()
+    if let message = function.configured() { received.append(message) }
     guard control.configuration != 0, let notification = function.notification else { return }
     pipes[notification.endpoint]?.append(notification.bytes)
     fill(notification.endpoint, &replies)

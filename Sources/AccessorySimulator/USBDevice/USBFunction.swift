@@ -48,8 +48,8 @@ protocol USBFunction: Sendable {
   var notification: (endpoint: UInt8, bytes: [UInt8])? { get }
   /// What of the accessory's message goes to the host at the input endpoint; nothing for a message to the function itself.
   mutating func sent(_ message: [UInt8]) -> [UInt8]
-  /// The host has configured the device, as it does after a plug and after a reset.
-  mutating func configured()
+  /// The host has configured the device, as it does after a plug and after a reset. Returns a message to the accessory, if any.
+  mutating func configured() -> [UInt8]?
 }
 
 extension USBFunction {
@@ -60,7 +60,7 @@ extension USBFunction {
   var line: HostLineSettings? { nil }
   var notification: (endpoint: UInt8, bytes: [UInt8])? { nil }
   func sent(_ message: [UInt8]) -> [UInt8] { message }
-  func configured() {}
+  func configured() -> [UInt8]? { nil }
 }
 
 /// A vendor-specific interface with a pair of bulk endpoints.

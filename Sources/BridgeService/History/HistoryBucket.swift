@@ -36,16 +36,16 @@ struct HistoryBucket: Sendable, Hashable {
     self.mean = min(max(Float(mean), least), greatest)
   }
 
-  /// The mean as displayed. A mean of several readings is rounded to six digits; further digits are rounding errors.
-  var shownMean: Double {
+  /// The numbers as displayed. A mean of several readings is rounded to six digits; further digits are rounding errors.
+  var shown: (mean: Double, least: Double, greatest: Double) {
     let (mean, least, greatest) = (mean.asShortDouble, least.asShortDouble, greatest.asShortDouble)
-    guard least < greatest, mean != 0 else { return mean }
+    guard least < greatest, mean != 0 else { return (mean, least, greatest) }
     let places = 5 - Decimal.exponent(abs(mean))
-    guard (-30...30).contains(places) else { return mean }
+    guard (-30...30).contains(places) else { return (mean, least, greatest) }
     // Divide by a power of ten, so that only the last step rounds.
     let power = Decimal.power(abs(places))
     let shown = places < 0 ? (mean / power).rounded() * power : Decimal.rounded(mean * power) / power
-    return min(max(shown, least), greatest)
+    return (min(max(shown, least), greatest), least, greatest)
   }
 
   /// The nearest 32-bit float, never infinite.

@@ -29,10 +29,11 @@ struct HistorySpan: Sendable {
       let next = index + 1 < spans.endIndex ? spans[index + 1] : nil
       let hasGap = next?.bucket.hasGapBefore == true
       let end = hasGap ? span.end : next?.start ?? span.end
+      let shown = span.bucket.shown
       points.append(
         ReadingSeries.Point(
-          time: span.start + offset, span: end - span.start, mean: span.bucket.shownMean,
-          least: span.bucket.least.asShortDouble, greatest: span.bucket.greatest.asShortDouble))
+          time: span.start + offset, span: end - span.start, mean: shown.mean, least: shown.least,
+          greatest: shown.greatest))
       if hasGap, let next, next.start > end {
         points.append(ReadingSeries.Point(time: end + offset, span: next.start - end, nil))
       }

@@ -323,6 +323,64 @@ extension Plain {
       await device.close()
     }
 
+    /// Eight UPSs that go silent three times each, and come back by nothing but a reset on the bus.
+    @Test(.timeLimit(.minutes(Patience.minutes(20)))) func silentUPSsAreBroughtBack() async throws {
+      try #require(Kernel.isReady)
+      try profile(
+        """
+        name: fast-ups
+        match: {hid: 0084:0004, serial: "MUTE*"}
+        driver: hid-power
+        poll: {readings: 1s}
+        policies: {silent: {polls: 1, reset: allowed, interval: 200ms, longest: 1s}}
+        """)
+      let names = (1...8).map { "MUTE\($0)" }
+      var simulators: [Program] = []
+      for name in names {
+        let simulator = try start(["simulate", "ups", "--serial", name, "--silent-after", "10s"])
+        try await simulator.line(containing: "\(name) is plugged in at")
+        simulators.append(simulator)
+      }
+      let service = try start(["serve"])
+      let start = MonotonicTime.now
+      // What the service said until then is in the expectation below.
+      try? await eventually("recoveries", within: .seconds(250)) {
+        let said = service.transcript.value.errorText
+        return names.allSatisfy { Self.count("\($0) answers again", said) >= 3 }
+      }
+      let said = service.transcript.value.errorText + service.transcript.value.outputText
+      let resets = names.map { Self.count("\($0) was reset on its bus", said) }
+      print("lab: \(resets.reduce(0, +)) resets brought 8 UPSs back 3 times each in \(MonotonicTime.now - start)")
+      #expect(resets.allSatisfy { $0 >= 3 }, "\(resets) \(said.suffix(4_000))")
+      try await end(service)
+      for simulator in simulators { try await end(simulator) }
+    }
+
+    /// A service that only listens to a UPS, which tells its charge each twenty seconds in two reports: how often its threads are woken.
+    @Test func aReportCostsTwoWakeUps() async throws {
+      try profile(
+        """
+        name: quiet-ups
+        match: {hid: 0084:0004, serial: LABUPS}
+        driver: hid-power
+        poll: off
+        """)
+      let simulator = try await plugIn("--model", "cyberpower", "--percent", "90", "--runtime", "2000s")
+      let service = try start(["serve"])
+      _ = try await service.transcript.wait { state in
+        state.status != nil || (state.errorText + state.outputText).contains("LABUPS is attached")
+      }
+      simulator.signal(SIGUSR1)
+      try await simulator.line(containing: "battery 88 %")
+      let before = service.waits
+      try await simulator.line(containing: "battery 85 %")
+      let count = service.waits.reduce(0) { $0 + $1.value - (before[$1.key] ?? 0) }
+      print("lab: \(count) wake-ups of the service's threads for 6 reports in 60 s")
+      #expect(count <= 12)
+      try await end(service)
+      try await unplug(simulator)
+    }
+
     // MARK: - Text in HID reports
 
     @Test func aUPSWithTextInItsReportsIsReadWhenSomebodySaysWhatItIs() async throws {
@@ -346,6 +404,18 @@ extension Plain {
       let named = try await json("values", "LABTEXT")
       #expect(named.contains("\"input_voltage\""), "\(named)")
       try await unplug(simulator)
+    }
+  }
+}
+
+extension Program {
+  /// How often each of its threads has waited for something and was woken.
+  fileprivate var waits: [String: Int] {
+    Directory.names(in: "/proc/\(pid)/task").reduce(into: [:]) { waits, thread in
+      let text = (try? SmallFile.read("/proc/\(pid)/task/\(thread)/status", limit: 8_192)) ?? []
+      let line = String(decoding: text, as: UTF8.self).split(separator: "\n")
+        .first { $0.hasPrefix("voluntary_ctxt_switches:") }
+      waits[thread] = Int(line?.split(separator: "\t").last ?? "") ?? 0
     }
   }
 }

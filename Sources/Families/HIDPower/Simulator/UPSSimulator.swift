@@ -127,13 +127,11 @@ public actor UPSSimulator: HostedSimulator {
     fallSilent()
   }
 
-  /// The device ends its silence by itself when it is reset, so this goes on.
   private func fallSilent() {
     guard let time = configuration.silentAfter else { return }
     afterThisPlug(time) { simulator in
       simulator.host.continuation.yield(.silent)
-      simulator.offer([0])
-      simulator.fallSilent()
+      simulator.offer(SimulatedReports.silence)
     }
   }
 
@@ -174,6 +172,8 @@ public actor UPSSimulator: HostedSimulator {
   }
 
   private func take(_ report: [UInt8]) {
+    // A reset on its bus has ended its silence.
+    if report == SimulatedReports.awake { return fallSilent() }
     let usages = state.take(report, of: descriptor)
     if usages.contains(PowerUsage.audibleAlarm) { host.continuation.yield(.set("beeper", state.beeper)) }
     if usages.contains(PowerUsage.test) {
