@@ -54,9 +54,13 @@ enum HistoryFrame {
     var dropped = 0
     // Limits the work on checksums of damaged records.
     var budget = file.count
+    // One for all records: most are short.
+    var check = CRC32(.crc32ISCSI)
     while place < file.count {
       if budget > 0, let (content, checksum) = content(in: file, at: place) {
-        if CRC32.checksum(of: file.span.extracting(content.indices).bytes, .crc32ISCSI) == checksum, body(content) {
+        check.reset()
+        check.update(file.span.extracting(content.indices).bytes)
+        if check.value == checksum, body(content) {
           place = content.endIndex
           continue
         }

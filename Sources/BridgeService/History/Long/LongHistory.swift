@@ -165,13 +165,6 @@ struct LongExtract: Sendable {
   }
 
   private static func points(_ buckets: [HistoryBucket], _ tier: LongTier) -> [ReadingSeries.Point] {
-    let width = Double(tier.pointSeconds)
-    return HistorySpan.points(inOrder(buckets).map { HistorySpan($0, width: width) }[...], offset: 0)
-  }
-
-  /// The buckets by their slots, each slot once. Most are: only a clock that was set back writes a time again.
-  private static func inOrder(_ buckets: [HistoryBucket]) -> [HistoryBucket] {
-    if zip(buckets, buckets.dropFirst()).allSatisfy({ $0.slot < $1.slot }) { return buckets }
     var inOrder: [HistoryBucket] = []
     inOrder.reserveCapacity(buckets.count)
     // Sorting is stable, so of the same slot the last one stays.
@@ -179,7 +172,7 @@ struct LongExtract: Sendable {
       if inOrder.last?.slot == bucket.slot { inOrder.removeLast() }
       inOrder.append(bucket)
     }
-    return inOrder
+    return HistorySpan.points(inOrder.map { HistorySpan($0, width: Double(tier.pointSeconds)) }[...], offset: 0)
   }
 }
 

@@ -153,6 +153,7 @@ enum LongRecord: Sendable, Hashable {
       let count = reader.number(UInt8.self), count <= LongTier.seriesLimit
     else { return nil }
     var block = Block(key: key, slot: slot, series: [], energy: energy)
+    block.series.reserveCapacity(Int(count))
     for _ in 0..<count {
       guard let index = reader.number(UInt8.self), let buckets = buckets(&reader, tier, slot) else { return nil }
       block.series.append((index, buckets))
@@ -181,6 +182,7 @@ enum LongRecord: Sendable, Hashable {
       let single = reader.number(UInt8.self), Int(present) < 1 << tier.pointCount
     else { return nil }
     var buckets: [HistoryBucket] = []
+    buckets.reserveCapacity(present.nonzeroBitCount)
     for index in 0..<tier.pointCount where present & (1 << UInt8(index)) != 0 {
       guard let mean = reader.float() else { return nil }
       var (least, greatest) = (mean, mean)

@@ -161,7 +161,7 @@ struct HistoryStoreTests {
       let shown = places < 0 ? (mean / power).rounded() * power : (mean * power).rounded() / power
       let (least, greatest) = (bucket.least.asShortDouble, bucket.greatest.asShortDouble)
       let expected = abs(places) > 30 ? mean : min(max(shown, least), greatest)
-      if bucket.shown.mean != expected { Issue.record("\(float) is shown as \(bucket.shownMean), not \(expected)") }
+      if bucket.shown.mean != expected { Issue.record("\(float) is shown as \(bucket.shown.mean), not \(expected)") }
     }
   }
 
