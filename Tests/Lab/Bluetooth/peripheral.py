@@ -34,6 +34,7 @@ recording. Each command is a line, and so is its answer:
 """
 import asyncio
 import hashlib
+import json
 import os
 import sys
 import time
@@ -163,10 +164,12 @@ class Peripheral:
             self.port = Characteristic(notify, properties.NOTIFY, permissions, b'')
             characteristics = [self.port, Characteristic(write, writes, permissions, value)]
         self.device.add_services([Service(service, characteristics + self.further())])
-        flags = AdvertisingData.Flags
+        flags, uuid = AdvertisingData.Flags, UUID(service)
+        listed = data_types.IncompleteListOf16BitServiceUUIDs if len(uuid.to_bytes()) == 2 \
+            else data_types.IncompleteListOf128BitServiceUUIDs
         self.device.advertising_data = bytes(AdvertisingData([
             data_types.Flags(flags.LE_GENERAL_DISCOVERABLE_MODE | flags.BR_EDR_NOT_SUPPORTED),
-            data_types.IncompleteListOf16BitServiceUUIDs([UUID(service)]), data_types.CompleteLocalName(name)]))
+            listed([uuid]), data_types.CompleteLocalName(name)]))
         self.device.on('connection', self.connected)
         self.port.on('subscription', self.listened)
 
@@ -268,7 +271,57 @@ class Battery(Peripheral):
             await self.connection.disconnect()
 
 
+class Pack(Peripheral):
+    """A battery that answers what it is asked with given bytes, and says others by itself (Tests/Peers/Packs/air.py)."""
+
+    def __init__(self, air, pack):
+        self.answers = {bytes.fromhex(sent): bytes.fromhex(answer) for sent, answer in pack['answers'].items()}
+        self.pushed, self.kept = [bytes.fromhex(frame) for frame in pack['pushed']], b''
+        self.ready = bytes.fromhex(pack['ready'])
+        super().__init__(air, pack['name'], pack['service'], pack['write'] or pack['notify'], pack['notify'], self.reply)
+
+    def connected(self, connection):
+        super().connected(connection)
+        self.kept = b''
+
+    def reply(self, value):
+        self.kept += value
+        answer = b''
+        while sent := next((sent for sent in self.answers if sent and self.kept.startswith(sent)), None):
+            self.kept, answer = self.kept[len(sent):], answer + self.answers[sent]
+        if not any(sent.startswith(self.kept) for sent in self.answers):
+            self.kept = b''
+        return answer
+
+    def written(self, bearer, value):
+        super().written(bearer, value)
+        if self.ready:
+            asyncio.ensure_future(self.say_ready(bearer))
+
+    async def say_ready(self, bearer):
+        await asyncio.sleep(0.1)
+        await self.send(bearer, self.ready)
+
+    def listened(self, bearer, notify, indicate):
+        super().listened(bearer, notify, indicate)
+        if notify and self.pushed:
+            asyncio.ensure_future(self.push(bearer, self.connection))
+
+    async def push(self, bearer, connection):
+        while self.connection is connection and self.listeners:
+            for frame in self.pushed:
+                await self.send(bearer, frame)
+            await asyncio.sleep(0.5)
+
+    async def leave(self):
+        self.listeners = 0
+        await self.device.stop_advertising()
+        await self.device.power_off()
+
+
 class Neighbourhood:
+    pack = None
+
     async def plug(self, path, address):
         """An adapter for the guest."""
         guest = await open_transport('unix:' + path)
@@ -367,6 +420,12 @@ class Neighbourhood:
             for number in range(1, int(words[0]) + 1):
                 self.batteries.append(Battery(self.air, f'Pack{number}'))
                 await self.add(self.batteries[-1])
+        elif command == 'pack':
+            if self.pack:
+                await self.pack.leave()
+                self.peripherals.remove(self.pack)
+            self.pack = Pack(self.air, json.loads(words[0]))
+            await self.add(self.pack)
         else:
             return 'unknown command'
         return 'ok'

@@ -183,18 +183,25 @@ class Line:
         os.close(self.theirs)
 
 
-def ours(program, kind, answers, pushed):
-    """What our program reads, by the names of the description."""
+def ours_by_line(program, kind, answers, pushed):
+    """What our program reads of a pack on a pseudo-terminal."""
     line = Line(answers, pushed)
-    found = {}
     try:
-        for what in ("values", "battery"):
-            command = [program, what, line.path, "--driver", kind, "--json"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-            if done.returncode == 0:
-                found[what] = json.loads(done.stdout)
+        return ours(program, kind, line.path)
     finally:
         line.close()
+
+
+def ours(program, kind, device, limit=60):
+    """What our program reads of a device, by the names of the description."""
+    found = {}
+    for what in ("values", "battery"):
+        command = [program, what, device, "--driver", kind, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        if done.returncode == 0:
+            found[what] = json.loads(done.stdout)
+        else:
+            print(f"{kind}: {what}: {done.stderr.strip()}", file=sys.stderr)
     known = {}
     for value in (found.get("values") or {}).get("values") or []:
         for form in ("number", "flag", "text"):
@@ -392,9 +399,38 @@ def short(value):
     return str(value)
 
 
-async def main(program, names):
-    counts = {}
-    print("| kind | example | aiobmsble's field | aiobmsble | ours | |\n|---|---|---|---|---|---|")
+class Table:
+    """The rows as they are printed, and how many there are of each sort."""
+
+    def __init__(self):
+        self.counts = {}
+        print("| kind | example | aiobmsble's field | aiobmsble | ours | |\n|---|---|---|---|---|---|", flush=True)
+
+    def count(self, how):
+        self.counts[how] = self.counts.get(how, 0) + 1
+
+    def failed(self, name, number_, error):
+        print(f"| {name} | {number_ + 1} | | {error} | | not read |", flush=True)
+        self.count("not read")
+
+    def add(self, name, number_, result, known, is_mixed):
+        for field, theirs in result.items():
+            if field == "packs":
+                continue
+            mine, how = row(field, theirs, known)
+            if how == "different" and is_mixed:
+                how = "of two packs"
+            self.count(how)
+            text = "" if mine is None else short(mine)
+            print(f"| {name} | {number_ + 1} | {field} | {short(plain(theirs))} | {text} | {how} |", flush=True)
+
+    def end(self):
+        print("\n" + ", ".join(f"{count} {how}" for how, count in sorted(self.counts.items())), file=sys.stderr)
+        return 1 if self.counts.get("different") else 0
+
+
+def scenarios(names):
+    """All examples of these kinds, as packs: kind, number, answers, what is pushed, whether the answers are of two packs, the description."""
     for name in names:
         examples = Examples(name)
         for number_, answers, pushed, is_mixed in examples.scenarios():
@@ -402,24 +438,19 @@ async def main(program, names):
             if name in TOGETHER:
                 for other in Examples(TOGETHER[name]).scenarios():
                     answers = other[1] | answers
-            ready = bytes.fromhex(READY.get(name, ""))
-            result, error = await read(FAMILIES[name], answers, pushed, "Pack", collection(examples.description), ready)
-            if result is None:
-                print(f"| {name} | {number_ + 1} | | {error} | | not read |")
-                counts["not read"] = counts.get("not read", 0) + 1
-                continue
-            known = ours(program, name, answers, pushed)
-            for field, theirs in result.items():
-                if field == "packs":
-                    continue
-                mine, how = row(field, theirs, known)
-                if how == "different" and is_mixed:
-                    how = "of two packs"
-                counts[how] = counts.get(how, 0) + 1
-                text = "" if mine is None else short(mine)
-                print(f"| {name} | {number_ + 1} | {field} | {short(plain(theirs))} | {text} | {how} |", flush=True)
-    print("\n" + ", ".join(f"{count} {how}" for how, count in sorted(counts.items())), file=sys.stderr)
-    return 1 if counts.get("different") else 0
+            yield name, number_, answers, pushed, is_mixed, examples.description
+
+
+async def main(program, names):
+    table = Table()
+    for name, number_, answers, pushed, is_mixed, description in scenarios(names):
+        ready = bytes.fromhex(READY.get(name, ""))
+        result, error = await read(FAMILIES[name], answers, pushed, "Pack", collection(description), ready)
+        if result is None:
+            table.failed(name, number_, error)
+        else:
+            table.add(name, number_, result, ours_by_line(program, name, answers, pushed), is_mixed)
+    return table.end()
 
 
 if __name__ == "__main__":
