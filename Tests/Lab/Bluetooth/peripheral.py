@@ -278,7 +278,15 @@ class Pack(Peripheral):
         self.answers = {bytes.fromhex(sent): bytes.fromhex(answer) for sent, answer in pack['answers'].items()}
         self.pushed, self.kept = [bytes.fromhex(frame) for frame in pack['pushed']], b''
         self.ready = bytes.fromhex(pack['ready'])
-        super().__init__(air, pack['name'], pack['service'], pack['write'] or pack['notify'], pack['notify'], self.reply)
+        write, notify = pack['write'] or pack['notify'], pack['notify']
+        # Some are written in one service, and send in another.
+        *other, service = pack['services']
+        super().__init__(air, pack['name'], service, notify if other else write, notify, self.reply)
+        if other:
+            properties, value = Characteristic.Properties, CharacteristicValue(read=lambda _: b'', write=self.written)
+            self.device.add_services([Service(other[0], [Characteristic(
+                write, properties.READ | properties.WRITE_WITHOUT_RESPONSE, Characteristic.READABLE | Characteristic.WRITEABLE,
+                value)])])
 
     def connected(self, connection):
         super().connected(connection)

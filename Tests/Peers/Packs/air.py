@@ -25,12 +25,13 @@ class Lab:
         self.port = os.fdopen(os.dup(9), "r+b", buffering=0)
         self.number = 0
 
-    def offer(self, answers, pushed, ready, description):
+    def offer(self, kind, answers, pushed, description):
         """A new pack in the place of the last one. Returns its name."""
         self.number += 1
-        air = description["bluetooth"]
+        air, ready = description["bluetooth"], compare.READY.get(kind, "")
         pack = {
-            "name": f"Pack{self.number}", "service": air.get("service", "fff0"), "write": air.get("write"),
+            # What is advertised isn't always the service that has the characteristics.
+            "name": f"Pack{self.number}", "services": their(kind).uuid_services(), "write": air.get("write"),
             "notify": air.get("notify"), "answers": {sent.hex(): answer.hex() for sent, answer in answers.items()},
             "pushed": [frame.hex() for frame in pushed], "ready": ready,
         }
@@ -43,9 +44,14 @@ class Lab:
         return pack["name"]
 
 
-async def theirs(module, device, limit):
+def their(kind):
+    """aiobmsble's class."""
+    return importlib.import_module(f"aiobmsble.bms.{compare.FAMILIES[kind]}_bms").BMS
+
+
+async def theirs(kind, device, limit):
     """What aiobmsble's class reads."""
-    bms = importlib.import_module(f"aiobmsble.bms.{module}_bms").BMS(device)
+    bms = their(kind)(device)
     try:
         async with asyncio.timeout(limit):
             return await bms.async_update(), None
@@ -56,18 +62,18 @@ async def theirs(module, device, limit):
             async with asyncio.timeout(limit):
                 await bms.disconnect()
         except Exception as error:
-            print(f"{module}: {error!r}", file=sys.stderr)
+            print(f"{kind}: {error!r}", file=sys.stderr)
 
 
 async def main(program, patience, names):
     lab, table = Lab(), compare.Table()
     for kind, number, answers, pushed, is_mixed, description in compare.scenarios(names):
-        name = lab.offer(answers, pushed, compare.READY.get(kind, ""), description)
+        name = lab.offer(kind, answers, pushed, description)
         device = await BleakScanner.find_device_by_name(name, timeout=30 * patience)
         if device is None:
             table.failed(kind, number, "not found")
             continue
-        result, error = await theirs(compare.FAMILIES[kind], device, 40 * patience)
+        result, error = await theirs(kind, device, 40 * patience)
         if not result:
             table.failed(kind, number, error)
             continue
