@@ -43,6 +43,8 @@ struct Following {
         return await opened.close()
       } catch { failure = error }
       await opened.close()
+      // Ends the same way whether the interruption came during a request or between two.
+      if Task.isCancelled, (failure as? AccessoryError)?.kind == .cancelled { throw CancellationError() }
       let isFresh = isBack && IOThread.shared.now - start < Self.settling
       guard !once, !Task.isCancelled, isPassing(failure, isFresh: isFresh) else { throw failure }
       tell(.disconnected, opened.device)

@@ -108,6 +108,27 @@ import Testing
     #expect(told.status == EX_DATAERR || told.status == EX_UNAVAILABLE)
   }
 
+  /// The exit status of a watching command doesn't depend on the moment of Ctrl-C.
+  @Test func ctrlCDuringARequestEndsAsBetweenTwo() async throws {
+    let count = Watched(0)
+    let accessory = ScriptedAccessory { request in
+      guard request.command == .status else { return .silence }
+      return count.update({ number in
+        number += 1
+        return number
+      }) == 1 ? .reply([0, 0, 0, 0xFF]) : .silence
+    }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await Sandbox.with { box in
+      let watch = try box.start("values", terminal.path, "--driver", "framed", "state", "--watch", "--poll", "5ms")
+      _ = try await count.wait { $0 > 1 }
+      watch.signal(SIGINT)
+      let ended = try await watch.end()
+      #expect(ended.status == 0, "\(ended.errorText)")
+    }
+    await terminal.transport.close()
+  }
+
   private static func value(_ name: String, _ number: Int) -> String {
     #"{"name":"\#(name)","kind":"number","number":\#(number),"unit":"V"}"#
   }
