@@ -43,7 +43,7 @@ struct Following {
         return await opened.close()
       } catch { failure = error }
       await opened.close()
-      // Ends the same way whether the interruption came during a request or between two.
+      // The exit status is the same whether the interruption came during a request or between two.
       if Task.isCancelled, (failure as? AccessoryError)?.kind == .cancelled { throw CancellationError() }
       let isFresh = isBack && IOThread.shared.now - start < Self.settling
       guard !once, !Task.isCancelled, isPassing(failure, isFresh: isFresh) else { throw failure }
