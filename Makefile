@@ -45,13 +45,15 @@ build: ## A debug build
 # the general link that runs it are compiled for each other, which makes a request a tenth to a third faster.
 OPTIMIZED = -c release -Xswiftc -cross-module-optimization
 RELEASE = $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs $(SMALL) $(SWIFT_BUILD_OPTIONS)
-# Of functions that are the same bytes, one is kept, unless its address is taken.
-SMALL = -Xlinker --version-script=$(CURDIR)/packaging/exports.map -Xlinker --icf=safe
+# Of functions that are the same bytes, one is kept, unless its address is taken. Swift's functions pass no C++ exceptions, so what unwinds them
+# is for debuggers alone, and goes to the debug symbols.
+SMALL = -Xlinker --version-script=$(CURDIR)/packaging/exports.map -Xlinker --icf=safe -Xswiftc -Xllvm -Xswiftc -force-attribute=nounwind
+static static-arm64 static-debian bench: export ACCESSORY_BRIDGE_SMALL = 1
 
-static: ## bridge-cli and bridge-fleet, each as one file that needs no Swift: .build/release
+static: ## bridge-cli as one file that needs no Swift, and bridge-fleet, a link to it: .build/release
 	$(call install,$(BUILD_PACKAGES))
 	swift build $(RELEASE) --product bridge-cli
-	swift build $(RELEASE) --product bridge-fleet
+	ln -sf bridge-cli .build/release/bridge-fleet
 
 demo: ## The main features on a simulated accessory, in a minute
 	$(call install,$(BUILD_PACKAGES))
@@ -255,7 +257,6 @@ PACKED = -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-warnings
 static-arm64: SMALL += $(PACKED)
 static-arm64: ## The same for arm64 (Debian 13, Raspberry Pi OS), on an amd64 Debian without Swift: .build/arm64/build/release
 	packaging/arm64/swift-build $(RELEASE) --product bridge-cli
-	packaging/arm64/swift-build $(RELEASE) --product bridge-fleet
 
 deb: $(if $(CROSS),static-$(CROSS),static) ## Debian packages of both programs, with debug symbols apart: .build/deb; ARCH=arm64 for these
 	$(if $(CROSS),,$(call install,$(DEB_PACKAGES)))
@@ -271,7 +272,6 @@ deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purge
 static-debian: SMALL += $(PACKED) -Xswiftc -use-ld=lld
 static-debian:
 	swift build $(RELEASE) --product bridge-cli
-	swift build $(RELEASE) --product bridge-fleet
 
 deb-source: ## The Debian source package, with the Swift packages that it needs, for builds without a network: .build/source
 	$(call install,git dpkg-dev xz-utils)

@@ -79,8 +79,8 @@ let package = Package(
     // Loads libsystemd when it is first used; only its headers are needed here.
     .target(name: "CLibsystemd"),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-    // Without pkg-config, which asks everybody for libmosquitto, also an app that has nothing of bridge-fleet.
-    .systemLibrary(name: "CLibmosquitto"),
+    // As CLibsystemd: bridge-fleet loads libmosquitto, and bridge-cli runs without it.
+    .target(name: "CLibmosquitto"),
     .target(name: "AccessoryCore"),
     .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
     .target(
@@ -203,7 +203,7 @@ let package = Package(
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing", "AccessoryWeb",
-        "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "FleetCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -216,8 +216,8 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
-    .executableTarget(
-      name: "bridge-fleet",
+    .target(
+      name: "FleetCommands",
       dependencies: [
         "AccessoryCore", "AccessoryConfiguration", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryWeb",
         "CommandOutput", "Console",
@@ -225,6 +225,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .executableTarget(name: "bridge-fleet", dependencies: ["FleetCommands"]),
     .testTarget(
       name: "AccessoryFleetTests",
       dependencies: [
@@ -540,6 +541,17 @@ if let only = Context.environment["ACCESSORY_BRIDGE_ONLY"] {
 // place, and its reply resumes the caller there, without a change of threads in between.
 for target in package.targets where target.type != .system {
   target.swiftSettings = (target.swiftSettings ?? []) + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+}
+
+// Set by the Makefile, for the programs that users get. All targets but those that bytes and frames pass are compiled for size.
+if Context.environment["ACCESSORY_BRIDGE_SMALL"]?.isEmpty == false {
+  let passed = [
+    "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessorySharing", "FamilyAF1",
+    "FamilyMAVLink",
+  ]
+  for target in package.targets where target.type != .system && !passed.contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
+  }
 }
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.

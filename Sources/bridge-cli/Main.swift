@@ -5,10 +5,15 @@ import AccessoryCore
 import AccessoryDiscovery
 import ArgumentParser
 import CommandOutput
+import FleetCommands
 
 @main
 enum Main {
-  @MainActor static func main() async { await BridgeCLI.runProcess() }
+  // Packages install bridge-fleet as a link to bridge-cli: most of the two programs is the same.
+  @MainActor static func main() async {
+    let called = CommandLine.arguments.first?.split(separator: "/").last ?? ""
+    if called == FleetProgram.name { await FleetProgram.run() } else { await BridgeCLI.runProcess() }
+  }
 }
 
 struct BridgeCLI: CommandProgram {

@@ -4,23 +4,24 @@ import AccessoryCore
 import CLibmosquitto
 import Glibc
 
-/// libmosquitto: how to start it, its version, and texts for its error codes.
+/// libmosquitto: how to start it, and texts for its error codes.
 package enum MQTTLibrary {
-  /// The version of the loaded library, for example "2.0.11".
-  package static var version: String {
-    var (major, minor, revision): (CInt, CInt, CInt) = (0, 0, 0)
-    mosquitto_lib_version(&major, &minor, &revision)
-    return "\(major).\(minor).\(revision)"
-  }
-
-  /// mosquitto_lib_init isn't thread-safe. Swift runs the initializer of a static property only once.
-  private static let startResult: CInt = mosquitto_lib_init()
-
-  /// Starts the library; later calls do nothing. Throws `ioFailure` on failure.
-  static func start() throws(AccessoryError) {
-    guard startResult == MOSQ_ERR_SUCCESS.code else {
-      throw AccessoryError(.ioFailure, "libmosquitto can't start: \(text(of: startResult))")
+  /// Loads and starts the library, which isn't thread-safe. Swift runs the initializer of a static property only once.
+  private static let failureOfStart: AccessoryError? = {
+    if let complaint = shim_load_libmosquitto() {
+      return AccessoryError(
+        .unsupported,
+        "MQTT needs libmosquitto, version 2, which isn't installed: the package libmosquitto1 has it ("
+          + String(cString: complaint) + ")")
     }
+    let result = mosquitto_lib_init()
+    return result == MOSQ_ERR_SUCCESS.code
+      ? nil : AccessoryError(.ioFailure, "libmosquitto can't start: \(text(of: result))")
+  }()
+
+  /// Loads and starts the library; later calls do nothing. Throws `unsupported` where it isn't installed, otherwise `ioFailure`.
+  static func start() throws(AccessoryError) {
+    if let failureOfStart { throw failureOfStart }
   }
 
   /// The text for a code of the library. `number` is the errno of the failed call, for codes that refer to it.

@@ -31,8 +31,8 @@ package struct MQTTSettings: Sendable, Hashable {
   /// Settings for a broker.
   package init(_ broker: BrokerAddress, clientID: String) { (self.broker, self.clientID) = (broker, clientID) }
 
-  /// Throws `misconfigured` for settings that contradict each other and for a key file that everybody may read. Blocks, so call it on
-  /// a setup queue.
+  /// Throws `misconfigured` for settings that contradict each other and for a key file that everybody may read, and `unsupported`
+  /// where there is no libmosquitto. Blocks, so call it on a setup queue.
   package func check() throws(AccessoryError) {
     func wrong(_ text: String) -> AccessoryError { AccessoryError(.misconfigured, text) }
     if !broker.usesTLS, caFile != nil || certificateFile != nil || keyFile != nil {
@@ -47,6 +47,7 @@ package struct MQTTSettings: Sendable, Hashable {
     guard (5...3_600).contains(keepalive) else { throw wrong("the keepalive is from 5 to 3600 seconds") }
     if let keyFile { try SecretFile.check(keyFile, "key") }
     if let passwordFile { _ = try SecretFile.password(passwordFile) }
+    try MQTTLibrary.start()
   }
 }
 

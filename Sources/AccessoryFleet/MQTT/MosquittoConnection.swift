@@ -42,7 +42,7 @@ final class MosquittoConnection {
   private let inbox = Inbox()
 
   /// Creates a connection and starts connecting. This may block: it resolves the host name and reads certificates. Throws
-  /// `misconfigured` for wrong files, `notFound` for an unknown host, and otherwise `disconnected`.
+  /// `misconfigured` for wrong files, `notFound` for an unknown host, `unsupported` without the library, and otherwise `disconnected`.
   init(_ settings: MQTTSettings) throws(AccessoryError) {
     try MQTTLibrary.start()
     let context = Unmanaged.passUnretained(inbox).toOpaque()

@@ -2,8 +2,12 @@
 
 import AccessoryCore
 import AccessoryIO
+import ArgumentParser
 import Glibc
 import Logging
+
+/// Levels of a log are options.
+extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// The log of a service, one line per message: on standard error with the time for people, or with the level for the
 /// journal (sd-daemon(3)); on standard output as JSON. Writing never blocks.

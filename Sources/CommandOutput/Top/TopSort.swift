@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import ArgumentParser
 
 /// The orders of the accessories in `top`.
-package enum TopSort: String, Sendable, Hashable, CaseIterable {
+package enum TopSort: String, Sendable, Hashable, CaseIterable, ExpressibleByArgument {
   case name, charge, age, alarm
 
   /// The order after this one, or before it.

@@ -8,8 +8,6 @@ import BridgeService
 import CommandOutput
 import Logging
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
-
 /// Options of a service.
 struct ServiceOptions: ParsableArguments {
   @Option(help: .rare("path", "The path of the socket that the service listens on."), completion: .file())

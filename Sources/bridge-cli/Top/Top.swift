@@ -6,8 +6,6 @@ import AccessoryIO
 import ArgumentParser
 import CommandOutput
 
-extension TopSort: ExpressibleByArgument {}
-
 struct Top: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "top",

@@ -111,9 +111,10 @@ struct OldInterfaceTests {
 
   /// Each answer that the service of version 0.1 gave, with the method that it belongs to.
   private static func answers() throws -> [(file: String, method: String, reply: Wire)] {
-    try OldVersion.names(in: "service", ending: ".jsonl").flatMap { name in
+    typealias Answers = [(file: String, method: String, reply: Wire)]
+    return try OldVersion.names(in: "service", ending: ".jsonl").flatMap { name -> Answers in
       var methods: [String: String] = [:]
-      return try OldVersion.values("service/\(name).jsonl").flatMap { step in
+      return try OldVersion.values("service/\(name).jsonl").flatMap { step -> Answers in
         let connection = step["on"]?.text ?? ""
         if let method = step["call"]?["method"]?.text { methods[connection] = method }
         return (step["replies"]?.elements ?? []).map { ("service/\(name).jsonl", methods[connection] ?? "", $0) }

@@ -38,7 +38,7 @@ import Testing
   }
 
   private func files() async throws -> [String] {
-    try await run(["find", destination, "-type", "f"]).lines.map { String($0.dropFirst(destination.utf8.count)) }
+    try await run(["find", destination, "-type", "f,l"]).lines.map { String($0.dropFirst(destination.utf8.count)) }
       .sorted()
   }
 
@@ -80,6 +80,13 @@ import Testing
     #expect(try text("/usr/local/share/bash-completion/completions/bridge-cli").contains("complete"))
     let program = try await run([destination + "/usr/local/bin/bridge-cli", "--version"])
     #expect(program.status == 0 && !program.outputText.isEmpty)
+    // One program, which is the other one when it is called so.
+    let fleet = destination + "/usr/local/bin/bridge-fleet"
+    let usage = try await run([fleet, "--help"])
+    #expect(usage.status == 0 && usage.outputText.contains("USAGE: bridge-fleet <subcommand>"), "\(usage.outputText)")
+    let words = try text("/usr/local/share/fish/vendor_completions.d/bridge-fleet.fish")
+    #expect(words.contains("complete -c 'bridge-fleet'"))
+    #expect(try await run(["readlink", fleet]).outputText == "bridge-cli\n")
 
     try directory.write(Array("name: mine\n".utf8), to: "root/etc/accessory-bridge/profiles/mine.yaml")
     for _ in 1...2 {
@@ -102,7 +109,8 @@ import Testing
           "MANUAL": directory.path + "/manual",
         ])
       #expect(made.status == 0, "\(made.errorText)")
-      parts.append(try await Array(run(["find", directory.path + "/" + part, "-type", "f", "-printf", "/%P\n"]).lines))
+      let found = try await run(["find", directory.path + "/" + part, "-type", "f,l", "-printf", "/%P\n"])
+      parts.append(Array(found.lines))
     }
     #expect(
       parts[1].sorted() == [

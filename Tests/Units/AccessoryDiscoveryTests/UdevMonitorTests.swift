@@ -141,7 +141,7 @@ enum UdevPacket {
     var message = Array("libudev\0".utf8) + bytes(0xFEED_CAFE)
     // Lengths in the machine's order, what filters look at in the network's.
     for length in [40, 40, UInt32(body.count)] { message += bytes(length).reversed() }
-    let hashes = ["SUBSYSTEM", "DEVTYPE"].map { value($0).map(hash) ?? 0 } + [0, 0]
+    let hashes: [UInt32] = ["SUBSYSTEM", "DEVTYPE"].map { value($0).map(hash) ?? 0 } + [0, 0]
     for hash in hashes { message += bytes(hash) }
     return message + body
   }

@@ -248,7 +248,8 @@ import Testing
     let description = try DescriptionReader.read(Array(text.utf8), file: "f", drivers: DriverLibrary()).description
     let codec = try DescribedCodec(description, side: .accessory)
     var encoded = try MessageEncoder(codec).frame(0, ["current": .whole(value)], elements: [:])
-    #expect(encoded == [0xFF] + [0, 8, 16].map { UInt8(sent >> $0 & 0xFF) })
+    let bytes: [UInt8] = [0, 8, 16].map { UInt8(sent >> $0 & 0xFF) }
+    #expect(encoded == [0xFF] + bytes)
     encoded[1] |= 3
     var decoding = try DescribedCodec(description)
     var batch = FrameBatch<DescribedHeader>()

@@ -5,8 +5,6 @@ import AccessoryFleet
 import ArgumentParser
 import CommandOutput
 
-extension TopSort: ExpressibleByArgument {}
-
 struct Top: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "top",

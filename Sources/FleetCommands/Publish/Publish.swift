@@ -8,8 +8,6 @@ import ArgumentParser
 import CommandOutput
 import Logging
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
-
 struct Publish: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "publish",
