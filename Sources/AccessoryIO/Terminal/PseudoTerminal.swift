@@ -82,24 +82,11 @@ private struct Pair: Sendable {
       // the watcher turns it off.
       let changes: FileWatcher.Changes =
         onUse == nil ? .closedAfterWriting : [.opened, .closedAfterWriting, .closedAfterReading]
+      let check = UseCheck(end: end, setup: setup, io: io, onUse: onUse)
       watcher = try FileWatcher(path, for: changes, io: io) { changes in
-        if changes.contains(.opened) {
-          end.noteOpening()
-          onUse?(true)
-        }
-        guard !changes.isDisjoint(with: [.closedAfterWriting, .closedAfterReading]) else { return }
-        let seen = end.openings
-        setup.post {
-          guard end.isUnused else { return }
-          end.endStaleExclusiveMode()
-          guard let onUse else { return }
-          io.post {
-            // Another program may have opened the terminal meanwhile.
-            guard end.openings == seen else { return }
-            end.reset()
-            onUse(false)
-          }
-        }
+        if changes.contains(.opened) { check.opened() }
+        guard !changes.isDisjoint(with: [.closedAfterWriting, .closedAfterReading, .overflow]) else { return }
+        check.begin(isLost: changes.contains(.overflow))
       }
       (self.master, self.path, self.terminal) = (master, path, end)
     } catch {
@@ -119,6 +106,43 @@ private struct Pair: Sendable {
   }
 }
 
+/// Finds out whether other programs have a terminal open, and reports it on the I/O thread.
+private struct UseCheck: Sendable {
+  let end: SlaveEnd
+  let setup: SetupQueue
+  let io: IOThread
+  let onUse: (@Sendable (Bool) -> Void)?
+
+  /// A program has opened the terminal. Called on the I/O thread.
+  func opened() {
+    end.noteOpening()
+    onUse?(true)
+  }
+
+  /// A program has closed the terminal, or the kernel has lost what happened (`isLost`). Called on the I/O thread.
+  func begin(isLost: Bool, isSecond: Bool = false) {
+    let seen = end.openings
+    setup.post {
+      let isUnused = end.isUnused
+      if isUnused { end.endStaleExclusiveMode() }
+      io.post {
+        // Another program may have opened the terminal meanwhile.
+        guard end.openings == seen, end.isStillOpen else { return }
+        if isUnused {
+          guard onUse != nil else { return }
+          end.reset()
+          onUse?(false)
+        } else if isLost {
+          opened()
+        } else if !isSecond {
+          // A process that this one starts has all descriptors of this one for a moment, and no event tells of their end.
+          _ = io.schedule(at: io.now + .seconds(1)) { begin(isLost: false, isSecond: true) }
+        }
+      }
+    }
+  }
+}
+
 /// The slave end, while it is open. Only `isUnused` may block.
 private final class SlaveEnd: Sendable {
   private let descriptor: FileDescriptor
@@ -134,6 +158,8 @@ private final class SlaveEnd: Sendable {
     self.descriptor = descriptor
     self.original = Locked(original)
   }
+
+  var isStillOpen: Bool { isOpen.withLock { $0 } }
 
   /// Whether no other program has the terminal open, as far as this user can see.
   var isUnused: Bool { isOpen.withLock { $0 } && !ProcessTable.isOpenElsewhere(descriptor) }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
+import Dispatch
 import Glibc
 import TestSupport
 import Testing
@@ -54,6 +56,43 @@ extension ProcessWide {
         count += more
       }
       #expect(bytes == all)
+      await pair.transport.close()
+    }
+
+    /// The kernel keeps 16,384 events for a thread that is busy (fs.inotify.max_queued_events), and drops what comes then.
+    @Test func openingAndClosingAreNoticedThoughTheKernelDroppedTheirEvents() async throws {
+      let setting = try SmallFile.read("/proc/sys/fs/inotify/max_queued_events", limit: 32)
+      let limit = try #require(Int(String(decoding: setting.dropLast(), as: UTF8.self)))
+      let folder = "/tmp/accessory-io-flood-\(getpid())"
+      try #require(mkdir(folder, 0o700) == 0)
+      defer { rmdir(folder) }
+      let io = IOThread(queue: try EpollQueue())
+      defer { io.stop() }
+      let watcher = try FileWatcher(folder, for: [.created, .deleted], io: io) { _ in }
+      let uses = Watched<[Bool]>([])
+      let pair = try await PseudoTerminal.open(mode: nil, io: io) { isUsed in uses.update { $0.append(isUsed) } }
+      /// Does this while the kernel has no room for its event.
+      func unheard(_ body: () -> Void) async throws {
+        let (held, released) = (Watched(false), DispatchSemaphore(value: 0))
+        io.post {
+          held.update { $0 = true }
+          released.wait()
+        }
+        try await held.wait { $0 }
+        for _ in 0...(limit / 2) {
+          mkdir(folder + "/a", 0o700)
+          rmdir(folder + "/a")
+        }
+        body()
+        released.signal()
+      }
+      var program: CInt = -1
+      try await unheard { program = Glibc.open(pair.path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
+      try #require(program >= 0)
+      try await uses.wait { $0.last == true }
+      try await unheard { close(program) }
+      try await uses.wait { $0.last == false }
+      watcher.stop()
       await pair.transport.close()
     }
 
