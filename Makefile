@@ -100,7 +100,7 @@ lab-arm64: static-arm64 ## The arm64 package in an arm64 guest with Debian 13: i
 	LAB_ARCH=arm64 LAB_PASS=LAB_PAGES LAB_LOG=.build/arm64/guest/log$(LAB_PAGES:%=-%) LAB_TIMEOUT=$${LAB_TIMEOUT:-1200} packaging/arm64/in Tests/Lab/run --systemd \
 	  bash "$(CURDIR)/Tests/Lab/guest/arm64" "$(CURDIR)"/.build/arm64/packages/[12]/accessory-bridge_*_arm64.deb
 
-test-arm64: ## The unit tests as arm64, in an emulator: what differs between processors
+test-arm64: ## The tests of units, service and commands as arm64, in an emulator
 	packaging/arm64/test
 
 BLUETOOTH_PACKAGES = $(LAB_PACKAGES) dbus python3-venv gcc
