@@ -16,6 +16,8 @@ final class LinkCore<Rules: Exchange>: Sendable {
   private let clock: any TimerClock
   private let queue: DispatchExecutor
   private let lastID = Atomic<UInt64>(0)
+  /// Whether a thread is in `change`, with the lock.
+  private let isChanging = Atomic<Bool>(false)
 
   /// The number of events that are buffered for a subscriber before the oldest is dropped.
   private static var eventBuffer: Int { 256 }
@@ -129,8 +131,9 @@ final class LinkCore<Rules: Exchange>: Sendable {
   /// exactly one. That task must be woken anyway, and waking a thread takes longer than everything else that a reply
   /// needs here.
   private func bytesArrived() {
-    // If a transport answers at once, bytes may arrive within the call that queues the request and has the lock.
-    let task = state.withLockIfAvailable { $0.takeDecoder() } ?? nil
+    // If a transport answers at once, bytes may arrive within the call that queues the request and has the lock. Asking for a lock
+    // that the same thread has ends the program with Swift 6.2.
+    let task = isChanging.load(ordering: .relaxed) ? nil : state.withLockIfAvailable { $0.takeDecoder() } ?? nil
     if let task { task.resume(returning: nil) } else { post { $0.drain() } }
   }
 
@@ -157,6 +160,8 @@ final class LinkCore<Rules: Exchange>: Sendable {
   @discardableResult
   private func change<Result>(_ body: (inout LinkState<Rules>, MonotonicTime) -> Result) -> Result {
     let (result, news) = state.withLock { state in
+      isChanging.store(true, ordering: .relaxed)
+      defer { isChanging.store(false, ordering: .relaxed) }
       let now = clock.now
       state.follow(session.transport.timing)
       let result = body(&state, now)
