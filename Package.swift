@@ -543,13 +543,13 @@ for target in package.targets where target.type != .system {
   target.swiftSettings = (target.swiftSettings ?? []) + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 }
 
-// Set by the Makefile, for the programs that users get. All targets but those that bytes and frames pass are compiled for size.
+// Set by the Makefile, for the programs that users get. Targets that handle each byte or frame stay fast; all others are compiled for size.
 if Context.environment["ACCESSORY_BRIDGE_SMALL"]?.isEmpty == false {
-  let passed = [
+  let fast = [
     "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessorySharing", "FamilyAF1",
     "FamilyMAVLink",
   ]
-  for target in package.targets where target.type != .system && !passed.contains(target.name) {
+  for target in package.targets where target.type != .system && !fast.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
   }
 }

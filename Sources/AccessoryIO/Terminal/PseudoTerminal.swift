@@ -159,10 +159,11 @@ private final class SlaveEnd: Sendable {
     self.original = Locked(original)
   }
 
+  /// Whether `close` wasn't called yet.
   var isStillOpen: Bool { isOpen.withLock { $0 } }
 
   /// Whether no other program has the terminal open, as far as this user can see.
-  var isUnused: Bool { isOpen.withLock { $0 } && !ProcessTable.isOpenElsewhere(descriptor) }
+  var isUnused: Bool { isStillOpen && !ProcessTable.isOpenElsewhere(descriptor) }
 
   /// Turns the exclusive mode off. Call it when no other program has the terminal open, because a program that has it
   /// open may have set the mode itself.
