@@ -3,7 +3,6 @@
 import AccessoryCore
 import CLinuxShims
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// A pseudo-terminal: a terminal that other programs can open like a serial port, and a transport at its master end.
@@ -103,116 +102,5 @@ private struct Pair: Sendable {
     watcher.stop()
     SystemCall.close(master)
     terminal.close()
-  }
-}
-
-/// Finds out whether other programs have a terminal open, and reports it on the I/O thread.
-private struct UseCheck: Sendable {
-  let end: SlaveEnd
-  let setup: SetupQueue
-  let io: IOThread
-  let onUse: (@Sendable (Bool) -> Void)?
-
-  /// A program has opened the terminal. Called on the I/O thread.
-  func opened() {
-    end.noteOpening()
-    onUse?(true)
-  }
-
-  /// A program has closed the terminal, or the kernel has lost what happened (`isLost`). Called on the I/O thread.
-  func begin(isLost: Bool, isSecond: Bool = false) {
-    let seen = end.openings
-    setup.post {
-      let isUnused = end.isUnused
-      if isUnused { end.endStaleExclusiveMode() }
-      io.post {
-        // Another program may have opened the terminal meanwhile.
-        guard end.openings == seen, end.isStillOpen else { return }
-        if isUnused {
-          guard onUse != nil else { return }
-          end.reset()
-          onUse?(false)
-        } else if isLost {
-          opened()
-        } else if !isSecond {
-          // A process that this one starts has all descriptors of this one for a moment, and no event tells of their end.
-          _ = io.schedule(at: io.now + .seconds(1)) { begin(isLost: false, isSecond: true) }
-        }
-      }
-    }
-  }
-}
-
-/// The slave end, while it is open. Only `isUnused` may block.
-private final class SlaveEnd: Sendable {
-  private let descriptor: FileDescriptor
-  private let original: Locked<LineSettings>
-  private let isOpen = Locked(true)
-  private let openingCount = Atomic<Int>(0)
-
-  /// How often other programs have opened the terminal.
-  var openings: Int { openingCount.load(ordering: .relaxed) }
-  func noteOpening() { openingCount.add(1, ordering: .relaxed) }
-
-  init(_ descriptor: FileDescriptor, _ original: LineSettings) {
-    self.descriptor = descriptor
-    self.original = Locked(original)
-  }
-
-  /// Whether `close` wasn't called yet.
-  var isStillOpen: Bool { isOpen.withLock { $0 } }
-
-  /// Whether no other program has the terminal open, as far as this user can see.
-  var isUnused: Bool { isStillOpen && !ProcessTable.isOpenElsewhere(descriptor) }
-
-  /// Turns the exclusive mode off. Call it when no other program has the terminal open, because a program that has it
-  /// open may have set the mode itself.
-  func endStaleExclusiveMode() {
-    whileOpen {
-      let isExclusive = (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) ?? false
-      if isExclusive { try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor) }
-    }
-  }
-
-  /// Discards bytes that weren't read, and restores the first settings.
-  func reset() {
-    whileOpen {
-      try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor)
-      try? original.withLock { $0 }.apply(to: descriptor)
-    }
-  }
-
-  /// Changes the first settings, and applies them.
-  func applySettings(_ status: LineStatus) {
-    whileOpen {
-      let wanted = original.withLock { original in
-        original.set(
-          LineChanges(
-            baudRate: status.baudRate, dataBits: status.dataBits, parity: status.parity, stopBits: status.stopBits))
-        return original
-      }
-      try? wanted.apply(to: descriptor)
-    }
-  }
-
-  var status: LineStatus? {
-    whileOpen {
-      guard let settings = try? LineSettings(of: descriptor) else { return nil }
-      return LineStatus(
-        baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity,
-        stopBits: settings.stopBits, flowControl: settings.flowControl)
-    } ?? nil
-  }
-
-  @discardableResult
-  private func whileOpen<Value: Sendable>(_ body: () -> Value) -> Value? {
-    isOpen.withLock { isOpen in isOpen ? body() : nil }
-  }
-
-  func close() {
-    isOpen.withLock { isOpen in
-      isOpen = false
-      SystemCall.close(descriptor)
-    }
   }
 }

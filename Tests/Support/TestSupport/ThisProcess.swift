@@ -43,6 +43,11 @@ public enum ThisProcess {
   public static func openPaths(beginningWith prefix: String) -> [String] {
     descriptors.compactMap { path(of: $0) }.filter { $0.hasPrefix(prefix) }
   }
+
+  /// An open descriptor of the file at `path`, other than `known`.
+  public static func descriptor(of path: String, except known: CInt) -> CInt? {
+    descriptors.first { $0 != known && self.path(of: $0) == path }
+  }
 }
 
 extension ThisProcess {

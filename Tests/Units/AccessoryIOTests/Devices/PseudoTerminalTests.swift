@@ -61,38 +61,33 @@ extension ProcessWide {
 
     /// The kernel keeps 16,384 events for a thread that is busy (fs.inotify.max_queued_events), and drops what comes then.
     @Test func openingAndClosingAreNoticedThoughTheKernelDroppedTheirEvents() async throws {
-      let setting = try SmallFile.read("/proc/sys/fs/inotify/max_queued_events", limit: 32)
-      let limit = try #require(Int(String(decoding: setting.dropLast(), as: UTF8.self)))
-      let folder = "/tmp/accessory-io-flood-\(getpid())"
-      try #require(mkdir(folder, 0o700) == 0)
-      defer { rmdir(folder) }
-      let io = IOThread(queue: try EpollQueue())
-      defer { io.stop() }
-      let watcher = try FileWatcher(folder, for: [.created, .deleted], io: io) { _ in }
+      let deaf = try DeafThread()
       let uses = Watched<[Bool]>([])
-      let pair = try await PseudoTerminal.open(mode: nil, io: io) { isUsed in uses.update { $0.append(isUsed) } }
-      /// Does this while the kernel has no room for its event.
-      func unheard(_ body: () -> Void) async throws {
-        let (held, released) = (Watched(false), DispatchSemaphore(value: 0))
-        io.post {
-          held.update { $0 = true }
-          released.wait()
-        }
-        try await held.wait { $0 }
-        for _ in 0...(limit / 2) {
-          mkdir(folder + "/a", 0o700)
-          rmdir(folder + "/a")
-        }
-        body()
-        released.signal()
-      }
+      let pair = try await PseudoTerminal.open(mode: nil, io: deaf.io) { isUsed in uses.update { $0.append(isUsed) } }
       var program: CInt = -1
-      try await unheard { program = Glibc.open(pair.path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
+      try await deaf.unheard { program = Glibc.open(pair.path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
       try #require(program >= 0)
       try await uses.wait { $0.last == true }
-      try await unheard { close(program) }
+      try await deaf.unheard { close(program) }
       try await uses.wait { $0.last == false }
-      watcher.stop()
+      await pair.transport.close()
+    }
+
+    /// A process that is being started has this process's own end for a moment, which looks like a program that has the terminal open.
+    @Test func aProcessThatIsBeingStartedIsNoUserThoughTheKernelDroppedEvents() async throws {
+      let deaf = try DeafThread()
+      let uses = Watched<[Bool]>([])
+      let pair = try await PseudoTerminal.open(mode: nil, io: deaf.io) { isUsed in uses.update { $0.append(isUsed) } }
+      let program = Glibc.open(pair.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+      try #require(program >= 0)
+      try await uses.wait { $0 == [true] }
+      let own = try #require(ThisProcess.descriptor(of: pair.path, except: program))
+      let started = try ChildProgram.start("sleep", ["sleep", "60"], input: own)
+      try await deaf.unheard { close(program) }
+      try await uses.wait { $0 == [true, true] }
+      kill(started, SIGKILL)
+      try await uses.wait { $0 == [true, true, false] }
+      _ = try await blocking { ChildProgram.wait(for: started) }
       await pair.transport.close()
     }
 
@@ -143,5 +138,43 @@ extension ProcessWide {
       // The thread keeps one for all the terminals it has.
       #expect(ThisProcess.openPaths(beginningWith: "anon_inode:inotify").count == inotify)
     }
+  }
+}
+
+/// An I/O thread that misses events of files when it is told to.
+private final class DeafThread: Sendable {
+  let io: IOThread
+  private let folder: TemporaryDirectory
+  private let limit: Int
+  private let watcher: FileWatcher
+
+  init() throws {
+    let setting = try SmallFile.read("/proc/sys/fs/inotify/max_queued_events", limit: 32)
+    limit = try #require(Int(String(decoding: setting.dropLast(), as: UTF8.self)))
+    folder = try TemporaryDirectory()
+    io = IOThread(queue: try EpollQueue())
+    watcher = try FileWatcher(folder.path, for: [.created, .deleted], io: io) { _ in }
+  }
+
+  deinit {
+    watcher.stop()
+    io.stop()
+  }
+
+  /// Does this while the kernel has no room for its event.
+  func unheard(_ body: () -> Void) async throws {
+    let (held, released) = (Watched(false), DispatchSemaphore(value: 0))
+    io.post {
+      held.update { $0 = true }
+      released.wait()
+    }
+    try await held.wait { $0 }
+    let path = folder.path + "/a"
+    for _ in 0...(limit / 2) {
+      mkdir(path, 0o700)
+      rmdir(path)
+    }
+    body()
+    released.signal()
   }
 }
