@@ -197,23 +197,22 @@ public enum DeviceDoctor {
     }
   }
 
-  /// Programs that take a UPS away from the kernel's driver, by the names of their processes, and how they are ended.
+  /// Programs that take a UPS away from the kernel's driver, by the names of their processes, and the units to be stopped.
   private static let upsPrograms = [
-    ("usbhid-ups", "NUT's usbhid-ups", "sudo systemctl disable --now nut-driver.target nut-server"),
-    ("nutdrv_qx", "NUT's nutdrv_qx", "sudo systemctl disable --now nut-driver.target nut-server"),
-    ("apcupsd", "apcupsd", "sudo systemctl disable --now apcupsd"),
+    ("usbhid-ups", "NUT's usbhid-ups", nutUnits), ("nutdrv_qx", "NUT's nutdrv_qx", nutUnits), ("apcupsd", "apcupsd", "apcupsd"),
   ]
+  private static let nutUnits = "nut-driver.target nut-server"
 
   /// NUT and apcupsd detach the kernel's driver, so that the node of a UPS vanishes while they run.
   private static func lookAtUPSPrograms(_ device: Device, _ usb: USBIdentity, _ report: inout PortReport) {
     let reports = usb.interfaces.filter { $0.description.function.code == USBClass.humanInterface }
     guard device.hid != nil || reports.contains(where: { $0.driver == "usbfs" || $0.driver == nil }) else { return }
     let running = upsPrograms.filter { PortReport.isRunning($0.0) }
-    for (_, name, cure) in running {
+    for (_, name, units) in running {
       report.add(
         "UPS program", .warning,
         "\(name) is running, and takes UPSs away from the kernel's driver: while it has this one, there is no node to open. "
-          + "Use one or the other; to end it: \(cure). upsmon can stay: bridge-cli export nut serves it")
+          + "Use one or the other; to end it: sudo systemctl disable --now \(units). upsmon can stay: bridge-cli export nut serves it")
     }
     if running.isEmpty, device.hid != nil { report.add("UPS program", .ok, "neither NUT's drivers nor apcupsd run") }
   }

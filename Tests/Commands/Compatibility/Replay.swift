@@ -183,8 +183,7 @@ final class OldConnection: Sendable {
 
   init(_ path: String) throws {
     descriptor = try UnixSocket.create(blocking: true)
-    var limit = timeval(tv_sec: 60, tv_usec: 0)
-    setsockopt(descriptor.rawValue, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    Patience.limit(descriptor, seconds: 60)
     try UnixSocket.connect(descriptor, to: path)
   }
 

@@ -12,8 +12,7 @@ final class RawClient: Sendable {
 
   init(path: String) throws {
     descriptor = try UnixSocket.create(blocking: true)
-    var limit = timeval(tv_sec: 30, tv_usec: 0)
-    setsockopt(descriptor.rawValue, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    Patience.limit(descriptor, seconds: 30)
     try UnixSocket.connect(descriptor, to: path)
   }
 

@@ -69,7 +69,7 @@ public final class ChildProcess: Sendable {
       var byte: UInt8 = 0
       while byte != UInt8(ascii: "\n") {
         var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, 20_000) == 1, Glibc.read(output, &byte, 1) == 1 else {
+        guard poll(&entry, 1, Patience.milliseconds(20_000)) == 1, Glibc.read(output, &byte, 1) == 1 else {
           throw Hang("a line of the child; so far: \(String(decoding: line, as: UTF8.self))")
         }
         line.append(byte)

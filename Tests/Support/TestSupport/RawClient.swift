@@ -5,16 +5,13 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// A client that sends what it likes and reads when it likes. Blocks; for the limit of 20 seconds at most.
+/// A client that sends what it likes and reads when it likes. Blocks; for 20 seconds at most, longer on a slow machine: `Patience`.
 package final class RawClient: Sendable {
   package let descriptor: FileDescriptor
 
   package init(_ path: String) throws {
     descriptor = try UnixSocket.create(blocking: true)
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(descriptor.rawValue, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
-    }
+    Patience.limit(descriptor, seconds: 20)
     try UnixSocket.connect(descriptor, to: path)
   }
 

@@ -136,6 +136,6 @@ public final class TestTerminal: Sendable {
 
   private func wait(for events: CInt, _ what: String) throws {
     var entry = pollfd(fd: master, events: Int16(events), revents: 0)
-    if poll(&entry, 1, 20_000) == 0 { throw Hang(what) }
+    if poll(&entry, 1, Patience.milliseconds(20_000)) == 0 { throw Hang(what) }
   }
 }
