@@ -11,8 +11,9 @@ struct BluetoothDeviceList {
   /// The devices by address, whether they are reported or not.
   private var known: [BluetoothAddress: Device] = [:]
   private var reported: [BluetoothAddress: Device] = [:]
-  /// The paths of the objects with an address: several adapters may know a device.
-  private var paths: [BluetoothAddress: Set<String>] = [:]
+  /// The paths of the objects with an address: several adapters may know a device. They are in arrays,
+  /// because the runtime needs half a million instructions at each start to make the type of a set of strings.
+  private var paths: [BluetoothAddress: [String]] = [:]
   private var addresses: [String: BluetoothAddress] = [:]
   /// Whether each adapter is on.
   private var adapters: [String: Bool] = [:]
@@ -55,7 +56,7 @@ struct BluetoothDeviceList {
     addresses = [:]
     for device in objects.devices.values {
       guard let address = device.address else { continue }
-      paths[address, default: []].insert(device.path)
+      paths[address, default: []].append(device.path)
       addresses[device.path] = address
       concerned.insert(address)
     }
@@ -68,10 +69,10 @@ struct BluetoothDeviceList {
     let (old, new) = (addresses[path], objects.devices[path]?.address)
     if old != new {
       if let old {
-        paths[old]?.remove(path)
+        paths[old]?.removeAll { $0 == path }
         if paths[old]?.isEmpty == true { paths[old] = nil }
       }
-      if let new { paths[new, default: []].insert(path) }
+      if let new { paths[new, default: []].append(path) }
       addresses[path] = new
     }
     return Set([old, new].compactMap { $0 }).sorted(by: Self.order).compactMap { look(at: $0, objects) }
