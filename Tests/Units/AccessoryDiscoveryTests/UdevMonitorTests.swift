@@ -60,7 +60,7 @@ import Testing
     let ear = try Ear()
     let message = UdevPacket.message([
       "ACTION=add", "DEVPATH=/devices/told\(run)", "SUBSYSTEM=usb", "DEVTYPE=usb_device", "DEVNUM=007", "SEQNUM=1",
-      "ID_VENDOR_ENC=A\\x20b", "UNUSED=1", "DEVLINKS=/dev/lamp /dev/serial/by-id/x elsewhere",
+      "ID_VENDOR_ENC=A\\x20b", "UNUSED=1", "DEVLINKS=/dev/lamp /dev/serial/by-id/x",
     ])
     #expect(try await send(message) == "sent 1 as 0")
     try await ear.wait(for: "/told\(run)")
@@ -70,6 +70,13 @@ import Testing
     #expect(hint.properties?.links == ["/dev/lamp", "/dev/serial/by-id/x"])
     #expect(hint.properties?.decoded("ID_VENDOR_ENC") == "A b")
     #expect(hint.properties?["UNUSED"] == nil)
+  }
+
+  /// libudev up to systemd 252 hands names over as they are; 257 puts those without a folder below /dev.
+  @Test func onlyLinksBelowDevAreTaken() {
+    var properties = UdevProperties()
+    properties["DEVLINKS"] = "/dev/serial/by-id/x elsewhere /tmp/lamp /dev/lamp"
+    #expect(properties.links == ["/dev/lamp", "/dev/serial/by-id/x"])
   }
 
   /// The same message, from somebody who may send and isn't root.
