@@ -254,8 +254,11 @@ extension ProcessWide {
       try await withIOThread { io in
         let noted = Watched<[Int]>([])
         let start = io.now
-        for number in (0..<10).reversed() {
-          _ = io.schedule(at: start + .milliseconds(number)) { noted.update { $0.append(number) } }
+        // On the thread itself, so that all are there before the first one fires.
+        io.post {
+          for number in (0..<10).reversed() {
+            _ = io.schedule(at: start + .milliseconds(number)) { noted.update { $0.append(number) } }
+          }
         }
         try await noted.wait { $0.count == 10 }
         #expect(noted.value == Array(0..<10))
