@@ -199,7 +199,8 @@ public enum DeviceDoctor {
 
   /// Programs that take a UPS away from the kernel's driver, by the names of their processes, and the units to be stopped.
   private static let upsPrograms = [
-    ("usbhid-ups", "NUT's usbhid-ups", nutUnits), ("nutdrv_qx", "NUT's nutdrv_qx", nutUnits), ("apcupsd", "apcupsd", "apcupsd"),
+    ("usbhid-ups", "NUT's usbhid-ups", nutUnits), ("nutdrv_qx", "NUT's nutdrv_qx", nutUnits),
+    ("apcupsd", "apcupsd", "apcupsd"),
   ]
   private static let nutUnits = "nut-driver.target nut-server"
 
@@ -212,7 +213,8 @@ public enum DeviceDoctor {
       report.add(
         "UPS program", .warning,
         "\(name) is running, and takes UPSs away from the kernel's driver: while it has this one, there is no node to open. "
-          + "Use one or the other; to end it: sudo systemctl disable --now \(units). upsmon can stay: bridge-cli export nut serves it")
+          + "Use one or the other; to end it: sudo systemctl disable --now \(units). upsmon can stay: bridge-cli export nut serves it"
+      )
     }
     if running.isEmpty, device.hid != nil { report.add("UPS program", .ok, "neither NUT's drivers nor apcupsd run") }
   }
