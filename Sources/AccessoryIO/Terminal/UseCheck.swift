@@ -15,7 +15,8 @@ struct UseCheck: Sendable {
     onUse?(true)
   }
 
-  /// A program has closed the terminal, or the kernel has lost what happened (`isLost`). Called on the I/O thread.
+  /// A program has closed the terminal, or the kernel has lost what happened (`isLost`). If a process still has the terminal open, this
+  /// looks once more after a second (`isSecond`). Called on the I/O thread.
   func begin(isLost: Bool, isSecond: Bool = false) {
     let seen = end.openings
     setup.post {
