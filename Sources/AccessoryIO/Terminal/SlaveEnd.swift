@@ -30,10 +30,7 @@ final class SlaveEnd: Sendable {
   /// Turns the exclusive mode off. Call it when no other program has the terminal open, because a program that has it
   /// open may have set the mode itself.
   func endStaleExclusiveMode() {
-    whileOpen {
-      let isExclusive = (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) ?? false
-      if isExclusive { try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor) }
-    }
+    whileOpen { try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor) }
   }
 
   /// Discards bytes that weren't read, and restores the first settings.

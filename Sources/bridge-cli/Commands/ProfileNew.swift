@@ -135,10 +135,11 @@ struct SkeletonQuestions {
       start: start, extent: .length(place: place, .init(byteCount: 1), added: place + 1 + tail), check: check, end: end)
   }
 
-  /// Asks until the answer is valid. Throws `cancelled` at the end of the input.
+  /// Asks until the answer is valid. Throws `cancelled` at the end of the input, and if the command is interrupted.
   private func ask<Answer>(_ question: String, usual: String, _ meaning: (String) -> Answer?) throws -> Answer {
     for _ in 0..<20 {
       Output.note("\(question) [\(usual)]")
+      try Interruption.waitUntilReadable(STDIN_FILENO, "the answers")
       guard let line = readLine() else { break }
       let word = line.isEmpty ? usual : line
       if let answer = meaning(word) { return answer }

@@ -57,6 +57,15 @@ import Testing
     }
   }
 
+  @Test func aQuestionIsInterrupted() async throws {
+    try await Sandbox.with { box in
+      let program = try box.sit("profile", "new")
+      try await program.wait(for: "What is the protocol called?")
+      program.signal(SIGINT)
+      #expect(try await program.end() == 130)
+    }
+  }
+
   @Test func aNewProfileIsMadeOfAnswers() async throws {
     try await Sandbox.with { box in
       let program = try box.sit("profile", "new")
