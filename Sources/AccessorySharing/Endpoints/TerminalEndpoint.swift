@@ -29,6 +29,10 @@ public actor TerminalEndpoint: SharingEndpoint {
   private var link: TerminalLink?
   /// All terminals. The link leads to the first one while no program has that open.
   private var terminals: [Opened] = []
+  /// When the link began to lead to its terminal.
+  private var moved: MonotonicTime
+  /// When terminals that aren't needed are looked at again; nil while there are none.
+  private var wait: MonotonicTime?
   private var isOver = false
   private var follower: Task<Void, Never>?
   /// Yields when a program has opened a terminal or the last one has closed it, when the hub has closed a terminal, and when the device
@@ -65,6 +69,7 @@ public actor TerminalEndpoint: SharingEndpoint {
     _ onTrouble: @escaping @Sendable (AccessoryError) -> Void
   ) {
     (label, self.mode, self.hub, self.changes, self.onTrouble) = (path, mode, hub, changes, onTrouble)
+    moved = hub.clock.now
   }
 
   /// The path of the node to which the link leads; nil while there is no terminal.
@@ -111,9 +116,17 @@ public actor TerminalEndpoint: SharingEndpoint {
     // The next terminal exists before the first program opens it. Terminals that several programs have needed at the
     // same time stay until no program is left.
     if terminals.count < 2 { try await add() }
-    guard !terminals.contains(where: \.use.isUsed) else { return }
-    let extra = Array(terminals.dropFirst(2))
-    terminals.removeLast(extra.count)
+    if terminals.count > 2, !terminals.contains(where: \.use.isUsed) { await closeExtra() }
+  }
+
+  /// Closes all terminals but two, once the link hasn't moved for a second: a program may have followed it to one of them just now.
+  private func closeExtra() async {
+    let now = hub.clock.now
+    if let wait, now < wait { return }
+    wait = now < moved + .seconds(1) ? moved + .seconds(1) : nil
+    if let wait { return _ = hub.clock.schedule(at: wait) { [changes] in changes.yield() } }
+    let extra = terminals.dropFirst(2).filter { $0.path != link?.target }
+    terminals.removeAll { one in extra.contains { $0.use === one.use } }
     await close(extra)
   }
 
@@ -121,6 +134,7 @@ public actor TerminalEndpoint: SharingEndpoint {
     if !terminals.contains(where: \.use.isFree), terminals.count < Self.most { try await add() }
     guard let next = terminals.first(where: \.use.isFree), next.path != link?.target else { return }
     if link == nil { link = try TerminalLink(label, to: next.path) } else { try link?.lead(to: next.path) }
+    moved = hub.clock.now
   }
 
   private func add() async throws(AccessoryError) {

@@ -191,6 +191,21 @@ import Testing
     await setup.end()
   }
 
+  /// Also while programs leave at the same time, and terminals that they needed are closed.
+  @Test func theLinkAlwaysLeadsToATerminal() async throws {
+    let setup = try await Setup()
+    let node = await setup.endpoint.node
+    for round in 0..<200 {
+      var programs: [CInt] = []
+      for count in 1...3 { programs.append(try await setup.openAndWait(listeners: count)) }
+      for program in programs { close(program) }
+      let missing = (0..<10_000).count { _ in access(setup.path, F_OK) != 0 }
+      #expect(missing == 0, "round \(round)")
+      try await setup.settle(at: node)
+    }
+    await setup.end()
+  }
+
   /// Two are kept: the one to which the link leads, and the next one.
   @Test func terminalsThatAreNotNeededAreClosed() async throws {
     let setup = try await Setup()
