@@ -12,7 +12,8 @@ import Foundation
       let session = try await Accessories().openSession(name, writes: true)
       print("connected to \(session.label)")
       let (typed, typing) = AsyncStream<Data>.makeStream()
-      // Not by a thread that waits in readLine: it has the lock of stdin, for which exit waits with glibc 2.39 and later.
+      // A thread that waits in readLine has the lock of stdin, and with glibc 2.41 and later, exit waits for that lock. So stdin is read
+      // only when something was typed.
       FileHandle.standardInput.readabilityHandler = { input in
         let data = input.availableData
         guard !data.isEmpty else {
@@ -23,7 +24,9 @@ import Foundation
       }
       Task {
         // An error is told by what is received.
-        for await data in typed { try? await session.write(data.flatMap { $0 == 10 ? [13, 10] : [$0] }) }
+        for await data in typed {
+          try? await session.write(data.flatMap { $0 == UInt8(ascii: "\n") ? Array("\r\n".utf8) : [$0] })
+        }
         await session.close()
       }
       for try await piece in session.input { print(String(decoding: piece, as: UTF8.self), terminator: "") }

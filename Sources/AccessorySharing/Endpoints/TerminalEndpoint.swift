@@ -31,8 +31,8 @@ public actor TerminalEndpoint: SharingEndpoint {
   private var terminals: [Opened] = []
   /// When the link began to lead to its terminal.
   private var moved: MonotonicTime
-  /// When terminals that aren't needed are looked at again; nil while there are none.
-  private var wait: MonotonicTime?
+  /// When the last timer for closing terminals expires.
+  private var timer: MonotonicTime?
   private var isOver = false
   private var follower: Task<Void, Never>?
   /// Yields when a program has opened a terminal or the last one has closed it, when the hub has closed a terminal, and when the device
@@ -122,9 +122,13 @@ public actor TerminalEndpoint: SharingEndpoint {
   /// Closes all terminals but two, once the link hasn't moved for a second: a program may have followed it to one of them just now.
   private func closeExtra() async {
     let now = hub.clock.now
-    if let wait, now < wait { return }
-    wait = now < moved + .seconds(1) ? moved + .seconds(1) : nil
-    if let wait { return _ = hub.clock.schedule(at: wait) { [changes] in changes.yield() } }
+    if let timer, now < timer { return }
+    let due = moved + .seconds(1)
+    guard now >= due else {
+      timer = due
+      _ = hub.clock.schedule(at: due) { [changes] in changes.yield() }
+      return
+    }
     let extra = terminals.dropFirst(2).filter { $0.path != link?.target }
     terminals.removeAll { one in extra.contains { $0.use === one.use } }
     await close(extra)
