@@ -77,6 +77,9 @@ import Testing
     }
   }
 
+  /// Debian 12 has it apart, with a script in its usual place; newer ones don't.
+  private static let upsmon = ["/lib/nut/upsmon", "/usr/sbin/upsmon"].first(where: exists) ?? "upsmon"
+
   /// Runs `upsmon` until `isEnough` of what it has said, or until it ends. It would shut the machine down by writing a file.
   private func monitor(
     _ ups: String, _ box: Sandbox, until isEnough: @escaping @Sendable (String) -> Bool
@@ -98,7 +101,7 @@ import Testing
 
         """.utf8), to: "upsmon.conf")
     let program = try Program(
-      ["/lib/nut/upsmon", "-DDDD", "-p"], environment: ["PATH": "/usr/bin:/bin", "NUT_CONFPATH": folder],
+      [Self.upsmon, "-DDDD", "-p"], environment: ["PATH": "/usr/bin:/bin", "NUT_CONFPATH": folder],
       directory: folder, limit: .seconds(120))
     let state = try await program.transcript.wait { $0.status != nil || isEnough($0.errorText + $0.outputText) }
     #expect(!state.isHung, "\(state.errorText)")

@@ -32,7 +32,8 @@ struct Tmux {
     let ended = try await Program(
       ["/usr/bin/tmux", "-u", "-S", socket] + arguments, environment: variables, directory: box.directory.path
     ).end()
-    #expect(ended.status == 0, "\(arguments): \(ended.errorText)")
+    // A screen that can't be asked for won't show anything later either.
+    guard ended.status == 0 else { throw Hang("tmux \(arguments.joined(separator: " ")): \(ended.errorText)") }
     return ended
   }
 

@@ -21,8 +21,8 @@ import Testing
 
   private func run(_ words: [String], _ environment: [String: String] = [:]) async throws -> Program.Transcript {
     var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"]
-    // The command under test may be linked with a sanitizer, and is asked for its completions.
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+    // The command under test may be linked with a sanitizer, and is asked for its completions; it may be for another architecture.
+    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "STRIPPROG"] {
       if let value = getenv(name) { variables[name] = String(cString: value) }
     }
     // Under a sanitizer the command takes a quarter of a minute for each shell's completions.
@@ -96,6 +96,18 @@ import Testing
     #expect(unlink(destination + "/etc/accessory-bridge/profiles/mine.yaml") == 0)
     #expect(try await setup("uninstall").status == 0)
     #expect(!exists(destination + "/etc/accessory-bridge") && !exists(destination + "/usr/local/lib/systemd"))
+  }
+
+  /// Here it can't be stripped; a full disk ends it in the same place.
+  @Test func aProgramThatCannotBeInstalledIsAnError() async throws {
+    let made = try await run(
+      [root + "/systemd/setup", "install"],
+      [
+        "DESTDIR": destination, "BRIDGE_CLI": Sandbox.command, "MANUAL": directory.path + "/manual",
+        "STRIPPROG": "/bin/false",
+      ])
+    #expect(made.status == 1 && made.errorText.contains("strip"), "\(made.errorText)")
+    #expect(!exists(destination + "/usr/local/bin/bridge-cli"))
   }
 
   /// What the Debian packages have: each part is what the other isn't, and both together are all.

@@ -100,11 +100,7 @@ import Testing
       isAwake.update { $0 = false }
       clock.advance(by: .seconds(30))
       // Retries and time-outs are the clock's, too.
-      try await eventually("the accessory to sleep") {
-        if await harness.service.isAsleep("S1") { return true }
-        if clock.nextDeadline.map({ $0 <= clock.now + .seconds(20) }) == true { clock.advanceToNext() }
-        return false
-      }
+      try await clock.pass("the accessory to sleep", step: .seconds(20)) { await harness.service.isAsleep("S1") }
       // What was sent, and sent again, is on its way yet.
       try await accessory.requests.wait { $0.count { $0.command == .status } == 4 }
       let count = accessory.requests.value.count
@@ -129,17 +125,13 @@ import Testing
     profile.policies.recovery = recovery
     try await Self.with(profile) { harness, clock, _, _, isAwake in
       isAwake.update { $0 = false }
-      func pass(_ what: String, until text: String) async throws {
-        try await eventually(what) {
-          if harness.log.value.contains(where: { $0.contains(text) }) { return true }
-          if clock.nextDeadline.map({ $0 <= clock.now + .seconds(40) }) == true { clock.advanceToNext() }
-          return false
-        }
+      func pass(until text: String) async throws {
+        try await clock.pass(text, step: .seconds(40)) { harness.log.value.contains { $0.contains(text) } }
       }
-      try await pass("the first recovery", until: "it is closed and opened again (1 since it answered); try 1 in 5 s")
-      try await pass("the second recovery", until: "it is closed and opened again (2 since it answered); try 1 in 10 s")
+      try await pass(until: "it is closed and opened again (1 since it answered); try 1 in 5 s")
+      try await pass(until: "it is closed and opened again (2 since it answered); try 1 in 10 s")
       isAwake.update { $0 = true }
-      try await pass("an answer", until: "answers again, after 2 recoveries")
+      try await pass(until: "answers again, after 2 recoveries")
       // Nothing is there that could be reset.
       #expect(!harness.log.value.contains { $0.contains("reset on its bus") })
     }
