@@ -59,7 +59,7 @@ import Testing
       for pack in 0..<10 {
         let battery = try await box.run(
           ["battery", "ble:" + PretendedPacks.address(pack), "--json"], environment: packs.environment)
-        #expect(battery.status == 0, "\(battery.errorText)")
+        #expect(battery.status == 0, "\(battery.outputText)\(battery.errorText)")
         #expect(try battery.json()["battery"]?["percent"] == 60)
       }
       let connections = packs.connections.value
