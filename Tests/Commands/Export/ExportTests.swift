@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  /// Debian 12 has it apart, with a script in its usual place; newer ones don't.
+  /// Debian 12 has the program in /lib/nut, and a script that starts it in /usr/sbin. Newer versions have the program itself in /usr/sbin.
   private static let upsmon = ["/lib/nut/upsmon", "/usr/sbin/upsmon"].first(where: exists) ?? "upsmon"
 
   /// Runs `upsmon` until `isEnough` of what it has said, or until it ends. It would shut the machine down by writing a file.

@@ -18,13 +18,14 @@ struct Tmux {
     let tmux = Tmux(box: box, variables: variables)
     try await tmux.run(
       "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "/bin/bash", "--norc", "--noprofile")
-    let result: Result<Void, any Error>
     do {
       try await tmux.wait(for: "ready$")
-      result = .success(try await body(tmux))
-    } catch { result = .failure(error) }
+      try await body(tmux)
+    } catch {
+      _ = try? await tmux.run("kill-server")
+      throw error
+    }
     try await tmux.run("kill-server")
-    try result.get()
   }
 
   @discardableResult

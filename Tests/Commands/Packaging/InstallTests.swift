@@ -98,7 +98,7 @@ import Testing
     #expect(!exists(destination + "/etc/accessory-bridge") && !exists(destination + "/usr/local/lib/systemd"))
   }
 
-  /// Here it can't be stripped; a full disk ends it in the same place.
+  /// The program can't be stripped. On a full disk the same call of install(1) fails.
   @Test func aProgramThatCannotBeInstalledIsAnError() async throws {
     let made = try await run(
       [root + "/systemd/setup", "install"],
