@@ -35,6 +35,6 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       if case .number(let number)? = value.content { precondition(number.isFinite, "a number is one") }
     }
   }
-  _ = reports.features(with: PowerReports.batteryUsages.union(PowerReports.valueUsages))
+  _ = reports.fields.features(with: PowerReports.batteryUsages.union(PowerReports.valueUsages))
   return 0
 }

@@ -19,7 +19,7 @@ struct HIDParserState {
     var logicalMinimum: Int64 = 0
     /// Its item: what it means depends on the minimum, which may come behind it.
     var logicalMaximum: HIDItem?
-    var physicalMinimum: Int64 = 0
+    var physicalMinimum: Int64?
     var physicalMaximum: HIDItem?
     var exponent = 0
     var unit: UInt32 = 0
@@ -40,14 +40,19 @@ struct HIDParserState {
 
   private var globals = Globals()
   private var stack: [Globals] = []
-  private var collections: [HIDUsage] = []
+  /// What the open collections are, and which ones. One with a number has two places in both.
+  private var path: [HIDUsage] = []
+  private var collections: [Int] = []
+  /// How many places each open collection has, and how many collections there were.
+  private var sizes: [Int] = []
+  private var collectionCount = 0
   private var usages: [LocalUsage] = []
   private var minimum: LocalUsage?
   /// Inside a set of alternative usages, of which the first counts.
   private var isInDelimiter = false
   private var hasUsageOfDelimiter = false
 
-  var isInsideCollection: Bool { !collections.isEmpty }
+  var isInsideCollection: Bool { !sizes.isEmpty }
 
   /// Regards one item, and adds to `descriptor` what it completes.
   mutating func take(_ item: HIDItem, into descriptor: inout HIDReportDescriptor) throws(Problem) {
@@ -67,17 +72,24 @@ struct HIDParserState {
     case 0x9: try add(.output, item.unsigned, to: &descriptor)
     case 0xB: try add(.feature, item.unsigned, to: &descriptor)
     case 0xA:
-      guard collections.count < Self.depthLimit else {
+      guard sizes.count < Self.depthLimit else {
         throw Problem(text: "more than \(Self.depthLimit) collections inside each other")
       }
       let usage = usages.first?.usage(page: globals.page) ?? HIDUsage(page: globals.page, id: 0)
       // 1 is the kind "application".
-      if collections.isEmpty, item.unsigned == 1, descriptor.applications.count < Self.depthLimit {
+      if sizes.isEmpty, item.unsigned == 1, descriptor.applications.count < Self.depthLimit {
         descriptor.applications.append(usage)
       }
-      collections.append(usage)
+      // Makers put a collection's number among its like into the vendors' kinds, 0x80 and more; others into a collection of its own.
+      let number = (0x80...0xFF).contains(item.unsigned) ? [HIDUsage.number(UInt16(item.unsigned & 0x7F))] : []
+      path += [usage] + number
+      collections += [Int](repeating: collectionCount, count: 1 + number.count)
+      sizes.append(1 + number.count)
+      collectionCount += 1
     case 0xC:
-      guard collections.popLast() != nil else { throw Problem(text: "the end of a collection that wasn't begun") }
+      guard let size = sizes.popLast() else { throw Problem(text: "the end of a collection that wasn't begun") }
+      path.removeLast(size)
+      collections.removeLast(size)
     default: break  // reserved
     }
     usages = []
@@ -98,10 +110,15 @@ struct HIDParserState {
           + " \(globals.count) values of \(globals.size) bits")
     }
     descriptor.sizes[report] = start + bits
-    // Bit 1 is "variable": without it the values are numbers of usages. Constants without a usage fill up.
-    guard flags & 2 != 0, !usages.isEmpty, (1...HIDReportField.widthLimit).contains(globals.size) else { return }
-    let logical = Self.range(globals.logicalMinimum, globals.logicalMaximum)
-    let physical = Self.range(globals.physicalMinimum, globals.physicalMaximum)
+    // Bit 1 is "variable": without it the values are numbers of usages, which a single value of a single usage can't be meant to be.
+    // Constants without a usage fill up.
+    guard flags & 2 != 0 || usages.count == 1 && globals.count == 1, !usages.isEmpty,
+      (1...HIDReportField.widthLimit).contains(globals.size)
+    else { return }
+    let said = Self.range(globals.logicalMinimum, globals.logicalMaximum)
+    let logical = said ?? Self.range(globals.logicalMinimum, bits: globals.size)
+    // Without both ends, with two zeros, and beside a logical range that isn't said, a value means itself.
+    let physical = said == nil ? nil : globals.physicalMinimum.flatMap { Self.range($0, globals.physicalMaximum) }
     for index in 0..<globals.count {
       guard descriptor.fields.count < HIDReportDescriptor.fieldLimit else {
         throw Problem(text: "more than \(HIDReportDescriptor.fieldLimit) values")
@@ -111,19 +128,24 @@ struct HIDParserState {
       descriptor.fields.append(
         HIDReportField(
           kind: kind, report: globals.report, offset: start + index * globals.size, width: globals.size,
-          path: collections + [usage], logical: logical,
-          // Two zeros say that there is no physical range, as do items that are missing.
-          physical: physical == 0...0 ? nil : physical, exponent: globals.exponent, unit: HIDUnit(code: globals.unit),
-          isConstant: flags & 1 != 0))
+          path: path + [usage], collections: collections, logical: logical,
+          physical: physical.flatMap { $0.lowerBound < $0.upperBound ? $0 : nil }, exponent: globals.exponent,
+          unit: HIDUnit(code: globals.unit), isConstant: flags & 1 != 0))
     }
   }
 
-  /// The range from `minimum` to the number of the item. Makers write 65535 in two bytes and 255 in one, which are -1 with their sign:
-  /// a maximum below the minimum is meant without it.
-  private static func range(_ minimum: Int64, _ maximum: HIDItem?) -> ClosedRange<Int64> {
-    guard let maximum else { return minimum...max(minimum, 0) }
+  /// The range from `minimum` to the number of the item; nil where there is no item, and where it ends before it begins. Makers write
+  /// 65535 in two bytes and 255 in one, which are -1 with their sign: a maximum below the minimum is meant without it.
+  private static func range(_ minimum: Int64, _ maximum: HIDItem?) -> ClosedRange<Int64>? {
+    guard let maximum else { return nil }
     let value = maximum.signed < minimum ? Int64(maximum.unsigned) : maximum.signed
-    return minimum...max(minimum, value)
+    return minimum <= value ? minimum...value : nil
+  }
+
+  /// All numbers of so many bits, with a sign where `minimum` has one.
+  private static func range(_ minimum: Int64, bits: Int) -> ClosedRange<Int64> {
+    let half: Int64 = 1 << Int64(bits - 1)
+    return minimum < 0 ? -half...half - 1 : 0...2 * half - 1
   }
 
   // MARK: Global items

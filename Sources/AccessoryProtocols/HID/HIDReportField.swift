@@ -24,9 +24,12 @@ public struct HIDReportField: Sendable, Hashable {
   /// How many bits it has, 1 to `widthLimit`.
   public let width: Int
   /// The collections in which it stands, the outermost first, and its own usage at the end: `0084:0004`, `0084:0024`, `0085:0066` is
-  /// the remaining capacity in the power summary of a UPS.
+  /// the remaining capacity in the power summary of a UPS. A collection that has a number among its like is followed by `00ff` and that
+  /// number.
   public let path: [HIDUsage]
-  /// Values that the device can send, as the bits of the report have them.
+  /// Which collections those are, by their order in the descriptor: two that mean the same differ in it.
+  package let collections: [Int]
+  /// Values that the device can send, as the bits of the report have them; all that the bits can have where the device doesn't say.
   public let logical: ClosedRange<Int64>
   /// What the ends of `logical` mean in the unit; nil where a value means itself.
   public let physical: ClosedRange<Int64>?
@@ -40,25 +43,30 @@ public struct HIDReportField: Sendable, Hashable {
   /// What it means.
   public var usage: HIDUsage { path.last ?? HIDUsage(page: 0, id: 0) }
 
-  /// How many bits of the field carry the value: those that the larger end of `logical` needs. Makers send fields of 32 bits of which
-  /// only 16 count.
-  private var significantBits: Int {
-    let magnitude = max(logical.lowerBound.magnitude, logical.upperBound.magnitude)
-    let needed = UInt64.bitWidth - magnitude.leadingZeroBitCount + (logical.lowerBound < 0 ? 1 : 0)
-    return min(width, max(1, needed))
-  }
-
   /// The value in `report`, a whole report of the field's number and kind, which begins with that number also where it is 0; nil where
-  /// the report is too short for the field. The value is signed where `logical` begins below zero.
+  /// the report is too short for the field. The value is signed where `logical` begins below zero, unless only the value without a sign
+  /// lies in `logical`. It may lie outside of `logical`: some makers leave the range of an earlier field for a larger one.
   public func value(in report: [UInt8]) -> Int64? {
     guard let end = endByte, report.count > end else { return nil }
     var bits: UInt64 = 0
     for index in stride(from: end, through: offset / 8 + 1, by: -1) { bits = bits << 8 | UInt64(report[index]) }
-    let count = significantBits
-    let mask: UInt64 = 1 << UInt64(count) - 1
-    let value = Int64(bits >> UInt64(offset % 8) & mask)
-    let isNegative: Bool = logical.lowerBound < 0 && value >> Int64(count - 1) == 1
-    return isNegative ? value - 1 << Int64(count) : value
+    let value = Int64(bits >> UInt64(offset % 8) & (1 << UInt64(width) - 1))
+    func signed(_ value: Int64, _ width: Int) -> Int64 {
+      logical.lowerBound < 0 && value >> Int64(width - 1) == 1 ? value - 1 << Int64(width) : value
+    }
+    let own = signed(value, width)
+    if logical.contains(own) { return own }
+    if logical.contains(value) { return value }
+    // Makers fill the upper half of 32 bits, or the uppermost bit, with what means nothing.
+    guard let count = [16, width - 1].first(where: { isRange(of: $0) }), count < width,
+      count == width - 1 || width == 32
+    else { return own }
+    return signed(value & (1 << Int64(count) - 1), count)
+  }
+
+  /// Whether `logical` ends with the largest number of so many bits.
+  private func isRange(of count: Int) -> Bool {
+    count > 0 && logical.upperBound == 1 << Int64(logical.lowerBound < 0 ? count - 1 : count) - 1
   }
 
   /// Puts `value` into `report`, a whole report that begins with its number. Returns false, and changes nothing, where `logical` doesn't

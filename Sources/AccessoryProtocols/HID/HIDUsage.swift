@@ -19,6 +19,12 @@ public struct HIDUsage: Sendable, Hashable {
     self.init(page: UInt16(truncatingIfNeeded: extended >> 16), id: UInt16(truncatingIfNeeded: extended))
   }
 
+  /// The number that a collection has among its like.
+  static func number(_ number: UInt16) -> HIDUsage { HIDUsage(page: numbers, id: number) }
+
+  /// The page of such numbers: NUT writes `[1]` for `00ff:0001`.
+  package static let numbers: UInt16 = 0xFF
+
   /// The page in the upper half of four bytes, and the number in the lower one.
   public var extended: UInt32 { UInt32(page) << 16 | UInt32(id) }
 }

@@ -45,8 +45,8 @@ public final class PowerDevice: Accessory {
           .unsupported, "\(session.label) is no human interface device, as the driver \(driverName) needs")
       }
       let device = PowerDevice(session, transport)
-      let has = { (usages: Set<HIDUsage>) in transport.descriptor.fields.contains { usages.contains($0.usage) } }
-      guard has(PowerReports.batteryUsages) else {
+      let reports = device.state.withLock { $0.reports }
+      guard PowerReports.batteryUsages.contains(where: { reports.has($0) }) else {
         throw AccessoryError(
           .unsupported,
           "\(session.label) tells nothing of a battery in its reports"
@@ -89,7 +89,7 @@ public final class PowerDevice: Accessory {
   /// Asks for the feature reports that have one of these usages. Those that the device refuses are left out. Throws what the first
   /// report throws where none is answered, and when the device goes.
   private func ask(_ usages: Set<HIDUsage>) async throws(AccessoryError) {
-    let numbers = state.withLock { $0.reports.features(with: usages) }
+    let numbers = state.withLock { $0.reports.fields.features(with: usages) }
     var problem: AccessoryError?
     var answered = 0
     for number in numbers {
@@ -174,10 +174,7 @@ public final class PowerDevice: Accessory {
 
   /// Sets one field, and leaves the others of its report as the device has them.
   private func set(_ command: PowerCommand, _ call: CommandCall) async throws(AccessoryError) {
-    guard let field = state.withLock({ state in command.usages.compactMap { state.reports.control($0) }.first })
-    else {
-      throw AccessoryError(.unsupported, "\(label) has no setting for \(command.rawValue)")
-    }
+    let field = try field(for: command)
     let wanted: Int64? =
       switch command {
       case .beeper: ["off": 1, "on": 2, "mute": 3][call.text("state")]
@@ -196,6 +193,18 @@ public final class PowerDevice: Accessory {
           + "\(field.logical.upperBound) there")
     }
     try await transport.setFeature(report)
+  }
+
+  /// The field that a command sets. Nothing is sent where more than one can be meant.
+  private func field(for command: PowerCommand) throws(AccessoryError) -> HIDReportField {
+    let fields = state.withLock { $0.reports.fields }
+    do throws(PowerFields.Doubt) {
+      for usage in command.usages { if let field = try fields.setting(usage) { return field } }
+    } catch {
+      throw AccessoryError(
+        .unsupported, "\(label) has a setting for \(command.rawValue) \(error.text): nothing was sent")
+    }
+    throw AccessoryError(.unsupported, "\(label) has no setting for \(command.rawValue)")
   }
 
   /// Closes the device.

@@ -9,6 +9,9 @@ struct PowerQuirks: Sendable, Hashable {
   /// A frequency above 400 is given in tenths.
   var scalesFrequency = false
 
+  /// What the maker calls an outlet is the output, of which there is one.
+  var outletIsOutput = false
+
   /// A device that does nothing wrong.
   static let none = PowerQuirks()
 

@@ -15,20 +15,16 @@ extension PowerReports {
     PowerUsage.communicationLost,
   ]
 
-  /// Where the quantities of the battery stand.
-  private static let battery = [PowerUsage.powerSummary, PowerUsage.batteryCollection, PowerUsage.batterySystem]
-  private static let cells = [PowerUsage.batteryCollection, PowerUsage.batterySystem, PowerUsage.powerSummary]
-
   /// The battery, from the reports that are known.
   func battery() -> BatteryReading {
     var reading = BatteryReading(charge: charge)
     setCapacity(&reading)
     reading.millivolts = voltage.flatMap { Self.thousandths($0) }
-    reading.milliamperes = amount(PowerUsage.current, in: Self.battery).flatMap { Self.thousandths($0) }
-    reading.timeToEmpty = seconds(PowerUsage.runTimeToEmpty) ?? seconds(PowerUsage.averageTimeToEmpty)
+    reading.milliamperes = amount(PowerUsage.current, in: PowerPlace.cells).flatMap { Self.thousandths($0) }
+    reading.timeToEmpty = timeToEmpty(reading.percent)
     reading.timeToFull = seconds(PowerUsage.averageTimeToFull)
     if let celsius = temperature { reading.temperatures = [.init(Self.thousandths(celsius))] }
-    reading.cycles = amount(PowerUsage.cycleCount, in: Self.cells).flatMap { Self.whole($0) }
+    reading.cycles = amount(PowerUsage.cycleCount).flatMap { Self.whole($0) }
     reading.faults = names(Self.faults)
     reading.warnings = names(Self.warnings)
     if flag(PowerUsage.batteryPresent) == false { reading.faults = (reading.faults ?? []) + ["no-battery"] }
@@ -41,16 +37,24 @@ extension PowerReports {
     return reading
   }
 
-  /// The voltage of the battery in volts, with the maker's fault mended.
+  /// The voltage of the battery in volts, with the maker's fault mended. Some tell that of the output in its place.
   private var voltage: Double? {
-    guard let told = amount(PowerUsage.voltage, in: Self.battery) else { return nil }
-    return quirks.batteryVoltage(told, nominal: amount(PowerUsage.configVoltage, in: Self.battery))
+    let nominal = amount(PowerUsage.configVoltage, in: PowerPlace.cells, 1...1_000)
+    guard let told = amount(PowerUsage.voltage, in: PowerPlace.cells, 0...(nominal ?? 1_000) * (nominal == nil ? 1 : 3))
+    else { return nil }
+    return quirks.batteryVoltage(told, nominal: nominal)
   }
 
-  /// In degrees Celsius. Some makers give them where the unit says kelvins.
+  /// In degrees Celsius. Some makers give them where the unit says kelvins, others give kelvins, or tenths of them, without a unit.
   private var temperature: Double? {
-    guard let told = amount(PowerUsage.temperature, in: Self.cells) else { return nil }
-    return unit(PowerUsage.temperature, in: Self.cells) == .kelvin && told > 200 ? told - 273.15 : told
+    func celsius(_ told: Told) -> Double {
+      switch (told.field.unit, told.amount) {
+      case (.kelvin, 200...), (.none, 200...473): told.amount - 273.15
+      case (.none, 2_000...4_730): told.amount / 10 - 273.15
+      default: told.amount
+      }
+    }
+    return told(PowerUsage.temperature, in: PowerPlace.cells) { (-40...150).contains(celsius($0)) }.map(celsius)
   }
 
   private var charge: BatteryReading.Charge {
@@ -65,29 +69,44 @@ extension PowerReports {
 
   /// The capacity is in percent, in ampere seconds or in milliampere hours, by its unit or by the mode.
   private func setCapacity(_ reading: inout BatteryReading) {
-    let remaining = amount(PowerUsage.remainingCapacity, in: Self.battery)
-    let full = amount(PowerUsage.fullChargeCapacity, in: Self.battery)
-    let isCharge = unit(PowerUsage.remainingCapacity, in: Self.battery) == .ampereSecond
-    // 0 is milliampere hours, 1 milliwatt hours, 2 percent.
+    let capacity = told(PowerUsage.remainingCapacity) { _ in true }
+    let isCharge = capacity?.field.unit == .ampereSecond
+    // 0 is milliampere hours, 1 milliwatt hours, 2 percent. Some makers leave 0 for percent.
     let mode = number(PowerUsage.capacityMode)
-    if let told = amount(PowerUsage.relativeCharge, in: Self.battery) {
+    let isPercent = !isCharge && (mode != 0 && mode != 1 || capacity.map { $0.field.logical.upperBound <= 100 } ?? true)
+    let remaining = isPercent ? nil : amount(PowerUsage.remainingCapacity)
+    let full = isPercent ? nil : amount(PowerUsage.fullChargeCapacity)
+    if let told = amount(PowerUsage.relativeCharge, 0...100) {
       reading.percent = Self.percent(told)
-    } else if !isCharge, mode != 0, mode != 1 {
-      reading.percent = remaining.flatMap { Self.percent($0) }
+    } else if isPercent {
+      reading.percent = amount(PowerUsage.remainingCapacity, 0...100).flatMap { Self.percent($0) }
     } else if let remaining, let full, full > 0 {
       reading.percent = Self.percent(remaining / full * 100)
       reading.derived.insert(.percent)
     }
+    // A full battery isn't empty: one of the two is wrong, and an empty battery shuts machines down.
+    if let percent = reading.percent, percent <= 5, flag(PowerUsage.fullyCharged) == true { reading.percent = nil }
     guard isCharge || mode == 0 else { return }
     let scale = isCharge ? 1 / 3.6 : 1.0
     reading.remainingMilliampereHours = remaining.flatMap { Self.whole($0 * scale) }
     reading.fullMilliampereHours = full.flatMap { Self.whole($0 * scale) }
   }
 
+  /// How long the battery lasts. Makers also tell 0 for a time that isn't known: it counts where the UPS says that it is low, or nearly
+  /// empty.
+  private func timeToEmpty(_ percent: Int?) -> Duration? {
+    let time = seconds(PowerUsage.runTimeToEmpty) ?? seconds(PowerUsage.averageTimeToEmpty)
+    let isLow = [PowerUsage.belowCapacityLimit, PowerUsage.timeLimitExpired, PowerUsage.shutdownImminent]
+      .contains { flag($0) == true }
+    return time == .zero && !isLow && percent ?? 0 > 10 ? nil : time
+  }
+
+  /// A time. All bits set, and 65535, say that it isn't known, and a month is longer than any battery lasts.
   private func seconds(_ usage: HIDUsage) -> Duration? {
-    guard let told = amount(usage, in: Self.battery), let seconds = Self.whole(told), (0..<0xFFFF).contains(seconds)
-    else { return nil }
-    return .seconds(seconds)
+    let told = told(usage) {
+      (0...2_592_000).contains($0.amount) && $0.amount != 65_535 && $0.raw != 1 << Int64($0.field.width) - 1
+    }
+    return told.flatMap { Self.whole($0.amount) }.map { .seconds($0) }
   }
 
   // MARK: - Names

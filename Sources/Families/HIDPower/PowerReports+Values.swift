@@ -8,15 +8,16 @@ extension PowerReports {
   private struct Row: Sendable {
     let name: String
     let usage: HIDUsage
-    let collections: [HIDUsage]
+    /// Where it is told; nil for the usual places of the usage.
+    let places: [PowerPlace]?
     let unit: MeasurementUnit?
     let role: AccessoryValue.Role?
 
     init(
-      _ name: String, _ usage: HIDUsage, _ collections: [HIDUsage] = [], _ unit: MeasurementUnit?,
+      _ name: String, _ usage: HIDUsage, _ places: [PowerPlace]? = nil, _ unit: MeasurementUnit?,
       _ role: AccessoryValue.Role? = nil
     ) {
-      (self.name, self.usage, self.collections, self.unit, self.role) = (name, usage, collections, unit, role)
+      (self.name, self.usage, self.places, self.unit, self.role) = (name, usage, places, unit, role)
     }
 
     var quantity: AccessoryValue.Quantity? {
@@ -33,30 +34,27 @@ extension PowerReports {
   }
 
   private static let numbers: [Row] = [
-    Row("input_voltage", PowerUsage.voltage, [PowerUsage.input], .volt, "input.voltage"),
-    Row("input_frequency", PowerUsage.frequency, [PowerUsage.input], .hertz, "input.frequency"),
-    Row("input_voltage_nominal", PowerUsage.configVoltage, [PowerUsage.input], .volt, "input.voltage.nominal"),
-    Row("low_voltage_transfer", PowerUsage.lowVoltageTransfer, [], .volt),
-    Row("high_voltage_transfer", PowerUsage.highVoltageTransfer, [], .volt),
-    Row("output_voltage", PowerUsage.voltage, [PowerUsage.output], .volt, "output.voltage"),
-    Row("output_current", PowerUsage.current, [PowerUsage.output], .ampere, "output.current"),
-    Row("output_frequency", PowerUsage.frequency, [PowerUsage.output], .hertz, "output.frequency"),
-    Row("output_voltage_nominal", PowerUsage.configVoltage, [PowerUsage.output], .volt, "output.voltage.nominal"),
-    Row("load", PowerUsage.percentLoad, [], .percent, "ups.load"),
-    Row("apparent_power", PowerUsage.apparentPower, [], .voltAmpere, "ups.power"),
-    Row("active_power", PowerUsage.activePower, [], .watt, "ups.realpower"),
-    Row("rated_apparent_power", PowerUsage.configApparentPower, [], .voltAmpere, "ups.power.nominal"),
-    Row("rated_power", PowerUsage.configActivePower, [], .watt, "ups.realpower.nominal"),
-    Row(
-      "rated_battery_voltage", PowerUsage.configVoltage,
-      [PowerUsage.powerSummary, PowerUsage.batteryCollection, PowerUsage.batterySystem], .volt,
-      "battery.voltage.nominal"),
-    Row("low_capacity_limit", PowerUsage.remainingCapacityLimit, [], .percent),
-    Row("warning_capacity_limit", PowerUsage.warningCapacityLimit, [], .percent),
-    Row("low_time_limit", PowerUsage.remainingTimeLimit, [], .second),
-    Row("shutdown_delay", PowerUsage.delayBeforeShutdown, [], .second),
-    Row("startup_delay", PowerUsage.delayBeforeStartup, [], .second),
-    Row("reboot_delay", PowerUsage.delayBeforeReboot, [], .second),
+    Row("input_voltage", PowerUsage.voltage, [.input], .volt, "input.voltage"),
+    Row("input_frequency", PowerUsage.frequency, [.input], .hertz, "input.frequency"),
+    Row("input_voltage_nominal", PowerUsage.configVoltage, [.input, .inputFlow], .volt, "input.voltage.nominal"),
+    Row("low_voltage_transfer", PowerUsage.lowVoltageTransfer, nil, .volt),
+    Row("high_voltage_transfer", PowerUsage.highVoltageTransfer, nil, .volt),
+    Row("output_voltage", PowerUsage.voltage, [.output], .volt, "output.voltage"),
+    Row("output_current", PowerUsage.current, [.output], .ampere, "output.current"),
+    Row("output_frequency", PowerUsage.frequency, [.output], .hertz, "output.frequency"),
+    Row("output_voltage_nominal", PowerUsage.configVoltage, [.output, .outputFlow], .volt, "output.voltage.nominal"),
+    Row("load", PowerUsage.percentLoad, nil, .percent, "ups.load"),
+    Row("apparent_power", PowerUsage.apparentPower, nil, .voltAmpere, "ups.power"),
+    Row("active_power", PowerUsage.activePower, nil, .watt, "ups.realpower"),
+    Row("rated_apparent_power", PowerUsage.configApparentPower, nil, .voltAmpere, "ups.power.nominal"),
+    Row("rated_power", PowerUsage.configActivePower, nil, .watt, "ups.realpower.nominal"),
+    Row("rated_battery_voltage", PowerUsage.configVoltage, PowerPlace.cells, .volt, "battery.voltage.nominal"),
+    Row("low_capacity_limit", PowerUsage.remainingCapacityLimit, nil, .percent),
+    Row("warning_capacity_limit", PowerUsage.warningCapacityLimit, nil, .percent),
+    Row("low_time_limit", PowerUsage.remainingTimeLimit, nil, .second),
+    Row("shutdown_delay", PowerUsage.delayBeforeShutdown, nil, .second),
+    Row("startup_delay", PowerUsage.delayBeforeStartup, nil, .second),
+    Row("reboot_delay", PowerUsage.delayBeforeReboot, nil, .second),
   ]
 
   private static let truths: [(name: String, usage: HIDUsage)] = [
@@ -85,22 +83,22 @@ extension PowerReports {
   /// has but hasn't told are unknown.
   func values() -> [AccessoryValue] {
     var values: [AccessoryValue] = []
-    if !fields(PowerUsage.acPresent).isEmpty {
+    if has(PowerUsage.acPresent) {
       values.append(
         AccessoryValue(
           "on_battery", quantity: .state, role: "ups.on_battery",
           content: flag(PowerUsage.acPresent).map { .flag(!$0) }))
     }
-    for row in Self.numbers where !fields(row.usage, in: row.collections).isEmpty {
+    for row in Self.numbers where has(row.usage, in: row.places) {
       values.append(
         AccessoryValue(
           row.name, quantity: row.quantity, unit: row.unit, role: row.role,
           number: number(row)))
     }
-    for (name, usage) in Self.truths where !fields(usage).isEmpty {
+    for (name, usage) in Self.truths where has(usage) {
       values.append(AccessoryValue(name, quantity: .state, content: flag(usage).map { .flag($0) }))
     }
-    for (name, usage, words) in Self.choices where !fields(usage).isEmpty {
+    for (name, usage, words) in Self.choices where has(usage) {
       let content = number(usage).map { number -> AccessoryValue.Content in
         words[number].map { .choice(word: $0, number: number) } ?? .number(Double(number))
       }
@@ -112,7 +110,7 @@ extension PowerReports {
 
   /// A delay of -1 means that none is pending.
   private func number(_ row: Row) -> Double? {
-    guard let amount = amount(row.usage, in: row.collections) else { return nil }
+    guard let amount = amount(row.usage, in: row.places) else { return nil }
     return row.unit == .second && amount < 0 ? nil : amount
   }
 

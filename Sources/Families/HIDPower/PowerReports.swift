@@ -8,79 +8,75 @@ import AccessoryProtocols
 /// A device may tell the same quantity in an input report, which it sends by itself, and in a feature report, which is asked for. The
 /// one that came last counts.
 struct PowerReports: Sendable {
-  let descriptor: HIDReportDescriptor
+  /// A quantity as a device tells it.
+  struct Told {
+    /// The number itself.
+    let raw: Int64
+    let field: HIDReportField
+    /// What it means in its unit.
+    let amount: Double
+  }
+
   let quirks: PowerQuirks
-  /// The fields that the device tells, by their usage, in the order of the descriptor.
-  private let told: [HIDUsage: [HIDReportField]]
+  /// Which fields count.
+  let fields: PowerFields
   /// Each report as it came last, with the number of its arrival.
   private var known: [HIDReportDescriptor.Report: (bytes: [UInt8], order: UInt64)] = [:]
   private var order: UInt64 = 0
 
   init(_ descriptor: HIDReportDescriptor, _ quirks: PowerQuirks = .none) {
-    (self.descriptor, self.quirks) = (descriptor, quirks)
-    told = Dictionary(grouping: descriptor.fields.filter { $0.kind != .output }, by: \.usage)
+    self.quirks = quirks
+    fields = PowerFields(descriptor, outletIsOutput: quirks.outletIsOutput)
   }
 
-  /// Keeps a report, which begins with its number. Returns false for one that the descriptor doesn't have.
+  /// Keeps a report, which begins with its number. Returns false for one that says nothing of the device.
   @discardableResult
   mutating func take(_ kind: HIDReportField.Kind, _ bytes: [UInt8]) -> Bool {
     guard let number = bytes.first else { return false }
     let report = HIDReportDescriptor.Report(kind: kind, number: number)
-    guard descriptor.sizes[report] != nil else { return false }
+    guard fields.reports.contains(report) else { return false }
     order &+= 1
     known[report] = (bytes, order)
     return true
   }
 
-  /// The numbers of the feature reports that have one of these usages, in order.
-  func features(with usages: Set<HIDUsage>) -> [UInt8] {
-    Set(descriptor.fields.lazy.filter { $0.kind == .feature && usages.contains($0.usage) }.map(\.report)).sorted()
+  /// Whether the device has a field for this quantity.
+  func has(_ usage: HIDUsage, in places: [PowerPlace]? = nil) -> Bool {
+    (places ?? PowerPlace.places(of: usage)).contains { !fields.told(usage, at: $0).isEmpty }
   }
 
-  /// The fields with this usage in one of these collections, those of the first collection first; in any where none is named.
-  func fields(_ usage: HIDUsage, in collections: [HIDUsage] = []) -> [HIDReportField] {
-    let all = told[usage] ?? []
-    guard !collections.isEmpty else { return all }
-    for collection in collections {
-      let found = all.filter { $0.path.dropLast().contains(collection) }
-      if !found.isEmpty { return found }
+  /// What the device tells last of a quantity, in volts, amperes, hertz, seconds, kelvins or percent, with the maker's faults mended: at
+  /// the first of these places where it can be right. Nil where the device doesn't tell it.
+  func told(
+    _ usage: HIDUsage, in places: [PowerPlace]? = nil, where canBe: (Told) -> Bool
+  ) -> Told? {
+    for place in places ?? PowerPlace.places(of: usage) {
+      var newest: (raw: Int64, field: HIDReportField, order: UInt64)?
+      for field in fields.told(usage, at: place) {
+        let report = HIDReportDescriptor.Report(kind: field.kind, number: field.report)
+        guard let known = known[report], let raw = field.value(in: known.bytes) else { continue }
+        if newest.map({ known.order > $0.order }) ?? true { newest = (raw, field, known.order) }
+      }
+      guard let newest else { continue }
+      let told = Told(
+        raw: newest.raw, field: newest.field, amount: quirks.mended(newest.field.amount(newest.raw), usage))
+      if canBe(told) { return told }
     }
-    return []
+    return nil
   }
 
-  /// The field of a feature report by which the host sets something; nil where the device has none.
-  func control(_ usage: HIDUsage) -> HIDReportField? {
-    told[usage]?.first { $0.kind == .feature && !$0.isConstant }
-  }
-
-  /// What the device tells last of a quantity: the number itself, and its field.
-  private func latest(_ usage: HIDUsage, in collections: [HIDUsage]) -> (raw: Int64, field: HIDReportField)? {
-    var newest: (raw: Int64, field: HIDReportField, order: UInt64)?
-    for field in fields(usage, in: collections) {
-      let report = HIDReportDescriptor.Report(kind: field.kind, number: field.report)
-      guard let known = known[report], let raw = field.value(in: known.bytes) else { continue }
-      if newest.map({ known.order > $0.order }) ?? true { newest = (raw, field, known.order) }
-    }
-    return newest.map { ($0.raw, $0.field) }
-  }
-
-  /// A quantity in its unit (volts, amperes, hertz, seconds, kelvins, percent), with the maker's faults mended; nil where the device
-  /// doesn't tell it.
-  func amount(_ usage: HIDUsage, in collections: [HIDUsage] = []) -> Double? {
-    guard let (raw, field) = latest(usage, in: collections) else { return nil }
-    return quirks.mended(field.amount(raw), usage)
+  /// A quantity in its unit, within what it can be; nil where the device doesn't tell it.
+  func amount(_ usage: HIDUsage, in places: [PowerPlace]? = nil, _ range: ClosedRange<Double>? = nil) -> Double? {
+    let range = range ?? PowerUsage.plausible[usage] ?? -1e12...1e12
+    return told(usage, in: places) { range.contains($0.amount) }?.amount
   }
 
   /// The number that a device gives for a choice, such as the state of its test.
-  func number(_ usage: HIDUsage) -> Int? { latest(usage, in: []).map { Int($0.raw) } }
+  func number(_ usage: HIDUsage) -> Int? { told(usage) { _ in true }.map { Int($0.raw) } }
 
-  /// The unit of a quantity; nil where the device doesn't have it.
-  func unit(_ usage: HIDUsage, in collections: [HIDUsage] = []) -> HIDUnit? {
-    fields(usage, in: collections).first?.unit
-  }
-
-  /// A truth. Devices repeat some in several collections: that of the power summary counts.
+  /// A truth. Devices repeat some in several collections: that of the power summary counts. A number that the field can't have says
+  /// nothing.
   func flag(_ usage: HIDUsage) -> Bool? {
-    (latest(usage, in: [PowerUsage.powerSummary]) ?? latest(usage, in: [])).map { $0.raw != 0 }
+    told(usage) { $0.raw == 0 || $0.raw == 1 || $0.field.logical.contains($0.raw) }.map { $0.raw != 0 }
   }
 }

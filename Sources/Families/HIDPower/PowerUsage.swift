@@ -9,11 +9,22 @@ enum PowerUsage {
 
   // MARK: - Collections
 
+  static let presentStatus = device(0x02)
+  static let changedStatus = device(0x03)
+  static let ups = device(0x04)
+  static let powerSupply = device(0x05)
   static let batterySystem = device(0x10)
   static let batteryCollection = device(0x12)
+  static let charger = device(0x14)
+  static let powerConverter = device(0x16)
   static let input = device(0x1A)
   static let output = device(0x1C)
+  static let flow = device(0x1E)
   static let powerSummary = device(0x24)
+  /// The parts that other parts are in, the device itself and its summary first.
+  static let ways = [ups, powerSummary, powerConverter]
+  /// Groups of outlets, outlets, and what switches some of them together.
+  static let outlets = [device(0x18), device(0x20), device(0x22)]
 
   // MARK: - Measurements
 
@@ -44,6 +55,15 @@ enum PowerUsage {
   static let cycleCount = battery(0x6B)
   static let warningCapacityLimit = battery(0x8C)
   static let manufacturerDate = battery(0x85)
+
+  /// What the quantities of a power device can be, in their units. What lies outside isn't believed.
+  static let plausible: [HIDUsage: ClosedRange<Double>] = [
+    voltage: 0...1_000, configVoltage: 0...1_000, lowVoltageTransfer: 0...1_000, highVoltageTransfer: 0...1_000,
+    current: -2_000...2_000, frequency: 0...1_000, percentLoad: 0...500, apparentPower: 0...1e6,
+    activePower: -1e6...1e6, configApparentPower: 0...1e6, configActivePower: 0...1e6,
+    remainingCapacity: 0...1e9, fullChargeCapacity: 0...1e9, cycleCount: 0...100_000,
+    remainingCapacityLimit: 0...100, warningCapacityLimit: 0...100, remainingTimeLimit: 0...86_400,
+  ]
 
   // MARK: - Controls
 

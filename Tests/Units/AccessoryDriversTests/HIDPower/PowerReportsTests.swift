@@ -105,7 +105,7 @@ import Testing
     for count in 0..<HIDSamples.cyberPower.count {
       var reports = PowerReports(HIDReportDescriptor(HIDSamples.cyberPower.prefix(count)))
       reports.take(.feature, HIDSamples.bytes("08 64 27 09 2c 01"))
-      _ = (reports.battery(), reports.values(), reports.features(with: PowerReports.batteryUsages))
+      _ = (reports.battery(), reports.values(), reports.fields.features(with: PowerReports.batteryUsages))
     }
   }
 }

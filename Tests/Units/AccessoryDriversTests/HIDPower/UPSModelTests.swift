@@ -54,7 +54,7 @@ import Testing
     let (reports, _) = try told(model)
     #expect(reports.values().first { $0.name == "input_voltage" }?.number == 230)
     for command in [PowerCommand.beeper, .loadOff] {
-      let field = try #require(command.usages.lazy.compactMap { reports.control($0) }.first, "\(command)")
+      let field = try #require(command.usages.compactMap { try reports.fields.setting($0) }.first, "\(command)")
       let delay = command == .loadOff ? field.number(for: 60) : 1
       var report = [UInt8](repeating: 0, count: 16)
       report[0] = field.report
@@ -65,8 +65,8 @@ import Testing
   /// APC has the delay on a page of its own.
   @Test func theSwitchingOffOfAnAPCIsFoundOnItsOwnPage() throws {
     let (reports, descriptor) = try told(.apc)
-    #expect(reports.control(PowerUsage.delayBeforeShutdown) == nil)
-    let field = try #require(reports.control(PowerUsage.apcDelayBeforeShutdown))
+    #expect(try reports.fields.setting(PowerUsage.delayBeforeShutdown) == nil)
+    let field = try #require(try reports.fields.setting(PowerUsage.apcDelayBeforeShutdown))
     var state = UPSState()
     var report = [UInt8](repeating: 0, count: descriptor.byteCount(of: .init(kind: .feature, number: field.report))!)
     report[0] = field.report

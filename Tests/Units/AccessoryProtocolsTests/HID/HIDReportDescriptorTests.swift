@@ -184,6 +184,62 @@ import Testing
     }
   }
 
+  /// What a field of these items says with a report of `size` bits.
+  private func field(_ items: String, size: String, _ report: String) -> (field: HIDReportField, value: Int64?)? {
+    let descriptor = HIDReportDescriptor(Self.bytes("05 84 09 04 a1 01 \(items) 75 \(size) 95 01 09 30 81 02 c0"))
+    #expect(descriptor.damage == nil)
+    return descriptor.fields.first.map { ($0, $0.value(in: Self.bytes(report))) }
+  }
+
+  @Test(
+    arguments: [
+      // No range, a minimum alone, and a maximum below the minimum whatever its sign.
+      ("", "08", "00 55", 0...255, 85), ("15 00", "10", "00 58 02", 0...65_535, 600),
+      ("15 ff", "08", "00 ff", -128...127, -1), ("15 0a 25 05", "08", "00 55", 0...255, 85),
+      ("", "20", "00 ff ff ff ff", 0...4_294_967_295, 4_294_967_295), ("", "01", "00 01", 0...1, 1),
+      // A range that is left over from smaller values, or from signed ones.
+      ("15 00 25 01", "08", "00 55", 0...1, 85), ("15 00 25 00", "08", "00 55", 0...0, 85),
+      ("15 00 26 ff 00", "10", "00 b0 04", 0...255, 1_200), ("15 00 25 ff", "10", "00 b0 04", 0...255, 1_200),
+      ("16 ff ff 26 ff 7f", "08", "00 c8", -1...32_767, 200), ("16 ff ff 26 ff 7f", "08", "00 ff", -1...32_767, -1),
+      // Signed values, and what stands above them.
+      ("16 ff ff 26 ff 7f", "20", "00 ff ff 00 00", -1...32_767, -1), ("15 81 25 7f", "08", "00 80", -127...127, -128),
+      ("26 ff 7f 15 00", "10", "00 ff ff", 0...32_767, 32_767),
+    ] as [(String, String, String, ClosedRange<Int64>, Int64)])
+  func aFieldHasTheRangeThatIsSaidOrThatOfItsSize(
+    _ items: String, size: String, report: String, range: ClosedRange<Int64>, value: Int64
+  ) {
+    let told = field(items, size: size, report)
+    #expect(told?.field.logical == range)
+    #expect(told?.value == value)
+  }
+
+  /// Without both of its ends, with one number, and beside a logical range that isn't said, there is no physical range.
+  @Test(arguments: [
+    ("15 00 25 64 35 00 46 e8 03", 500), ("15 00 25 64 46 e8 03", 50), ("15 00 25 64 35 05 45 05", 50),
+    ("15 00 25 64 35 0a 45 05", 50), ("35 00 46 e8 03", 50), ("15 00 25 64 35 00 45 00", 50),
+  ])
+  func aPhysicalRangeNeedsBothEnds(_ items: String, amount: Double) {
+    #expect(field(items, size: "08", "00 32")?.field.amount(50) == amount)
+  }
+
+  @Test func aCollectionsNumberFollowsIt() {
+    for text in ["09 1a a1 00 0b 02 00 ff 00 a1 00 09 30 81 02 c0 c0", "09 1a a1 82 09 30 81 02 c0"] {
+      let descriptor = HIDReportDescriptor(Self.bytes("05 84 09 04 a1 01 75 08 95 01 \(text) 09 35 81 02 c0"))
+      #expect(descriptor.damage == nil)
+      #expect(
+        descriptor.fields.map(\.path) == [
+          [Self.power(0x04), Self.power(0x1A), HIDUsage(page: 0xFF, id: 2), Self.power(0x30)],
+          [Self.power(0x04), Self.power(0x35)],
+        ])
+    }
+  }
+
+  /// Some makers forget the bit "variable"; an array of one usage would say nothing.
+  @Test func aSingleValueOfASingleUsageIsNoArray() {
+    let descriptor = HIDReportDescriptor(Self.bytes("05 84 a1 01 75 08 95 01 09 30 b1 20 19 60 29 62 b1 20 c0"))
+    #expect(descriptor.fields.map(\.usage.id) == [0x30])
+  }
+
   @Test func exponentsAreFourBitsWithASignOrAByte() {
     for (byte, expected) in [("05", 5), ("0e", -2), ("0f", -1), ("08", -8), ("fe", -2)] {
       let descriptor = HIDReportDescriptor(Self.bytes("05 84 a1 01 55 \(byte) 75 08 95 01 09 30 81 02 c0"))
