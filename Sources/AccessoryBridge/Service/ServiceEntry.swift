@@ -56,7 +56,7 @@ package struct ServiceEntry: Sendable {
     // An awaited accessory may have left its address to another device, so a present accessory takes precedence.
     let (awaited, there) = (held.filter(\.isAwaited), held.filter { !$0.isAwaited })
     let others = known.filter { device in
-      !there.contains { $0.device.isSame(as: device) } && !awaited.contains { $0.accessory.device.id == device.id }
+      !there.contains { $0.device.isSame(as: device) } && !awaited.contains { SameAgain($0.device).fits(device) }
         // Leaves out a line if a service has its units open.
         && !held.contains { $0.isUnit(of: device) }
     }

@@ -249,13 +249,12 @@ package struct MirrorState: Sendable {
     if let id = places[place], let old = entries[id]?.accessory, old.device.id != device.id {
       disconnect(device.place, service, .disconnected(old.device.path))
     }
-    let name = Name(service: service, text: device.id)
     let id: UInt64
     if let present = places[place] {
       id = present
-    } else if let returned = away[name]?.last {
+    } else if let (returned, former) = returning(device, service) {
       id = returned
-      removeAway(id, name)
+      removeAway(id, former)
       places[place] = id
     } else {
       guard let new = add(device, service) else { return false }
@@ -264,6 +263,16 @@ package struct MirrorState: Sendable {
     }
     change(id) { $0.connect(device) }
     return true
+  }
+
+  /// The accessory that comes back with this device, and the name by which it is away. One that has got a twin has its port in its
+  /// identity since, and is the same at the same port.
+  private func returning(_ device: Device, _ service: String) -> (UInt64, Name)? {
+    let name = Name(service: service, text: device.id)
+    if let id = away[name]?.last { return (id, name) }
+    let former = Name(service: service, text: device.lineIdentity + device.unitSuffix)
+    let again = SameAgain(device)
+    return away[former]?.last { id in entries[id].map { again.fits($0.accessory.device) } ?? false }.map { ($0, former) }
   }
 
   private mutating func add(_ device: Device, _ service: String) -> UInt64? {

@@ -57,6 +57,7 @@ extension Device: Codable {
       manufacturer: manufacturer, model: model, serialNumber: serialNumber, usb: usb)
     (self.terminal, self.links, self.isInitialized, self.unit) = (terminal, links, isInitialized, unit)
     self.bluetooth = bluetooth
+    hasTwin = hasSharableIdentity && id == identityAtPort + unitSuffix
     if id != derivedID { toldID = id }
     if ways != self.ways { toldWays = ways }
   }

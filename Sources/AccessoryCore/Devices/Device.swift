@@ -30,6 +30,7 @@ public struct Device: Sendable, Hashable {
     var bluetooth: BluetoothIdentity?
     var links: [String] = []
     var isInitialized = true
+    var hasTwin = false
     var toldID: String?
     var toldWays: [String]?
   }
@@ -143,6 +144,11 @@ public struct Device: Sendable, Hashable {
     get { fields.isInitialized }
     set { fields.isInitialized = newValue }
   }
+  /// Whether another accessory has the same identity, so that the port belongs to it; see `Twins`.
+  package var hasTwin: Bool {
+    get { fields.hasTwin }
+    set { fields.hasTwin = newValue }
+  }
   /// The identity that a service told, where this program would derive another: only the service may know that one accessory
   /// is several devices, and one of another version may have another rule.
   var toldID: String? {
@@ -172,14 +178,15 @@ public struct Device: Sendable, Hashable {
   /// Identifies the accessory, also after it was unplugged and plugged in again. It is the serial number; without one,
   /// the product and the port for a USB device ("2341:0043@1-1.4"); the name of a power supply ("BAT0"); otherwise the
   /// address. If one accessory is several devices, the interface follows: "FT4X1-if01". A unit on a shared line is
-  /// appended: "FT4X1-if01@2".
+  /// appended: "FT4X1-if01@2". Where two accessories have one serial number, the port is a part of it: "0001@1-1.4".
   /// A service's device keeps the identity that the service told.
   public var id: String { toldID ?? derivedID }
 
   /// The identity that follows from what is known of the device.
-  var derivedID: String { lineID + unitSuffix }
+  var derivedID: String { (hasTwin ? identityAtPort : lineIdentity) + unitSuffix }
 
-  private var lineID: String {
+  /// The identity of the line, whether or not another accessory has the same.
+  package var lineIdentity: String {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }

@@ -9,11 +9,12 @@ public struct CombinedSource: DeviceSource {
   /// A source with the devices and events of these sources.
   public init(_ sources: [any DeviceSource]) { self.sources = sources }
 
-  /// The devices of all sources, in the order of the sources. Throws when one of them can't be queried.
+  /// The devices of all sources, in the order of the sources. Of several with one serial number each has its port in its `id`. Throws
+  /// when one of the sources can't be queried.
   public func devices() async throws(AccessoryError) -> [Device] {
     var devices: [Device] = []
     for source in sources { devices += try await source.devices() }
-    return devices
+    return Twins.marked(devices)
   }
 
   /// The events of all sources as they come; those of each source are in order. Throws when one of the sources can't be
@@ -23,9 +24,12 @@ public struct CombinedSource: DeviceSource {
     for source in sources { streams.append(try await source.events()) }
     let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
     let forwarding = Task { [streams] in
+      let twins = SharedTwins()
       await withTaskGroup { group in
         for stream in streams {
-          group.addTask { for await event in stream { continuation.yield(event) } }
+          group.addTask {
+            for await event in stream { twins.take(event) { continuation.yield($0) } }
+          }
         }
       }
       continuation.finish()
@@ -46,5 +50,15 @@ public struct CombinedSource: DeviceSource {
       if !found.isEmpty { return found }
     }
     return []
+  }
+}
+
+/// The twins among the devices of several streams.
+private final class SharedTwins: Sendable {
+  private let twins = Locked(Twins())
+
+  /// Hands on the event and the changes that it causes, those of one stream after another.
+  func take(_ event: DeviceEvent, _ body: (DeviceEvent) -> Void) {
+    twins.withLock { twins in for event in twins.take(event) { body(event) } }
   }
 }

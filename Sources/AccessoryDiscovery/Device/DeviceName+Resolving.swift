@@ -109,6 +109,9 @@ extension DeviceName {
     if let text, !text.hasPrefix("/") {
       let namesakes = all.filter { exact(text, $0) }
       if namesakes.count == 1, identity(text, namesakes[0]) { return namesakes[0] }
+      // The serial number of twins is the name of neither, also while one of them is away.
+      let twins = namesakes.filter { $0.hasTwin && identity(text, $0) }
+      if twins.count > 1 { throw .ambiguous(text, twins) }
     }
     do throws(ResolutionError) {
       if let device = try known(text, among: there, lookingAtFiles) { return device }
@@ -154,7 +157,7 @@ extension DeviceName {
     let name = device.bluetooth.map { $0.isPaired || $0.isTrusted } ?? true ? device.name : nil
     var place = device.address.bluetooth?.description
     if case .powerSupply(let name) = device.address { place = name }
-    let names = ([device.serialNumber, name, device.line.id, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
+    let names = ([device.serialNumber, name, device.line.id, device.identityAtPort, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
     return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }
 

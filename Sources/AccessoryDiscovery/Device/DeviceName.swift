@@ -69,7 +69,7 @@ public struct DeviceName: Sendable, Hashable {
     }
     guard let text, let name = BluetoothName(text) ?? UnitName(text).flatMap({ BluetoothName($0.line) }),
       !name.name.isEmpty, !devices.contains(where: name.fits)
-    else { return devices }
+    else { return Twins.marked(devices) }
     let wish = DeviceWish(name.transport, adapter: name.adapter) { name.fits($0) }
     return devices + (try await CombinedSource(sources).search(for: wish, within: Self.searchLimit))
   }

@@ -12,6 +12,36 @@ public enum DeviceEvent: Sendable, Hashable {
   case removed(Device)
 }
 
+extension DeviceEvent {
+  /// The event's device in its state after the event.
+  package var device: Device {
+    switch self {
+    case .added(let device), .changed(let device, _), .removed(let device): device
+    }
+  }
+}
+
+extension Twins {
+  /// The event with its devices marked, after the changes of those that have become twins by it.
+  package mutating func take(_ event: DeviceEvent) -> [DeviceEvent] {
+    switch event {
+    case .added(let device):
+      return changes(came(device)) + [.added(marked(device))]
+    case .changed(let device, let old):
+      let before = marked(old)
+      went(old)
+      return changes(came(device)) + [.changed(marked(device), from: before)]
+    case .removed(let device):
+      went(device)
+      return [.removed(marked(device))]
+    }
+  }
+
+  private func changes(_ devices: [Device]) -> [DeviceEvent] {
+    devices.map { .changed(marked($0), from: $0) }
+  }
+}
+
 /// A source of devices.
 public protocol DeviceSource: Sendable {
   /// The devices that are present now. Throws when the source can't be queried.
@@ -32,7 +62,7 @@ public protocol DeviceSource: Sendable {
 extension DeviceSource {
   /// Searches all devices.
   public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
-    try await devices().contains { $0.id == device.id && $0.address == device.address }
+    try await devices().contains { $0.isHere(device) }
   }
 
   /// Does nothing: the devices are reported without a search.
@@ -40,4 +70,11 @@ extension DeviceSource {
 
   /// Returns no device: there is nothing to search with.
   public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] { [] }
+}
+
+extension Device {
+  /// Whether both have the same identity and address, whatever is known of twins.
+  func isHere(_ other: Device) -> Bool {
+    lineIdentity == other.lineIdentity && unit == other.unit && address == other.address
+  }
 }

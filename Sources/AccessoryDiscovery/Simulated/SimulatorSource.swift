@@ -40,7 +40,7 @@ public actor SimulatorSource: DeviceSource {
   public func isPresent(_ device: Device) throws(AccessoryError) -> Bool {
     let directory = try watchedDirectory()
     func isMeant(_ announcement: Announcement) -> Bool {
-      announcement.path == device.address.description && announcement.device.id == device.id
+      announcement.device.isHere(device)
     }
     if watcher != nil, let name = known.first(where: { isMeant($0.value) })?.key {
       if let announcement = AnnouncementFile.read("\(directory)/\(name)"), isMeant(announcement) { return true }

@@ -41,16 +41,16 @@ package struct ReadingsSnapshot: Sendable {
   }
 }
 
-/// Assigns names to the mirror's accessories. An accessory keeps its names as long as it is known.
+/// Assigns names to the mirror's accessories. An accessory keeps its names as long as it is known and has the same identity.
 package struct ExportNames: Sendable {
-  private var names: [UInt64: (id: String, name: String)] = [:]
+  private var names: [UInt64: (device: String, id: String, name: String)] = [:]
 
   package init() {}
 
   /// Returns the snapshot with names.
   package mutating func name(_ snapshot: MirrorSnapshot) -> ReadingsSnapshot {
-    let known = Set(snapshot.accessories.map(\.id))
-    if names.contains(where: { !known.contains($0.key) }) { names = names.filter { known.contains($0.key) } }
+    let known = Dictionary(uniqueKeysWithValues: snapshot.accessories.map { ($0.id, $0.device.id) })
+    names = names.filter { known[$0.key] == $0.value.device }
     let new = snapshot.accessories.filter { names[$0.id] == nil }
     if !new.isEmpty {
       var (ids, taken) = (Set(names.values.map(\.id)), Set(names.values.map(\.name)))
@@ -59,11 +59,11 @@ package struct ExportNames: Sendable {
         let name = ExportName.free(ExportName.make(accessory.device.id), separator: "_") { taken.contains($0) }
         ids.insert(id)
         taken.insert(name)
-        names[accessory.id] = (id, name)
+        names[accessory.id] = (accessory.device.id, id, name)
       }
     }
     let named = snapshot.accessories.map { accessory in
-      let (id, name) = names[accessory.id] ?? (accessory.device.id, ExportName.make(accessory.device.id))
+      let (id, name) = names[accessory.id].map { ($0.id, $0.name) } ?? (accessory.device.id, ExportName.make(accessory.device.id))
       return ExportedAccessory(accessory, id: id, name: name)
     }
     return ReadingsSnapshot(accessories: named.sorted { $0.name < $1.name }, services: snapshot.services)

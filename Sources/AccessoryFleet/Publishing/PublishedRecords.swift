@@ -46,6 +46,7 @@ struct PublishedRecords: Sendable {
     }
     // Reports of a lost service don't count for the current one.
     for accessory in change.accessories where accessory.isConnected && accessory.isReported {
+      leaveFormerLevel(of: accessory, at: now)
       let level = levels.level(of: accessory)
       if records[level] == nil {
         guard records.count < Self.limit else { continue }
@@ -56,6 +57,15 @@ struct PublishedRecords: Sendable {
       update(level, accessory, now, mirrorTime)
     }
     for id in change.forgotten { _ = levels.remove(id) }
+  }
+
+  /// An accessory that has got a twin has its port in its identity since, and so another level.
+  private mutating func leaveFormerLevel(of accessory: MirroredAccessory, at now: Double) {
+    guard let level = levels[accessory.id], let former = records[level]?.state.device,
+      former.id != accessory.device.id
+    else { return }
+    _ = levels.remove(accessory.id)
+    if let dirt = records[level]?.leave(.disconnected(former.path), at: now) { mark(level, dirt) }
   }
 
   /// The level of a disconnected accessory, if no other accessory has it. A disconnected accessory can still raise alarms.

@@ -9,8 +9,8 @@ import AccessoryDrivers
 final class Attachment {
   let key: Int
   var claim: AttachmentClaim { didSet { roster?.placeChanged(of: self) } }
-  /// The name of its alarms; see `BridgeService.alarmKey(for:)`.
-  let alarmKey: String
+  /// The name of its alarms: the identity that it was attached with.
+  var alarmKey: String
   /// The name of its history; see `BridgeService.historyKey(for:of:)`.
   var historyKey: String
   var machine: AttachmentMachine { didSet { roster?.stateChanged(of: self) } }
@@ -34,10 +34,10 @@ final class Attachment {
   private(set) var use = AttachmentUse()
 
   init(
-    key: Int, _ claim: AttachmentClaim, alarmKey: String, historyKey: String? = nil, _ machine: AttachmentMachine,
+    key: Int, _ claim: AttachmentClaim, historyKey: String? = nil, _ machine: AttachmentMachine,
     taps: TapHub, after closing: Task<Void, Never>? = nil
   ) {
-    (self.key, self.claim, self.alarmKey, self.machine) = (key, claim, alarmKey, machine)
+    (self.key, self.claim, alarmKey, self.machine) = (key, claim, claim.device.id, machine)
     self.historyKey = historyKey ?? claim.device.id
     contact = Contact(taps: taps, after: closing)
   }

@@ -37,7 +37,6 @@ final class AttachmentRoster {
   private var holding: [String?: Int] = [:]
   /// The keys of those that wait for a place, in the order of arrival, by the names of their profiles.
   private var refused: [String?: [Int]] = [:]
-  private var alarmKeys: [String: Int] = [:]
   private var taps: [ObjectIdentifier: Int] = [:]
 
   // MARK: - Changes
@@ -51,7 +50,6 @@ final class AttachmentRoster {
   func add(_ attachment: Attachment) {
     entries[attachment.key] = Entry(attachment)
     Self.insert(attachment.key, into: &keys)
-    alarmKeys[attachment.alarmKey, default: 0] += 1
     taps[ObjectIdentifier(attachment.contact.taps), default: 0] += 1
     list(attachment.key)
     attachment.roster = self
@@ -62,7 +60,6 @@ final class AttachmentRoster {
     guard entries.removeValue(forKey: attachment.key) != nil else { return }
     attachment.roster = nil
     Self.remove(attachment.key, from: &keys)
-    Self.take(attachment.alarmKey, from: &alarmKeys)
     Self.take(ObjectIdentifier(attachment.contact.taps), from: &taps)
   }
 
@@ -168,9 +165,6 @@ final class AttachmentRoster {
     attachments((byID[device.id] ?? []).sorted()).first { !$0.machine.isPresent }
   }
 
-  /// The attachments with this identity, in the order of arrival.
-  func known(as id: String) -> [Attachment] { attachments((byID[id] ?? []).sorted()) }
-
   /// The attachments of present accessories on a line, in the order of arrival.
   func held(on line: Device) -> [Attachment] { near(line.places) { $0.machine.isPresent && $0.device.line == line } }
 
@@ -191,9 +185,6 @@ final class AttachmentRoster {
 
   /// Whether an attachment uses the hub.
   func uses(_ hub: TapHub) -> Bool { taps[ObjectIdentifier(hub)] != nil }
-
-  /// Whether an attachment's alarms have this key.
-  func hasAlarms(_ key: String) -> Bool { alarmKeys[key] != nil }
 
   // MARK: - Counting
 

@@ -30,7 +30,7 @@ extension BridgeService {
       } ?? AttachmentMachine(policies: policies, isUnit: isUnit, now: clock.now)
     let attachment = Attachment(
       key: attachments.nextKey(), claim(device, profile, isByHand: isByHand, chosenProfile: chosenProfile),
-      alarmKey: alarmKey(for: device), historyKey: historyKey(for: device), machine, taps: taps(for: device),
+      historyKey: historyKey(for: device), machine, taps: taps(for: device),
       after: closing)
     attachments.add(attachment)
     alarms.watch(attachment, on: self)
@@ -46,22 +46,13 @@ extension BridgeService {
     return attachment
   }
 
-  /// The key of an accessory's alarms: its identity, which is the same when it comes back, and its place if another
-  /// accessory with the same identity is attached.
-  private func alarmKey(for device: Device) -> String {
-    attachments.hasAlarms(device.id) ? "\(device.id) \(device.place)" : device.id
-  }
-
-  /// The name of an accessory's history: its identity. Of several accessories with the same identity (the serial number 0001 of many
-  /// adapters) one has the history of that name, as it was; each of the others has one by its place, too, also when it is the first
-  /// to come the next time. `attachment` is the accessory's own, if it has one.
-  func historyKey(for device: Device, of attachment: Attachment? = nil) -> String {
-    let own = "\(device.id) \(device.steadyPlace)"
-    if history.knows(own) { return own }
-    let isTaken = attachments.known(as: device.id).contains {
-      $0 !== attachment && $0.historyKey == device.id && !$0.isSame(device)
-    }
-    return isTaken ? own : device.id
+  /// The name of an accessory's history: its identity. Of twins one keeps the history from before they were known as such; and each
+  /// keeps what an earlier version has recorded by its place.
+  func historyKey(for device: Device) -> String {
+    let alone = device.lineIdentity + device.unitSuffix
+    let placed = "\(alone) \(device.steadyPlace)"
+    if history.knows(placed) { return placed }
+    return device.hasTwin && history.knows(alone) && twins.inherits(device, on: self) ? alone : device.id
   }
 
   /// The hub for a line's traffic, which all accessories on the line share.

@@ -13,6 +13,7 @@ extension BridgeService {
   package func watch(_ sources: [any DeviceSource]) async {
     found.sources = sources
     if let file = configuration.historyFile { await history.keep(in: file, on: self) }
+    if let file = configuration.twinFile { await twins.keep(in: file, on: self) }
     endpoints.renew(on: self)
     for source in sources {
       do throws(AccessoryError) {
@@ -50,9 +51,15 @@ extension BridgeService {
   /// Handles an event of a source.
   func take(_ event: DeviceEvent) {
     guard !isClosing else { return }
+    if case .added = event, found.count >= Self.deviceLimit {
+      return log.warning("too many devices: the service ignores one")
+    }
+    for event in twins.take(event, on: self) { take(marked: event) }
+  }
+
+  private func take(marked event: DeviceEvent) {
     switch event {
     case .added(let device):
-      guard found.count < Self.deviceLimit else { return log.warning("too many devices: the service ignores one") }
       found.add(device)
       appeared(device)
     case .removed(let device):
@@ -166,7 +173,7 @@ extension BridgeService {
   }
 
   private func returned(_ attachment: Attachment, as device: Device) {
-    attachment.historyKey = historyKey(for: device, of: attachment)
+    attachment.historyKey = historyKey(for: device)
     attachment.claim.device = device
     perform(attachment.machine.plugged(now: clock.now), on: attachment)
   }
@@ -174,7 +181,7 @@ extension BridgeService {
   private func change(_ attachment: Attachment, to device: Device) {
     let address = attachment.target.address
     let isOld = attachment.device.bluetooth?.isInReach == true
-    attachment.claim.device = device
+    if attachment.device.id == device.id { attachment.claim.device = device } else { rename(attachment, to: device) }
     guard attachment.target.address != address else {
       if !isOld, device.bluetooth?.isInReach == true, !attachment.machine.isResting,
         [.waiting, .failed].contains(attachment.machine.state), !attachment.machine.isRefused
@@ -191,6 +198,19 @@ extension BridgeService {
       _ = attachment.machine.rest()
     }
     if attachment.machine.state != .lent { perform(attachment.machine.plugged(now: clock.now), on: attachment) }
+  }
+
+  /// Another accessory with its identity has come, so its port belongs to its name now. It stays open, and whoever uses it has it.
+  private func rename(_ attachment: Attachment, to device: Device) {
+    let isTold = attachment.contact.isTold
+    if isTold { tell(.disconnected, attachment, problem: .disconnected(attachment.target.place)) }
+    alarms.drop(attachment, isAway: false, on: self)
+    attachment.claim.device = device
+    (attachment.alarmKey, attachment.historyKey) = (device.id, historyKey(for: device))
+    alarms.watch(attachment, on: self)
+    if isTold { tell(.connected, attachment) }
+    log.notice("\(attachment.name) is at \(SafeText.escape(attachment.target.place))")
+    alarms.judge(attachment, on: self)
   }
 
   // MARK: - Settings that change

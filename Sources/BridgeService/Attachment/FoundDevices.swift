@@ -35,8 +35,8 @@ struct FoundDevices {
   func contains(_ device: Device) -> Bool { present[device.address]?.contains { $0.device == device } ?? false }
 
   /// Whether a device with this identity is at this address.
-  func contains(id: String, at address: DeviceAddress) -> Bool {
-    present[address]?.contains { $0.device.id == id } ?? false
+  func contains(_ lineIdentity: String, at address: DeviceAddress) -> Bool {
+    present[address]?.contains { $0.device.lineIdentity == lineIdentity } ?? false
   }
 
   mutating func add(_ device: Device) {
@@ -77,15 +77,19 @@ struct FoundDevices {
 
   /// Forgets that this accessory was detached.
   mutating func attach(_ device: Device) {
-    detached.removeAll { $0.address == device.address.ofAnyAdapter && $0.id == device.id }
+    detached.removeAll {
+      $0.address == device.address.ofAnyAdapter && $0.lineIdentity == device.lineIdentity && $0.unit == device.unit
+    }
   }
 
   /// Forgets that accessories on this line were detached.
   mutating func attach(line: Device) {
-    detached.removeAll { $0.address == line.address.ofAnyAdapter && $0.line.id == line.id }
+    detached.removeAll { $0.address == line.address.ofAnyAdapter && $0.lineIdentity == line.lineIdentity }
   }
 
   func isDetached(_ device: Device) -> Bool {
-    detached.contains { $0.address == device.address && $0.id == device.id }
+    detached.contains {
+      $0.address == device.address && $0.lineIdentity == device.lineIdentity && $0.unit == device.unit
+    }
   }
 }

@@ -127,7 +127,7 @@ extension BridgeService {
       log.info("\(attachment.name) was disconnected during a file transfer; the transfer waits until it is back")
       try await interrupted()
       (attachment, open) = try await contactAgain(
-        attachment.device.id, after: (attachment.key, generation), until: clock.now + patience, failure)
+        SameAgain(attachment.device), after: (attachment.key, generation), until: clock.now + patience, failure)
     }
   }
 
@@ -136,9 +136,9 @@ extension BridgeService {
     endWork(attachment)
   }
 
-  /// The accessory with this identity, when it is attached again after the generation `old`.
+  /// The same accessory, when it is attached again after the generation `old`.
   private func contactAgain(
-    _ id: String, after old: (key: Int, generation: Int), until end: MonotonicTime, _ failure: AccessoryError
+    _ again: SameAgain, after old: (key: Int, generation: Int), until end: MonotonicTime, _ failure: AccessoryError
   ) async throws(CallError) -> (Attachment, OpenAccessory) {
     while true {
       // Subscribed before looking, so that no event is missed.
@@ -146,17 +146,17 @@ extension BridgeService {
       defer { clients.events.unsubscribe(key) }
       let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.clients.events.unsubscribe(key) } }
       defer { clock.cancel(timer) }
-      let found = attachments.known(as: id).first {
-        $0.machine.state == .attached && ($0.key, $0.generation) != old
+      let found = attachments.ordered.first {
+        $0.machine.state == .attached && ($0.key, $0.generation) != old && again.fits($0.device)
       }
       if let found, let open = found.open { return (found, open) }
       waiting: for await entry in stream where entry.event.event == .connected {
-        if entry.event.device?.id == id { break waiting }
+        if let device = entry.event.device, again.fits(device) { break waiting }
       }
       if Task.isCancelled || isClosing {
-        throw CallError(AccessoryError(.cancelled, "the call was cancelled"), device: id)
+        throw CallError(AccessoryError(.cancelled, "the call was cancelled"), device: again.name)
       }
-      if clock.now >= end { throw CallError(failure, device: id) }
+      if clock.now >= end { throw CallError(failure, device: again.name) }
     }
   }
 }

@@ -240,7 +240,7 @@ final class HistoryRecorder {
   }
 
   /// The result of `body`; nil if it takes longer than `limit`. In that case `body` continues and its result is discarded.
-  private static func within<Value: Sendable>(
+  static func within<Value: Sendable>(
     _ limit: Duration, _ clock: any TimerClock, _ body: @escaping @Sendable () async -> Value
   ) async -> Value? {
     // The service ends in a cancelled task, in which a stream would end at once. A new unstructured task isn't cancelled.

@@ -264,7 +264,7 @@ extension BridgeService: BridgeHandler {
     _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>
   ) async throws(CallError) {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
-    let id = wanted?.device.id
+    let again = wanted.map { SameAgain($0.device) }
     let (key, stream) = clients.events.subscribe(
       values: call.values == true, alarms: call.alarms == true, found: call.found == true)
     // Take these before anything is sent: every later change is an event.
@@ -278,8 +278,10 @@ extension BridgeService: BridgeHandler {
     }
     for event in raised { try await answers.send(event) }
     try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
-    // By identity, so that the device is followed when it comes back as another attachment.
-    for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
+    // So the device is also followed when it comes back as another attachment.
+    for await entry in stream where again.map({ again in entry.event.device.map(again.fits) ?? false }) ?? true {
+      try await answers.send(entry.event)
+    }
     if Task.isCancelled || isClosing { return }
     throw CallError(
       AccessoryError(.busy, "this client doesn't read its events fast enough, and too many are waiting"),

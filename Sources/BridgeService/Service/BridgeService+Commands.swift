@@ -38,15 +38,15 @@ extension BridgeService {
       call.write = true
     }
     if call.dry_run == true { return try preview(call) }
-    let (clock, wanted, id) = (clock, call, permitted?.device.id)
+    let (clock, wanted, again) = (clock, call, permitted.map { SameAgain($0.device) })
     let limit = TimeLimit.duration(call.timeout_ms)
     let isAnswered = call.no_reply != true
     do throws(CallError) {
       let (held, replies) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         let calls = try Self.calls(wanted.commands, of: attachment.driver, accessory.label)
         // While the device was being opened, another device may have taken its name, or its profile may have changed.
-        if let id {
-          guard attachment.device.id == id else { throw .disconnected(id) }
+        if let again {
+          guard again.fits(attachment.device) else { throw .disconnected(again.name) }
           try self.permissions.check(wanted, attachment)
         }
         return try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in

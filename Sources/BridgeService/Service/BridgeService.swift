@@ -15,6 +15,7 @@ package actor BridgeService {
   var profiles: ProfileStore
   let attachments = AttachmentRoster()
   var found = FoundDevices()
+  let twins = KnownTwins()
   var clients: ServiceClients
   var permissions: Permissions
   let alarms: AlarmWatch
@@ -99,6 +100,7 @@ package actor BridgeService {
     await endpoints.finish(on: self)
     await life.finishTasks(on: self)
     await history.finish(on: self)
+    await twins.finish(on: self)
   }
 
   static func text(_ duration: Duration) -> String {

@@ -76,7 +76,7 @@ final class ServiceLife {
       let devices = (try? await source.devices()) ?? []
       let isNews = devices.contains { device in
         service.mayAttach(device, service.profiles.profile(for: device))
-          && !service.found.contains(id: device.id, at: device.address)
+          && !service.found.contains(device.lineIdentity, at: device.address)
       }
       if isNews { return true }
     }

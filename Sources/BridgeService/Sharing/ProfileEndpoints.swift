@@ -15,6 +15,8 @@ final class ProfileEndpoints {
   var feed: ShareFeed?
   /// The key of the attachment that is connected.
   var key: Int?
+  /// What says that the accessory which was connected last is back.
+  var again: SameAgain?
   /// Whether the connected accessory gets no bytes from programs: the profile says so, or writes aren't permitted.
   var isReadOnly = false
   /// The line control that the hub gets; nil if the accessory has no serial line.

@@ -125,7 +125,12 @@ final class SharedEndpoints {
       if !isIts { service.log.notice("\(attachment.name) is not shared: \(name) shares another accessory already") }
       return changed(name, on: service)
     }
+    // A program that has an endpoint open waits for the accessory that it had.
+    if places.listeners > 0, attachment.device.hasTwin, places.again?.isTwin(attachment.device) == true {
+      return service.log.notice("\(attachment.name) is not shared: \(name) waits for another accessory of its identity")
+    }
     release(places, on: service)
+    places.again = SameAgain(attachment.device)
     places.isReadOnly = places.sharing.writers == .none
     if !places.isReadOnly,
       let refusal = service.opener(for: attachment).writeRules.refusalOfBytes(

@@ -31,6 +31,9 @@ struct BridgeOpening: Sendable {
   /// Whether the reset in the accessory's profile counts. Otherwise the command line says which one does.
   let usesProfileReset: Bool
 
+  /// The device that was opened last.
+  private let last = LastDevice()
+
   /// An accessory that is open.
   struct Opened {
     var device: SharedDevice
@@ -54,7 +57,12 @@ struct BridgeOpening: Sendable {
   /// errors of finding and opening it, `permissionDenied` when the user asks for writes that aren't allowed, and
   /// `misconfigured` when the user chose frames and the protocol is unknown or can't be routed.
   func open() async throws -> Opened {
-    let found = try await Door.find(text, line, asLine: true)
+    let found: any FoundAccessory
+    if let last = last.device.withLock({ $0 }) {
+      found = try await Door.findNow(await Door.again(last, asLine: true), text, line)
+    } else {
+      found = try await Door.find(text, line, asLine: true)
+    }
     let rules = await found.writeRules()
     let driver = try framesDriver(found.framesDriver, label: found.label, rules)
     let advice = driver != nil || isReadOnly || write ? nil : rules.adviceForBytes(isAsked: false)
@@ -64,6 +72,7 @@ struct BridgeOpening: Sendable {
       SharePlan(frames: driver, onlyReads: onlyReads, write: write, tap: await recorder?.nextTap()) { silence in
         await recorder?.opened(silence: silence, driver: name)
       })
+    last.device.withLock { $0 = found.device }
     var device = SharedDevice(shared.transport, routing: shared.routing)
     (device.session, device.isReadOnly) = (shared.session, onlyReads)
     device.resets = resets(of: await found.profile())
@@ -106,4 +115,9 @@ struct BridgeOpening: Sendable {
     default: false
     }
   }
+}
+
+/// The device that a bridge has opened last.
+private final class LastDevice: Sendable {
+  let device = Locked<Device?>(nil)
 }

@@ -106,7 +106,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     let service = RunningService(
       configuration: options.serviceConfiguration, log: log,
       sources: device.source == .named
-        ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.line.id) as any DeviceSource },
+        ? [] : try KnownDevices.sources().map { FilteredSource($0, to: device) as any DeviceSource },
       json: output.json, file: options.config)
     try await service.run(on: sockets, hooks: .forManager()) { service in try await service.hold(device, chosen) }
   }
@@ -132,23 +132,36 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   }
 }
 
-/// A device source, filtered to the devices with one identity.
+/// A device source, filtered to the line of one device, each time that it is there.
 struct FilteredSource: DeviceSource {
   private let base: any DeviceSource
-  private let id: String
+  private let again: SameAgain
+  /// Whether the device has twins, which the service can't see here.
+  private let hasTwin: Bool
 
-  init(_ base: any DeviceSource, id: String) {
-    self.base = base
-    self.id = id
+  init(_ base: any DeviceSource, to device: Device) {
+    (self.base, again, hasTwin) = (base, SameAgain(device, isLine: true), device.hasTwin)
   }
 
-  func devices() async throws(AccessoryError) -> [Device] { try await base.devices().filter { $0.id == id } }
+  func devices() async throws(AccessoryError) -> [Device] { try await base.devices().filter(again.fits).map(marked) }
+
+  private func marked(_ device: Device) -> Device {
+    var device = device
+    device.hasTwin = hasTwin
+    return device
+  }
 
   func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     let events = try await base.events()
     let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
-    let task = Task { [id] in
-      for await event in events where event.device.id == id { continuation.yield(event) }
+    let task = Task {
+      for await event in events where again.fits(event.device) {
+        switch event {
+        case .added(let device): continuation.yield(.added(marked(device)))
+        case .changed(let device, let old): continuation.yield(.changed(marked(device), from: marked(old)))
+        case .removed(let device): continuation.yield(.removed(marked(device)))
+        }
+      }
       continuation.finish()
     }
     continuation.onTermination = { _ in task.cancel() }
@@ -158,13 +171,4 @@ struct FilteredSource: DeviceSource {
 
 extension FilteredSource {
   func wait(for wishes: [DeviceWish]) async { await base.wait(for: wishes) }
-}
-
-extension DeviceEvent {
-  /// The event's device in its state after the event.
-  fileprivate var device: Device {
-    switch self {
-    case .added(let device), .changed(let device, _), .removed(let device): device
-    }
-  }
 }

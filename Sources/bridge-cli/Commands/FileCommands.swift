@@ -41,13 +41,14 @@ extension FileCommand {
   var output: OutputOptions { target.output }
 
   /// Runs `body` with the accessory's files, and closes them, also when `body` throws. An absent accessory is waited for as
-  /// `--wait` says, unless `waits` is false.
+  /// `--wait` says, unless it was open before: then it is the one of `again`.
   func withFiles<Result: Sendable>(
-    waits: Bool = true, _ transfers: TransferRules = .init(), _ body: (ReachableFiles) async throws -> Result
+    again: SameAgain? = nil, _ transfers: TransferRules = .init(), _ body: (ReachableFiles) async throws -> Result
   ) async throws -> Result {
     var line = line
-    if !waits { line.wait = nil }
-    return try await Door.find(device, line).with(needing: .files) { opened in
+    if again != nil { line.wait = nil }
+    let found = if let again { try await Door.findNow(again, device, line) } else { try await Door.find(device, line) }
+    return try await found.with(needing: .files) { opened in
       try await body(ReachableFiles(opened: opened, files: try opened.files(transfers)))
     }
   }

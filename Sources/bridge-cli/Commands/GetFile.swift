@@ -29,11 +29,13 @@ struct TransferOptions: ParsableArguments {
     defer { arrivals?.end() }
     var (deadline, tries): (MonotonicTime?, Int) = (nil, 0)
     var resumesItself = false
+    var (known, again): (Device?, SameAgain?)
     while true {
       let failure: any Error
       do {
         // `--wait` applies until the accessory was open once; after that `--patience` limits the wait.
-        return try await command.withFiles(waits: deadline == nil && begun == nil, rules) { files in
+        return try await command.withFiles(again: again, rules) { files in
+          known = files.opened.device
           guard begun == nil || !files.opened.resumesTransfers else {
             throw AccessoryError(.busy, "a service has opened the accessory: try again")
           }
@@ -53,6 +55,7 @@ struct TransferOptions: ParsableArguments {
       let patience = patience?.duration ?? policy.patience
       guard !resumesItself, isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
       let now = IOThread.shared.now
+      if deadline == nil, let known { again = await Door.again(known) }
       if deadline == nil { watcher.interrupted() }
       let end = deadline ?? now + patience
       deadline = end

@@ -25,9 +25,14 @@ struct ConsoleConnection: Sendable {
   /// Finds the accessory that `text` names, and opens it. `awaiting` is called with a text for people on what is about
   /// to be done. Throws `permissionDenied` where `write` is true and the profile doesn't allow writes.
   static func open(
-    _ text: String?, _ line: LineOptions, write: Bool, awaiting: (String) -> Void = { _ in }
+    _ text: String?, _ line: LineOptions, write: Bool, again: SameAgain? = nil, awaiting: (String) -> Void = { _ in }
   ) async throws -> ConsoleConnection {
-    let found = try await Door.find(text, line, asLine: true)
+    let found =
+      if let again {
+        try await Door.findNow(text, line, asLine: true, again: again)
+      } else {
+        try await Door.find(text, line, asLine: true)
+      }
     return ConsoleConnection(
       bytes: try await found.bytes(write: write, awaiting: awaiting), driver: found.driverName)
   }
@@ -65,14 +70,14 @@ enum ConsoleReturn {
   /// Calls `body` when the accessory is back and open, unless the task is cancelled before. `servicePath` is the
   /// control socket of the service that lent the accessory.
   static func wait(
-    _ names: [String], _ line: LineOptions, write: Bool, servicePath: String?,
+    _ again: SameAgain, _ text: String?, _ line: LineOptions, write: Bool, servicePath: String?,
     _ body: @escaping @Sendable (ConsoleConnection) -> Void
   ) -> Task<Void, Never> {
     var now = line
     now.wait = nil
     return Task { [line = now] in
-      let opening = await AccessoryReturn.first(names, line, asLine: true, servicePath: servicePath) { name in
-        try await ConsoleConnection.open(name, line, write: write)
+      let opening = await AccessoryReturn.first(again, text, line, servicePath: servicePath) { name in
+        try await ConsoleConnection.open(name, line, write: write, again: again)
       }
       if let opening { body(opening) }
     }

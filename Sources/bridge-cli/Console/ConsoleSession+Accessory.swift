@@ -27,13 +27,15 @@ extension ConsoleSession {
     guard let connection else { return }
     self.connection = nil
     show(received.finish())
-    note("\(SafeText.escape(device.id)) is gone: waiting for it to come back")
+    let again = await Door.again(device, asLine: true)
+    note("\(SafeText.escape(device.id)) is gone: \(AccessoryReturn.waiting(again))")
     try settings.log?.remark("disconnected \(device.id): \(error?.message ?? "it was closed")")
     showInput()
     await connection.close()
-    let names = [settings.name, device.id].compactMap { $0 }
     let happened = happened
-    returning = ConsoleReturn.wait(names, settings.line, write: settings.write, servicePath: connection.servicePath) {
+    returning = ConsoleReturn.wait(
+      again, settings.name, settings.line, write: settings.write, servicePath: connection.servicePath
+    ) {
       happened.yield(.back($0))
     }
   }

@@ -127,11 +127,12 @@ final class PlainConsole {
     guard reconnects else { throw error ?? AccessoryError.disconnected(connection.device.address.description) }
     isGone = true
     tell("disconnected")
-    if !json { Output.note("\(SafeText.escape(connection.device.id)) is gone: waiting for it to come back") }
+    let again = await Door.again(connection.device, asLine: true)
+    if !json { Output.note("\(SafeText.escape(connection.device.id)) is gone: \(AccessoryReturn.waiting(again))") }
     await connection.close()
     let happened = happened
     returning = ConsoleReturn.wait(
-      [settings.name, connection.device.id].compactMap { $0 }, settings.line, write: settings.write,
+      again, settings.name, settings.line, write: settings.write,
       servicePath: connection.servicePath
     ) {
       happened.yield(.back($0))

@@ -16,17 +16,24 @@ enum AccessoryReturn {
   /// For this time after something has come, it is tried again: it may not be ready yet. Then nothing is done until more comes.
   private static let settling = Duration.seconds(10)
 
-  /// Calls `open` with each name until one succeeds, and returns its result; nil when the task is cancelled. `failed`
-  /// receives the errors of `open`. `servicePath` is the control socket of the service that had the accessory: while
+  /// What is being waited for, for people.
+  static func waiting(_ again: SameAgain?) -> String {
+    guard let port = again?.boundPort else { return "waiting for it to come back" }
+    return "waiting for it to come back at \(SafeText.escape(port)), because others may have its serial number"
+  }
+
+  /// Calls `open` with each name of the accessory until one succeeds, and returns its result; nil when the task is cancelled. `text`
+  /// is what the user typed. `failed` receives the errors of `open`. `servicePath` is the control socket of the service that had the accessory: while
   /// that service runs, it may open the accessory first. Otherwise it would find the accessory busy, and give it up.
   static func first<Opened: Sendable>(
-    _ names: [String], _ line: LineOptions, asLine isLine: Bool, servicePath: String?,
+    _ again: SameAgain, _ text: String?, _ line: LineOptions, servicePath: String?,
     services: [String] = ServicePlace.all(), clock: any TimerClock = IOThread.shared,
     failed: (any Error) -> Void = { _ in }, open: (String) async throws -> Opened
   ) async -> Opened? {
     // The kernel gives the number of a pseudo-terminal that is gone to the next one, of any program. So the number
     // counts only where the user typed it, and not for another terminal than before; see `NumberedTerminals`.
-    let names = names.prefix(1) + names.dropFirst().filter { !$0.hasPrefix("/dev/pts/") }
+    let all = again.names(text)
+    let names = all.prefix(1) + all.dropFirst().filter { !$0.hasPrefix("/dev/pts/") }
     let arrivals = await ArrivalWatcher(paths: names.flatMap(paths), services: services, clock: clock)
     defer { arrivals.end() }
     // No event reports that a device has come back to a network.
@@ -35,7 +42,7 @@ enum AccessoryReturn {
     while !Task.isCancelled {
       var isAbsent = isTold
       for name in names {
-        if let servicePath, seen < courtesy, await isLeft(name, line, asLine: isLine, to: servicePath) {
+        if let servicePath, seen < courtesy, await isLeft(name, line, again, to: servicePath) {
           (seen, isAbsent) = (seen + 1, false)
           break
         }
@@ -59,10 +66,10 @@ enum AccessoryReturn {
 
   /// Whether the service is running, the accessory is there, and the service hasn't opened it yet.
   private static func isLeft(
-    _ name: String, _ line: LineOptions, asLine isLine: Bool, to servicePath: String
+    _ name: String, _ line: LineOptions, _ again: SameAgain, to servicePath: String
   ) async -> Bool {
     guard (try? await BridgeClient.connect(to: servicePath)) != nil,
-      let found = try? await Door.findNow(name, line, asLine: isLine)
+      let found = try? await Door.findNow(name, line, asLine: again.isLine, again: again)
     else {
       return false
     }

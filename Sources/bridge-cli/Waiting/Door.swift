@@ -24,11 +24,33 @@ enum Door {
     return try await AccessoryWait.find(text, line, asLine: isLine, limit: limit)
   }
 
-  /// Like `find`, without waiting.
+  /// Like `find`, without waiting. With `again`, another accessory that has the name now is `notFound`.
   static func findNow(
-    _ text: String?, _ line: LineOptions, asLine isLine: Bool = false
+    _ text: String?, _ line: LineOptions, asLine isLine: Bool = false, again: SameAgain? = nil
   ) async throws -> any FoundAccessory {
-    try await finder(line, asLine: isLine).find(DeviceName(text))
+    let found = try await finder(line, asLine: isLine).find(DeviceName(text))
+    guard again?.fits(found.device) ?? true else { throw another(found.device, than: again) }
+    return found
+  }
+
+  private static func another(_ device: Device, than again: SameAgain?) -> AccessoryError {
+    AccessoryError(
+      .notFound, "\(again?.name ?? "it") isn't there: \(device.id) at \(device.place) is another accessory")
+  }
+
+  /// Finds the accessory that was found before by `text`, and is there again, by one of its names.
+  static func findNow(_ again: SameAgain, _ text: String?, _ line: LineOptions) async throws -> any FoundAccessory {
+    var failure: (any Error)?
+    for name in again.names(text) {
+      do { return try await findNow(name, line, asLine: again.isLine, again: again) } catch { failure = failure ?? error }
+    }
+    throw failure ?? AccessoryError(.notFound, "\(again.name) isn't there")
+  }
+
+  /// What says that the device is back. Another device with its identity that is there now isn't it.
+  static func again(_ device: Device, asLine isLine: Bool = false) async -> SameAgain {
+    let others = try? await KnownDevices.source().devices()
+    return SameAgain(device, beside: others ?? [], isLine: isLine)
   }
 
   /// Finds accessories, with the options of the command line.

@@ -47,13 +47,13 @@ struct Following {
       if Task.isCancelled, (failure as? AccessoryError)?.kind == .cancelled { throw CancellationError() }
       let isFresh = isBack && IOThread.shared.now - start < Self.settling
       guard !once, !Task.isCancelled, isPassing(failure, isFresh: isFresh) else { throw failure }
-      tell(.disconnected, opened.device)
-      let device = opened.device
-      let wait = WaitingLine.shared.begin("waiting for \(device.id) to come back")
+      let again = await Door.again(opened.device, asLine: isLine)
+      tell(.disconnected, opened.device, again)
+      let wait = WaitingLine.shared.begin("waiting for \(again.name) to come back")
       defer { WaitingLine.shared.end(wait) }
       // An accessory that disconnects at once is opened again only after a pause.
       await IOThread.shared.sleep(for: max(.zero, start + AccessoryReturn.pause - IOThread.shared.now))
-      guard let next = await back(opened, open) else { throw CancellationError() }
+      guard let next = await back(again, opened, open) else { throw CancellationError() }
       (opened, isBack) = (next, true)
       tell(.connected, opened.device)
     }
@@ -69,21 +69,19 @@ struct Following {
   }
 
   private func back<Opened: Followed>(
-    _ opened: Opened, _ open: (any FoundAccessory) async throws -> Opened
+    _ again: SameAgain, _ opened: Opened, _ open: (any FoundAccessory) async throws -> Opened
   ) async -> Opened? {
     var line = line
     line.wait = nil
     var printed: String?
-    return await AccessoryReturn.first(
-      [name, opened.device.id].compactMap { $0 }, line, asLine: isLine, servicePath: opened.servicePath
-    ) { error in
+    return await AccessoryReturn.first(again, name, line, servicePath: opened.servicePath) { error in
       // The same error is printed once.
       guard !Task.isCancelled, !AccessoryWait.isAbsence(error), printed != "\(error)" else { return }
       printed = "\(error)"
       let message = (error as? AccessoryError)?.message ?? "\(error)"
       Output.note("\(SafeText.escape(opened.device.id)) can't be opened yet: \(SafeText.escape(message, limit: 500))")
     } open: { name in
-      let found = try await Door.findNow(name, line, asLine: isLine)
+      let found = try await Door.findNow(name, line, asLine: isLine, again: again)
       // A service may have the accessory and wait for it, too. Unless it has given up, it reports when the accessory is
       // back.
       guard found.isThere(isNamed: true) else {
@@ -95,9 +93,9 @@ struct Following {
   }
 
   /// Prints that the accessory has gone or come back.
-  func tell(_ event: DeviceEventName, _ device: Device) {
+  func tell(_ event: DeviceEventName, _ device: Device, _ again: SameAgain? = nil) {
     if json { return Output.json(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device))) }
     let id = SafeText.escape(device.id)
-    Output.note(event == .disconnected ? "\(id) is gone: waiting for it to come back" : "\(id) is back")
+    Output.note(event == .disconnected ? "\(id) is gone: \(AccessoryReturn.waiting(again))" : "\(id) is back")
   }
 }

@@ -27,7 +27,7 @@ import Testing
       ? AttachmentMachine(refused: AccessoryError(.busy, "full"), policies: AttachmentPolicies(), now: now)
       : AttachmentMachine(policies: AttachmentPolicies(), now: now)
     return Attachment(
-      key: key, claim(device, key.isMultiple(of: 2) ? .af1 : nil), alarmKey: device.id, machine,
+      key: key, claim(device, key.isMultiple(of: 2) ? .af1 : nil), machine,
       taps: TapHub(clock: clock))
   }
 
@@ -84,7 +84,6 @@ import Testing
     #expect(keys(roster.ordered) == keys(all))
     #expect(roster.holding(device)?.key == all.first { $0.machine.isPresent && $0.isSame(device) }?.key)
     #expect(roster.awaiting(device)?.key == all.first { !$0.machine.isPresent && $0.device.id == device.id }?.key)
-    #expect(keys(roster.known(as: device.id)) == keys(all.filter { $0.device.id == device.id }))
     let line = device.line
     #expect(keys(roster.held(on: line)) == keys(all.filter { $0.machine.isPresent && $0.device.line == line }))
     #expect(

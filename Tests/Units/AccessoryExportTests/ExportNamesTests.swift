@@ -23,4 +23,14 @@ struct ExportNamesTests {
     #expect(named([(2, "A"), (4, "B#1")]) == ["A#2 A_2", "B#1 B_1_2"])
     #expect(named([(2, "A"), (4, "B#1"), (5, "A")]) == ["A A", "A#2 A_2", "B#1 B_1_2"])
   }
+
+  /// Twins have their ports in their ids: their names don't depend on which one came first, or was alone.
+  @Test mutating func namesFollowTheIdsOfTwins() {
+    #expect(named([(1, "0001")]) == ["0001 0001"])
+    let twins = ["0001@1-1.1 0001_1-1_1", "0001@1-1.2 0001_1-1_2"]
+    #expect(named([(1, "0001@1-1.1"), (2, "0001@1-1.2")]) == twins)
+    names = ExportNames()
+    #expect(named([(1, "0001@1-1.2"), (2, "0001@1-1.1")]) == twins)
+    #expect(named([(1, "0001@1-1.2")]) == [twins[1]])
+  }
 }

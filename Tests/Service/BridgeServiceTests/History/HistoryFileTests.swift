@@ -279,42 +279,74 @@ struct HistoryFileTests {
 
   // MARK: - Equal serial numbers
 
-  /// The serial number 0001 of many adapters: each accessory has its own history, also when they come in another order the next
-  /// time, with other nodes. The first one goes on with what was kept before.
+  /// An adapter with the serial number 0001 of many.
+  private static func adapter(_ node: String, port: String) -> Device {
+    var device = Device(.terminal(node), source: .udev, serialNumber: "0001", terminal: node)
+    device.links = ["/dev/serial/by-id/usb-0001", "/dev/serial/by-path/\(port)"]
+    return device
+  }
+
+  /// Attaches accessories one after another, reads one value of each, and returns the names of their histories.
+  private static func run(
+    _ file: MemoryHistoryFile, twins: MemoryHistoryFile, _ devices: Device..., value: Double
+  ) async -> [String] {
+    let (clock, log) = (ManualClock(), Watched<[String]>([]))
+    let service = Self.service(file, twins: twins, clock, log)
+    await service.watch([])
+    for device in devices { await service.plug(device) }
+    let keys = await service.remember(value)
+    await service.close()
+    return keys
+  }
+
+  /// Each accessory has its own history by its port, also when they come in another order the next time, with other nodes. The first
+  /// one goes on with what was kept before.
   @Test func accessoriesWithTheSameSerialNumberHaveTheirOwnHistory() async throws {
-    let file = MemoryHistoryFile()
-    /// Attaches accessories, reads one value of each, and returns the names of their histories.
-    func run(_ devices: Device..., value: Double) async -> [String] {
-      let (clock, log) = (ManualClock(), Watched<[String]>([]))
-      let service = Self.service(file, clock, log)
-      await service.watch([])
-      var keys: [String] = []
-      for device in devices { keys.append(await service.remember(device, value)) }
-      await service.close()
-      return keys
+    let (file, twins) = (MemoryHistoryFile(), MemoryHistoryFile())
+    let second = "0001@/dev/serial/by-path/usb-2"
+    func run(_ one: Device, _ other: Device? = nil, value: Double) async -> [String] {
+      if let other { return await Self.run(file, twins: twins, one, other, value: value) }
+      return await Self.run(file, twins: twins, one, value: value)
     }
-    func device(_ node: String, port: String) -> Device {
-      var device = Device(.terminal(node), source: .udev, serialNumber: "0001", terminal: node)
-      device.links = ["/dev/serial/by-id/usb-0001", "/dev/serial/by-path/\(port)"]
-      return device
-    }
-    let second = "0001 /dev/serial/by-path/usb-2"
-    #expect(await run(device("/dev/none0", port: "usb-1"), value: 1) == ["0001"])
-    let both = await run(device("/dev/none0", port: "usb-1"), device("/dev/none1", port: "usb-2"), value: 2)
-    #expect(both == ["0001", second])
-    let swapped = await run(device("/dev/none0", port: "usb-2"), device("/dev/none1", port: "usb-1"), value: 3)
-    #expect(swapped == [second, "0001"])
     // One that is alone keeps its history at another port.
-    #expect(await run(device("/dev/none0", port: "usb-7"), value: 4) == ["0001"])
+    #expect(await run(Self.adapter("/dev/none0", port: "usb-7"), value: 0) == ["0001"])
+    #expect(await run(Self.adapter("/dev/none0", port: "usb-1"), value: 1) == ["0001"])
+    #expect(twins.state.value.bytes == nil)
+    let both = await run(
+      Self.adapter("/dev/none0", port: "usb-1"), Self.adapter("/dev/none1", port: "usb-2"), value: 2)
+    #expect(both == ["0001", second])
+    let swapped = await run(
+      Self.adapter("/dev/none0", port: "usb-2"), Self.adapter("/dev/none1", port: "usb-1"), value: 3)
+    #expect(swapped == [second, "0001"])
+    // Also when the other one isn't there.
+    #expect(await run(Self.adapter("/dev/none0", port: "usb-2"), value: 4) == [second])
+    #expect(await run(Self.adapter("/dev/none0", port: "usb-1"), value: 5) == ["0001"])
     let store = HistoryContents(file.state.value.bytes ?? []).store
     #expect(Set(store.accessories.keys) == ["0001", second])
   }
 
+  /// Earlier versions named the history of the second one by its place, after a blank.
+  @Test func whatAnEarlierVersionHasKeptOfTwinsIsGoneOnWith() async throws {
+    let former = "0001 /dev/serial/by-path/usb-2"
+    for isSwapped in [false, true] {
+      let (file, twins) = (MemoryHistoryFile(), MemoryHistoryFile())
+      let earlier = Self.service(file, ManualClock())
+      await earlier.watch([])
+      for name in ["0001", former] { await earlier.remember(name, 1) }
+      await earlier.close()
+      let (one, other) = (Self.adapter("/dev/none0", port: "usb-1"), Self.adapter("/dev/none1", port: "usb-2"))
+      let keys = await Self.run(
+        file, twins: twins, isSwapped ? other : one, isSwapped ? one : other, value: 2)
+      #expect(keys == (isSwapped ? [former, "0001"] : ["0001", former]))
+    }
+  }
+
   private static func service(
-    _ file: MemoryHistoryFile, _ clock: ManualClock, _ log: Watched<[String]> = Watched([])
+    _ file: MemoryHistoryFile, twins: MemoryHistoryFile? = nil, _ clock: ManualClock,
+    _ log: Watched<[String]> = Watched([])
   ) -> BridgeService {
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
-    configuration.historyFile = file
+    (configuration.historyFile, configuration.twinFile) = (file, twins)
     let logger = ServiceHarness.logger(log)
     let wall = wall
     configuration.wallClock = { wall + Double(clock.now.nanoseconds) / 1e9 }
@@ -328,11 +360,18 @@ extension BridgeService {
     history.record([("x", nil, value)], of: id, on: self)
   }
 
-  /// Attaches an accessory and keeps a reading of it. Returns the name of its history.
-  fileprivate func remember(_ device: Device, _ value: Double) -> String {
-    let attachment = attach(device, nil, isByHand: false)
-    history.record([("x", nil, value)], of: attachment.historyKey, on: self)
-    return attachment.historyKey
+  /// A source reports the device, and it is attached.
+  fileprivate func plug(_ device: Device) {
+    if let path = device.address.node { expect(path) }
+    take(.added(device))
+  }
+
+  /// Keeps a reading of each attached accessory. Returns the names of their histories, in the order of arrival.
+  fileprivate func remember(_ value: Double) -> [String] {
+    attachments.ordered.map { attachment in
+      history.record([("x", nil, value)], of: attachment.historyKey, on: self)
+      return attachment.historyKey
+    }
   }
 
   /// Whether everything is written.

@@ -51,6 +51,30 @@ struct MirrorStateTests {
     #expect(freshness("A") == .stale)
   }
 
+  /// The other twin that comes isn't the one that is away; and one that gets its port into its identity keeps its number.
+  @Test mutating func twinsAreThemselves() {
+    func twin(_ id: String, _ port: String, _ path: String) -> Device {
+      let usb = USBIdentity(vendorID: 1, productID: 2, bus: 1, address: 3, node: "/dev/bus/usb/\(port)", port: port)
+      return Device(id: id, path: path, source: .udev, serialNumber: "0001", terminal: path, usb: usb)
+    }
+    func numbers() -> [String: UInt64] {
+      Dictionary(uniqueKeysWithValues: state.snapshot.accessories.map { ($0.device.id, $0.id) })
+    }
+    let first = twin("0001", "1-1.1", "/dev/ttyUSB0")
+    _ = take(.connected(first))
+    _ = take(.disconnected(first, .disconnected("/dev/ttyUSB0")))
+    _ = take(.connected(twin("0001@1-1.1", "1-1.1", "/dev/ttyUSB0")))
+    let second = twin("0001@1-1.2", "1-1.2", "/dev/ttyUSB1")
+    _ = take(.connected(second))
+    #expect(numbers() == ["0001@1-1.1": 1, "0001@1-1.2": 2])
+    // Both leave, and come in the other order, with the other one's nodes.
+    _ = take(.disconnected(second, .disconnected("/dev/ttyUSB1")))
+    _ = take(.disconnected(twin("0001@1-1.1", "1-1.1", "/dev/ttyUSB0"), .disconnected("/dev/ttyUSB0")))
+    _ = take(.connected(twin("0001@1-1.2", "1-1.2", "/dev/ttyUSB0")))
+    _ = take(.connected(twin("0001@1-1.1", "1-1.1", "/dev/ttyUSB1")))
+    #expect(numbers() == ["0001@1-1.1": 1, "0001@1-1.2": 2])
+  }
+
   /// A list and the events come on two connections: whichever is first, the accessory is asked once.
   @Test mutating func whatAListHasToldIsNotAskedAgain() throws {
     let device = Self.device("A", "/1")

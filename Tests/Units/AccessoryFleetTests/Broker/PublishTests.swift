@@ -65,6 +65,59 @@ extension WithBroker {
       }
     }
 
+    /// Two accessories of one serial number on one gateway have their topics by their ports, whichever came first, whoever left, and
+    /// after restarts. The topic from before is offline.
+    @Test(arguments: [["a", "b"], ["b", "a"]]) func twinsHaveTheirTopicsByTheirPorts(order: [String]) async throws {
+      try await with { scene in
+        let (gateway, folder) = (scene.gateway, scene.directory.path)
+        let percents = ["a": "40", "b": "80"]
+        let state = ["XDG_STATE_HOME": folder + "/state"]
+        func topic(_ link: String, _ rest: String) -> String {
+          gateway.topic("\(TopicLevel(naming: "0001@\(folder)/\(link)"))/\(rest)")
+        }
+        func plug(_ link: String) async throws -> Program {
+          try await gateway.plug(
+            "--serial", "0001", "--link", "\(folder)/\(link)", "--percent", percents[link] ?? "")
+        }
+        func serve() throws -> Program {
+          try gateway.start("bridge-cli", ["serve", "--reconnect-tries", "forever"], with: state)
+        }
+        func wait(_ link: String) async throws {
+          try await scene.onlooker.wait(topic(link, "state"), "\"percent\":\(percents[link] ?? "")")
+          try await scene.onlooker.wait(topic(link, "availability"), "online")
+        }
+        var service = try serve()
+        var publisher = try gateway.publish(scene.broker)
+        var simulators: [String: Program] = [:]
+        simulators[order[0]] = try await plug(order[0])
+        // One that is alone has the topic that it always had.
+        try await scene.isUp(gateway, id: "0001", percent: Int(percents[order[0]] ?? ""))
+        simulators[order[1]] = try await plug(order[1])
+        for link in order { try await wait(link) }
+        try await scene.onlooker.wait(gateway.topic("0001/availability"), "offline")
+        // The first one leaves.
+        simulators[order[0]]?.signal(SIGINT)
+        _ = try await simulators[order[0]]?.end()
+        try await scene.onlooker.wait(topic(order[0], "availability"), "offline")
+        try await wait(order[1])
+        // Service and publisher start again, while the other one is alone.
+        for program in [publisher, service] {
+          program.signal(SIGTERM)
+          _ = try await program.end()
+        }
+        service = try serve()
+        publisher = try gateway.publish(scene.broker)
+        try await wait(order[1])
+        simulators[order[0]] = try await plug(order[0])
+        for link in order { try await wait(link) }
+        #expect(scene.onlooker.seen.value.latest[gateway.topic("0001/availability")] == "offline")
+        // No topic has ever told of the other one.
+        for (link, other) in [("a", "80"), ("b", "40")] {
+          #expect(scene.onlooker.seen.value.latest[topic(link, "state")]?.contains("\"percent\":\(other)") == false)
+        }
+      }
+    }
+
     /// Two machines with one host name have names and client identifiers of their own, by their machine ids.
     @Test func equalHostNamesHaveDifferentGateways() async throws {
       try await with(names: ["first", "second"]) { scene in
