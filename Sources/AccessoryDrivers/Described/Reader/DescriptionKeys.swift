@@ -71,7 +71,7 @@ enum DescriptionKeys {
   ]
 
   static let modbus = ["unit_number", "scan", "longest", "across", "words_first", "tcp"]
-  static let registers = ["summary", "function", "fields"]
+  static let registers = ["summary", "function", "fields", "optional"]
   static let register = [
     "at", "half", "words_first", "name", "type", "bits", "value", "unit", "role", "unknown",
     "words", "flags", "truth", "repeat", "list", "hidden", "bytes", "padding",

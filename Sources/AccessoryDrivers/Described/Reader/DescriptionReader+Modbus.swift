@@ -101,14 +101,19 @@ extension DescriptionReader {
       report(list.mark, "these registers are more than \(ProtocolDescription.Limit.values) values")
       return
     }
-    add(entry.key, summary, blocks)
+    add(entry.key, summary, blocks, isOptional: fields["optional"].flatMap { flag($0, "optional") } ?? false)
   }
 
   /// Adds the requests of a group. The first has the group's name; the others have "-2", "-3" and so on appended.
-  private mutating func add(_ name: String, _ summary: String, _ blocks: [ProtocolDescription.RegisterBlock]) {
+  private mutating func add(
+    _ name: String, _ summary: String, _ blocks: [ProtocolDescription.RegisterBlock], isOptional: Bool
+  ) {
     let first = description.requests.count
     for (index, block) in blocks.enumerated() {
       description.addRequest(index == 0 ? name : "\(name)-\(index + 1)", summary, reads: block)
+    }
+    for index in description.requests.indices.suffix(from: first) {
+      description.requests[index].isOptional = isOptional
     }
     groups[first] = description.requests.indices.suffix(from: min(first, description.requests.count))
   }

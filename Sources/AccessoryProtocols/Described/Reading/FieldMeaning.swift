@@ -53,7 +53,9 @@ extension ProtocolDescription.Field {
     if unknownTexts.contains(string) || dashesMeanUnknown && trimmed.areDashes { return (.nothing, nil) }
     switch type {
     case .decimal(let suffix):
-      guard let number = DecimalNumber(trimmed.dropping(suffix: suffix)) else { return nil }
+      // Firmware differs in whether the unit is behind a number.
+      let ending = suffix.isEmpty && formula == .raw ? unit ?? "" : suffix
+      guard let number = DecimalNumber(trimmed.dropping(suffix: ending)) else { return nil }
       return (meaning(of: number), number.decimals == 0 ? number.mantissa : nil)
     case .hexadecimalBytes(let format):
       guard let number = Self.hexadecimal(trimmed, format) else { return nil }
@@ -168,9 +170,11 @@ extension Collection<UInt8> {
     return bytes
   }
 
-  /// Whether it consists of dashes, with or without points among them.
+  /// Whether it consists of dashes, or of the "@" that some UPSs send in place of digits, with or without points among them.
   var areDashes: Bool {
-    contains(UInt8(ascii: "-")) && allSatisfy { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+    [UInt8(ascii: "-"), UInt8(ascii: "@")].contains { dash in
+      contains(dash) && allSatisfy { $0 == dash || $0 == UInt8(ascii: ".") }
+    }
   }
 
   /// The bytes without this suffix and the blanks in front of it.

@@ -98,4 +98,29 @@ import Testing
     #expect((hours.start, hours.count, date.start, date.count) == (0x9013, 1, 0x9014, 2))
     #expect(try block("charge").halves == nil)
   }
+
+  /// A group that not every accessory has is asked for once, where it is refused; the others are read as ever.
+  @Test func anOptionalGroupThatIsRefusedIsNotReadAgain() async throws {
+    let text = """
+      protocol: meter
+      version: 1
+      description: A meter
+      line: {baud: 9600}
+      registers:
+        state: {function: 3, fields: [{at: 0, name: voltage, type: u16, value: raw / 10, unit: V}]}
+        more: {function: 3, optional: true, fields: [{at: 9, name: humidity, type: u16, unit: "%"}]}
+      plan: {identify: {request: state}, poll: [{requests: [state, more]}]}
+      """
+    let description = try DescriptionReader.read(Array(text.utf8), file: "meter").description
+    #expect(description.requests.map(\.isOptional) == [false, true])
+    let state: [AccessoryScript.Step] = [
+      .expect(frame(3, 0, 0, 0, 1)), .send(frame(3, 2, 0, 0x80)),
+    ]
+    let script = AccessoryScript(state + state + [.expect(frame(3, 0, 9, 0, 1)), .send(frame(0x83, 2))] + state)
+    let accessory = try await DescribedAccessory.open(AccessorySession(script.transport), description)
+    for _ in 0..<2 { _ = try await accessory.values() }
+    try await script.finish()
+    try script.check()
+    await accessory.close()
+  }
 }

@@ -82,4 +82,30 @@ import Testing
     let written = String(decoding: TextWriting.text(field, .whole(number)), as: UTF8.self)
     #expect(written == text.uppercased().filter { $0 != " " })
   }
+
+  /// Firmware differs in whether the unit is behind a number. One that is converted has another unit where it is sent.
+  @Test(
+    arguments: [
+      ("12.4", 12.4), ("12.4V", 12.4), ("12.4 V", 12.4), ("12.4A", nil), ("V", nil), ("12.4VV", nil),
+    ] as [(String, Double?)])
+  func aNumberMayHaveItsUnit(text: String, number: Double?) {
+    var field = ProtocolDescription.Field("a", .decimal(suffix: ""))
+    field.unit = "V"
+    #expect(field.meaning(ofText: Array(text.utf8))?.value == number.map { .number($0) })
+    #expect(String(decoding: TextWriting.text(field, .number(12.4)), as: UTF8.self) == "12.4")
+    field.formula = .scaled(over: 1_000)
+    if text != "12.4" { #expect(field.meaning(ofText: Array(text.utf8)) == nil) }
+  }
+
+  /// UPSs fill what they don't measure with dashes or with "@".
+  @Test(
+    arguments: [
+      ("--.-", true), ("---", true), ("@@.@", true), ("@@@", true), ("-@.-", false), ("..", false), ("", false),
+      ("-1.0", false),
+    ])
+  func dashesStandForWhatIsNotMeasured(text: String, isUnknown: Bool) {
+    var field = ProtocolDescription.Field("a", .decimal(suffix: ""))
+    field.dashesMeanUnknown = true
+    #expect((field.meaning(ofText: Array(text.utf8))?.value == .nothing) == isUnknown)
+  }
 }
