@@ -31,6 +31,7 @@ import Testing
     "daly cells 65": "the last byte of each frame is reserved, and the last frame has a cell too many",
     "daly temperatures 26": "it sends frames for more sensors than it has",
     "elm327 voltage 8": "it is of an adapter that sends nothing back",
+    "elm327 voltage 12": "it is of an adapter that leaves the unit out",
     "elm327 engine_speed 34": "it looks for the bus first, and has a zero that counts for nothing",
     "megatec status 46": "it is padded with blanks, and a digit short",
     "megatec facts 39": "where it has no name it has dashes, and not blanks",
@@ -47,6 +48,7 @@ import Testing
     "srne model 21": "behind the text are blanks, not zeros",
     "vesc firmware 35": "it ends with two bytes that aren't described",
     // Of batteries by Bluetooth.
+    "ant state 152": undescribed,
     "ant state 168": undescribed,
     "ant-legacy state 140": undescribed,
     "cbt charge 13": undescribed,

@@ -52,6 +52,24 @@ import Testing
     try script.check()
   }
 
+  /// A pack of Chins: newer boards say more, and this one has no sensor of humidity and doesn't balance.
+  @Test func whatANewerBoardSaysBehindItsTemperaturesIsTold() async throws {
+    let data = "0532 0000 4CAE 7530 001B 312C 00000000 0000 29 41 03 04 01 0B3D 00 0000 7530 4CAE 0000"
+    let basic: [AccessoryScript.Step] = [.expect([0xDD, 0xA5, 3, 0, 0xFF, 0xFD, 0x77]), .send(reply(3, data))]
+    let script = AccessoryScript(
+      basic + basic + [
+        .expect([0xDD, 0xA5, 0xAA, 0, 0xFF, 0x56, 0x77]), .send([0xDD, 0xAA, 0x80, 0, 0xFF, 0x80, 0x77]),
+      ])
+    let accessory = try await DescribedAccessory.open(AccessorySession(script.transport), description("jbd"))
+    let values = try await accessory.values()
+    let told = { (name: String) in values.first { $0.name == name } }
+    #expect(told("full_charge_capacity")?.content == .decimal(300, places: 0))
+    #expect(told("balance_current")?.content == .decimal(0, places: 0))
+    #expect(told("humidity")?.content == .some(nil), "0 %")
+    await accessory.close()
+    try script.check()
+  }
+
   @Test func unreadablePushedFieldsAreUnknownAndCounted() async throws {
     let transport = MemoryTransport(label: "shunt")
     let accessory = try await DescribedAccessory.open(AccessorySession(transport), description("vedirect"))

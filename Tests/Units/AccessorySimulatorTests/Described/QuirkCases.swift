@@ -73,7 +73,9 @@ extension QuirkCase {
     QuirkCase("jbd", "replies late", isLate(.milliseconds(450))),
     QuirkCase("jbd", "the adapter echoes", isEchoed),
     QuirkCase("jbd", "another module answers first", pushes("DDA50000000077DD0500023031FF9D77")),
-    QuirkCase("jbd", "a newer board says more", more: ["humidity"], says(more: "32000003E802D0", in: "basic")),
+    QuirkCase(
+      "jbd", "a newer board says more", more: ["humidity", "full_charge_capacity"],
+      says(more: "32000003E802D0", in: "basic")),
     QuirkCase("jbd", "the cells are refused", missing: ["battery.cells"], refuses("cells")),
   ]
 
