@@ -6,21 +6,76 @@ import AccessoryProtocols
 // The battery's charge. Where the protocol has no field for it, it is set in what readers derive it from.
 extension DescribedDevice {
   /// Sets the battery's charge in percent: its own field or, without one, what readers derive it from: the remaining
-  /// capacity, or the voltage. Returns false, and changes nothing, when the protocol has none of them.
+  /// capacity, or the voltage. What depends on the charge follows. Returns false, and changes nothing, when the device
+  /// sends none of them.
   @discardableResult
   public mutating func set(percent: Int) -> Bool {
-    if has("battery.percent") {
+    let (before, earlier) = (reported(), values)
+    if field("battery.percent") != nil {
       values["battery.percent"] = .whole(percent)
-      return true
-    }
-    let reported = reported()
-    if derive("battery.percent", Double(percent), reported, before: description.derived.count) {
+      let now = reported()
+      // A message may have the field only for some models.
+      let beside = description.messages.filter { $0.fieldNames.contains("battery.percent") }.flatMap(\.fieldNames)
+      guard now["battery.percent"] != nil || !beside.contains(where: { now[$0] != nil }) else {
+        values = earlier
+        return false
+      }
+    } else if derive("battery.percent", Double(percent), before, before: description.derived.count) {
       setLowWarning(percent <= 20)
-      return true
+    } else {
+      guard field("battery.remaining") != nil, let full = before["battery.full"]?.asNumber else { return false }
+      values["battery.remaining"] = .number(full * Double(percent) / 100)
     }
-    guard has("battery.remaining"), let full = reported["battery.full"]?.asNumber else { return false }
-    values["battery.remaining"] = .number(full * Double(percent) / 100)
+    followCharge(from: before)
     return true
+  }
+
+  /// Makes what depends on the charge agree with it: the remaining capacity, what was taken from the full battery, and
+  /// the time until it is empty. `before` are the values that were reported before the charge was changed.
+  mutating func followCharge(from before: [String: PlainValue]) {
+    var now = reported()
+    guard let percent = now["battery.percent"]?.asNumber, (0...100).contains(percent),
+      let capacity = Self.capacity(now["battery.full"], before)
+    else { return }
+    let left = capacity * percent / 100
+    if let remaining = now["battery.remaining"]?.asNumber, abs(remaining - left) * 100 > capacity / 2 {
+      _ = derive("battery.remaining", left, now, before: description.derived.count)
+    }
+    if let consumed = now["consumed"]?.asNumber, field("consumed")?.unit == "Ah" {
+      values["consumed"] = Self.rounded(consumed > 0 ? capacity - left : left - capacity, places: 3)
+    }
+    now = reported()
+    guard let current = now["battery.current"]?.asNumber, current < 0 else { return }
+    let minutes = left / -current * 60
+    // Not all fields can hold a longer time.
+    guard minutes < 36_000 else { return }
+    for name in ["battery.time_to_empty", "hours_left"] where now[name] != nil {
+      switch field(name)?.unit {
+      case "s": values[name] = Self.rounded(minutes * 60, places: 0)
+      case "min": values[name] = Self.rounded(minutes, places: 0)
+      default: values[name] = Self.rounded(minutes / 60, places: 2)
+      }
+    }
+    guard now["minutes_left"] != nil else { return }
+    values["hours_left"] = .number((minutes / 60).rounded(.down))
+    values["minutes_left"] = .number(minutes.truncatingRemainder(dividingBy: 60).rounded(.down))
+  }
+
+  private static func rounded(_ number: Double, places: Int) -> PlainValue {
+    let factor = (0..<places).reduce(1.0) { power, _ in power * 10 }
+    return .number((number * factor).rounded() / factor)
+  }
+
+  /// The capacity of the full battery in ampere hours: as it is reported now or, without that, as it follows from the
+  /// charge and the capacity that were reported before. Nil when it isn't known.
+  private static func capacity(_ full: PlainValue?, _ before: [String: PlainValue]) -> Double? {
+    if let full = full?.asNumber, full > 0 { return full }
+    guard let percent = before["battery.percent"]?.asNumber else { return nil }
+    if let remaining = before["battery.remaining"]?.asNumber, remaining > 0, percent > 0 {
+      return remaining / percent * 100
+    }
+    guard let consumed = before["consumed"]?.asNumber, consumed != 0, percent < 100 else { return nil }
+    return abs(consumed) / (100 - percent) * 100
   }
 
   /// The battery's charge in percent, as readers see it; nil when it isn't known.
@@ -53,7 +108,7 @@ extension DescribedDevice {
       guard let read = (try? ExampleCheck(described))?.values(0) else { return }
       reported.merge(read.values) { $1 }
     }
-    for request in description.plan.polls.flatMap(\.requests) {
+    for request in (description.plan.identify.map { [$0] } ?? []) + description.plan.polls.flatMap(\.requests) {
       guard let sent = try? writer.bytes(request, unit: unit).bytes else { continue }
       read(twin.take(sent), request)
     }
@@ -64,15 +119,32 @@ extension DescribedDevice {
     return reported
   }
 
-  private func has(_ name: String) -> Bool { description.messages.contains { $0.fieldNames.contains(name) } }
+  private func field(_ name: String) -> ProtocolDescription.Field? {
+    description.messages.lazy.flatMap(\.fields).first { $0.name == name }
+  }
+
+  /// Changes the hidden field in a field's formula, which is a part of its number, such as the upper half, where the number can't be
+  /// sent without that.
+  private mutating func choosePart(of field: ProtocolDescription.Field, for number: Double) {
+    var part: String?
+    field.formula.root.visit { if case .name(let name) = $0, self.field(name)?.isHidden == true { part = name } }
+    guard let part, let present = values[part]?.asNumber.flatMap({ Int(exactly: $0) }) else { return }
+    let fitting = ([present] + Array(0...255)).first { candidate in
+      field.formula.inverse(number, of: field) {
+        $0 == part ? candidate : values[$0]?.asNumber.flatMap { Int(exactly: $0) }
+      } != nil
+    }
+    if let fitting { values[part] = .whole(fitting) }
+  }
 
   /// Sets the fields from which a value is derived so that it becomes this number. Only derivations before the one with
   /// the index `end` are considered. Returns false when it isn't derived from a field that can be set so.
   private mutating func derive(
     _ name: String, _ number: Double, _ reported: [String: PlainValue], before end: Int
   ) -> Bool {
-    if has(name) {
-      values[name] = .number((number * 1_000).rounded() / 1_000)
+    if let field = field(name) {
+      values[name] = Self.rounded(number, places: 3)
+      choosePart(of: field, for: number)
       return true
     }
     guard let place = description.derived[..<end].lastIndex(where: { $0.name == name }) else { return false }

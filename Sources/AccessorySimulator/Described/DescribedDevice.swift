@@ -110,8 +110,8 @@ public struct DescribedDevice: SerialDevice {
 
   // MARK: - Values
 
-  /// Sets a value. For a field that is a list, a single value becomes a list with one element. Throws `misconfigured`
-  /// for a name that no message of the description has.
+  /// Sets a value. For a field that is a list, a single value becomes a list with one element. What depends on the
+  /// battery's charge follows `battery.percent`. Throws `misconfigured` for a name that no message of the description has.
   public mutating func set(_ name: String, to value: PlainValue) throws(AccessoryError) {
     let fields = description.messages.flatMap(\.fields)
     let names = Set(fields.map(\.name))
@@ -122,6 +122,7 @@ public struct DescribedDevice: SerialDevice {
       )
     }
     if description.advertisement != nil { advertised = advertised ?? message(with: name) }
+    let before = name == "battery.percent" && value.asNumber != nil ? reported() : nil
     if case .list = value {
       values[name] = value
     } else if value != .nothing, !field.flags.isEmpty || field.isList {
@@ -129,6 +130,7 @@ public struct DescribedDevice: SerialDevice {
     } else {
       values[name] = value
     }
+    if let before { followCharge(from: before) }
   }
 
   /// Replaces all values by those of an example, so that the device sends the bytes that the example expects. Returns

@@ -93,12 +93,16 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     let serial = try await SimulatedSerial.chosen(serial, or: "SIM", digits: 4)
     var device = try DescribedDevice(described.description, serialNumber: serial)
     if let period { device.period = period.duration }
-    if let percent, !device.set(percent: percent) {
-      throw UsageError("\(described.name) accessories report no percent: set one of their fields with --set")
-    }
     if drain > 0 { device.drainInterval = .nanoseconds(Int64(1e9 / drain)) }
     device.quirks = try quirks.quirks(of: described.description)
     for field in set where field.unit == nil { try device.set(field.name, to: field.value) }
+    if let percent, !device.set(percent: percent) {
+      throw UsageError("\(described.name) accessories report no percent: set one of their fields with --set")
+    }
+    // What depends on the charge has been calculated with the chosen values. Those that were chosen themselves stay.
+    for field in set where field.unit == nil && field.name != "battery.percent" {
+      try device.set(field.name, to: field.value)
+    }
     let seed = options.seed ?? .random(in: 0 ... .max)
     let air = described.description.bluetooth
     let port = GATTSettings(service: air?.service, write: air?.write, notify: air?.notify)
@@ -124,7 +128,8 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   /// Several simulated units of `device` on one line.
   private func line(_ device: DescribedDevice, _ units: [Int]) throws(AccessoryError) -> DescribedUnits {
     var line = try DescribedUnits(device, units: units)
-    for field in set {
+    // The charge first, because other fields follow it.
+    for field in set.filter({ $0.name == "battery.percent" }) + set.filter({ $0.name != "battery.percent" }) {
       guard let unit = field.unit else { continue }
       try line.change(unit) { device throws(AccessoryError) in try device.set(field.name, to: field.value) }
     }

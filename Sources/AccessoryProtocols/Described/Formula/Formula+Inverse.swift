@@ -9,7 +9,7 @@ extension ProtocolDescription.Formula {
   }
 
   /// The number to send so that the field has a value nearest to `number`; nil if no branch of the formula can be inverted.
-  func inverse(
+  package func inverse(
     _ number: Double, of field: ProtocolDescription.Field, sent: (String) -> Int?
   ) -> Int? {
     var best: (raw: Int, error: Double)?

@@ -177,7 +177,7 @@ extension ProtocolDescription.Formula.Node {
   }
 
   /// Calls `visit` with this part and everything in it.
-  func visit(_ visit: (Self) -> Void) {
+  package func visit(_ visit: (Self) -> Void) {
     visit(self)
     for part in parts { part.visit(visit) }
   }
