@@ -23,8 +23,10 @@ struct HistoryCommand: AsyncParsableCommand, JSONCommand {
   @Option(help: .value("time", "How far back, up to 400d."), transform: HistoryArgument.read) var last: HistoryArgument?
   @Flag(help: "Print comma-separated values, with the time in the first column.")
   var csv = false
-  @Option(help: .value("file", "Write a picture (SVG) to this new file."), completion: .file(extensions: ["svg"]))
-  var plot: String?
+  @Option(
+    help: .value("file", "Write a picture (SVG) to this new file."), completion: .file(extensions: ["svg"]),
+    transform: PictureFile.read)
+  var plot: PictureFile?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

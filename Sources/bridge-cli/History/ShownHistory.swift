@@ -32,14 +32,14 @@ struct ShownHistory {
   /// Whether comma-separated values are printed.
   let csv: Bool
   /// The file for a picture.
-  let plot: String?
+  let plot: PictureFile?
   let json: Bool
 
   /// The height of each graph, in lines.
   private static let rows = 12
 
   func show() async throws {
-    let (device, all, energy) = try await find()
+    let (device, all, energy) = try await find(wanted.names)
     var series = all
     if case .values = wanted { series = all.filter { !ReadingSeries.batteryNames.contains($0.name) } }
     if case .named(let names) = wanted,
@@ -47,19 +47,22 @@ struct ShownHistory {
         !series.contains { $0.name == name || ReadingSeries.key(of: $0.name) == name }
       })
     {
-      let known = all.map { SafeText.escape($0.name) }.joined(separator: ", ")
-      throw UsageError("there is no history of \(missing); there is history of \(known.isEmpty ? "nothing" : known)")
+      // The service was asked for these names only.
+      let known = try await find(nil).1.map { SafeText.escape($0.name) }
+      throw UsageError(
+        "there is no history of \(missing); "
+          + (known.isEmpty ? "nothing has been read yet" : "there is history of \(known.joined(separator: ", "))"))
     }
     let now = WallClock.seconds
     let time = (now - seconds)...now
-    if let file = plot {
+    if let file = plot?.path {
       let label = device?.id ?? name ?? ""
       let picture = HistoryPlot(title: label, series: series, time: time).text
       try LocalFile.write(Array(picture.utf8), to: file, replacing: false)
     }
     if json { return Output.json(HistoryDocument(device.map { DeviceDocument($0) }, seconds: seconds, series, energy)) }
     if csv { return HistoryTable.lines(series).forEach(Output.line) }
-    if let file = plot { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
+    if let file = plot?.path { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
     guard series.contains(where: { $0.range != nil }) else {
       return Output.note("Nothing was read in the last \(AgeView.text(Int(seconds * 1_000))).")
     }
@@ -74,8 +77,8 @@ struct ShownHistory {
     EnergyTable.lines(energy, time: time).forEach(Output.line)
   }
 
-  /// Asks the services, in the order in which all commands do.
-  private func find() async throws -> (Device?, [ReadingSeries], Energy?) {
+  /// Asks the services for the series with these names, nil for all, in the order in which all commands do.
+  private func find(_ names: [String]?) async throws -> (Device?, [ReadingSeries], Energy?) {
     var missing: AccessoryError?
     var refusal: AccessoryError?
     for place in ServicePlace.all() {
@@ -88,7 +91,7 @@ struct ShownHistory {
       }
       do throws(AccessoryError) {
         return try await client.energyHistory(
-          of: name, wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
+          of: name, names, last: .milliseconds(Int64(seconds * 1_000)))
       } catch {
         guard error.kind == .notFound || error.kind == .misconfigured else { throw error }
         missing = missing ?? error
@@ -96,12 +99,23 @@ struct ShownHistory {
     }
     // A service looks at no files, so it doesn't know a link or a relative path.
     if let name, missing?.kind == .notFound, let held = try? await Door.finder().entry(DeviceName(name), all: true) {
-      return try await held.calls(label: nil).energyHistory(wanted.names, last: .milliseconds(Int64(seconds * 1_000)))
+      return try await held.calls(label: nil).energyHistory(names, last: .milliseconds(Int64(seconds * 1_000)))
     }
     throw missing ?? refusal
       ?? AccessoryError(
         .notFound,
         "no service is running, and only a service keeps a history: start it with bridge-cli serve, or for the system with "
           + "systemctl start accessory-bridge")
+  }
+}
+
+/// The name of a file for a picture on the command line.
+struct PictureFile: FormArgument {
+  static let form = "a file whose name ends in .svg, the only kind of picture that is written"
+  let path: String
+
+  init?(argument: String) {
+    guard argument.count > 4, argument.suffix(4).lowercased() == ".svg" else { return nil }
+    path = argument
   }
 }

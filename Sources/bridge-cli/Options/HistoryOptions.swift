@@ -12,8 +12,8 @@ struct HistoryOptions: ParsableArguments {
   @Flag(help: .rare("With --history: print comma-separated values, with the time in the first column.")) var csv = false
   @Option(
     help: .rare("file", "With --history: write a picture (SVG) to this new file."),
-    completion: .file(extensions: ["svg"]))
-  var plot: String?
+    completion: .file(extensions: ["svg"]), transform: PictureFile.read)
+  var plot: PictureFile?
 
   func validate() throws {
     guard history == nil else { return }

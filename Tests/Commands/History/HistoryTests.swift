@@ -29,6 +29,16 @@ import Testing
       #expect(again.status == EX_CANTCREAT, "a file that is there isn't replaced")
       let values = try await box.run("values", "SIM0001", "nothing", "--history")
       #expect(values.status == EX_USAGE && values.errorText.contains("there is no history of nothing"))
+      // The other names are told, although the service was asked for this one.
+      for words in [
+        ["values", "SIM0001", "amount", "--history"], ["history", "SIM0001", "battery.percent", "amount"],
+      ] {
+        let unknown = try await box.run(words)
+        #expect(
+          unknown.status == EX_USAGE
+            && unknown.errorText.contains("there is no history of amount; there is history of battery.percent"),
+          "\(unknown.errorText)")
+      }
     }
   }
 
@@ -51,6 +61,9 @@ import Testing
     ["battery", "--csv"], ["battery", "--plot", "x.svg"], ["battery", "--history", "401d"],
     ["battery", "--history", "--watch"], ["battery", "--history", "--csv", "--json"], ["battery", "X", "--all"],
     ["battery", "--all", "--watch"], ["values", "--history", "0s"],
+    // Only SVG is written.
+    ["battery", "--history", "--plot", "a.png"], ["values", "--history", "1h", "--plot", "a.svg.pdf"],
+    ["history", "--plot", "a.png"], ["history", "--plot", "picture"], ["history", "--plot", ".svg"],
   ])
   func wrongUseOfTheHistoryIsAnError(words: [String]) async throws {
     try await Sandbox.with { box in
