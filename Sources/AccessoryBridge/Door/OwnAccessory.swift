@@ -212,7 +212,7 @@ struct OwnAccessoryInUse: AccessoryInUse {
 
   func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {
     let values = try await answer { () async throws(AccessoryError) in try await accessory.values() }
-    return told(values.map { Read($0.bounded) })
+    return told(values.map { Read($0) })
   }
 
   func valuesAndEvents() async throws(AccessoryError) -> (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits for what an accessory reports. Longer lists and texts are cut, and a number outside of its range is treated
-/// as unknown.
+/// Limits for what an accessory reports. Longer lists and texts are cut. A number outside of its range is an error in a document; what
+/// numbers a quantity can have is narrower, and has the vocabulary.
 public enum ReadingLimits {
   /// Percentages.
   public static let percent = 0...100
@@ -32,11 +32,6 @@ public enum ReadingLimits {
   public static let quantityBytes = 32
   /// The longest symbol of a unit, in bytes of UTF-8.
   public static let unitBytes = 16
-
-  /// The number; nil if it is outside of the range.
-  static func within(_ number: Int?, _ range: ClosedRange<Int>) -> Int? {
-    number.flatMap { range.contains($0) ? $0 : nil }
-  }
 
   /// The longest beginning of a text that has at most `count` bytes of UTF-8, cut between Unicode scalars.
   package static func cut(_ text: String, to count: Int) -> String {

@@ -68,11 +68,11 @@ public struct AccessoryValue: Sendable, Hashable {
     }
   }
 
-  /// The value within `ReadingLimits`: names and texts are cut, and infinity and NaN become unknown.
+  /// The value within its bounds: names and texts are cut, and a number that can't be becomes unknown, as do infinity and NaN.
   public var bounded: AccessoryValue {
     let bounded: Content? =
       switch content {
-      case .number(let number): number.isFinite ? .number(number) : nil
+      case .number: plausibleContent
       case .text(let text): .text(ReadingLimits.cut(text, to: ReadingLimits.textBytes))
       case .choice(let word, let number):
         .choice(word: ReadingLimits.cut(word, to: ReadingLimits.textBytes), number: number)

@@ -12,12 +12,16 @@ package struct QuantityTerm: Sendable {
   /// have are left out.
   package let deviceClass: String?
   package let stateClass: String
+  /// What its numbers can be, in the first of the units; nil where they can be anything.
+  package let plausible: PlausibleRange?
 
   /// Where Home Assistant has a class, its word is usually the quantity's.
   fileprivate init(
     _ quantity: AccessoryValue.Quantity, _ implyingUnits: MeasurementUnit..., also otherUnits: [MeasurementUnit] = [],
-    hasClass: Bool = true, class deviceClass: String? = nil, state: String = "measurement"
+    hasClass: Bool = true, class deviceClass: String? = nil, state: String = "measurement",
+    plausible: ClosedRange<Double>? = nil, overrun: Double = 0
   ) {
+    self.plausible = plausible.map { PlausibleRange($0, overrun: overrun) }
     (self.quantity, self.implyingUnits, self.otherUnits, stateClass) = (quantity, implyingUnits, otherUnits, state)
     self.deviceClass = hasClass ? deviceClass ?? quantity.rawValue : nil
   }
@@ -26,12 +30,17 @@ package struct QuantityTerm: Sendable {
 extension Vocabulary {
   /// The quantities with units.
   package static let quantities: [QuantityTerm] = [
-    .init(.voltage, .volt, .millivolt), .init(.current, .ampere, .milliampere), .init(.power, .watt, .kilowatt),
-    .init(.apparentPower, .voltAmpere), .init(.reactivePower, .voltAmpereReactive),
+    .init(.voltage, .volt, .millivolt, plausible: -3_000...3_000),
+    .init(.current, .ampere, .milliampere, plausible: -3_000...3_000),
+    .init(.power, .watt, .kilowatt, plausible: -1e7...1e7), .init(.apparentPower, .voltAmpere, plausible: -1e7...1e7),
+    .init(.reactivePower, .voltAmpereReactive, plausible: -1e7...1e7),
     // Not "total_increasing", by which every step down would count as a meter that was replaced.
-    .init(.energy, .wattHour, .kilowattHour, state: "total"), .init(.powerFactor, also: [.percent]),
+    .init(.energy, .wattHour, .kilowattHour, state: "total"), .init(.powerFactor, also: [.percent], plausible: -100...100),
     .init(.charge, .ampereHour, .milliampereHour, hasClass: false), .init(.resistance, .ohm, hasClass: false),
-    .init(.frequency, .hertz), .init(.temperature, .celsius), .init(.humidity, also: [.percent]),
+    .init(.frequency, .hertz),
+    // From the air of Yakutia to a thermocouple in a kiln; a description of something else narrows it.
+    .init(.temperature, .celsius, plausible: -100...2_000),
+    .init(.humidity, also: [.percent], plausible: 0...100, overrun: 10),
     .init(.pressure, .hectopascal, .bar, also: [.pascal]), .init(.illuminance, .lux),
     .init(.pm1, also: [.microgramPerCubicMetre]), .init(.pm25, also: [.microgramPerCubicMetre]),
     .init(.pm10, also: [.microgramPerCubicMetre]), .init(.carbonDioxide, .partPerMillion),

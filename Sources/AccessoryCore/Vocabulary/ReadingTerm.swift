@@ -110,22 +110,35 @@ extension ReadingTerm {
     count(in: reading).flatMap { count in measure?.value(count) }
   }
 
-  /// Sets the number of a row whose form is `number`. A number outside of the range makes the quantity unknown.
+  /// Sets the number of a row whose form is `number`. A number that can't be makes the quantity unknown.
   package func set(_ count: Int?, in reading: inout Reading) {
-    if case .number(let measure, _, let set) = form { set(&reading, ReadingLimits.within(count, measure.range)) }
+    if case .number(let measure, _, let set) = form { set(&reading, count.flatMap(measure.told)) }
   }
 
-  /// Brings the quantity within `ReadingLimits`: a number outside of its range becomes unknown; long lists and names are cut.
+  /// Notes which numbers of the quantity can't be.
+  func judge(_ reading: Reading, _ evidence: inout Plausibility) {
+    guard let measure else { return }
+    let counts: [Int] =
+      switch form {
+      case .number(_, let get, _): get(reading).map { [$0] } ?? []
+      case .list(_, _, _, let get, _): get(reading).compactMap(\.count)
+      case .word, .names: []
+      }
+    let wrong = counts.filter { measure.told($0) == nil }
+    evidence.note(label.lowercased(), known: counts.count, wrong: wrong.count, first: measure.text(wrong[0]))
+  }
+
+  /// Brings the quantity within its bounds: a number that can't be becomes unknown; long lists and names are cut.
   func bound(_ reading: inout Reading) {
     switch form {
     case .number(let measure, let get, let set):
-      guard let count = get(reading), !measure.range.contains(count) else { return }
-      set(&reading, nil)
+      guard let count = get(reading), measure.told(count) != count else { return }
+      set(&reading, measure.told(count))
     case .word: return
     case .list(let measure, let limit, _, let get, let set):
       let elements = get(reading)
       func isOutside(_ element: ReadingElement) -> Bool {
-        element.count.map { !measure.range.contains($0) } ?? false
+        element.count.map { measure.told($0) != $0 } ?? false
           || element.name.map { $0.utf8.count > ReadingLimits.nameBytes } ?? false
       }
       // Nearly all readings are within the limits.
@@ -134,7 +147,7 @@ extension ReadingTerm {
         &reading,
         elements.prefix(limit).map {
           ReadingElement(
-            ReadingLimits.within($0.count, measure.range),
+            $0.count.flatMap(measure.told),
             name: $0.name.map { ReadingLimits.cut($0, to: ReadingLimits.nameBytes) })
         })
     case .names(let get, let set): if let names = get(reading) { set(&reading, ReadingLimits.names(names)) }
@@ -161,12 +174,38 @@ package struct Measure: Sendable {
   package let published: MeasurementUnit?
   /// The number of decimal places that the whole number has in `unit`.
   package let places: Int
-  /// The permitted whole numbers.
+  /// The whole numbers that documents may have.
   package let range: ClosedRange<Int>
+  /// The whole numbers that can be; others are unknown.
+  private let plausible: ClosedRange<Int>
+  /// How far above `plausible` a number may be and still count as its end.
+  private let overrun: Int
 
-  init(_ unit: MeasurementUnit?, published: MeasurementUnit? = nil, _ range: ClosedRange<Int>) {
+  init(
+    _ unit: MeasurementUnit?, published: MeasurementUnit? = nil, _ range: ClosedRange<Int>,
+    plausible: ClosedRange<Int>? = nil, overrun: Int = 0
+  ) {
     (self.unit, self.published, self.range) = (unit, published ?? unit, range)
+    (self.plausible, self.overrun) = (plausible ?? range, overrun)
     places = published == nil ? 0 : 3
+  }
+
+  /// The whole number that is told; nil where it can't be.
+  func told(_ count: Int) -> Int? {
+    if plausible.contains(count) { return count }
+    return count > plausible.upperBound && count <= plausible.upperBound + overrun ? plausible.upperBound : nil
+  }
+
+  /// What numbers in a unit can be. Without a unit they are in the one for people.
+  package func plausible(in symbol: MeasurementUnit?) -> PlausibleRange {
+    PlausibleRange(Double(plausible.lowerBound)...Double(plausible.upperBound), overrun: Double(overrun))
+      .scaled(by: 1 / factor(from: symbol?.rawValue))
+  }
+
+  /// A whole number for people, with its unit: "777 °C".
+  func text(_ count: Int) -> String {
+    let value = value(count)
+    return (Int(exactly: value).map { "\($0)" } ?? "\(value)") + (unit.map { " \($0.rawValue)" } ?? "")
   }
 
   /// A whole number in the unit for people, as the content of a value.

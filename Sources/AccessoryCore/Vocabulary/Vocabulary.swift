@@ -60,7 +60,8 @@ package enum Vocabulary {
     .init(
       "temperatures", element: "temperature_mc", "Temperature",
       .list(
-        Measure(.celsius, published: "m°C", ReadingLimits.millidegrees), limit: ReadingLimits.temperatures,
+        Measure(.celsius, published: "m°C", ReadingLimits.millidegrees, plausible: -40_000...150_000),
+        limit: ReadingLimits.temperatures,
         single: .greatest,
         get: { $0.temperatures.map { ReadingElement($0.millidegrees, name: $0.name) } },
         set: { $0.temperatures = $1.map { .init($0.count, name: $0.name) } }),
@@ -72,7 +73,7 @@ package enum Vocabulary {
     .init(
       "cells_mv", "Cells",
       .list(
-        volts, limit: ReadingLimits.cells, single: nil, get: { $0.cellMillivolts.map { ReadingElement($0) } },
+        cellVolts, limit: ReadingLimits.cells, single: nil, get: { $0.cellMillivolts.map { ReadingElement($0) } },
         set: { $0.cellMillivolts = $1.map(\.count) }),
       described: .init("cells", in: .volt), alarms: [.init("cell voltage"), .init("cell spread", .spread)],
       metric: .init("accessory_battery_cell_volts", "Voltages of the battery's cells.", .each(label: "cell")),
@@ -105,14 +106,14 @@ package enum Vocabulary {
       entities: [.init("remaining", "Remaining charge")]),
     .init(
       "full_mah", "Full capacity",
-      .number(ampereHours, get: { $0.fullMilliampereHours }, set: { $0.fullMilliampereHours = $1 }),
+      .number(fullAmpereHours, get: { $0.fullMilliampereHours }, set: { $0.fullMilliampereHours = $1 }),
       described: .init("full", in: .ampereHour),
       nut: .init("battery.capacity", "Charge of the full battery (ampere hours)"),
       metric: .init("accessory_battery_full_coulombs", "Charge of the full battery."),
       entities: [.init("full", "Charge when full")]),
     .init(
       "cycles", "Cycles",
-      .number(Measure(nil, ReadingLimits.cycles), get: { $0.cycles }, set: { $0.cycles = $1 }),
+      .number(Measure(nil, ReadingLimits.cycles, plausible: 0...30_000), get: { $0.cycles }, set: { $0.cycles = $1 }),
       described: .init("cycles"), alarms: [.init("cycles")],
       metric: .init("accessory_battery_cycles", "Charging cycles so far."),
       entities: [.init("cycles", "Charging cycles", state: "total_increasing")]),
@@ -168,11 +169,24 @@ package enum Vocabulary {
 
   // MARK: - Units
 
-  private static let percent = Measure(.percent, ReadingLimits.percent)
-  private static let volts = Measure(.volt, published: .millivolt, ReadingLimits.electrical)
-  private static let amperes = Measure(.ampere, published: .milliampere, ReadingLimits.electrical)
-  private static let ampereHours = Measure(.ampereHour, published: .milliampereHour, ReadingLimits.capacity)
-  private static let seconds = Measure(.second, ReadingLimits.seconds)
+  // What can be is chosen so that the batteries of houses, boats and lorries are within, and the numbers by which accessories say
+  // "unknown" are outside in most scales: 65535, 32767, -32768, 255, and those of tenths and hundredths of them.
+
+  // Batteries that count their charge tell up to 110 percent until they correct it, and new ones have more health than 100.
+  private static let percent = Measure(.percent, ReadingLimits.percent, overrun: 10)
+  private static let volts = Measure(
+    .volt, published: .millivolt, ReadingLimits.electrical, plausible: 0...3_000_000)
+  // Cells of titanate have 1.5 to 2.8 V, those of iron phosphate up to 3.65 V, all others up to 4.5 V; 0 V is a wire that is off.
+  private static let cellVolts = Measure(.volt, published: .millivolt, ReadingLimits.electrical, plausible: 0...5_000)
+  private static let amperes = Measure(
+    .ampere, published: .milliampere, ReadingLimits.electrical, plausible: -3_000_000...3_000_000)
+  private static let ampereHours = Measure(
+    .ampereHour, published: .milliampereHour, ReadingLimits.capacity, plausible: 0...30_000_000)
+  // No battery has a full charge of 0: it isn't known then.
+  private static let fullAmpereHours = Measure(
+    .ampereHour, published: .milliampereHour, ReadingLimits.capacity, plausible: 1...30_000_000)
+  // Ten thousand hours.
+  private static let seconds = Measure(.second, ReadingLimits.seconds, plausible: 0...36_000_000)
 
   @Sendable private static func whole(_ duration: Duration) -> Int { Int(clamping: duration.components.seconds) }
 

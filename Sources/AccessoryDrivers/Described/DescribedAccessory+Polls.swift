@@ -56,7 +56,7 @@ extension DescribedAccessory {
         read += try await ask(request)?.values ?? []
         answered.append(request)
       } catch {
-        guard isRefusal(error, of: request) else { throw error }
+        guard isRefusal(error, of: request) || error.kind == .badData else { throw error }
         refusal = error
       }
     }

@@ -75,7 +75,7 @@ extension DescribedAccessory {
     let lastStatus = Locked<AccessoryStatus?>(nil)
     let news = link.events().spread { (message: DecodedMessage) -> [AccessoryNews] in
       guard message.isFrom(unit) else { return [] }
-      latestValues.take(message, at: clock.bootTime, isFirst: false)
+      guard latestValues.take(message, at: clock.bootTime, isFirst: false) == nil else { return [] }
       let (reported, derived) = latestValues.values(now: clock.bootTime)
       let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
       var news: [AccessoryNews] = []
@@ -115,7 +115,7 @@ extension DescribedAccessory {
         try await ask(request)
         isAnswered = true
       } catch {
-        guard isRefusal(error, of: request) else { throw error }
+        guard isRefusal(error, of: request) || error.kind == .badData else { throw error }
         refusal = error
       }
     }
@@ -126,8 +126,12 @@ extension DescribedAccessory {
   /// When a message with fields of this part came last.
   public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { latestValues.toldTime(of: part) }
 
-  /// What the last reading of messages that the accessory sends by itself lacks; nil if nothing is known to be missing.
-  public var missing: String? { shortfall.withLock { $0 } }
+  /// What the last reading of messages that the accessory sends by itself lacks, and which numbers can't be; nil if nothing is known to
+  /// be missing.
+  public var missing: String? {
+    let parts = [shortfall.withLock { $0 }, latestValues.implausibleNumbers].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
 
   /// What came in place of known messages, for an error; empty where nothing did.
   private var strangers: String {
@@ -160,7 +164,7 @@ extension DescribedAccessory {
       waiter.cancel()
     }
     clock.cancel(token)
-    if let failure = latestValues.failure { throw failure }
+    if let failure = latestValues.failure ?? latestValues.disbelief { throw failure }
     if Task.isCancelled { throw AccessoryError(.cancelled, "a request to \(label) was cancelled") }
     guard latestValues.knows({ _ in true }, now: clock.bootTime) else {
       throw AccessoryError(

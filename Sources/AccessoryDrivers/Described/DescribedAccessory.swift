@@ -47,7 +47,7 @@ public final class DescribedAccessory: LinkedAccessory {
     self.description = description
     self.clock = clock
     writer = RequestEncoder(link.exchange.codec)
-    let latestValues = SharedLatestValues(description)
+    let latestValues = SharedLatestValues(description, label: label)
     self.latestValues = latestValues
     guard description.messages.contains(where: \.isPushed) else {
       follower = nil
@@ -134,13 +134,15 @@ public final class DescribedAccessory: LinkedAccessory {
     throw failure ?? AccessoryError(.timedOut, "\(label) does not answer")
   }
 
-  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply. A Modbus request with a
+  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply. Throws `badData` when the reply makes no
+  /// sense. A Modbus request with a
   /// register that this accessory doesn't have is made in parts.
   @discardableResult
   func ask(_ index: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
     let reply = try await reply(to: index, arguments)
-    if let reply { latestValues.take(reply, at: clock.bootTime, isFirst: true) }
     if description.requests[index].isOptional { answers.withLock { $0[index] = true } }
+    guard let reply else { return nil }
+    if let disbelief = latestValues.take(reply, at: clock.bootTime, isFirst: true) { throw disbelief }
     return reply
   }
 

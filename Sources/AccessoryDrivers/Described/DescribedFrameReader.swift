@@ -104,10 +104,16 @@ struct DescribedWords: Sendable {
       summary: shown.map { value in
         let unit = value.unit.map { " \($0)" } ?? ""
         return "\(value.name) \(Self.shown(value.value))\(unit)"
-      }.joined(separator: ", "),
+      }.joined(separator: ", ") + Self.impossible(decoded.plausibility),
       fields: decoded.values.map { FrameField($0.name, $0.value) } + FrameField.battery(decoded.values))
     words.isRefusal = described.isRefusal
     return words
+  }
+
+  /// The numbers that are unknown because they can't be.
+  private static func impossible(_ plausibility: Plausibility) -> String {
+    guard !plausibility.implausible.isEmpty else { return "" }
+    return "; can't be: " + plausibility.implausible.joined(separator: ", ")
   }
 
   /// A value for people. An empty list and an empty text are words, too.

@@ -12,11 +12,17 @@ struct LatestValues: Sendable {
   }
 
   let description: ProtocolDescription
+  /// The accessory's name in errors.
+  let label: String
   /// In the order of their first arrival. Bounded by the number of fields in the description.
   private(set) var entries: [Entry] = []
   private var places: [String: Int] = [:]
   /// How many values were decoded but are impossible, such as a charge of 250 percent.
   private(set) var impossibleValues: UInt64 = 0
+  /// The numbers in the last message of each kind that can't be, for people; a message without such numbers has none here.
+  private var implausible: [Int: [String]] = [:]
+  /// The error for the last message, where it made no sense as a whole.
+  private(set) var disbelief: AccessoryError?
   /// When the last pushed message of each kind arrived, and how long after the one before it.
   private var arrivals: [Int: (time: MonotonicTime, period: Duration?)] = [:]
   /// The parts of the accessory's state that each message reports, and the time of the last report of each part.
@@ -25,15 +31,25 @@ struct LatestValues: Sendable {
   /// When the last round of pushed messages began, and when the last whole one ended.
   private var round: (began: MonotonicTime?, ended: MonotonicTime?) = (nil, nil)
 
-  init(_ description: ProtocolDescription) {
-    self.description = description
+  init(_ description: ProtocolDescription, label: String = "the accessory") {
+    (self.description, self.label) = (description, label)
     partsOfMessages = description.partsOfMessages
   }
 
-  /// Stores the values of a message. `isFirst` is false when another caller counts the message's impossible values, so
+  /// What can't be in the last messages, so that it is unknown: a sentence without its period; nil where there is nothing.
+  var implausibleNumbers: String? {
+    let all = implausible.sorted { $0.key < $1.key }.flatMap(\.value)
+    return all.isEmpty ? nil : "what can't be is unknown: \(all.joined(separator: ", "))"
+  }
+
+  /// Stores the values of a message, unless it makes no sense as a whole. `isFirst` is false when another caller counts the message's impossible values, so
   /// that they are counted only once.
   mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
     if isFirst { impossibleValues &+= UInt64(message.impossibleValues) }
+    disbelief = message.plausibility.disbelief(
+      in: "the message \(description.messages[message.message].name) of \(label), read as \(description.name),")
+    guard disbelief == nil else { return }
+    implausible[message.message] = message.plausibility.implausible
     let isPushed = description.messages[message.message].isPushed
     for part in partsOfMessages[message.message] { toldTimes[part] = time }
     for value in message.values {
@@ -107,15 +123,20 @@ final class SharedLatestValues: Sendable {
 
   private let state: Locked<State>
 
-  init(_ description: ProtocolDescription) { state = Locked(State(latest: LatestValues(description))) }
+  init(_ description: ProtocolDescription, label: String) {
+    state = Locked(State(latest: LatestValues(description, label: label)))
+  }
 
-  /// Stores the values of a message, and wakes waiting tasks.
-  func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
-    let waiting = state.withLock { state in
+  /// Stores the values of a message, and wakes waiting tasks. Returns the error where the message makes no sense as a whole: then nothing
+  /// is stored.
+  @discardableResult
+  func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) -> AccessoryError? {
+    let (waiting, disbelief) = state.withLock { state in
       state.latest.take(message, at: time, isFirst: isFirst)
-      return isFirst ? Array(state.waiting.values) : []
+      return (isFirst ? Array(state.waiting.values) : [], state.latest.disbelief)
     }
     for one in waiting { one.yield() }
+    return disbelief
   }
 
   /// Ends the streams of changes, since no messages come any more; `failure` is the link's error, nil when it was closed.
@@ -149,6 +170,9 @@ final class SharedLatestValues: Sendable {
   }
 
   var impossibleValues: UInt64 { state.withLock { $0.latest.impossibleValues } }
+  var implausibleNumbers: String? { state.withLock { $0.latest.implausibleNumbers } }
+  /// The error for the last message, where it made no sense as a whole.
+  var disbelief: AccessoryError? { state.withLock { $0.latest.disbelief } }
 
   func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { state.withLock { $0.latest.toldTimes[part] } }
 

@@ -116,6 +116,7 @@ struct DescribedProbe: KindProbe {
   /// Whether a message is evidence: it must have a known value, if it has values at all, and without a checksum in its
   /// frame all values must be readable.
   private func isEvidence(_ message: DecodedMessage) -> Bool {
+    guard message.plausibility.isBelievable else { return false }
     let isChecked = description.isChecked(description.messages[message.message].framing)
     let saysSomething = message.values.contains { $0.value != .nothing }
     return saysSomething ? isChecked || message.problemCount == 0 : isChecked && message.problemCount == 0

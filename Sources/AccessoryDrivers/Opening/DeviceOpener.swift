@@ -230,9 +230,9 @@ public struct DeviceOpener: Sendable {
     return rules
   }
 
-  /// Wraps the accessory, if it has writes, so that it refuses those that aren't permitted.
+  /// Wraps the accessory, so that it refuses writes that aren't permitted, and tells only what can be.
   func guarded(_ accessory: any Accessory, _ rules: WriteRules) -> any Accessory {
-    rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
+    GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite)
   }
 
   /// Throws `misconfigured` when the driver can't have this unit, and when the profile says that several accessories

@@ -2,7 +2,8 @@
 
 import AccessoryCore
 
-/// Wraps an accessory whose protocol has writes, and refuses those that aren't permitted.
+/// Wraps every opened accessory. Refuses writes that aren't permitted; and makes numbers unknown that can't be, so that no driver has to
+/// care for that.
 ///
 /// It must forward every requirement of `Accessory`, even those with a default implementation; otherwise the default
 /// would run in place of the driver's implementation.
@@ -11,6 +12,16 @@ struct GuardedAccessory: Accessory {
   let rules: WriteRules
   /// Whether the caller asks for permission to write.
   var isAsked: Bool
+  /// What in the last battery reading can't be.
+  private let implausible = Numbers()
+
+  private final class Numbers: Sendable {
+    let last = Locked<[String]>([])
+  }
+
+  init(base: any Accessory, rules: WriteRules, isAsked: Bool) {
+    (self.base, self.rules, self.isAsked) = (base, rules, isAsked)
+  }
 
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     try rules.check(calls, isAsked: isAsked)
@@ -22,28 +33,59 @@ struct GuardedAccessory: Accessory {
     return try await base.request(code, payload: payload)
   }
 
-  fileprivate var isPermitted: Bool { isAsked && rules.allowsWrites }
+  fileprivate var isPermitted: Bool { !rules.hasWrites || isAsked && rules.allowsWrites }
   var files: (any AccessoryFiles)? { isPermitted ? base.files : nil }
 
   var label: String { base.label }
   var protocolDetails: ProtocolDetails? { base.protocolDetails }
-  var missing: String? { base.missing }
+  var missing: String? {
+    let numbers = implausible.last.withLock { $0 }
+    return base.missing ?? (numbers.isEmpty ? nil : "what can't be is unknown: \(numbers.joined(separator: ", "))")
+  }
   func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { base.toldTime(of: part) }
   func identify() async throws(AccessoryError) -> AccessoryIdentity { try await base.identify() }
   func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }
-  func battery() async throws(AccessoryError) -> BatteryReading { try await base.battery() }
-  func values() async throws(AccessoryError) -> [AccessoryValue] { try await base.values() }
-  func readBattery() async throws(AccessoryError) -> Read<BatteryReading> { try await base.readBattery() }
+  func battery() async throws(AccessoryError) -> BatteryReading { try believed(try await base.battery()) }
+  func values() async throws(AccessoryError) -> [AccessoryValue] { try await base.values().map(\.bounded) }
+  func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
+    try await base.readBattery().map(believed)
+  }
   func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> { try await base.readStatus() }
-  func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> { try await base.readValues() }
-  func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] { try await base.poll(poll) }
-  func news() -> EventStream<AccessoryNews> { base.news() }
+  func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
+    try await base.readValues().map { $0.map(\.bounded) }
+  }
+  func news() -> EventStream<AccessoryNews> { base.news().converted { try? believed($0) } }
   func close() async { await base.close() }
 
   func batteryAndNews() async throws(AccessoryError) -> (
     reading: BatteryReading, news: EventStream<AccessoryNews>
   ) {
-    try await base.batteryAndNews()
+    let (reading, news) = try await base.batteryAndNews()
+    return (try believed(reading), news.converted { try? believed($0) })
+  }
+
+  func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
+    var news: [AccessoryNews] = []
+    var disbelief: AccessoryError?
+    for one in try await base.poll(poll) {
+      do throws(AccessoryError) { news.append(try believed(one)) } catch { disbelief = error }
+    }
+    if let disbelief, news.isEmpty { throw disbelief }
+    return news
+  }
+
+  private func believed(_ reading: BatteryReading) throws(AccessoryError) -> BatteryReading {
+    let (reading, numbers) = try reading.believed(from: label)
+    implausible.last.withLock { $0 = numbers }
+    return reading
+  }
+
+  private func believed(_ news: AccessoryNews) throws(AccessoryError) -> AccessoryNews {
+    switch news {
+    case .battery(let reading): .battery(try believed(reading))
+    case .values(let values): .values(values.map(\.bounded))
+    case .status, .other: news
+    }
   }
 }
 

@@ -77,7 +77,7 @@ public struct AF1Transfer: FileTransfer {
     on accessory: any Accessory, progress: FileProgress? = nil
   ) async throws(AccessoryError) {
     if isComplete { return }
-    guard let accessory = accessory as? AF1Accessory else {
+    guard let accessory = accessory.narrowed(to: AF1Accessory.self) else {
       throw AccessoryError(.unsupported, "\(accessory.label) doesn't speak AF1, so the file transfer can't continue")
     }
     let announcement: AF1TransferBeginRequest

@@ -77,7 +77,7 @@ private struct EV3Files: AccessoryFiles {
 
 extension EV3Brick {
   fileprivate static func require(_ accessory: any Accessory) throws(AccessoryError) -> EV3Brick {
-    guard let brick = accessory as? EV3Brick else {
+    guard let brick = accessory.narrowed(to: EV3Brick.self) else {
       throw AccessoryError(.unsupported, "\(accessory.label) is not an EV3 brick, so the file transfer can't continue")
     }
     return brick

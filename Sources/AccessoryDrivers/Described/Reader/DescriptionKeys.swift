@@ -19,7 +19,7 @@ enum DescriptionKeys {
   static let description = [
     "protocol", "version", "description", "raw", "byte_order", "line", "bluetooth", "advertisement", "modbus",
     "registers", "framings", "units", "messages",
-    "parameters", "derived", "requests", "plan", "examples",
+    "parameters", "derived", "plausible", "requests", "plan", "examples",
   ]
   static let bluetooth = ["name", "manufacturer", "service", "write", "notify", "greet"]
   static let greet = ["characteristic", "send"]

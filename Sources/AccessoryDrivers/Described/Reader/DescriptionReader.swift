@@ -78,6 +78,7 @@ public struct DescriptionReader: ValueReader {
       if let node = fields["derived"] { derived(node) }
       if let node = fields["requests"] { requests(node) }
     }
+    plausible(fields["plausible"])
     if let node = fields["plan"] { description.plan = plan(node) }
     if let node = fields["examples"] { examples(node) }
     if let node = fields["raw"] { raw(node) }

@@ -93,6 +93,8 @@ public struct ExampleCheck: Sendable {
             + (read.mismatch.map(\.description) ?? "the beginning, the length or the check doesn't match the framings"))
       } else if let unit, let other = read.frames.compactMap(\.unit).first(where: { $0 != unit }) {
         problems.append("it comes from unit \(other), not from unit \(unit)")
+      } else if let disbelief = read.disbelief {
+        problems.append(disbelief.message)
       } else if others.isEmpty {
         problems.append("no message matches its frame")
       } else {
@@ -151,7 +153,10 @@ public struct ExampleCheck: Sendable {
   /// Decodes all frames of an example. Lists of several frames are joined where the message comes in pieces.
   private func read(
     _ example: ProtocolDescription.Example, known: inout [String: Int]
-  ) -> (frames: [Frame], frameCount: Int, values: [String: DescribedValue], mismatch: CheckMismatch?) {
+  ) -> (
+    frames: [Frame], frameCount: Int, values: [String: DescribedValue], mismatch: CheckMismatch?,
+    disbelief: AccessoryError?
+  ) {
     let request = example.request.map { description.requests[$0] }
     let sent =
       example.sent ?? example.request.flatMap { try? writer.bytes($0, example.arguments, unit: example.unit).bytes }
@@ -160,6 +165,7 @@ public struct ExampleCheck: Sendable {
     codec.decode(example.received.span.bytes, into: &batch)
     codec.idle(into: &batch)
     var (frames, values): ([Frame], [String: DescribedValue]) = ([], [:])
+    var disbelief: AccessoryError?
     // Replies that come in pieces, by the index of their message.
     var joined: [Int: DecodedMessage] = [:]
     for index in 0..<batch.count {
@@ -169,10 +175,15 @@ public struct ExampleCheck: Sendable {
         header.body = (header.body.lowerBound + sent.count)..<header.body.upperBound
       }
       guard let message = message(header, content, for: request) else { continue }
+      var decoded = decoder.decode(message, header, content.span.bytes, known: known)
+      // A message that makes no sense is none.
+      if let refusal = decoded.plausibility.disbelief(in: "its message \(description.messages[message].name)") {
+        disbelief = refusal
+        continue
+      }
       var elements: [Int: Int] = [:]
       for element in 0..<64 { elements[element] = decoder.number(element, header, content.span.bytes) }
       frames.append(Frame(message: message, unit: decoder.unit(header, content.span.bytes), elements: elements))
-      var decoded = decoder.decode(message, header, content.span.bytes, known: known)
       for value in decoded.values { if let raw = value.raw { known[value.name] = raw } }
       if let pieces = description.messages[message].pieces {
         joined[message, default: DecodedMessage(message: message)].join(decoded)
@@ -181,6 +192,6 @@ public struct ExampleCheck: Sendable {
       }
       for value in decoded.values { values[value.name] = value }
     }
-    return (frames, batch.count, values, codec.mismatch)
+    return (frames, batch.count, values, codec.mismatch, disbelief)
   }
 }

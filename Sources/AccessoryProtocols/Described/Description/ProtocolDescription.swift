@@ -29,6 +29,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var units: Units?
   /// Values that are calculated from others, in the order of their calculation; at most 64.
   public var derived: [Derivation] = []
+  /// What numbers can be, by the name of their value, in its unit. A number outside is unknown.
+  package var plausible: [String: PlausibleRange] = [:]
   /// Numbers that the user may give, for `derived`; at most 16.
   public var parameters: [Parameter] = []
   /// The rules of a Modbus protocol, whose framings, messages and requests are made from its registers; nil for other

@@ -42,6 +42,9 @@ public struct DecodedMessage: Sendable, Hashable {
   /// in the description. The values of these fields are unknown.
   public var problemCount = 0
 
+  /// Which numbers can't be: their values are unknown, and they count as problems, too.
+  package var plausibility = Plausibility()
+
   /// A message without values.
   public init(message: Int) { self.message = message }
 
@@ -51,6 +54,7 @@ public struct DecodedMessage: Sendable, Hashable {
   /// Adds the contents of the next frame of the same reply. Lists are continued; other values are replaced.
   public mutating func join(_ piece: DecodedMessage) {
     problemCount += piece.problemCount
+    plausibility.join(piece.plausibility)
     for value in piece.values {
       guard let place = values.firstIndex(where: { $0.name == value.name }) else {
         values.append(value)

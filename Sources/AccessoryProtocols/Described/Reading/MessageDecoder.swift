@@ -11,6 +11,8 @@ public struct MessageDecoder: Sendable {
   private let candidates: [[Int]]
   /// For each framing, the index of the element that has the unit's number.
   private let unitElements: [Int?]
+  /// The numbers by which accessories say that they don't know a value, by the names of values that have bounds.
+  private let fillers: [String: Set<Double>]
 
   /// A decoder for the frames of `codec`.
   public init(_ codec: DescribedCodec) {
@@ -18,6 +20,7 @@ public struct MessageDecoder: Sendable {
     self.description = description
     plans = codec.kinds.map { if case .layout(let plan) = $0 { plan } else { nil } }
     unitElements = codec.kinds.indices.map { description.unitElement(of: $0) }
+    fillers = description.fillers
     candidates = codec.kinds.indices.map { framing in
       description.messages.indices.filter { description.messages[$0].hasFraming(framing) }
     }
@@ -105,6 +108,7 @@ public struct MessageDecoder: Sendable {
     }
     decoding.settleFormulas()
     decoding.result.unit = unit(header, content)
+    decoding.result.keepPlausible(description.plausible, fillers: fillers)
     return decoding.result
   }
 }
