@@ -62,6 +62,9 @@ static const uint8_t jk[] = {
 static const uint8_t jk02[] = {
 #embed "Descriptions/jk02.yaml"
 };
+static const uint8_t jk04[] = {
+#embed "Descriptions/jk04.yaml"
+};
 static const uint8_t lipower[] = {
 #embed "Descriptions/lipower.yaml"
 };
@@ -157,6 +160,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(jbd, "jbd"),
     DESCRIPTION(jk, "jk"),
     DESCRIPTION(jk02, "jk02"),
+    DESCRIPTION(jk04, "jk04"),
     DESCRIPTION(lipower, "lipower"),
     DESCRIPTION(litime, "litime"),
     DESCRIPTION(megatec, "megatec"),
