@@ -58,8 +58,12 @@ struct PowerReports: Sendable {
         if newest.map({ known.order > $0.order }) ?? true { newest = (raw, field, known.order) }
       }
       guard let newest else { continue }
-      let told = Told(
-        raw: newest.raw, field: newest.field, amount: quirks.mended(newest.field.amount(newest.raw), usage))
+      var amount = quirks.mended(newest.field.amount(newest.raw), usage)
+      // Without a unit, some makers give volts, and others tenths, hundredths or thousandths of them.
+      if [PowerUsage.voltage, PowerUsage.configVoltage].contains(usage), newest.field.unit == .none, amount > 300 {
+        while amount > (PowerPlace.cells.contains(place) ? 100 : 300) { amount /= 10 }
+      }
+      let told = Told(raw: newest.raw, field: newest.field, amount: amount)
       if canBe(told) { return told }
     }
     return nil

@@ -55,14 +55,15 @@ import Testing
 
   /// Calls `body` with a device, its feature reports, and the end of the socket at which its input reports are sent.
   private func withDevice(
-    _ features: Features = Features(), _ body: (PowerDevice, Features, FarEnd) async throws -> Void
+    _ features: Features = Features(), descriptor: [UInt8] = HIDSamples.cyberPower,
+    _ body: (PowerDevice, Features, FarEnd) async throws -> Void
   ) async throws {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
     let far = FarEnd(FileDescriptor(rawValue: ends[1]))
     let transport = HIDTransport(
-      FileDescriptor(rawValue: ends[0]), HIDReportDescriptor(HIDSamples.cyberPower),
+      FileDescriptor(rawValue: ends[0]), HIDReportDescriptor(descriptor),
       HIDMaker(vendor: 0x0764, product: 0x0601, manufacturer: "CPS", name: "UPS", serialNumber: "1"), label: "the UPS",
       io: .shared, features: features)
     let device = try await PowerDevice.open(AccessorySession(transport))
@@ -149,6 +150,25 @@ import Testing
       #expect(features.reports.withLock { $0[0x15] } == HIDSamples.bytes("15 ff ff"))
       _ = try await device.perform([try call("beeper", "state=mute").permitted()], isAnswered: true)
       #expect(features.reports.withLock { $0[0x0C] } == HIDSamples.bytes("0c 03"))
+    }
+  }
+
+  /// Its outlets have delays of their own: no part of the output is switched off in the place of the whole.
+  @Test func anOutletIsNotSwitchedOffInThePlaceOfTheOutput() async throws {
+    let descriptor = HIDSamples.bytes(
+      """
+      05 84 09 04 a1 01 09 24 a1 00 85 01 75 08 95 01 15 00 25 64 05 85 09 66 b1 a2 c0
+      05 84 09 18 a1 00 09 20 a1 81 85 15 16 ff ff 26 ff 7f 75 10 09 57 b1 a2 c0 09 20 a1 82 85 0c 09 57 b1 a2 c0 c0 c0
+      """)
+    try await withDevice(descriptor: descriptor) { device, features, _ in
+      let before = features.reports.withLock { $0 }
+      let off = try call("load-off", "delay=60").permitted()
+      let error = await #expect(throws: AccessoryError.self) { _ = try await device.perform([off], isAnswered: true) }
+      #expect(
+        error?.message
+          == "the UPS has a setting for load-off only in 2 fields of the feature reports 12, 21, for its outlets or for "
+          + "another part of it: nothing was sent")
+      #expect(features.reports.withLock { $0 } == before)
     }
   }
 

@@ -57,6 +57,7 @@ import Testing
     let battery = reports.battery()
     #expect(battery.percent == 85)
     #expect(battery.timeToEmpty == .seconds(1_200))
+    #expect(battery.millivolts == 12_500)
     #expect(battery.level == .high)
     #expect(battery.charge == .notCharging)
     #expect(reports.values().first { $0.name == "on_battery" }?.content == .flag(false))
