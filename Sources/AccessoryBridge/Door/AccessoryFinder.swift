@@ -29,6 +29,8 @@ package struct AccessoryFinder: Sendable {
   package var hasSettings = false
   /// The driver that the user names; nil for the profile's. A service doesn't change the driver of what it has open.
   package var driver: String?
+  /// The transport that the user asks for; nil for the usual one.
+  package var transport: TransportKind?
   /// The name in messages of an accessory that a service has open.
   package var heldLabel: @Sendable (DeviceName, ServiceEntry) -> String = { $0.label(of: $1.accessory.device.place) }
   /// The program.
@@ -82,7 +84,7 @@ package struct AccessoryFinder: Sendable {
   package func own(_ name: DeviceName) async throws -> any FoundAccessory { try await ownAccessory(name) }
 
   private func ownAccessory(_ name: DeviceName) async throws -> OwnAccessory {
-    let device = try name.device(among: try await devices(name, isLine || opensLines))
+    let device = try name.device(among: try await devices(name, isLine || opensLines), by: transport)
     return OwnAccessory(opener: try await opener(device, name), kinds: kinds, host: host)
   }
 

@@ -57,6 +57,9 @@ extension Device: Codable {
       manufacturer: manufacturer, model: model, serialNumber: serialNumber, usb: usb)
     (self.terminal, self.links, self.isInitialized, self.unit) = (terminal, links, isInitialized, unit)
     self.bluetooth = bluetooth
+    // Only the identity tells which one of several devices it is.
+    let line = derivedID.dropLast(unitSuffix.count) + "-if"
+    if id.hasPrefix(line) { self.usb?.terminalInterface = UInt8(id.dropFirst(line.count).prefix(2), radix: 16) }
     hasTwin = hasSharableIdentity && id == identityAtPort + unitSuffix
     if id != derivedID { toldID = id }
     if ways != self.ways { toldWays = ways }

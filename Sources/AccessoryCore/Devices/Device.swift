@@ -4,8 +4,8 @@
 ///
 /// An accessory on USB may have two addresses: a terminal that a kernel driver provides, and its USB endpoints. Both
 /// belong to one device. An accessory with several terminals (an FT2232, a composite CDC device) is several devices,
-/// one for each terminal, each with the interfaces that belong to its terminal. So every endpoint belongs to exactly
-/// one device.
+/// one for each terminal, each with the interfaces that belong to its terminal; and a power device beside a terminal is
+/// a device of its own. So every endpoint belongs to exactly one device.
 ///
 /// All strings except the addresses may come from the accessory itself: escape them before showing them, and don't
 /// build commands or paths from them.
@@ -288,8 +288,9 @@ public struct Device: Sendable, Hashable {
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
       return false
     }
-    // An accessory with several terminals is several devices.
-    return ownTerminal == nil || other.ownTerminal == nil
+    // An accessory with several terminals, or with a power device beside its terminal, is several devices.
+    guard let own = ownTerminal ?? hidNode, let others = other.ownTerminal ?? other.hidNode else { return true }
+    return own == others
   }
 
   /// All addresses and nodes of the device: two devices on one line have at least one of them in common.

@@ -16,6 +16,8 @@ public struct USBClass: Sendable, Hashable {
     self.protocol = `protocol`
   }
 
+  /// The code of communication devices (CDC).
+  public static let communications: UInt8 = 0x02
   /// The code of human interface devices (HID).
   public static let humanInterface: UInt8 = 0x03
   /// The code of hubs.

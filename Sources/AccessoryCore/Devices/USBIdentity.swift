@@ -28,7 +28,7 @@ public struct USBIdentity: Sendable, Hashable {
   /// interfaces that belong to this one.
   public var interfaces: [USBInterface] = []
   /// The number of the terminal's interface, if the accessory has several pairs of endpoints and so may have several
-  /// terminals; otherwise nil.
+  /// terminals; that of a power device beside a terminal; otherwise nil.
   public var terminalInterface: UInt8?
   /// Defects of the descriptors, for people; nil when there are none.
   public var damage: String?

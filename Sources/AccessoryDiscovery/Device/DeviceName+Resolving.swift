@@ -145,8 +145,13 @@ extension DeviceName {
   ) throws(ResolutionError) -> Device? {
     var found = accessories.filter(isMatch)
     if found.isEmpty { found = devices.filter(isMatch) }
-    if found.count > 1 { throw .ambiguous(text, found) }
-    return found.first
+    guard found.count > 1 else { return found.first }
+    // The accessories of a USB device have its serial number, and one of them no other name.
+    let own = found.filter { $0.id == text }
+    guard own.count == 1, let node = own[0].usb?.node, found.allSatisfy({ $0.usb?.node == node }) else {
+      throw .ambiguous(text, found)
+    }
+    return own[0]
   }
 
   private static func names(_ device: Device) -> [String] {

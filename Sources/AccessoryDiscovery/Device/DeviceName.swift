@@ -44,6 +44,24 @@ public struct DeviceName: Sendable, Hashable {
     return try Self.resolve(text, among: devices, lookingAtFiles: looksAtFiles)
   }
 
+  /// Like `device(among:)`. Of the accessories of a USB device that the text can mean, it is the one that has `transport`.
+  package func device(
+    among devices: [Device], by transport: TransportKind?
+  ) throws(ResolutionError) -> Device {
+    let found: Device
+    do throws(ResolutionError) {
+      found = try device(among: devices)
+    } catch {
+      guard case .ambiguous(_, let several) = error, let transport else { throw error }
+      let able = several.filter { $0.transports.contains(transport) }
+      guard able.count == 1 else { throw error }
+      return able[0]
+    }
+    guard let transport, !found.transports.contains(transport), let node = found.usb?.node else { return found }
+    let beside = devices.filter { $0.usb?.node == node && $0.transports.contains(transport) }
+    return beside.count == 1 ? beside[0] : found
+  }
+
   /// Like `device(among:)`, when some accessories are present (`there`) and others are expected to return (`awaited`).
   /// Returns nil when none of them is meant. In order of precedence, the result is:
   /// - the accessory whose serial number or id is exactly the text, present or not, if no other has that name (not for a

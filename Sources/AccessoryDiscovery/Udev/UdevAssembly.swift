@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// Builds the list of accessories from the kernel's devices: each terminal with its USB device, and each USB device
-/// without a terminal. A pure function of the records.
+/// Builds the list of accessories from the kernel's devices: each terminal with its USB device, each power device beside a terminal,
+/// and each USB device without a terminal. A pure function of the records.
 enum UdevAssembly {
   /// An accessory with the instances of the kernel devices that it consists of, which distinguish a replugged device
   /// from the previous one.
@@ -14,7 +14,8 @@ enum UdevAssembly {
     var instances: [UInt64]
   }
 
-  /// The accessories in these records, by the devpath of the terminal, or of the USB device if there is no terminal.
+  /// The accessories in these records, by the devpath of the terminal, of the interface of a power device beside it, or of the USB device
+  /// if there is no terminal.
   /// Hubs, and USB devices that have no interface (not yet, or no longer), are left out.
   ///
   /// With `onlyInitialized`, devices to which udev's rules haven't been applied yet are left out, and so is a USB
@@ -77,13 +78,27 @@ enum UdevAssembly {
         .sorted { $0.description.number < $1.description.number }
       identity.configuration = interfaces.lazy.compactMap(\.configuration).first
       let ports = terminals.filter { $0.node != nil }
-        .map { (terminal: $0, interface: interface(of: $0)) }
+        .map { (terminal: $0, interface: interface(of: $0)?.number ?? 0) }
         .sorted { ($0.interface, $0.terminal.devpath) < ($1.interface, $1.terminal.devpath) }
-      guard !ports.isEmpty else {
-        return [device.devpath: entry(identity, terminal: nil, onlyInitialized)]
-      }
       let hasSeveral = identity.interfaces.count(where: \.description.hasPair) > 1
+      let reports = hid
+      // A power device beside a serial port, or beside another one, is an accessory of its own.
+      var power = reports.filter(\.identity.isPowerDevice)[...]
+      let first = ports.isEmpty && !identity.interfaces.contains(where: \.makesTerminal) ? power.popFirst() : nil
       var entries: [String: Entry] = [:]
+      for one in power {
+        var own = identity
+        own.interfaces = identity.interfaces.filter { Int($0.description.number) == one.interface }
+        own.terminalInterface = UInt8(clamping: one.interface)
+        entries[one.place] = entry(own, terminal: nil, one, onlyInitialized)
+      }
+      identity.interfaces.removeAll { interface in power.contains { $0.interface == Int(interface.description.number) }
+      }
+      let text = reports.filter(\.identity.mayCarryText)
+      guard !ports.isEmpty else {
+        entries[device.devpath] = entry(identity, terminal: nil, first ?? text.first, onlyInitialized)
+        return entries
+      }
       for (index, port) in ports.enumerated() {
         var own = identity
         // The terminal's own interface and those after it, up to the next terminal's. The first terminal also gets
@@ -94,23 +109,26 @@ enum UdevAssembly {
           start <= Int($0.description.number) && Int($0.description.number) < end
         }
         if hasSeveral { own.terminalInterface = UInt8(clamping: port.interface) }
-        entries[port.terminal.devpath] = entry(own, terminal: port.terminal, onlyInitialized)
+        entries[port.terminal.devpath] = entry(
+          own, terminal: port.terminal, text.first { start <= $0.interface && $0.interface < end }, onlyInitialized)
       }
       return entries
     }
 
-    /// The number of the interface that a terminal belongs to.
-    private func interface(of terminal: UdevRecord) -> Int {
-      interfaces.first { terminal.isAtOrBelow($0.devpath) }?.number("bInterfaceNumber", radix: 16) ?? 0
+    /// The interface that a terminal or HID reports belong to.
+    private func interface(of record: UdevRecord) -> (devpath: String, number: Int)? {
+      interfaces.first { record.isAtOrBelow($0.devpath) }
+        .flatMap { interface in interface.number("bInterfaceNumber", radix: 16).map { (interface.devpath, $0) } }
     }
 
-    private func entry(_ identity: USBIdentity, terminal: UdevRecord?, _ onlyInitialized: Bool) -> Entry {
+    private func entry(
+      _ identity: USBIdentity, terminal: UdevRecord?, _ reports: Reports?, _ onlyInitialized: Bool
+    ) -> Entry {
       var made = Device(
         .node(terminal?.node ?? identity.node), source: .udev,
         name: text("product", "ID_MODEL_ENC", "ID_MODEL_FROM_DATABASE"),
         manufacturer: text("manufacturer", "ID_VENDOR_ENC", "ID_VENDOR_FROM_DATABASE"),
         serialNumber: text("serial", "ID_SERIAL_SHORT", nil), terminal: terminal?.node, usb: identity)
-      let reports = terminal == nil ? hid : nil
       made.hid = reports?.identity
       // Endpoints that carry a power device's reports are no stream of bytes.
       let power = reports.flatMap { $0.identity.isPowerDevice ? $0 : nil }
@@ -120,19 +138,30 @@ enum UdevAssembly {
       return Entry(device: made, instances: [device.instance] + (terminal.map { [$0.instance] } ?? []))
     }
 
-    /// The reports by which a power device is asked, or else those that may carry text; nil for other devices.
-    private var hid: (record: UdevRecord, identity: HIDIdentity)? {
-      var text: (record: UdevRecord, identity: HIDIdentity)?
-      for record in reports.sorted(by: { $0.devpath < $1.devpath }) {
-        guard let node = record.node else { continue }
+    /// The HID reports of one interface.
+    private struct Reports {
+      let record: UdevRecord
+      let identity: HIDIdentity
+      /// The devpath of the interface, which stays when the reports get another node.
+      let place: String
+      let interface: Int
+    }
+
+    /// The reports by which power devices are asked, and those that may carry text, by the numbers of their interfaces.
+    private var hid: [Reports] {
+      let found = reports.sorted { $0.devpath < $1.devpath }.compactMap { record -> Reports? in
+        guard let node = record.node else { return nil }
         let descriptor = HIDReportDescriptor(record.descriptors)
         let identity = HIDIdentity(
           node: node, applications: descriptor.applications.map(\.extended),
           mayCarryText: HIDText.mayBeIn(reportsOf: descriptor))
-        if identity.isPowerDevice { return (record, identity) }
-        if text == nil, identity.mayCarryText { text = (record, identity) }
+        guard identity.isPowerDevice || identity.mayCarryText else { return nil }
+        let interface = interface(of: record)
+        return Reports(
+          record: record, identity: identity, place: interface?.devpath ?? record.devpath,
+          interface: interface?.number ?? 0)
       }
-      return text
+      return found.sorted { $0.interface < $1.interface }
     }
 
     /// A text that the device reports, from sysfs or from udev's database; otherwise the text that udev's database has
@@ -172,6 +201,15 @@ extension USBIdentity {
 
   private static func padded(_ number: Int) -> String {
     String(repeating: "0", count: max(0, 3 - String(number).count)) + String(number)
+  }
+}
+
+extension USBInterface {
+  /// Whether a terminal belongs to the interface, or comes with it: a serial port of the class for modems, or one that a driver has.
+  fileprivate var makesTerminal: Bool {
+    let function = description.function
+    return (function.code, function.subclass) == (USBClass.communications, 2)
+      || function.code == USBClass.vendorSpecific && driver != nil && driver != "usbfs"
   }
 }
 

@@ -174,7 +174,8 @@ extension UdevAssembly.Entry {
 
   /// Whether this is a terminal of the USB device that the other entry, at this devpath, described without a terminal.
   fileprivate func continues(_ other: Self, at devpath: String) -> Bool {
-    other.device.terminal == nil && device.terminal != nil && device.usb?.devpath == devpath
+    other.device.terminal == nil && other.device.address.transport != .hidraw && device.terminal != nil
+      && device.usb?.devpath == devpath
       && device.id == other.device.id && device.usb?.address == other.device.usb?.address
       && instances.first == other.instances.first
   }

@@ -70,9 +70,11 @@ extension DriverLibrary {
   }
 }
 
-/// Whether a profile comes with a driver. It makes no two profiles differ.
+/// Whether a profile comes with a driver, and what its driver is. It makes no two profiles differ.
 struct ProfileOrigin: Sendable, Hashable {
   var isShipped = false
+  /// Whether the driver asks for HID reports.
+  var asksForReports = false
 
   static func == (_: ProfileOrigin, _: ProfileOrigin) -> Bool { true }
   func hash(into _: inout Hasher) {}

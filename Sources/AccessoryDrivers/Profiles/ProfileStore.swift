@@ -58,7 +58,7 @@ public struct ProfileStore: Sendable, Hashable {
   /// The profiles with the most specific rules that match the device, in order of precedence.
   private func best(for device: Device) -> [Profile] {
     var best: (profiles: [Profile], specificity: [Int]) = ([], [])
-    for profile in profiles {
+    for profile in profiles where profile.isMeant(for: device) {
       let fitting = profile.rules.filter { $0.fits(device) }.map(\.specificity)
       guard let specificity = fitting.max(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
       if best.profiles.isEmpty || best.specificity.lexicographicallyPrecedes(specificity) {
@@ -74,6 +74,18 @@ public struct ProfileStore: Sendable, Hashable {
 }
 
 extension Profile {
+  /// Whether the profile can be meant for this one of the accessories of a USB device: a power device beside a serial port is asked for
+  /// reports, and a serial port isn't.
+  fileprivate func isMeant(for device: Device) -> Bool {
+    let asksForReports =
+      origin.asksForReports || transport.preferredTransport == .hidraw || rules.contains { $0.hidUsage != nil }
+    switch device.address.transport {
+    case .terminal: return device.usb == nil || !asksForReports
+    case .hidraw: return device.usb?.terminalInterface == nil || asksForReports
+    default: return true
+    }
+  }
+
   /// Whether both profiles mean the same protocol.
   fileprivate func speaksAs(_ other: Profile) -> Bool {
     guard driver == other.driver else { return false }

@@ -107,8 +107,8 @@ public struct UdevRules: Sendable, Hashable {
       if rule.byID == nil, rule.path == nil {
         let device = [#"SUBSYSTEM=="usb""#, #"ATTR{bDeviceClass}!="09""#]
         lines.append(device + matches.map { "ATTR{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule))
-        // Text in HID reports passes by the node of these.
-        if profile.transport.preferredTransport == .hidText {
+        // HID reports have a node of their own.
+        if let way = profile.transport.preferredTransport, [.hidraw, .hidText].contains(way) {
           let reports = [#"SUBSYSTEM=="hidraw""#, #"SUBSYSTEMS=="usb""#]
           lines.append(reports + matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" })
         }

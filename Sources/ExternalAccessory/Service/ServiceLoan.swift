@@ -31,10 +31,7 @@ enum ServiceLoan {
       let list = try? await client.list()
     else { return nil }
     let held = list.first { accessory in
-      let held = accessory.device
-      guard accessory.state != .failed else { return false }
-      return held.path == device.address.description || held.terminal != nil && held.terminal == device.terminal
-        || held.terminal == nil && held.usb != nil && held.usb?.node == device.usb?.node
+      accessory.state != .failed && accessory.device.line.isOnLine(of: device)
     }
     return held.map { (client, $0) }
   }

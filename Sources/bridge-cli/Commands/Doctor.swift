@@ -101,7 +101,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
 
   private func patient(_ name: DeviceName, among devices: [Device]) throws(ResolutionError) -> Device {
     do throws(ResolutionError) {
-      return try name.device(among: devices)
+      return try name.device(among: devices, by: transport.wanted)
     } catch {
       // `doctor` also reports on a path that doesn't exist.
       guard case .noMatch(let text) = error, !text.lowercased().hasPrefix("usb:"), let path = name.path else {

@@ -16,7 +16,7 @@ struct TransportOptions: ParsableArguments {
   @Option(
     help: .rare(
       "kind",
-      "The transport of an accessory that has two: tty, its serial port (the default), usb, its endpoints, or hid-text."
+      "The transport of an accessory that has two: tty, its serial port (the default), usb, its endpoints, hidraw or hid-text."
     ))
   var transport: TransportKind?
   @Option(help: .rare("number", "USB: the interface; default: the first vendor-specific one that fits."))

@@ -70,6 +70,7 @@ enum Door {
     finder.opensLines = line?.driver != nil
     finder.driver = line?.driver
     finder.hasSettings = line?.changesTheLine == true
+    finder.transport = line?.transport.wanted
     return finder
   }
 

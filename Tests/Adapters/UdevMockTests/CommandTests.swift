@@ -204,6 +204,22 @@ extension UdevMock {
       #expect(try await service.end().status == 0)
     }
 
+    @Test func aUPSBesideASerialPortIsListedAndFound() async throws {
+      try bed.plug(.boardWithUPS)
+      let table = try await run("list")
+      #expect(table.lines.contains { $0.contains(" hidraw ") && $0.contains("/dev/hidraw2") }, "\(table.lines)")
+      #expect(table.lines.contains { $0.contains("tty,usb") && $0.contains("/dev/ttyACM0") })
+      let json = try await run("list", "--json").lines.first
+      #expect(try text(json, "devices", 0, "id") == "A1-if02")
+      #expect(try text(json, "devices", 1, "id") == "A1")
+      // Each is reached: what fails is that umockdev's node is no UPS.
+      for arguments in [["A1-if02"], ["A1", "--transport", "hidraw"], ["--transport", "hidraw"]] {
+        let battery = try await start(["battery"] + arguments).end()
+        #expect(battery.errorText.contains("/dev/hidraw2"), "\(arguments): \(battery.errorText)")
+      }
+      #expect(try await findings("A1", "--transport", "hidraw").text.contains("/dev/hidraw2"))
+    }
+
     // MARK: - Doctor
 
     private func findings(_ arguments: String...) async throws -> (status: CInt?, text: String) {

@@ -32,6 +32,8 @@ struct MockUSB: Sendable {
   var interfaces: [Interface] = [.bulk(0)]
   /// Names and interfaces.
   var terminals: [(name: String, interface: UInt8)] = []
+  /// The interfaces that have HID reports, with what their descriptors are.
+  var reports: [(interface: UInt8, descriptor: [UInt8])] = []
   /// Of the terminals, by name.
   var links: [String: String] = [:]
   /// Instead of those that the interfaces make.
@@ -50,7 +52,9 @@ struct MockUSB: Sendable {
   }
 
   /// All of it in umockdev's form.
-  var text: String { ([deviceText] + interfaces.map(text) + terminals.map(text)).joined(separator: "\n") }
+  var text: String {
+    ([deviceText] + interfaces.map(text) + terminals.map(text) + reports.map(text)).joined(separator: "\n")
+  }
 
   var deviceText: String {
     var lines = [
@@ -80,6 +84,21 @@ struct MockUSB: Sendable {
     ]
     if let links = links[terminal.name] { lines.append("E: DEVLINKS=\(links)") }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  func text(_ reports: (interface: UInt8, descriptor: [UInt8])) -> String {
+    let device = "\(path(of: reports.interface))/0003:2341:8036.0001"
+    return """
+      P: \(device)
+      E: SUBSYSTEM=hid
+      H: report_descriptor=\(hex(reports.descriptor))
+
+      P: \(device)/hidraw/hidraw\(reports.interface)
+      E: SUBSYSTEM=hidraw
+      E: DEVNAME=/dev/hidraw\(reports.interface)
+      L: device=../../../0003:2341:8036.0001
+
+      """
   }
 
   /// The descriptors of one configuration with these interfaces.
@@ -118,6 +137,20 @@ extension MockUSB {
     board.terminals = [("ttyACM0", 0)]
     board.links["ttyACM0"] =
       "/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0 /dev/serial/by-id/usb-Arduino_Uno_A1-if00"
+    return board
+  }
+
+  /// A board with a serial port that is a UPS, too.
+  static var boardWithUPS: MockUSB {
+    var board = board
+    board.deviceClass = 0xEF
+    board.interfaces.append(Interface(number: 2, function: (3, 0, 0), endpoints: [(0x84, 3, 64)], driver: "usbhid"))
+    board.reports = [
+      (
+        2,
+        [5, 0x84, 9, 4, 0xA1, 1, 9, 0x24, 0xA1, 2, 0x75, 8, 0x95, 1, 5, 0x85, 0x85, 1, 9, 0x66, 0xB1, 0xA2, 0xC0, 0xC0]
+      )
+    ]
     return board
   }
 

@@ -12,7 +12,7 @@ extension ProfileReader {
     var settings = settings
     guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
     // A device on the network has a single transport.
-    let several = [TransportKind.terminal, .usb, .hidText, .ble, .rfcomm].map(\.rawValue)
+    let several = [TransportKind.terminal, .usb, .hidraw, .hidText, .ble, .rfcomm].map(\.rawValue)
     settings.preferredTransport = fields["prefer"].flatMap { word($0, "prefer", among: several) }
       .flatMap(TransportKind.init)
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }

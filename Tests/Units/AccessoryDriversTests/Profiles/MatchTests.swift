@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryFamilies
 import AccessoryIO
+import FamilyHIDPower
 import Testing
 
 @testable import AccessoryDrivers
@@ -47,6 +49,32 @@ import Testing
   @Test func aPatternOfManyStarsIsMatchedQuickly() {
     let pattern = TextPattern(String(repeating: "a*", count: 128) + "b")
     #expect(!pattern.fits(String(repeating: "a", count: 4_096)))
+  }
+
+  /// A UPS and a serial port in one USB device: the port's profile isn't the UPS's, and the other way round.
+  @Test func eachOfTheAccessoriesOfADeviceHasItsOwnProfile() throws {
+    let port = device()
+    var ups = device(terminal: nil)
+    ups.usb?.terminalInterface = 2
+    ups.hid = HIDIdentity(node: "/dev/hidraw0", applications: [0x0084_0004])
+    ups.address = .hidraw("/dev/hidraw0")
+    func profile(_ text: String) throws -> Profile {
+      try ProfileReader.read(Array(text.utf8), file: "test", drivers: .builtIn)
+    }
+    let ids = "match: {usb: {vendor: 2341, product: 0043}}"
+    let prefers = try profile("{name: a, \(ids), driver: hid-power, transport: {prefer: hidraw}}")
+    let asks = try profile("{name: b, \(ids), driver: hid-power}")
+    let bytes = try profile("{name: c, \(ids), driver: framed}")
+    for own in [prefers, asks] {
+      #expect(ProfileStore([own]).profile(for: ups)?.name == own.name)
+      #expect(ProfileStore([own]).profile(for: port) == nil)
+    }
+    #expect(ProfileStore([bytes]).profile(for: port)?.name == "c")
+    #expect(ProfileStore([bytes]).profile(for: ups) == nil)
+    #expect(ProfileStore([bytes, .hidPower]).profile(for: ups)?.name == "hid-power")
+    // A UPS that is alone in its device may have any profile.
+    ups.usb?.terminalInterface = nil
+    #expect(ProfileStore([bytes]).profile(for: ups)?.name == "c")
   }
 
   @Test func everyPartOfARuleMustFit() {

@@ -191,7 +191,7 @@ import Testing
       ("transport: {tty: {rts: on, flow: hardware}}", 3, 24, "exclude each other"),
       ("transport: {tty: {rs485: {before: 1500us}}}", 3, 35, "whole number of milliseconds"),
       ("transport: {tty: {rs485: high}}", 3, 26, "rs485 must be keys with values (rts: …), not \"high\""),
-      ("transport: {prefer: serial}", 3, 21, "tty, usb, hid-text, ble or rfcomm"),
+      ("transport: {prefer: serial}", 3, 21, "tty, usb, hidraw, hid-text, ble or rfcomm"),
       ("transport: {usb: {endpoints: {in: 0x02}}}", 3, 35, "0x81 to 0x8f"),
       ("transport: {usb: {endpoints: {out: 0x81}}}", 3, 36, "0x01 to 0x0f"),
       ("transport: {usb: {shape: blocks}}", 3, 26, "stream, messages or padded"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryFamilies
 import AccessoryIO
@@ -134,12 +135,13 @@ import Testing
   }
 
   /// Text in HID reports passes by the node of hidraw, and a reset by that of usbfs.
-  @Test func aProfileForTextInReportsGivesBothNodes() throws {
+  @Test(arguments: [TransportKind.hidText, .hidraw]) func aProfileForReportsGivesBothNodes(_ way: TransportKind) throws
+  {
     var profile = Profile(name: "ups", rules: [DeviceRule(usbVendor: 0x0665, usbProduct: 0x5161)])
     let attributes = ["idVendor": "0665", "idProduct": "5161", "bDeviceClass": "00"]
     let without = try RulesFile(UdevRules().text(for: [profile]))
     #expect(without.marks("usb", attributes: attributes) && !without.marks("hidraw", attributes: attributes))
-    profile.transport.preferredTransport = .hidText
+    profile.transport.preferredTransport = way
     let file = try RulesFile(UdevRules().text(for: [profile]))
     #expect(file.marks("usb", attributes: attributes) && file.marks("hidraw", attributes: attributes))
     #expect(!file.marks("hidraw", attributes: attributes.merging(["idProduct": "5162"]) { $1 }))
