@@ -204,10 +204,9 @@ struct OwnAccessoryInUse: AccessoryInUse {
   }
 
   func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
-    told(
-      try await answer { () async throws(AccessoryError) in
-        StatusAndIdentity(status: try await accessory.status(), identity: try await accessory.identify())
-      })
+    let told = try await answer { () async throws(AccessoryError) in try await accessory.statusAndIdentity() }
+    return Told(
+      StatusAndIdentity(status: told.status, identity: told.identity), of: device, missing: told.missing)
   }
 
   func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {

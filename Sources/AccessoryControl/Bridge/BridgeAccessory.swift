@@ -70,6 +70,8 @@ extension Bridge {
     package var alarms: [AccessoryAlarm]?
     /// The rules that can't be compared with what the accessory reports; left out where there are none.
     package var unfit_alarms: [UnfitAlarm]?
+    /// What it doesn't answer or refuses, as in `ReadingsAge`; also where nothing was read.
+    package var missing: String?
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,
@@ -121,6 +123,7 @@ extension Bridge {
     package var readings_age_ms: Int?
     package var stale: Bool?
     package var fresh_ms: Int?
+    package var missing: String?
 
     package init(
       _ event: EventName, time: Double, device: Device? = nil, battery: BatteryReading? = nil,

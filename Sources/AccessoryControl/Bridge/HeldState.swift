@@ -6,7 +6,7 @@ import AccessoryCore
 /// documents and in a gateway's messages. They add why it isn't attached, in their own words; `Bridge.Accessory` reads it.
 package struct HeldState: Encodable, Sendable {
   private enum CodingKeys: CodingKey {
-    case state, profile, driver, tries, tries_limit, next_try_ms, holder, writes, readings_age_ms, stale
+    case state, profile, driver, tries, tries_limit, next_try_ms, holder, writes, readings_age_ms, stale, missing
   }
 
   /// The service's record.
@@ -34,5 +34,7 @@ package struct HeldState: Encodable, Sendable {
     // The age of the older of its last status and its last battery reading, and whether that age exceeds the expected one.
     try fields.encodeIfPresent(accessory.readings_age_ms, forKey: .readings_age_ms)
     try fields.encode(accessory.stale ?? false, forKey: .stale)
+    // What it doesn't answer or refuses.
+    try fields.encodeIfPresent(accessory.missing, forKey: .missing)
   }
 }

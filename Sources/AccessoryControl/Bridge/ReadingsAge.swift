@@ -12,15 +12,17 @@ extension Bridge {
     package var isStale: Bool
     /// The time until one is, unless they are renewed; nil where it is so already, and where nothing says how often they are.
     package var fresh: Duration?
+    /// What the accessory doesn't answer or refuses: a sentence without its period; nil where nothing is known to be missing.
+    package var missing: String?
 
-    package init(oldest: Duration, isStale: Bool = false, fresh: Duration? = nil) {
-      (self.oldest, self.isStale, self.fresh) = (oldest, isStale, fresh)
+    package init(oldest: Duration, isStale: Bool = false, fresh: Duration? = nil, missing: String? = nil) {
+      (self.oldest, self.isStale, self.fresh, self.missing) = (oldest, isStale, fresh, missing)
     }
 
-    fileprivate init?(_ age: Int?, _ stale: Bool?, _ fresh: Int?) {
+    fileprivate init?(_ age: Int?, _ stale: Bool?, _ fresh: Int?, _ missing: String?) {
       guard let age else { return nil }
       self.init(
-        oldest: .milliseconds(age), isStale: stale == true, fresh: fresh.map { .milliseconds($0) })
+        oldest: .milliseconds(age), isStale: stale == true, fresh: fresh.map { .milliseconds($0) }, missing: missing)
     }
   }
 }
@@ -30,16 +32,18 @@ package protocol ReadingsAgeTelling {
   var readings_age_ms: Int? { get set }
   var stale: Bool? { get set }
   var fresh_ms: Int? { get set }
+  var missing: String? { get set }
 }
 
 extension ReadingsAgeTelling {
   /// The age of the readings; nil while nothing was read, in events without readings, and from an older service.
   package var readingsAge: Bridge.ReadingsAge? {
-    get { Bridge.ReadingsAge(readings_age_ms, stale, fresh_ms) }
+    get { Bridge.ReadingsAge(readings_age_ms, stale, fresh_ms, missing) }
     set {
       readings_age_ms = newValue?.oldest.inMilliseconds
       stale = newValue?.isStale == true ? true : nil
       fresh_ms = newValue?.fresh?.inMilliseconds
+      missing = newValue?.missing
     }
   }
 }

@@ -37,6 +37,8 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var isAsked = false
   /// Whether the service says that readings are older than they should be.
   package var isStale = false
+  /// What the accessory doesn't answer or refuses, in the service's words; nil if nothing is known to be missing.
+  package var missing: String?
   /// When the oldest of the regular readings was made; nil before the first one.
   package var readTime: MonotonicTime?
   /// When the readings become stale unless they are renewed; nil if unknown.
@@ -82,7 +84,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   /// The approximate size of everything whose size the service decides, in bytes.
   var textByteCount: Int {
-    var count = device.textByteCount + Self.problemBytes
+    var count = device.textByteCount + 2 * Self.problemBytes
     for entry in values.entries {
       count += entry.value.name.utf8.count + 2 * Self.overhead
       if case .text(let text) = entry.value.content { count += text.utf8.count }
@@ -129,6 +131,11 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   private mutating func take(_ age: Bridge.ReadingsAge, at now: MonotonicTime) {
     (readTime, isStale, staleTime) = (now + (.zero - age.oldest), age.isStale, age.fresh.map { now + $0 })
+    take(missing: age.missing)
+  }
+
+  private mutating func take(missing text: String?) {
+    missing = text.map { ReadingLimits.cut($0, to: Self.problemBytes) }
   }
 
   mutating func take(_ alarm: AccessoryAlarm, _ state: AlarmChange) {
@@ -143,6 +150,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     (self.record, driver, profile) = (record, record.driver, record.profile)
     alarms = record.alarms
     if let age = record.readingsAge { take(age, at: now) } else { (isStale, staleTime) = (record.stale == true, nil) }
+    take(missing: record.missing)
   }
 
   /// Takes the answers to the questions after a connect.
@@ -178,7 +186,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   private mutating func forgetReadings() {
     (battery, status, values) = (nil, nil, ValuesReading())
     (batteryTime, statusTime, readTime, staleTime) = (nil, nil, nil, nil)
-    (isRead, isAsked, isStale, record, commands) = (false, false, false, nil, nil)
+    (isRead, isAsked, isStale, record, commands, missing) = (false, false, false, nil, nil, nil)
   }
 }
 

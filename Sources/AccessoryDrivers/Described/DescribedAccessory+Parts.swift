@@ -8,12 +8,14 @@ import AccessoryProtocols
 // the other registers are read. Which parts the accessory answers is remembered until it is closed.
 extension DescribedAccessory {
   /// The reply to a request; where it had to be made in parts, that to all parts together.
-  func reply(to index: Int, _ arguments: [String: Int]) async throws(AccessoryError) -> DecodedMessage? {
+  func reply(
+    to index: Int, _ arguments: [String: Int], tries: Int?
+  ) async throws(AccessoryError) -> DecodedMessage? {
     let known = parts.withLock { $0[index] }
     if let known, !known.isEmpty { return try await reply(to: index, in: known) }
     let refusal: AccessoryError
     do throws(AccessoryError) {
-      return try await send(index, arguments)
+      return try await send(index, arguments, tries: tries)
     } catch {
       refusal = error
     }

@@ -41,28 +41,22 @@ extension ProtocolDescription {
 }
 
 extension DescribedAccessory {
-  /// Makes the requests of one of the plan's polls. Returns the status, battery and values that their replies concern; refused
-  /// requests are left out. Throws `timedOut` when a request isn't answered, `disconnected`, and `refused` when all are refused.
+  /// Makes the requests of one of the plan's polls. Returns the status, battery and values that their replies concern; what
+  /// the accessory doesn't answer any more is unknown in them. Throws `timedOut` when the accessory answers nothing,
+  /// `disconnected`, and `refused` when it refuses all.
   public func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
     let description = description
     guard let planned = description.plan.polls.first(where: { description.name(of: $0) == poll.name }) else {
       return []
     }
-    var refusal: AccessoryError?
-    var read: [DescribedValue] = []
-    var answered: [Int] = []
-    for request in planned.requests where !isNotKnown(request) {
-      do throws(AccessoryError) {
-        read += try await ask(request)?.values ?? []
-        answered.append(request)
-      } catch {
-        guard isRefusal(error, of: request) || error.kind == .badData else { throw error }
-        refusal = error
-      }
-    }
-    if let refusal, answered.isEmpty { throw refusal }
-    let (reported, derived) = latestValues.values(now: clock.bootTime)
-    let names = description.namesAnswered(by: answered)
+    let asked = try await ask(all: planned.requests, isWanted: false)
+    let lost = planned.requests.filter { request in memory.withLock { $0.isLost(request) } }
+    let told = asked.answered + lost
+    let now = clock.bootTime
+    let read = latestValues.values(of: told) + latestValues.takeExpired(now: now)
+    if read.isEmpty, let failure = asked.failures.first?.error, failure.kind != .timedOut { throw failure }
+    let (reported, derived) = latestValues.values(now: now)
+    let names = description.namesAnswered(by: told)
     var news: [AccessoryNews] = []
     if names.contains(where: DescribedPart.isStatus) {
       news.append(.status(AccessoryStatus(described: reported + derived)))

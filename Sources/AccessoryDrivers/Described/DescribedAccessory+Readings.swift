@@ -20,21 +20,11 @@ extension DescribedAccessory {
     return unit.map { rules.unreadableFields(of: $0) } ?? rules.unreadableFields
   }
 
-  /// Asks for its identity. Fields that the protocol doesn't have stay empty.
+  /// Asks for its identity. Fields that the protocol doesn't have, or the accessory doesn't answer, stay empty.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     guard description.tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
-    try await refresh(DescribedPart.isIdentity)
-    // Requests for data that never changes, which the plan doesn't poll. Some models don't answer them; after the first
-    // timeout the others are skipped.
-    for request in description.requestsForIdentity where !isNotKnown(request) {
-      do throws(AccessoryError) {
-        try await ask(request)
-      } catch {
-        if isRefusal(error, of: request) { continue }
-        guard error.kind == .timedOut else { throw error }
-        break
-      }
-    }
+    // Also requests for data that never changes, which the plan doesn't poll.
+    try await refresh(DescribedPart.isIdentity, others: description.requestsForIdentity)
     let (reported, derived) = latestValues.values(now: clock.bootTime)
     return AccessoryIdentity(described: reported + derived)
   }
@@ -90,7 +80,8 @@ extension DescribedAccessory {
       if names.contains(where: DescribedPart.isBattery) {
         return news + [.battery(BatteryReading(described: reported, derived: derived))]
       }
-      let values = AccessoryValue.all(described: message.values, derived: [])
+      let told = message.values + latestValues.takeExpired(now: clock.bootTime)
+      let values = AccessoryValue.all(described: told, derived: [])
       if !values.isEmpty { news.append(.values(values)) }
       return news.isEmpty ? [.other] : news
     }
@@ -99,35 +90,39 @@ extension DescribedAccessory {
 
   // MARK: - Requests
 
-  /// Makes the plan's requests whose replies have a wanted field, in the plan's order. If there are none, or the field
-  /// is still unknown, waits for messages that the accessory sends by itself.
-  private func refresh(_ isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
+  /// Makes the plan's requests whose replies have a wanted field, in the plan's order, and then others. If there are none,
+  /// or the field is still unknown, waits for messages that the accessory sends by itself. Throws the first error when nothing
+  /// of this is answered, except for `others`.
+  private func refresh(
+    _ isWanted: @escaping @Sendable (String) -> Bool, others: [Int]? = nil
+  ) async throws(AccessoryError) {
     let wanted = description.sources(of: isWanted)
-    var asked: Set<Int> = []
-    // Not every model has every value: a refused request is an error only if all are refused.
-    var refusal: AccessoryError?
-    var isAnswered = false
-    for request in description.plannedRequests where asked.insert(request).inserted {
+    var requests: [Int] = []
+    for request in description.plannedRequests where !requests.contains(request) {
       guard let reply = description.requests[request].reply,
-        description.needed(reply).contains(where: { wanted.contains($0) }), !isNotKnown(request)
+        description.needed(reply).contains(where: { wanted.contains($0) })
       else { continue }
-      do throws(AccessoryError) {
-        try await ask(request)
-        isAnswered = true
-      } catch {
-        guard isRefusal(error, of: request) || error.kind == .badData else { throw error }
-        refusal = error
-      }
+      requests.append(request)
     }
-    if let refusal, !isAnswered { throw refusal }
-    if asked.isEmpty || !latestValues.knows(isWanted, now: clock.bootTime) { try await awaitNews(of: isWanted) }
+    requests += others ?? []
+    shortfall.withLock { $0 = nil }
+    let asked = requests.isEmpty ? AskedRequests() : try await ask(all: requests, isWanted: true)
+    let isKnown = latestValues.knows(isWanted, now: clock.bootTime)
+    if let failure = asked.failures.first?.error, asked.answered.isEmpty, others == nil {
+      // What the accessory sends by itself is told nevertheless.
+      guard isKnown, latestValues.isTelling(now: clock.bootTime) else { throw failure }
+    }
+    if requests.isEmpty || !isKnown && others == nil { try await awaitNews(of: isWanted) }
+    let missed = requests.filter { request in
+      asked.failures.contains { $0.request == request } || memory.withLock { $0.isLost(request) }
+    }
+    if let silence = silence(of: missed) { shortfall.withLock { $0 = silence } }
   }
 
   /// When a message with fields of this part came last.
   public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { latestValues.toldTime(of: part) }
 
-  /// What the last reading of messages that the accessory sends by itself lacks, and which numbers can't be; nil if nothing is known to
-  /// be missing.
+  /// What the last reading lacks, and which numbers can't be; nil if nothing is known to be missing.
   public var missing: String? {
     let parts = [shortfall.withLock { $0 }, latestValues.implausibleNumbers].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
@@ -153,7 +148,6 @@ extension DescribedAccessory {
         ? latestValues.knows(isWanted, now: clock.bootTime) : latestValues.hasWholeRound(now: clock.bootTime)
     }
     let changes = latestValues.changes()
-    shortfall.withLock { $0 = nil }
     guard !isComplete() else { return }
     let waiter = Task { for await _ in changes where isComplete() { break } }
     let limit = max(Self.messageTimeout, .nanoseconds(description.plan.timeout))
@@ -170,7 +164,7 @@ extension DescribedAccessory {
       throw AccessoryError(
         .timedOut,
         "\(label) sent none of the messages that \(description.name) accessories send by themselves for \(limit)"
-          + strangers)
+          + strangers + (unanswered.map { "; \($0)" } ?? ""))
     }
     if let round, !isComplete() {
       let what =

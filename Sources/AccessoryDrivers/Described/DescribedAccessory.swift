@@ -21,10 +21,9 @@ public final class DescribedAccessory: LinkedAccessory {
   public let label: String
 
   let latestValues: SharedLatestValues
-  /// For each optional request that was tried: whether the accessory answered it. A request that wasn't answered is
-  /// skipped from then on, except in `perform`.
-  private let answers = Locked<[Int: Bool]>([:])
-  /// What the last reading of pushed messages lacks.
+  /// Which requests the accessory answers.
+  let memory = Locked(RequestMemory())
+  /// What the last reading lacks.
   let shortfall = Locked<String?>(nil)
   /// For Modbus requests that were refused as a whole: the parts that this accessory has.
   let parts = Locked<[Int: [ProtocolDescription.RegisterBlock]]>([:])
@@ -113,45 +112,27 @@ public final class DescribedAccessory: LinkedAccessory {
     }
   }
 
-  /// The reply to the first of these requests that is answered. Throws the error of the first request when none is.
-  func firstAnswer(to requests: [Int]) async throws(AccessoryError) -> DecodedMessage? {
-    var failure: AccessoryError?
-    for request in requests {
-      do throws(AccessoryError) {
-        let reply = try await ask(request)
-        // The other requests ask for the same, and waiting for their timeouts may take long.
-        answers.withLock { answers in
-          for other in requests where other != request && description.requests[other].isOptional {
-            answers[other] = false
-          }
-        }
-        return reply
-      } catch {
-        guard isRefusal(error, of: request) || error.kind == .timedOut else { throw error }
-        failure = failure ?? error
-      }
-    }
-    throw failure ?? AccessoryError(.timedOut, "\(label) does not answer")
-  }
-
-  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply. Throws `badData` when the reply makes no
-  /// sense. A Modbus request with a
-  /// register that this accessory doesn't have is made in parts.
+  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply. A Modbus request with a
+  /// register that this accessory doesn't have is made in parts. `tries` is how often it is sent at most; nil for the
+  /// protocol's number. Throws `badData` when the reply makes no sense.
   @discardableResult
-  func ask(_ index: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
-    let reply = try await reply(to: index, arguments)
-    if description.requests[index].isOptional { answers.withLock { $0[index] = true } }
-    guard let reply else { return nil }
-    if let disbelief = latestValues.take(reply, at: clock.bootTime, isFirst: true) { throw disbelief }
+  func ask(
+    _ index: Int, _ arguments: [String: Int] = [:], tries: Int? = nil
+  ) async throws(AccessoryError) -> DecodedMessage? {
+    guard let reply = try await reply(to: index, arguments, tries: tries) else { return nil }
+    if let disbelief = latestValues.take(reply, at: clock.bootTime, isFirst: true, request: index) { throw disbelief }
+    memory.withLock { $0.answered(index) }
     return reply
   }
 
   /// Sends a request, or a part of it, once, and returns the reply.
   func send(
-    _ index: Int, _ arguments: [String: Int], part: ProtocolDescription.RegisterBlock? = nil
+    _ index: Int, _ arguments: [String: Int], part: ProtocolDescription.RegisterBlock? = nil, tries: Int? = nil
   ) async throws(AccessoryError) -> DecodedMessage? {
     if share?.isEnded == true { throw .closed(label) }
-    return try await link.request(request(index, arguments, part))
+    var request = try request(index, arguments, part)
+    request.tries = tries
+    return try await link.request(request)
   }
 
   private func request(
@@ -162,21 +143,6 @@ public final class DescribedAccessory: LinkedAccessory {
     let request = try DescribedRequest(index, arguments, unit: unit, part: part, of: description, by: writer)
     if isPlain { made.withLock { $0[index] = request } }
     return request
-  }
-
-  /// Whether the request is optional and this accessory didn't answer it.
-  func isNotKnown(_ request: Int) -> Bool { answers.withLock { $0[request] } == false }
-
-  /// Whether an error means that the accessory doesn't know the request: it refused the request, or the request is
-  /// optional, was never answered, and timed out.
-  func isRefusal(_ error: AccessoryError, of request: Int) -> Bool {
-    guard description.requests[request].isOptional else { return error.kind == .refused }
-    guard error.kind == .refused || error.kind == .timedOut else { return false }
-    return answers.withLock { answers in
-      guard answers[request] != true else { return error.kind == .refused }
-      answers[request] = false
-      return true
-    }
   }
 
   /// Closes the link. Returns when the device is free for others. On a line with several units this only gives back its

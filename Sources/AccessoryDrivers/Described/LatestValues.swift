@@ -9,6 +9,10 @@ struct LatestValues: Sendable {
     var value: DescribedValue
     var time: MonotonicTime
     var isPushed: Bool
+    /// The request that it answers; nil for a pushed value.
+    var request: Int?
+    /// Whether it has expired and was told so.
+    var isToldExpired = false
   }
 
   let description: ProtocolDescription
@@ -44,7 +48,7 @@ struct LatestValues: Sendable {
 
   /// Stores the values of a message, unless it makes no sense as a whole. `isFirst` is false when another caller counts the message's impossible values, so
   /// that they are counted only once.
-  mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
+  mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool, request: Int? = nil) {
     if isFirst { impossibleValues &+= UInt64(message.impossibleValues) }
     disbelief = message.plausibility.disbelief(
       in: "the message \(description.messages[message.message].name) of \(label), read as \(description.name),")
@@ -53,7 +57,7 @@ struct LatestValues: Sendable {
     let isPushed = description.messages[message.message].isPushed
     for part in partsOfMessages[message.message] { toldTimes[part] = time }
     for value in message.values {
-      let entry = Entry(value: value, time: time, isPushed: isPushed)
+      let entry = Entry(value: value, time: time, isPushed: isPushed, request: request)
       if let place = places[value.name] {
         entries[place] = entry
       } else {
@@ -69,6 +73,39 @@ struct LatestValues: Sendable {
       if round.began != nil { round.ended = time }
       round.began = time
     }
+  }
+
+  /// The values of the replies to a request become unknown, because it isn't answered any more. Their parts of the state
+  /// then have no time of their own.
+  mutating func lose(_ request: Int) {
+    for index in entries.indices where entries[index].request == request { entries[index].value.forget() }
+    guard let reply = description.requests[request].reply else { return }
+    for part in partsOfMessages[reply] { toldTimes[part] = nil }
+  }
+
+  /// The values of the replies to these requests.
+  func values(of requests: [Int]) -> [DescribedValue] {
+    entries.filter { $0.request.map(requests.contains) ?? false }.map(\.value)
+  }
+
+  /// Whether the accessory has sent something by itself, not too long ago.
+  func isTelling(now: MonotonicTime) -> Bool {
+    let expiry = expiry
+    return entries.contains { $0.isPushed && now - $0.time <= expiry }
+  }
+
+  /// The pushed values that have expired since the last call. They are unknown.
+  mutating func takeExpired(now: MonotonicTime) -> [DescribedValue] {
+    let expiry = expiry
+    var expired: [DescribedValue] = []
+    for index in entries.indices {
+      let entry = entries[index]
+      guard entry.isPushed, !entry.isToldExpired, now - entry.time > expiry else { continue }
+      entries[index].isToldExpired = true
+      expired.append(entry.value)
+      expired[expired.count - 1].forget()
+    }
+    return expired
   }
 
   /// Whether the accessory has sent a whole round of its messages, and not too long ago. Always true where the
@@ -130,9 +167,11 @@ final class SharedLatestValues: Sendable {
   /// Stores the values of a message, and wakes waiting tasks. Returns the error where the message makes no sense as a whole: then nothing
   /// is stored.
   @discardableResult
-  func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) -> AccessoryError? {
+  func take(
+    _ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool, request: Int? = nil
+  ) -> AccessoryError? {
     let (waiting, disbelief) = state.withLock { state in
-      state.latest.take(message, at: time, isFirst: isFirst)
+      state.latest.take(message, at: time, isFirst: isFirst, request: request)
       return (isFirst ? Array(state.waiting.values) : [], state.latest.disbelief)
     }
     for one in waiting { one.yield() }
@@ -169,6 +208,11 @@ final class SharedLatestValues: Sendable {
     return stream
   }
 
+  func lose(_ request: Int) { state.withLock { $0.latest.lose(request) } }
+  func values(of requests: [Int]) -> [DescribedValue] { state.withLock { $0.latest.values(of: requests) } }
+  func isTelling(now: MonotonicTime) -> Bool { state.withLock { $0.latest.isTelling(now: now) } }
+  func takeExpired(now: MonotonicTime) -> [DescribedValue] { state.withLock { $0.latest.takeExpired(now: now) } }
+
   var impossibleValues: UInt64 { state.withLock { $0.latest.impossibleValues } }
   var implausibleNumbers: String? { state.withLock { $0.latest.implausibleNumbers } }
   /// The error for the last message, where it made no sense as a whole.
@@ -186,4 +230,9 @@ final class SharedLatestValues: Sendable {
 
   func hasWholeRound(now: MonotonicTime) -> Bool { state.withLock { $0.latest.hasWholeRound(now: now) } }
   var hasBegunRound: Bool { state.withLock { $0.latest.hasBegunRound } }
+}
+
+extension DescribedValue {
+  /// The value becomes unknown.
+  fileprivate mutating func forget() { (value, raw) = (.nothing, nil) }
 }

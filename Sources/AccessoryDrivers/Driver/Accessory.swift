@@ -39,9 +39,12 @@ public protocol Accessory: Sendable {
 
   /// Details of the protocol and the connection since the accessory was opened; nil if the protocol has none.
   var protocolDetails: ProtocolDetails? { get }
-  /// What the last reading lacks, because the accessory didn't send it in time: a sentence without its period. Nil where
-  /// nothing is known to be missing.
+  /// What the last reading lacks, because the accessory didn't send it in time or refused it: a sentence without its period.
+  /// Nil where nothing is known to be missing.
   var missing: String? { get }
+  /// What the accessory doesn't answer or refuses at present, whoever asked: a sentence without its period. Nil where it answers
+  /// everything.
+  var unanswered: String? { get }
   /// When the accessory last reported this part of its state, by itself or on request, even without a change; on the
   /// clock that also runs while the machine sleeps (`TimerClock.bootTime`). Nil if unknown: then answers are as new as
   /// their arrival.
@@ -108,8 +111,40 @@ extension Accessory {
     return (try await battery(), news)
   }
 
+  /// Its status and its identity, and what they lack; `known` is the identity if it isn't to be asked for. One that isn't
+  /// answered doesn't hide the other: it is unknown then. Throws the error of the status when neither is known.
+  package func statusAndIdentity(known: AccessoryIdentity? = nil) async throws(AccessoryError) -> (
+    status: AccessoryStatus, identity: AccessoryIdentity, missing: String?
+  ) {
+    var lacks: [String?] = []
+    var failure: AccessoryError?
+    var (status, identity) = (AccessoryStatus(), known ?? AccessoryIdentity())
+    do throws(AccessoryError) {
+      status = try await self.status()
+      lacks.append(missing)
+    } catch {
+      guard error.isOfOneRequest else { throw error }
+      failure = error
+      lacks.append(error.message)
+    }
+    do throws(AccessoryError) {
+      if known == nil {
+        identity = try await identify()
+        lacks.append(missing)
+      }
+    } catch {
+      guard error.isOfOneRequest else { throw error }
+      lacks.append(error.message)
+    }
+    if let failure, identity == AccessoryIdentity() { throw failure }
+    let named = lacks.compactMap { $0 }
+    return (status, identity, named.isEmpty ? nil : Set(named).count == 1 ? named[0] : named.joined(separator: "; "))
+  }
+
   /// The default: nil.
   public var missing: String? { nil }
+  /// The default: what the last reading lacks.
+  public var unanswered: String? { missing }
 
   /// The default: nil.
   public var protocolDetails: ProtocolDetails? { nil }

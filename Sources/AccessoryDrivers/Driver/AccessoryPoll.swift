@@ -28,8 +28,8 @@ public struct AccessoryPoll: Sendable, Hashable {
 }
 
 extension Accessory {
-  /// The default: asks for the parts of the poll one after another. Parts that the accessory doesn't have, refuses or
-  /// answers with bad data are left out.
+  /// The default: asks for the parts of the poll one after another. Parts that the accessory doesn't have, doesn't
+  /// answer, refuses or answers with bad data are left out.
   public func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
     var news: [AccessoryNews] = []
     var problem: AccessoryError?
@@ -42,8 +42,8 @@ extension Accessory {
         }
       } catch {
         problem = problem ?? error
-        // An accessory that is silent or gone isn't asked for the rest.
-        guard [.unsupported, .refused, .badData].contains(error.kind) else { break }
+        // One that leaves a part unanswered may have the others; one that is gone isn't asked for the rest.
+        guard error.kind == .unsupported || error.isOfOneRequest else { break }
       }
     }
     if let problem, news.isEmpty { throw problem }

@@ -42,6 +42,7 @@ struct GuardedAccessory: Accessory {
     let numbers = implausible.last.withLock { $0 }
     return base.missing ?? (numbers.isEmpty ? nil : "what can't be is unknown: \(numbers.joined(separator: ", "))")
   }
+  var unanswered: String? { base.unanswered }
   func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { base.toldTime(of: part) }
   func identify() async throws(AccessoryError) -> AccessoryIdentity { try await base.identify() }
   func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }

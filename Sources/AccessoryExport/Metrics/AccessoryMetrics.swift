@@ -70,6 +70,7 @@ package struct AccessoryMetrics {
       if alarms.insert(label.value).inserted { add("accessory_alarm", 1, [id, label]) }
     }
     if isConnected { add("accessory_readings_stale", freshness == .fresh ? 0 : 1, [id]) }
+    if isConnected { add("accessory_readings_missing", accessory.missing == nil ? 0 : 1, [id]) }
     if let time = accessory.readTime {
       let age = Double(max(.zero, now - time).inNanoseconds) / 1e9
       add("accessory_readings_timestamp_seconds", ((wallClock - age) * 1_000).rounded() / 1_000, [id])
@@ -162,6 +163,9 @@ package struct AccessoryMetrics {
       help: "How many readings failed that were asked for when the accessory was connected."),
     .init("accessory_alarm", help: "1 for each alarm of the service's rules that is raised."),
     .init("accessory_readings_stale", help: "Whether the readings are older than they should be (1) or not (0)."),
+    .init(
+      "accessory_readings_missing",
+      help: "Whether the accessory leaves something unanswered, so that readings are missing (1) or not (0)."),
     .init(
       "accessory_readings_timestamp_seconds", unit: "seconds",
       help: "When the oldest of the regular readings was made, in seconds since 1970."),

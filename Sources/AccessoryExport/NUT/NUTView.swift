@@ -50,7 +50,10 @@ struct NUTView {
     switch readings.freshness(of: accessory) {
     case .gone: throw .driverNotConnected
     case .stale: throw .dataStale
-    case .fresh: return UPSVariables(accessory, isUPS: ups.isNamed, version: configuration.version)
+    case .fresh:
+      // Without an answer to what says so, nobody knows whether the machine runs on battery power.
+      if ups.isNamed, accessory.missing != nil, !UPSStatus.isKnown(of: accessory) { throw .dataStale }
+      return UPSVariables(accessory, isUPS: ups.isNamed, version: configuration.version)
     }
   }
 

@@ -30,6 +30,12 @@ package struct UPSStatus: Sendable, Hashable {
     isLow = isUPS && (battery?.level == .low || battery?.level == .critical || warnings.contains("battery-low"))
   }
 
+  /// Whether the accessory says if it runs on battery power.
+  static func isKnown(of accessory: ExportedAccessory) -> Bool {
+    if case .flag? = accessory.values.value(Vocabulary.onBattery)?.content { return true }
+    return (accessory.battery?.charge ?? .unknown) != .unknown
+  }
+
   /// A UPS reports whether mains power is present. For other batteries, discharging counts as "on battery".
   private static func isOnBattery(_ accessory: ExportedAccessory) -> Bool {
     if case .flag(let isOnBattery)? = accessory.values.value(Vocabulary.onBattery)?.content { return isOnBattery }

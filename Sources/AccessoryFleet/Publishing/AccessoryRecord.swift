@@ -72,12 +72,17 @@ struct AccessoryRecord: Sendable {
       if let battery = accessory.battery {
         (state.battery, state.batteryTime) = (battery, wallClock(accessory.batteryTime))
       }
-      state.isStale = accessory.isStale
+      (state.isStale, state.missing) = (accessory.isStale, accessory.missing)
+      // What an earlier process or connection read isn't told of an accessory that doesn't answer it now.
+      if accessory.isAsked, accessory.missing != nil {
+        if accessory.battery == nil { (state.battery, state.batteryTime) = (nil, nil) }
+        if accessory.status == nil { (state.status, state.statusTime) = (nil, nil) }
+      }
       if let commands = accessory.commands, commands != old.commands {
         (state.commands, facts.commands) = (commands, commands)
       }
     } else if old.isConnected {
-      (state.isConnected, state.record, goneSince, isAnnounced) = (false, nil, now, false)
+      (state.isConnected, state.record, state.missing, goneSince, isAnnounced) = (false, nil, nil, now, false)
       state.problem = accessory.problem ?? .disconnected(accessory.device.path)
     }
     if hasAllAlarms {
@@ -106,7 +111,7 @@ struct AccessoryRecord: Sendable {
   /// Marks the accessory as disconnected with this problem. Returns what to publish.
   mutating func leave(_ error: AccessoryError, at now: Double) -> Dirt {
     guard state.isConnected else { return [] }
-    (state.isConnected, state.time, state.record, state.problem) = (false, now, nil, error)
+    (state.isConnected, state.time, state.record, state.missing, state.problem) = (false, now, nil, nil, error)
     (goneSince, isAnnounced) = (now, false)
     return [.availability, .state]
   }
@@ -166,6 +171,6 @@ extension MirroredAccessory {
     }
     return (isConnected, isStale, device, problem) != (old.isConnected, old.isStale, old.device, old.problem)
       || (identity, status, battery, alarms) != (old.identity, old.status, old.battery, old.alarms)
-      || plain(record) != plain(old.record)
+      || plain(record) != plain(old.record) || missing != old.missing
   }
 }

@@ -8,7 +8,7 @@ import AccessoryCore
 /// ```json
 /// {"schema": "accessory-bridge-mqtt/1", "document": "state", "time": 1790000000.5, "connected": true, "stale": false,
 ///  "device": {…, "service": {…}}, "identity": {…}, "status": {…}, "status_time": 1790000000.1,
-///  "battery": {…}, "battery_time": 1790000000.2, "alarms": [], "problem": null}
+///  "battery": {…}, "battery_time": 1790000000.2, "alarms": [], "problem": null, "missing": null}
 /// ```
 ///
 /// An unknown field is null. All fields of `status`, `identity` and `battery` are present, so templates can name them.
@@ -43,7 +43,7 @@ package struct FleetState: Sendable, Hashable {
         "status_time": .number(accessory.statusTime?.since1970),
         "battery": .of(accessory.battery.map(WithNulls.init)),
         "battery_time": .number(accessory.batteryTime?.since1970), "alarms": FleetAlarms.json(accessory.alarms),
-        "problem": .error(accessory.problem),
+        "problem": .error(accessory.problem), "missing": .of(accessory.missing),
       ])
   }
 
@@ -68,6 +68,7 @@ package struct FleetState: Sendable, Hashable {
     // The service's record contains the alarms as well.
     accessory.record?.alarms = alarms
     accessory.problem = try fields.error("problem")
+    accessory.missing = try fields.text("missing")
   }
 }
 

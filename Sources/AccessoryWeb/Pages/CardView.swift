@@ -121,9 +121,10 @@ enum CardView {
   }
 
   private static func foot(_ row: TopRow, now: MonotonicTime) -> String {
-    if row.reach != .attached, let problem = row.problem { return "<p class=\"age\">\(HTML.text(problem))</p>" }
-    guard let read = row.readText(now: now) else { return "" }
+    let problem = row.problem.map { "<p class=\"age\">\(HTML.text($0))</p>" } ?? ""
+    if row.reach != .attached, row.problem != nil { return problem }
+    guard let read = row.readText(now: now) else { return problem }
     // "Read now" could be a button.
-    return "<p class=\"age\">Read \(HTML.text(read.hasPrefix("now") ? "just " + read : read))</p>"
+    return problem + "<p class=\"age\">Read \(HTML.text(read.hasPrefix("now") ? "just " + read : read))</p>"
   }
 }

@@ -80,6 +80,7 @@ final class Attachment {
       facts.next_try_ms = machine.deadline.map { Self.milliseconds(max(.zero, $0 - clock.now)) }
     }
     facts.readingsAge = readings.age(now: clock.bootTime)
+    facts.missing = open == nil ? nil : readings.missing
     return facts
   }
 

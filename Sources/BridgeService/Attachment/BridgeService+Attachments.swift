@@ -201,7 +201,10 @@ extension BridgeService {
     var event = Bridge.Event(
       name, time: Self.wallClock, device: attachment.target, battery: battery,
       status: status, problem: problem.map(Bridge.Problem.init), values: values)
-    if name.isReading { event.readingsAge = attachment.readings.age(now: clock.bootTime) }
+    if name.isReading {
+      event.readingsAge = attachment.readings.age(now: clock.bootTime)
+      event.missing = attachment.readings.missing
+    }
     clients.events.tell(event)
   }
 

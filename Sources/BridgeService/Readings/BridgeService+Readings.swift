@@ -81,12 +81,38 @@ extension BridgeService {
       present()?.readings.note(identity, at: clock.bootTime)
     }
     if present() != nil, let status = try? await accessory.status(), let attachment = present() {
+      attachment.readings.missing = accessory.unanswered
       note(status, attachment, isEvent: false)
     }
     if present() != nil, let battery = try? await accessory.battery(), let attachment = present() {
+      attachment.readings.missing = accessory.unanswered
       note(battery, attachment, isEvent: false)
     }
-    if let missing = accessory.missing { log.notice("\(asked.name): \(missing)") }
+    if let attachment = present() { note(missing: accessory.unanswered, attachment) }
+  }
+
+  /// Takes what the accessory doesn't answer or refuses. If that has changed, tells it with a reading.
+  func note(missing: String?, _ attachment: Attachment) {
+    guard attachment.readings.missing != missing else { return }
+    attachment.readings.missing = missing
+    if let battery = attachment.readings.battery {
+      tell(.battery, attachment, battery: battery.value)
+    } else if let status = attachment.readings.status {
+      tell(.status, attachment, status: status.value)
+    } else {
+      tell(.values, attachment, values: [])
+    }
+  }
+
+  /// The log has one line when an accessory begins to leave something unanswered, and one when it answers everything again.
+  private func logMissing(_ attachment: Attachment) {
+    let (missing, logged) = (attachment.readings.missing, attachment.readings.loggedMissing)
+    guard missing != logged else { return }
+    attachment.readings.loggedMissing = missing
+    let text = missing.map { "\(attachment.name): \(SafeText.escape($0, limit: 1_000))" }
+    log.log(
+      level: missing == nil || logged == nil ? .notice : .info,
+      "\(text ?? "\(attachment.name) answers everything again")")
   }
 
   /// Restarts the timer after which an idle accessory is closed.
@@ -195,10 +221,13 @@ extension BridgeService {
       answered(attachment)
       alarms.heard(attachment, on: self)
       for one in news { note(polled: one, attachment) }
+      note(missing: accessory.unanswered, attachment)
     case .failure(let error):
       log.debug(
         "\(attachment.name) doesn't answer the poll \(poll.name): \(SafeText.escape(error.message, limit: 300))")
       attachment.readings.polls.ended(error, now: clock.now)
+      let isSilent = attachment.readings.polls.silences >= Freshness.intervals || !attachment.readings.hasAny
+      if error.kind == .timedOut, isSilent { note(missing: "\(accessory.label) does not answer", attachment) }
       if attachment.readings.polls.isAsleep {
         log.info("\(attachment.name) seems to be asleep: polling resumes when it sends something")
       } else if attachment.device.unit != nil, attachment.readings.polls.silences >= Self.silencesOfUnit {
@@ -214,7 +243,9 @@ extension BridgeService {
 
   /// Polls have ended. If all that were due have, the connection may be needed for others.
   private func noteRead(_ attachment: Attachment) {
-    guard attachment.contact.ticket != nil, attachment.readings.polls.isDone(now: clock.now) else { return }
+    guard attachment.readings.polls.isDone(now: clock.now) else { return }
+    logMissing(attachment)
+    guard attachment.contact.ticket != nil else { return }
     attachment.contact.wasRead(at: clock.now)
     let key = attachment.key
     post { service in

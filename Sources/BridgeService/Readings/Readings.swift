@@ -28,6 +28,10 @@ struct Readings: Sendable {
   private(set) var battery: Reading<BatteryReading>?
   private(set) var status: Reading<AccessoryStatus>?
   private(set) var values: ValuesReading?
+  /// What the accessory doesn't answer or refuses; nil if nothing is known to be missing.
+  var missing: String?
+  /// What the log says of that.
+  var loggedMissing: String?
   /// How long readings are fresh.
   var freshness = Freshness()
   /// When the accessory itself last sent a part; see `Accessory.toldTime`.
@@ -88,6 +92,9 @@ struct Readings: Sendable {
   /// Reports none of the marked values.
   mutating func forgetNews() { news.forget() }
 
+  /// Whether anything was read.
+  var hasAny: Bool { battery != nil || status != nil || values != nil }
+
   // MARK: - Age
 
   /// The age of a reading that was made at `time`; never negative.
@@ -133,6 +140,6 @@ struct Readings: Sendable {
     guard let oldest = telling.values.max() else { return nil }
     let isStale = telling.contains { freshness.isStale($0.key, age: $0.value) }
     let rests = telling.compactMap { freshness.rest($0.key, age: $0.value) }
-    return Bridge.ReadingsAge(oldest: oldest, isStale: isStale, fresh: isStale ? nil : rests.min())
+    return Bridge.ReadingsAge(oldest: oldest, isStale: isStale, fresh: isStale ? nil : rests.min(), missing: missing)
   }
 }

@@ -64,17 +64,18 @@ extension BridgeService: BridgeHandler {
   private func identity(_ device: String?) async throws(CallError) -> AccessoryIdentity {
     let clock = clock
     let attachment = try find(device)
-    if let identity = attachment.readings.identity,
-      AccessoryPoll.Part.allCases.contains(where: { isRemembered($0, attachment) })
-    {
-      return identity.value
-    }
+    if let identity = rememberedIdentity(attachment) { return identity }
     let (_, identity) = try await work(device) { attachment, accessory throws(AccessoryError) in
       let identity = try await accessory.identify()
       attachment.readings.note(identity, at: clock.bootTime)
       return identity
     }
     return identity
+  }
+
+  /// The last identity of an accessory that can't be asked now; nil where it can.
+  private func rememberedIdentity(_ attachment: Attachment) -> AccessoryIdentity? {
+    AccessoryPoll.Part.allCases.contains { isRemembered($0, attachment) } ? attachment.readings.identity?.value : nil
   }
 
   package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
@@ -90,13 +91,16 @@ extension BridgeService: BridgeHandler {
         stale: isStale(.status, attachment),
         alarms: alarms.raised(attachment), unfit_alarms: alarms.unfit(attachment))
     }
-    let (held, (status, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-      (try await accessory.status(), accessory.missing)
+    let known = rememberedIdentity(attachment)
+    let (held, (told, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+      (try await accessory.statusAndIdentity(known: known), accessory.unanswered)
     }
-    note(status, held, isEvent: false)
+    if known == nil { held.readings.note(told.identity, at: clock.bootTime) }
+    note(missing: unanswered, held)
+    note(told.status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
-      device: held.target, status: status, identity: try await identity(call.device),
-      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: missing)
+      device: held.target, status: told.status, identity: told.identity,
+      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: told.missing)
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
@@ -108,9 +112,10 @@ extension BridgeService: BridgeHandler {
       return remembered(battery.value, attachment)
     }
     do throws(CallError) {
-      let (held, (battery, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        (try await accessory.battery(), accessory.missing)
+      let (held, (battery, missing, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.battery(), accessory.missing, accessory.unanswered)
       }
+      note(missing: unanswered, held)
       let reading = note(battery, held, isEvent: false)
       if held.driver?.onlyTells(.battery) == true { return remembered(reading, held, missing) }
       return Bridge.GetBattery.Reply(
@@ -200,9 +205,10 @@ extension BridgeService: BridgeHandler {
       return remembered(values, of: attachment)
     }
     do throws(CallError) {
-      let (held, (values, missing)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        (try await accessory.values(), accessory.missing)
+      let (held, (values, missing, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.values(), accessory.missing, accessory.unanswered)
       }
+      note(missing: unanswered, held)
       note(values, .asked, held)
       return Bridge.GetValues.Reply(
         device: held.target,

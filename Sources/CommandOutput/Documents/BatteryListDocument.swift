@@ -11,11 +11,15 @@ package struct BatteryListDocument: Encodable {
     let battery: BatteryReading?
     let age_ms: Int?
     let stale: Bool
+    /// What the reading lacks because the accessory didn't answer or send it in time; null if nothing is missing.
+    let missing: String?
     let error: PublishedError?
 
     /// Creates an entry. A reading without an age was made just now.
-    package init(_ device: DeviceDocument, _ read: Read<BatteryReading>?, error: AccessoryError?) {
-      (self.device, battery, stale) = (device, read?.value, read?.isStale ?? false)
+    package init(
+      _ device: DeviceDocument, _ read: Read<BatteryReading>?, missing: String? = nil, error: AccessoryError?
+    ) {
+      (self.device, battery, stale, self.missing) = (device, read?.value, read?.isStale ?? false, missing)
       age_ms = read.map { $0.age?.inMilliseconds ?? 0 }
       self.error = error.map { ErrorDocument(ErrorReport($0)).error }
     }

@@ -17,7 +17,7 @@ package struct BatteryDocument: Encodable {
   let stale: Bool
   /// The raised alarms; null if no service reports them.
   let alarms: [AccessoryAlarm]?
-  /// What the reading lacks because the accessory didn't send it in time; null if nothing is missing.
+  /// What the reading lacks because the accessory didn't answer or send it in time, or refused it; null if nothing is missing.
   let missing: String?
 
   /// Creates the document. A reading without an age was made just now. `time` is in seconds since 1970, UTC.

@@ -41,6 +41,7 @@ package enum HeldView {
     if accessory.state != .attached, let problem = accessory.problem {
       rows.append(("Problem", SafeText.escape(problem.message, limit: 300)))
     }
+    if let missing = accessory.missing { rows.append(("Missing", SafeText.escape(missing, limit: 300))) }
     if let writes = accessory.writes { rows.append(("Writes", writes.rawValue)) }
     return rows
   }
@@ -74,8 +75,8 @@ package enum ServiceView {
     guard !accessories.isEmpty else { return [] }
     var table = Table(["ACCESSORY", "STATE", "PROFILE", "PROBLEM"], optional: [2], endsInText: true)
     for accessory in accessories {
-      let problem =
-        accessory.state == .attached ? nil : accessory.problem.map { SafeText.escape($0.message, limit: 300) }
+      let message = accessory.state == .attached ? accessory.missing : accessory.problem?.message
+      let problem = message.map { SafeText.escape($0, limit: 300) }
       table.add([
         Table.cell(accessory.device.id), HeldView.word(accessory), Table.cell(accessory.profile), problem ?? "-",
       ])

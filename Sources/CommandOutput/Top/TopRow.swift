@@ -76,14 +76,14 @@ package struct TopRow: Sendable, Hashable {
     return state.word + (status.progress.map { " \($0) %" } ?? "")
   }
 
-  /// The reason why it can't be reached, escaped; nil if it can be reached or the reason is unknown.
+  /// The reason why it can't be reached, or what it doesn't answer, escaped; nil if there is nothing of this, or it is unknown.
   package var problem: String? {
     guard isServed else { return gateway.map { _ in "the gateway is offline" } }
     let message =
       if let record = accessory.record {
-        record.state == .attached ? nil : record.problem?.message
+        record.state == .attached ? accessory.missing : record.problem?.message
       } else {
-        accessory.problem?.message
+        accessory.problem?.message ?? accessory.missing
       }
     return message.map { SafeText.escape($0, limit: 300) }
   }
@@ -113,7 +113,7 @@ package struct TopRow: Sendable, Hashable {
   /// their own sections.
   package func readings(now: MonotonicTime) -> [(name: String, text: String)] {
     var facts: [(name: String, text: String)] = []
-    if let problem, reach != .attached { facts.append(("Problem", problem)) }
+    if let problem { facts.append((reach == .attached ? "Missing" : "Problem", problem)) }
     if let read = readText(now: now) { facts.append(("Read", read)) }
     if let status = accessory.status {
       facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }

@@ -46,7 +46,8 @@ struct Battery: AsyncParsableCommand, JSONCommand {
       throw one.missing("battery")
     }
     if output.json {
-      return Output.json(one.document(BatteryDocument(one.device, read, alarms: one.state.alarms, at: now)))
+      return Output.json(
+        one.document(BatteryDocument(one.device, read, alarms: one.state.alarms, missing: one.state.missing, at: now)))
     }
     BatteryReport.show(read, alarms: one.state.alarms, facts: one.facts)
   }

@@ -33,6 +33,7 @@ extension FleetAccessory {
       let problem = state.problem.map { ": " + SafeText.escape($0.message, limit: 300) } ?? ""
       rows.append(("Connection", "the accessory is not connected" + problem))
     }
+    if let missing = state.missing { rows.append(("Missing", SafeText.escape(missing, limit: 300))) }
     return rows
   }
 

@@ -26,7 +26,8 @@ struct Status: AsyncParsableCommand, JSONCommand {
     let identity = one.state.identity ?? AccessoryIdentity()
     if output.json {
       return Output.json(
-        one.document(StatusDocument(one.device, read, identity, alarms: one.state.alarms, at: now)))
+        one.document(
+          StatusDocument(one.device, read, identity, alarms: one.state.alarms, missing: one.state.missing, at: now)))
     }
     let facts =
       StatusView.facts(read.value) + StatusView.facts(identity) + one.facts + AgeView.facts(read)

@@ -51,7 +51,9 @@ struct Values: AsyncParsableCommand, JSONCommand {
       value.isStale = value.isStale || one.isStale
       return value
     }
-    try shown.show(values, isComplete: true) { one.document(ValuesDocument(one.device, $0, at: now)) }
+    try shown.show(values, isComplete: true) {
+      one.document(ValuesDocument(one.device, $0, missing: one.state.missing, at: now))
+    }
     if !one.state.isConnected, !output.json { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
   }
 }

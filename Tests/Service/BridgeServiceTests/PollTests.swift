@@ -179,7 +179,7 @@ extension BridgeService {
     attachments.ordered.contains { $0.device.id == id && $0.use.callCount == 0 } && hasReadings(id)
   }
 
-  fileprivate func hasScheduledPoll(_ id: String) -> Bool {
+  func hasScheduledPoll(_ id: String) -> Bool {
     attachments.ordered.contains { $0.device.id == id && $0.contact.pollTimer.deadline != nil }
   }
 

@@ -137,6 +137,16 @@ struct MetricsTests {
     #expect(try value("accessory_service_up", ["socket": "/run/a.socket"], in: lost) == 0)
   }
 
+  @Test func whatIsMissingIsAMetric() throws {
+    let readings = ReadingsSnapshot.sample(battery: BatteryReading(millivolts: 3712)) {
+      $0.missing = "it does not answer charge"
+    }
+    #expect(try value("accessory_readings_missing", in: readings) == 1)
+    #expect(try value("accessory_battery_volts", in: readings) == 3.712)
+    #expect(try value("accessory_battery_percent", in: readings) == nil)
+    #expect(try value("accessory_readings_missing", in: .sample()) == 0)
+  }
+
   @Test func labelsOfMetricsAreBounded() throws {
     let long = String(repeating: "\u{e9}", count: 3_000)
     let readings = ReadingsSnapshot.sample { $0.device.model = long }

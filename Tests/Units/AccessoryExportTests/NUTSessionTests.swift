@@ -102,6 +102,19 @@ struct NUTSessionTests {
     #expect(try talk("LIST VAR RACK", "LIST UPS", to: .sample(), ups: ["RACK"])[0] == "ERR DRIVER-NOT-CONNECTED\n")
   }
 
+  /// Whether the machine runs on battery power is never guessed; everything else that came is told.
+  @Test func aUPSThatLeavesItsStateUnansweredIsStale() throws {
+    func readings(_ battery: BatteryReading, _ values: [AccessoryValue] = []) -> ReadingsSnapshot {
+      .sample(battery: battery, values: values) { $0.missing = "it does not answer status" }
+    }
+    let without = BatteryReading(percent: 57)
+    #expect(try talk("GET VAR SIM0001 ups.status", to: readings(without), ups: ["SIM0001"]) == ["ERR DATA-STALE\n"])
+    let line = "GET VAR SIM0001 battery.charge"
+    #expect(try talk(line, to: readings(without)) == ["VAR SIM0001 battery.charge \"57\"\n"], "nobody calls it a UPS")
+    let with = BatteryReading(percent: 57, charge: .discharging)
+    #expect(try talk(line, to: readings(with), ups: ["SIM0001"]) == ["VAR SIM0001 battery.charge \"57\"\n"])
+  }
+
   // MARK: - Logging in
 
   private let users = """

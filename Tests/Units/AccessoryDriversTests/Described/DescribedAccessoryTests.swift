@@ -48,20 +48,18 @@ import Testing
     await accessory.close()
   }
 
-  /// Silence is a refusal until the request was answered once, and then it is a fault.
-  @Test func silenceIsARefusalUntilTheFirstAnswer() async throws {
+  /// The other request would tell the same, so it isn't made.
+  @Test func whatIsAnsweredReplacesItsLike() async throws {
     let description = try Self.description("megatec")
     let script = AccessoryScript([
       .expect(Array("Q1\r".utf8)), .send(Array("(226.0 195.0 226.0 014 49.0 27.5 30.0 00001000\r".utf8)),
     ])
     let accessory = try await DescribedAccessory.open(AccessorySession(script.transport), description)
-    let silence = AccessoryError(.timedOut, "nobody answers")
-    let (status, ratings) = (description.request(named: "status") ?? 0, description.request(named: "ratings") ?? 0)
-    #expect(!accessory.isRefusal(silence, of: status) && !accessory.isNotKnown(status))
-    #expect(!accessory.isNotKnown(ratings))
-    #expect(accessory.isNotKnown(description.request(named: "extended") ?? 0), "it would tell the same")
-    #expect(accessory.isRefusal(silence, of: ratings) && accessory.isNotKnown(ratings))
-    #expect(!accessory.isRefusal(.disconnected("ups"), of: ratings))
+    let now = accessory.clock.now
+    let rests = { (name: String) in
+      accessory.memory.withLock { $0.rests(description.request(named: name) ?? 0, now: now) }
+    }
+    #expect(rests("extended") && !rests("status") && !rests("ratings"))
     await accessory.close()
   }
 }

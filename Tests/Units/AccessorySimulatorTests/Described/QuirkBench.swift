@@ -56,9 +56,17 @@ struct QuirkBench {
   }
 
   static func open(
-    _ kind: String, _ show: (inout DescribedDevice, inout Faults) throws -> Void = { _, _ in }
+    _ kind: String, timeout: Duration? = nil,
+    _ show: (inout DescribedDevice, inout Faults) throws -> Void = { _, _ in }
   ) async throws -> QuirkBench {
-    let description = try description(kind).patient
+    var description = try description(kind)
+    if let timeout {
+      // What isn't answered isn't waited for long.
+      description.plan.timeout = timeout.inNanoseconds
+      description.plan.tries = 1
+      for index in description.requests.indices { description.requests[index].timeout = nil }
+    }
+    description = description.patient
     var device = try DescribedDevice(description, serialNumber: "SIM0001")
     device.period = .milliseconds(100)
     var faults = Faults()
@@ -82,10 +90,11 @@ struct QuirkBench {
 
   /// Opens it, uses it, and closes it.
   static func with<Result>(
-    _ kind: String, _ show: (inout DescribedDevice, inout Faults) throws -> Void = { _, _ in },
+    _ kind: String, timeout: Duration? = nil,
+    _ show: (inout DescribedDevice, inout Faults) throws -> Void = { _, _ in },
     _ body: (QuirkBench) async throws -> Result
   ) async throws -> Result {
-    let bench = try await open(kind, show)
+    let bench = try await open(kind, timeout: timeout, show)
     do {
       let result = try await body(bench)
       await bench.close()
