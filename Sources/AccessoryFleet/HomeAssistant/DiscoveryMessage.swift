@@ -45,12 +45,16 @@ package struct DiscoveryMessage: Sendable, Hashable {
       .with("availability", Self.availability([topics.availability])).diagnostic
     // Leave it out here as well: a silence alarm concerns an accessory that isn't available.
     let alarms = AlarmEntities.all(facts).map { $0.with("availability", Self.availability([topics.availability])) }
+    let reachable = [topics.availability, topics.availability(of: accessory)]
+    // Home Assistant would show stale readings for ever. It refuses a template among the options that all entities share.
+    let fresh = Self.availability(reachable, fresh: topics.state(of: accessory))
+    let readings = ReadingEntities.all(facts) + ValueEntities.all(facts, topic: topics.values(of: accessory))
     let entities =
-      ReadingEntities.all(facts) + [connected] + alarms + ValueEntities.all(facts, topic: topics.values(of: accessory))
+      readings.map { $0.with("availability", fresh) } + [connected] + alarms
       + CommandEntities.all(facts, topics: topics, of: accessory)
     self.init(
       topic: "\(prefix)/device/\(topics.gateway)/\(accessory)/config", id: id, device, entities, version: version,
-      availability: [topics.availability, topics.availability(of: accessory)], state: topics.state(of: accessory))
+      availability: Self.availability(reachable), state: topics.state(of: accessory))
   }
 
   /// Creates the message of a gateway: the device that accessories are connected through.
@@ -65,12 +69,12 @@ package struct DiscoveryMessage: Sendable, Hashable {
       [
         "identifiers": .array([.string(id)]), "name": .string(HomeAssistantText.name("Accessory Bridge on \(host)")),
         "model": .string("Gateway"), "sw_version": .string(HomeAssistantText.name(info.version)),
-      ], [connected], version: info.version, availability: [], state: topics.availability)
+      ], [connected], version: info.version, availability: nil, state: topics.availability)
   }
 
   private init(
     topic: String, id: String, _ device: [String: JSON], _ entities: [Entity], version: String,
-    availability topics: [String], state: String
+    availability: JSON?, state: String
   ) {
     self.topic = topic
     components = Dictionary(entities.map { ($0.key, $0.platform.rawValue) }) { first, _ in first }
@@ -79,15 +83,21 @@ package struct DiscoveryMessage: Sendable, Hashable {
       "origin": .object(["name": .string("Accessory Bridge"), "sw_version": .string(version)]),
       "components": .object(Dictionary(entities.map { ($0.key, $0.component(of: id)) }) { first, _ in first }),
     ]
-    if !topics.isEmpty {
-      fields["availability"] = Self.availability(topics)
-      fields["availability_mode"] = .string("all")
-    }
+    fields["availability"] = availability
+    if availability != nil { fields["availability_mode"] = .string("all") }
     self.fields = fields
   }
 
-  private static func availability(_ topics: [String]) -> JSON {
-    .array(topics.map { .object(["topic": .string($0)]) })
+  /// Available if all of these topics say `online` and, with `fresh`, the state there isn't stale.
+  private static func availability(_ topics: [String], fresh state: String? = nil) -> JSON {
+    let freshness = state.map { topic in
+      JSON.object([
+        "topic": .string(topic),
+        "value_template": .string(
+          "{{ '\(FleetTopics.offline)' if value_json.stale else '\(FleetTopics.online)' }}"),
+      ])
+    }
+    return .array(topics.map { .object(["topic": .string($0)]) } + (freshness.map { [$0] } ?? []))
   }
 
   private static func identifier(_ gateway: TopicLevel) -> String { "accessory-bridge_" + gateway.text }

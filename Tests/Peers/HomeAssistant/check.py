@@ -27,7 +27,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 from homeassistant.util.json import json_loads_object
 
-TESTS = Path(__file__).resolve().parent.parent / "AccessoryFleetTests"
+TESTS = Path(__file__).resolve().parents[2] / "Units" / "AccessoryFleetTests"
 PLATFORMS = {
     "sensor": sensor, "binary_sensor": binary_sensor, "button": button, "number": number, "select": select, "text": text,
 }
@@ -109,6 +109,23 @@ def render(entities: dict[str, dict], kind: dict, hass: HomeAssistant) -> dict[s
         if len(state) > 255 or state == "":
             raise Mistake(f"{key}: a state of {len(state)} characters")
     return states
+
+
+def availability(entities: dict[str, dict], kind: dict, hass: HomeAssistant) -> None:
+    """Readings must be available while the state is fresh, and not when it is stale; commands and connections don't depend on it."""
+    for key, read in entities.items():
+        freshness = [entry for entry in read.get("availability") or [] if entry["topic"].endswith("/state")]
+        is_reading = read["platform"] in ("sensor", "binary_sensor") and key not in ("connected", "alarm", "alarms")
+        if bool(freshness) != is_reading:
+            raise Mistake(f"{key}: {len(freshness)} of its availabilities are the state's")
+        if read.get("availability") and len(read["availability"]) > 1 and read.get("availability_mode") != "all":
+            raise Mistake(f"{key}: one available topic would be enough")
+        for entry in freshness:
+            for stale, payload in ((False, "payload_available"), (True, "payload_not_available")):
+                template = Template(entry["value_template"].template, hass)
+                told = template.async_render_with_possible_json_value(json.dumps({**kind["state"], "stale": stale}))
+                if told != entry[payload]:
+                    raise Mistake(f"{key}: {told!r} where the state's stale is {stale}")
 
 
 def expected(kind: dict) -> dict[str, str]:
@@ -216,6 +233,7 @@ def main() -> int:
             if kind_path.exists():
                 kind = json.loads(kind_path.read_text())
                 states = render(entities, kind, hass)
+                availability(entities, kind, hass)
                 for key, state in expected(kind).items():
                     if states.get(key) != state:
                         raise Mistake(f"{key} is {states.get(key)!r}, not {state!r}")
