@@ -9,6 +9,9 @@ extension Driver {
   /// The driver of Bluetooth Low Energy devices of any make that tell their battery, and what they are, by the services that the
   /// Bluetooth SIG has for that: the Battery Service (180f) and Device Information (180a).
   ///
+  /// Left out: states, times and health of the Battery Service 1.1 (2be9 to 2bf0). bluetoothd keeps the service to itself, and tells the
+  /// level alone.
+  ///
   /// It only reads, and its accessories have no stream of bytes. Raw bytes to anything else that is opened with it need permission.
   public static let batteryService = Driver(
     name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",

@@ -4,7 +4,10 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryProtocols
 
-// Conversions of MAVLink messages to the types that all drivers share.
+// Conversions of MAVLink messages to the types that all drivers share. What MAVLink calls unknown is told in the messages' types: −1,
+// the highest number, or 0 for cells 11 to 14 and for the time that remains.
+//
+// Left out: the weight and the design voltages of SMART_BATTERY_INFO, and BATTERY_INFO (372), which this family doesn't read.
 
 extension AccessoryStatus {
   /// The status in a heartbeat. The fault code is the number of MAVLink's state: 5 critical, 6 emergency, 8 terminated.

@@ -5,7 +5,10 @@ import AccessoryCore
 /// What the files of a power supply say (Documentation/ABI/testing/sysfs-class-power of the kernel): voltages in microvolts, currents in
 /// microamperes, charges in microampere hours, energies in microwatt hours, temperatures in tenths of a degree, times in seconds.
 ///
-/// Drivers know some of them each, and some write 0 where they know nothing.
+/// Drivers know some of them each, and some write 0 where they know nothing: a voltage, a capacity, a time or a count of 0 is unknown.
+///
+/// Left out: thresholds of alarms, the average voltage, the coulomb counter, and dates of manufacture: few drivers have them, and each
+/// means something else by them.
 struct SupplyAttributes: Sendable, Hashable {
   private let texts: [String: String]
 
