@@ -132,11 +132,11 @@ extension ConnectionListener {
         return onRefused(address)
       }
       NetworkSocket.configure(client, keepAliveDelay: .seconds(30))
+      // Closing a socket doesn't block. One queue for all: otherwise many clients that leave would start many threads.
       onConnect(
         DescriptorTransport(
-          descriptor: client, label: "\(scheme.rawValue):\(peer)", timing: .instant, io: io,
-          setup: SetupQueue(label: "client"), peer: peer, endsWithInput: endsWithInput,
-          closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
+          descriptor: client, label: "\(scheme.rawValue):\(peer)", timing: .instant, io: io, setup: setup, peer: peer,
+          endsWithInput: endsWithInput, closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
         ) { _ in SystemCall.close(client) })
     }
     return (listener, place)
@@ -165,8 +165,8 @@ extension ConnectionListener {
       onConnect: { client in
         onConnect(
           DescriptorTransport(
-            descriptor: client, label: label, timing: .instant, io: io, setup: SetupQueue(label: "client"),
-            endsWithInput: endsWithInput, closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
+            descriptor: client, label: label, timing: .instant, io: io, setup: setup, endsWithInput: endsWithInput,
+            closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
           ) { _ in SystemCall.close(client) })
       }, onClose: { file.remove() })
   }

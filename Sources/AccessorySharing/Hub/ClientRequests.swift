@@ -181,8 +181,7 @@ final class ClientRequests: HubPart {
     guard error == nil else { return clients.remove(client) }
     if writer == client.id { writer = nil }
     passHeld(client)
-    clients.dismissIfGone(client, since: clock.now)
-    linger(client.id, since: clock.now)
+    if !clients.removeIfGone(client) { linger(client.id, since: clock.now) }
   }
 
   /// Disconnects a client that sends no more when `SharingRules.linger` has passed.
@@ -193,8 +192,7 @@ final class ClientRequests: HubPart {
     guard due <= clock.now else { return linger(id, since: end, until: due) }
     // A request of this client may still wait behind theirs.
     guard let frames else { return clients.dismiss(client, nil) }
-    clients.dismissIfGone(client, since: end)
-    frames.dismissUnlessWaiting(client, since: end)
+    if !clients.removeIfGone(client) { frames.dismissUnlessWaiting(client, since: end) }
   }
 
   func linger(_ id: HubClient.ID, since end: MonotonicTime, until due: MonotonicTime) {

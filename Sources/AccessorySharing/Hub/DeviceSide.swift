@@ -78,7 +78,8 @@ final class DeviceSide: HubPart {
     }
     transport.output.onSpace(hub.handler { $0.requests.deviceHasSpace(transport) })
     let onClosed = hub.handler { $0.device.wasClosed(transport) }
-    transport.output.onClosed { _ in onClosed() }
+    let onOwnersClose = hub.handler { $0.device.wasClosed(transport, byOwner: true) }
+    transport.output.onClosed { $0 == nil ? onOwnersClose() : onClosed() }
     transport.input.onReadableOnIOThread(hub.handler { if $0.device.attached(transport) != nil { $0.device.drain() } })
     for watcher in watchers { watcher(true) }
     if let control = transport.line { line.opened(transport, control) } else { new.isReady = true }
@@ -91,9 +92,11 @@ final class DeviceSide: HubPart {
     requests.deviceHasSpace(device.transport)
   }
 
-  private func wasClosed(_ transport: any Transport) {
+  private func wasClosed(_ transport: any Transport, byOwner: Bool = false) {
     guard let device = attached(transport) else { return }
     device.isClosed = true
+    // The owner doesn't wait until the router has handled all that clients have sent.
+    if byOwner, device.frames != nil { return ended(nil) }
     drain()
   }
 

@@ -77,8 +77,6 @@ struct ClientIntake {
   var ticket = 0
   /// Whether the client sends no more.
   var hasInputEnded = false
-  /// When it is looked up next whether a client that has ended its input is still there.
-  var nextLook = MonotonicTime(nanoseconds: .min)
 }
 
 /// A pseudo-terminal that is a client.

@@ -109,19 +109,15 @@ final class HubClients: HubPart {
     device.drain()
   }
 
-  /// A client has ended its input. If it has closed the connection, too, it gets no reply any more. The kernel reports
-  /// that for a Unix socket. For a TCP connection it doesn't, but the other end can be looked up if it is on this
-  /// machine. It is looked up less and less often, since each look reads the list of all connections.
-  func dismissIfGone(_ client: HubClient, since end: MonotonicTime) {
-    guard frames != nil, client.intake.nextLook <= clock.now, let transport = client.transport as? DescriptorTransport
-    else {
-      return
-    }
-    client.intake.nextLook = clock.now + (clock.now - end)
-    Task(executorPreference: hub.io) { [weak hub = hub, id = client.id] in
-      guard await transport.hasLocalPeerLeft() else { return }
-      await hub?.run { if let client = $0.clients[id] { $0.clients.remove(client) } }
-    }
+  /// A client has ended its input. If it has closed the connection, too, it gets no reply any more, and is removed. The kernel reports
+  /// that for a Unix socket. For a TCP connection it doesn't, but it can be asked if the other end is on this machine. Returns whether
+  /// the client is gone.
+  func removeIfGone(_ client: HubClient) -> Bool {
+    guard frames != nil, let transport = client.transport as? DescriptorTransport,
+      transport.enter({ $0.hasLocalPeerLeft })
+    else { return false }
+    remove(client)
+    return true
   }
 
   func dismiss(_ client: HubClient, _ reason: String?) {

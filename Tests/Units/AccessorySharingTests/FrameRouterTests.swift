@@ -93,6 +93,21 @@ import Testing
     #expect(setup.end.value.count == 1)
   }
 
+  /// Who closes the device doesn't wait for the router: SIGTERM is heard at once, however much clients have sent.
+  @Test func theOwnersCloseIsNotBehindTheClientsBytes() async throws {
+    let setup = Setup()
+    await setup.attach()
+    let a = try await setup.joinAndAsk("a")
+    setup.gate.close()
+    for number in 0..<500 { a.receive(AF1Frames.ask(UInt16(number), [1])) }
+    await setup.hub.hop()
+    await setup.accessory.transport.close()
+    try await eventually("the device is gone") { await !setup.hub.hasDevice }
+    #expect(try await setup.end.wait { !$0.isEmpty } == [nil])
+    setup.gate.open()
+    await setup.hub.close()
+  }
+
   /// Results that the I/O thread takes late are joined; the end of the device stays among them.
   @Test func resultsThatWaitAreJoined() {
     var mail = RouterMail()
