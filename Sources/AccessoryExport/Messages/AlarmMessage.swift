@@ -20,6 +20,11 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
   package var alarm: AccessoryAlarm
   /// When it happened, in seconds since 1970, UTC.
   package var time: Double
+  /// How often the alarm was raised since the last message, and since when that was counted; nil for a message about one change.
+  package var times: Int?
+  var first: Double?
+  /// Whether the accessory's next messages have to wait, since it has had many; nil for no.
+  var isLimited: Bool?
 
   package init(_ state: State, accessory: String, name: String, alarm: AccessoryAlarm, time: Double) {
     (self.state, self.accessory, self.name, self.alarm, self.time) = (state, accessory, name, alarm, time)
@@ -40,20 +45,37 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
     let (name, alarm) = (
       SafeText.escape(name, limit: Self.textLimit), SafeText.escape(alarm.name, limit: Self.textLimit)
     )
+    let flaps = if let times, times > 1 { ", flaps: raised \(times) times" } else { "" }
     return switch state {
-    case .raised: "Alarm: \(name): \(alarm)"
-    case .still: "Still an alarm: \(name): \(alarm)"
-    case .cleared: "Over: \(name): \(alarm)"
+    case .raised: "Alarm: \(name): \(alarm)\(flaps)"
+    case .still: "Still an alarm: \(name): \(alarm)\(flaps)"
+    case .cleared: "Over: \(name): \(alarm)\(flaps)"
     case .test: "A test of Accessory Bridge"
     }
   }
 
-  /// One or two sentences: the rule, and the last value.
+  /// What has happened since the last message, if that is more than one change.
+  private var story: String {
+    var story = ""
+    if let times, times > 0 {
+      let span = Self.text(seconds: time - (times > 1 ? first ?? time : alarm.since))
+      story = times > 1 ? "; it was raised \(times) times within \(span)" : "; it was raised for \(span)"
+    }
+    if isLimited == true { story += "; it changes often: from now on you hear of it every 5 min at most" }
+    return story
+  }
+
+  private static func text(seconds: Double) -> String {
+    let whole = Int(min(max(seconds.rounded(), 0), 1e9))
+    return whole < 120 ? "\(whole) s" : whole < 7_200 ? "\(whole / 60) min" : "\(whole / 3_600) h"
+  }
+
+  /// One or two sentences: the rule, the last value, and what has happened meanwhile.
   package var text: String {
     if state == .test { return "Messages of alarms come this way." }
     let value = alarm.value.map { SafeText.escape($0, limit: Self.textLimit) }
     let rule = SafeText.escape(alarm.rule, limit: 2 * Self.textLimit)
-    return rule + (value.map { ": \($0)" } ?? "")
+    return rule + (value.map { ": \($0)" } ?? "") + story
       + (name == accessory ? "" : " (\(SafeText.escape(accessory, limit: Self.textLimit)))")
   }
 
@@ -64,6 +86,7 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
     let accessory, name, title, text: String
     let alarm: AccessoryAlarm
     let time: Double
+    let times: Int?
   }
 
   /// What an ntfy server gets.
@@ -77,7 +100,8 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
   func webhookJSON() throws -> [UInt8] {
     try JSON(
       encoding: Posted(
-        state: state, accessory: accessory, name: name, title: title, text: text, alarm: alarm, time: time)
+        state: state, accessory: accessory, name: name, title: title, text: text, alarm: alarm, time: time,
+        times: times)
     ).bytes
   }
 

@@ -28,17 +28,24 @@ package actor AlarmNotifier {
   private let queue = SetupQueue(label: "messages")
   private var book = MessageBook()
   private var written: MessageBook?
+  private var lastSave: MonotonicTime?
   /// The ways with a message that is being sent.
   private var busy: Set<String> = []
   private var timer: TimerToken?
-  private var isSaving = false
+  private var saving: Task<Void, Never>?
   private var cannotSave = false
+  private var dropped = RateLimit(atOnce: 1, perSecond: 1.0 / 60)
+  private var droppedCount = 0
   /// The connections to services, and the drivers and profiles of their accessories.
   private var clients: [String: BridgeClient] = [:]
   private var facts: [String: [String: (driver: String?, profile: String?)]] = [:]
 
   /// The longest file.
-  private static let fileLimit = 8 << 20
+  private static let fileLimit = 32 << 20
+  /// The shortest pauses between two saves. A message that is new or sent is saved at once, unless the last save was just now: so a loss
+  /// of power costs at most what came in the last seconds, and the services say again which alarms are raised. What has only changed
+  /// within a message isn't worth a write.
+  private static let savePause = (message: Duration.seconds(5), change: Duration.seconds(300))
 
   /// `file` is where the queue is kept; nil to keep it in memory.
   package init(
@@ -72,30 +79,43 @@ package actor AlarmNotifier {
     }
     written = book
     if !book.waiting.isEmpty { log(.info("\(Amount.of(book.waiting.count, "message")) of an earlier run: sending")) }
-    await changed()
+    changed()
   }
 
-  private func save() async {
-    guard let file, !isSaving, book != written else { return }
-    isSaving = true
-    while book != written {
-      let saved = book
-      let error = await queue.run { () -> AccessoryError? in
-        do throws(AccessoryError) {
-          guard let bytes = try? JSON(encoding: saved).bytes else { return nil }
-          try file.replace(bytes)
-        } catch {
-          return error
-        }
-        return nil
-      }
+  /// Begins to save, or returns when that is due; nil if there is nothing to save. Nothing waits for the disk, which may be slow.
+  private func save() -> MonotonicTime? {
+    let kept = book.kept
+    guard let file, saving == nil, kept != written else { return nil }
+    let pause = kept.isUnsaved(in: written) ? Self.savePause.message : Self.savePause.change
+    if let lastSave, clock.now < lastSave + pause { return lastSave + pause }
+    lastSave = clock.now
+    saving = Task {
+      let error = await write(kept, file)
       if let error, !cannotSave {
         log(.warning("waiting messages can't be kept on disk: \(error.message); they are in memory"))
       }
-      cannotSave = error != nil
-      written = saved
+      (cannotSave, written, saving) = (error != nil, kept, nil)
+      changed()
     }
-    isSaving = false
+    return nil
+  }
+
+  private func write(_ book: MessageBook, _ file: StateFile) async -> AccessoryError? {
+    await queue.run {
+      do throws(AccessoryError) {
+        guard let bytes = try? JSON(encoding: book).bytes else { return nil }
+        try file.replace(bytes)
+      } catch {
+        return error
+      }
+      return nil
+    }
+  }
+
+  /// Saves what isn't saved yet. To be called at the end.
+  package func close() async {
+    while let saving { await saving.value }
+    if let file, book.kept != written { _ = await write(book.kept, file) }
   }
 
   // MARK: - Events
@@ -111,15 +131,19 @@ package actor AlarmNotifier {
       let chosen = choose(alarm.name, device, known?.driver, known?.profile)
       let names = ways.map(\.name).filter { chosen?.contains($0) ?? true }
       let name = device.name.flatMap { $0.isEmpty ? nil : $0 } ?? device.id
-      log(.info("\(SafeText.escape(device.id)): raised: \(SafeText.escape(alarm.rule, limit: 200))"))
-      book.raise(alarm, accessory: device.id, name: name, service: place, ways: names, at: wallClock())
+      if book.raise(alarm, accessory: device.id, name: name, service: place, ways: names, at: wallClock()) {
+        log(.info("\(SafeText.escape(device.id)): raised: \(SafeText.escape(alarm.rule, limit: 200))"))
+      }
     case .event(.alarm(let device, let alarm, .cleared)):
-      log(.info("\(SafeText.escape(device.id)): cleared: \(SafeText.escape(alarm.rule, limit: 200))"))
-      book.clear(alarm, accessory: device.id, service: place, at: wallClock())
+      if book.clear(alarm, accessory: device.id, service: place, at: wallClock()) {
+        log(.info("\(SafeText.escape(device.id)): cleared: \(SafeText.escape(alarm.rule, limit: 200))"))
+      }
+    // Its driver or its profile may be another one now.
+    case .event(.connected(let device)): facts[place]?[device.id] = nil
     case .ended: (clients[place], facts[place]) = (nil, nil)
     case .event, .read: return
     }
-    await changed()
+    changed()
   }
 
   /// The driver and the profile of an accessory, as the service's list has them.
@@ -128,6 +152,8 @@ package actor AlarmNotifier {
     guard let client = clients[place], let list = try? await client.list() else { return nil }
     var known: [String: (driver: String?, profile: String?)] = [:]
     for record in list { known[record.device.id] = (record.driver, record.profile) }
+    // Of one that isn't in the list it is known that there are none.
+    if known[device.id] == nil { known[device.id] = (nil, nil) }
     facts[place] = known
     return known[device.id]
   }
@@ -135,51 +161,48 @@ package actor AlarmNotifier {
   // MARK: - Sending
 
   /// Saves what is new, sends what is due, and sets the timer.
-  private func changed() async {
+  private func changed() {
     let now = wallClock()
     book.timePassed(now, ways: ways)
-    // On disk first: a loss of power loses no message.
-    await save()
+    let saveTime = save()
     for way in ways where !busy.contains(way.name) {
       guard let next = book.next(of: way.name, at: now) else { continue }
       busy.insert(way.name)
       Task {
         let outcome = await send(next.message, way)
-        await ended(next, way, outcome)
+        ended(next, way, outcome)
       }
     }
-    let dropped = book.takeDropped()
-    if dropped > 0 {
-      log(.warning("\(Amount.of(dropped, "message", is: ("was", "were"))) dropped: too many or too old ones wait"))
+    droppedCount += book.takeDropped()
+    if droppedCount > 0, dropped.admit(now: clock.now) {
+      log(.warning("\(Amount.of(droppedCount, "message", is: ("was", "were"))) dropped: too many or too old ones wait"))
+      droppedCount = 0
     }
-    schedule(now)
+    schedule(now, saveTime)
   }
 
-  private func schedule(_ now: Double) {
+  private func schedule(_ now: Double, _ saveTime: MonotonicTime?) {
     if let timer { clock.cancel(timer) }
-    timer = nil
     let idle = ways.filter { !busy.contains($0.name) }
-    guard let deadline = book.deadline(ways: idle) else { return }
     // The wall clock may be set, so look at it at least each hour.
-    let pause = min(max(deadline - now, 0.05), 3_600)
-    timer = clock.schedule(at: clock.now + .milliseconds(Int64(pause * 1_000) + 1)) { [weak self] in
-      Task { await self?.changed() }
+    let time = book.deadline(ways: idle, at: now).map {
+      clock.now + .milliseconds(Int64(min(max($0 - now, 0.05), 3_600) * 1_000) + 1)
+    }
+    timer = [time, saveTime].compactMap(\.self).min().map {
+      clock.schedule(at: $0) { [weak self] in Task { await self?.changed() } }
     }
   }
 
-  private func ended(_ tried: MessageBook.Waiting, _ way: MessageWay, _ outcome: MessageOutcome) async {
+  private func ended(_ tried: WaitingMessage, _ way: MessageWay, _ outcome: MessageOutcome) {
     busy.remove(way.name)
     switch outcome {
     case .sent:
-      let wasFailing = book.isFailing(way.name)
-      book.finished(tried)
-      // On disk first: what is told to be sent isn't sent again by the next run.
-      await save()
-      if wasFailing { log(.notice("\(way.name): messages are sent again")) }
+      if book.isFailing(way.name) { log(.notice("\(way.name): messages are sent again")) }
+      book.finished(tried, at: wallClock())
       log(.info("\(way.name): sent: \(tried.message.title)"))
     case .refused(let reason):
       log(.warning("\(way.name): a message is given up: \(reason)"))
-      book.finished(tried, isGivenUp: true)
+      book.finished(tried, at: wallClock(), isGivenUp: true)
     case .failed(let reason):
       let isFirst = !book.isFailing(way.name)
       let pause = book.failed(tried, at: wallClock())
@@ -189,16 +212,6 @@ package actor AlarmNotifier {
             "\(way.name): a message can't be sent: \(reason); it is tried again in \(Int(pause)) s, then less often"))
       }
     }
-    await changed()
-  }
-}
-
-extension MessageBook {
-  /// Whether a file can have been written by this program.
-  var isSane: Bool {
-    waiting.count <= Self.waitingLimit && told.count <= Self.toldLimit
-      && failures.values.allSatisfy { $0.next.isFinite && (0...1_000_000).contains($0.count) }
-      && waiting.allSatisfy { $0.message.time.isFinite }
-      && told.allSatisfy { $0.ways.values.allSatisfy(\.isFinite) && $0.missingSince?.isFinite ?? true }
+    changed()
   }
 }

@@ -18,6 +18,9 @@ package struct Outbox: Sendable {
   /// The most waiting messages, and the most bytes of their topics and contents.
   package static let countLimit = 4_096
   package static let sizeLimit = 8 << 20
+  /// While so many messages wait, events aren't added: many events of one accessory must not hold up the states of the others, which are
+  /// made while fewer wait than `FleetPublisher` allows.
+  package static let eventLimit = 256
 
   /// An empty outbox.
   package init() {}
@@ -34,6 +37,7 @@ package struct Outbox: Sendable {
     if keepsLatest || message.isRetained {
       key = .topic(message.topic)
     } else {
+      if message.qos == .atMostOnce, messages.count >= Self.eventLimit { return false }
       key = .number(nextNumber)
       nextNumber += 1
     }

@@ -76,8 +76,8 @@ package enum ChildProgram {
   /// The most bytes of a program's output that are kept.
   private static let outputLimit = 4_096
 
-  /// Runs a program with this input, and waits for its end. After `limit` it is killed, with the programs that it has started. Blocks,
-  /// so call it on a queue of its own. Throws as `start` does.
+  /// Runs a program with this input, and waits for its end, but not for that of programs that it has left running. After `limit` it is
+  /// killed, with the programs that it has started. Blocks, so call it on a queue of its own. Throws as `start` does.
   package static func run(
     _ path: String, _ words: [String], extra: [String: String] = [:], input: [UInt8], limit: Duration
   ) throws(AccessoryError) -> Ended {
@@ -105,29 +105,31 @@ package enum ChildProgram {
       throw error
     }
     _ = Glibc.close(pipe[1])
+    // Until the program has ended, not until its output has: a program that it has started may keep that open.
     let end = MonotonicTime.now + limit
     var output: [UInt8] = []
-    while true {
-      var waited = pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0)
-      let left = (end - .now).inNanoseconds / 1_000_000
-      let ready = left > 0 ? poll(&waited, 1, CInt(clamping: left)) : 0
-      if ready < 0, errno == EINTR { continue }
-      guard ready > 0 else { return Ended(status: kill(process), output: output) }
-      var piece = [UInt8](repeating: 0, count: outputLimit)
-      let count = Glibc.read(pipe[0], &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      output = (output + piece.prefix(count)).suffix(outputLimit)
-    }
-    // It has closed its output, so it ends now; a program that doesn't is killed.
+    var isOpen = true
     while true {
       var status: CInt = 0
       let result = waitpid(process, &status, WNOHANG)
+      // After its end, only what a pipe holds: a program that it has left may print for ever.
+      var left = result == 0 ? Int.max : 65_536
+      while isOpen, left > 0 {
+        var waited = pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0)
+        guard poll(&waited, 1, result == 0 ? 20 : 0) > 0 else { break }
+        var piece = [UInt8](repeating: 0, count: outputLimit)
+        let count = Glibc.read(pipe[0], &piece, piece.count)
+        if count < 0, errno == EINTR { continue }
+        isOpen = count > 0
+        left -= max(0, count)
+        output = (output + piece.prefix(max(0, count))).suffix(outputLimit)
+        if MonotonicTime.now >= end { break }
+      }
       if result == process { return Ended(status: Self.status(status), output: output) }
       guard result == 0 || errno == EINTR, MonotonicTime.now < end else {
         return Ended(status: kill(process), output: output)
       }
-      poll(nil, 0, 20)
+      if !isOpen { poll(nil, 0, 20) }
     }
   }
 

@@ -11,6 +11,7 @@ final class AlarmWatch {
   /// The rules from the configuration and the command line.
   private var rules: AlarmRules
   private var book = AlarmBook(limit: BridgeService.deviceLimit)
+  private var lines = AlarmLog()
   private(set) var timer = DeadlineTimer()
 
   init(_ rules: AlarmRules) { self.rules = rules }
@@ -96,19 +97,17 @@ final class AlarmWatch {
 
   private func tell(_ news: [AlarmBook.News], on service: isolated BridgeService) {
     for one in news where !service.isClosing {
-      let alarm = AccessoryAlarm(one.news.alarm)
-      let name = SafeText.escape(one.device.id)
-      let value = alarm.value.map { ", " + SafeText.escape($0, limit: 200) } ?? ""
-      switch one.news.change {
-      case .raised: service.log.warning("\(name): alarm: \(SafeText.escape(alarm.name, limit: 200))\(value)")
-      case .cleared:
-        service.log.notice("\(name): alarm cleared: \(SafeText.escape(alarm.name, limit: 200))\(value)")
-      }
+      if let line = lines.take(one, now: service.clock.now) { log(line, on: service) }
       service.clients.events.tell(
         Bridge.Event(
-          .alarm, time: BridgeService.wallClock, device: one.device, alarm: alarm,
+          .alarm, time: BridgeService.wallClock, device: one.device, alarm: AccessoryAlarm(one.news.alarm),
           state: one.news.change))
     }
+    if let deadline = lines.deadline { schedule(at: deadline, on: service) }
+  }
+
+  private func log(_ line: AlarmLog.Line, on service: isolated BridgeService) {
+    service.log.log(level: line.isRaised ? .warning : .notice, "\(line.text)")
   }
 
   // MARK: - The timer
@@ -130,6 +129,7 @@ final class AlarmWatch {
   private func timePassed(_ deadline: MonotonicTime, on service: isolated BridgeService) {
     guard timer.deadline == deadline, !service.isClosing else { return }
     timer.ended()
+    for line in lines.timePassed(now: service.clock.now) { log(line, on: service) }
     tell(book.timePassed(now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
     if let next = book.deadline { schedule(at: next, on: service) }
     service.checkIdle()

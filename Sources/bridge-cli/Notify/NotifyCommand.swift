@@ -86,6 +86,7 @@ struct NotifyCommand: AsyncParsableCommand, JSONCommand {
     await notice.report(.ready)
     await ServiceMirror(.alarms).run(places, hooks)
     await notice.report(.stopping)
+    await notifier.close()
     throw CancellationError()
   }
 

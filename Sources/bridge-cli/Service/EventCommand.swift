@@ -23,13 +23,13 @@ actor EventCommand {
 
   private let words: [String]
   private var running = 0
-  /// The environment variables of events that wait. Their texts are cut, so each has a bounded size.
-  private var waiting: [[String: String]] = []
-  private var droppedCount = 0
+  /// The environment variables of events that wait, by accessories. Their texts are cut, so each has a bounded size.
+  private var waiting = FairQueue<String, [String: String]>(limit: waitingLimit)
+  private var hasDropped = false
 
   /// The limit of commands that run at the same time.
   static let runningLimit = 8
-  /// The limit of events that wait for a running command to end. Beyond it the oldest are dropped.
+  /// The limit of events that wait for a running command to end. Beyond it the oldest of the accessory with most are dropped.
   static let waitingLimit = 256
   /// The limit of a text of the device, in Unicode scalars.
   static let textLimit = 256
@@ -39,14 +39,9 @@ actor EventCommand {
   /// Runs the command for an event, at once or when fewer commands run. Doesn't wait for its end.
   func run(_ event: ReportedEvent) {
     guard running < Self.runningLimit else {
-      if waiting.count == Self.waitingLimit {
-        waiting.removeFirst()
-        droppedCount += 1
-        if droppedCount == 1 {
-          Output.note("\(words[0]): \(Self.runningLimit) runs of it have not ended yet: older events are skipped")
-        }
-      }
-      return waiting.append(Self.variables(event))
+      guard waiting.append(Self.variables(event), of: event.device.id), !hasDropped else { return }
+      hasDropped = true
+      return Output.note("\(words[0]): \(Self.runningLimit) runs of it have not ended yet: older events are skipped")
     }
     start(Self.variables(event))
   }
@@ -72,7 +67,7 @@ actor EventCommand {
       Output.note("\(SafeText.escape(words[0])) ended with \(how)")
     }
     // A command that can't be started takes no slot, so the loop continues with the next event.
-    while running < Self.runningLimit, !waiting.isEmpty { start(waiting.removeFirst()) }
+    while running < Self.runningLimit, let next = waiting.popFirst() { start(next) }
   }
 
   /// The environment variables for an event. Texts of the device are escaped and cut.

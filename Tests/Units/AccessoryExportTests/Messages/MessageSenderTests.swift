@@ -117,6 +117,17 @@ import Testing
     #expect(reason == "\(program) took longer than 1 s and was ended (begun)", "\(reason)")
   }
 
+  /// What a program has started may go on when it has ended itself.
+  @Test(arguments: [0, 3]) func aProgramThatLeavesAnotherRunningHasEnded(status: Int) throws {
+    let directory = try TemporaryDirectory()
+    let program = try Self.script(
+      "echo begun; sleep 600 & echo $! > '\(directory.path)/left'; exit \(status)", directory)
+    let outcome = MessageSender().send(Self.message(), by: MessageWay("me", .run(program: program)))
+    #expect(outcome == (status == 0 ? .sent : .failed("\(program) ended with exit status \(status) (begun)")))
+    let left = try #require(pid_t(Self.read(directory, "left").dropLast()))
+    #expect(kill(left, SIGKILL) == 0, "it still runs")
+  }
+
   @Test func sendmailGetsTheMail() throws {
     let directory = try TemporaryDirectory()
     let sendmail = try Self.script(

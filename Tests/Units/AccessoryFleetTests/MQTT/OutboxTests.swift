@@ -35,6 +35,21 @@ struct OutboxTests {
     #expect(next?.payload == Array("3".utf8))
   }
 
+  /// An accessory with an event fifty times a second, and a slow broker.
+  @Test
+  func eventsLeaveRoomForStates() {
+    var outbox = Outbox()
+    let kept = (0..<5_000).map { number in
+      outbox.add(MQTTMessage("event", [UInt8(number & 255)], qos: .atMostOnce), keepsLatest: false)
+    }
+    #expect(kept.count { $0 } == Outbox.eventLimit)
+    let (state, result) = (
+      outbox.add(message("state", "alarm", retained: true), keepsLatest: false),
+      outbox.add(message("result", "done"), keepsLatest: false)
+    )
+    #expect(state && result)
+  }
+
   /// Its messages and bytes are bounded.
   @Test
   func theOutboxIsBounded() {
