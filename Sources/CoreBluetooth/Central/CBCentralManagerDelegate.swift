@@ -42,6 +42,10 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 }
 
 extension CBCentralManagerDelegate {
+  fileprivate func missed(_ method: StaticString = #function) {
+    InheritedDelegate.calledDefault(of: method, self) { $0 is any CBCentralManagerDelegate.Type }
+  }
+
   /// Does nothing.
   public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
 
@@ -49,20 +53,20 @@ extension CBCentralManagerDelegate {
   public func centralManager(
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
     rssi RSSI: NSNumber
-  ) {}
+  ) { missed() }
 
   /// Does nothing.
-  public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {}
+  public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) { missed() }
 
   /// Does nothing.
   public func centralManager(
     _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
-  ) {}
+  ) { missed() }
 
   /// Does nothing.
   public func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
-  ) {}
+  ) { missed() }
 
   /// Calls the method without a time.
   public func centralManager(

@@ -35,6 +35,18 @@ public enum CBManagerAuthorization: Int, Sendable {
   case allowedAlways
 }
 
+/// Whether the user has allowed this program to use Bluetooth in the background, in the older form.
+public enum CBPeripheralManagerAuthorizationStatus: Int, Sendable {
+  /// The user wasn't asked.
+  case notDetermined = 0
+  /// The user can't allow it.
+  case restricted
+  /// The user has refused.
+  case denied
+  /// The user has allowed it.
+  case authorized
+}
+
 /// The common part of central and peripheral managers.
 ///
 /// `@unchecked Sendable`: it stores nothing, and its subclasses say why they are safe.

@@ -9,8 +9,10 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
   func peripheralDidUpdateName(_ peripheral: CBPeripheral)
   /// The device has other services: these are no longer there. Discover again.
   func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
-  /// The strength of the signal, in dBm.
+  /// The strength of the signal, in dBm; 127 with an error.
   func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
+  /// Never called, as on iOS since version 8.
+  func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?)
   /// `services` were discovered, or the error says why not.
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
   /// `includedServices` of the service were discovered.
@@ -39,44 +41,54 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 }
 
 extension CBPeripheralDelegate {
+  fileprivate func missed(_ method: StaticString = #function) {
+    InheritedDelegate.calledDefault(of: method, self) { $0 is any CBPeripheralDelegate.Type }
+  }
+
   /// Does nothing.
-  public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
+  public func peripheralDidUpdateName(_ peripheral: CBPeripheral) { missed() }
   /// Does nothing.
-  public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {}
+  public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) { missed() }
   /// Does nothing.
-  public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
+  public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {}
   /// Does nothing.
-  public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
+  public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) { missed() }
+  /// Does nothing.
+  public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) { missed() }
   /// Does nothing.
   public func peripheral(
     _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
-  ) {}
+  ) { missed() }
   /// Does nothing.
   public func peripheral(
     _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
-  ) {}
+  ) { missed() }
   /// Does nothing.
   public func peripheral(
     _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
-  ) {}
+  ) { missed() }
   /// Does nothing.
   public func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
-  ) {}
+  ) { missed() }
   /// Does nothing.
-  public func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {}
+  public func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {
+    missed()
+  }
   /// Does nothing.
   public func peripheral(
     _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
-  ) {}
+  ) { missed() }
   /// Does nothing.
-  public func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {}
+  public func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {
+    missed()
+  }
   /// Does nothing.
   public func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
-  ) {}
+  ) { missed() }
   /// Does nothing.
-  public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
+  public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) { missed() }
   /// Does nothing.
-  public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
+  public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) { missed() }
 }

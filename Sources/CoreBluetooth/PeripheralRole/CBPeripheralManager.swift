@@ -13,7 +13,12 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
   private let core: PeripheralCore
 
   /// A manager without a delegate.
-  public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
+  public convenience init() { self.init(delegate: nil, queue: nil) }
+
+  /// A manager that calls `delegate` on `queue`; nil means the main queue.
+  public convenience init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?) {
+    self.init(delegate: delegate, queue: queue, options: nil)
+  }
 
   /// A manager that calls `delegate` on `queue`; nil means the main queue. The options are without effect on Linux.
   public init(
@@ -26,6 +31,9 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
   }
 
   deinit { core.close() }
+
+  /// Always authorized: on Linux the user isn't asked. The older form of `authorization`.
+  open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus { .authorized }
 
   /// Whom to tell; it isn't kept.
   open weak var delegate: (any CBPeripheralManagerDelegate)? {
@@ -123,30 +131,38 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 }
 
 extension CBPeripheralManagerDelegate {
+  fileprivate func missed(_ method: StaticString = #function) {
+    InheritedDelegate.calledDefault(of: method, self) { $0 is any CBPeripheralManagerDelegate.Type }
+  }
+
   /// Does nothing.
   public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {}
   /// Does nothing.
-  public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}
+  public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) { missed() }
   /// Does nothing.
-  public func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {}
+  public func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+    missed()
+  }
   /// Does nothing.
   public func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
-  ) {}
+  ) { missed() }
   /// Does nothing.
   public func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
-  ) {}
+  ) { missed() }
   /// Refuses it.
   public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    missed()
     peripheral.respond(to: request, withResult: .requestNotSupported)
   }
   /// Refuses them.
   public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    missed()
     for request in requests { peripheral.respond(to: request, withResult: .requestNotSupported) }
   }
   /// Does nothing.
-  public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {}
+  public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { missed() }
   /// Does nothing.
   public func peripheralManager(
     _ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?

@@ -74,8 +74,14 @@ public protocol EAAccessoryDelegate: NSObjectProtocol {
 }
 
 extension EAAccessoryDelegate {
-  /// Does nothing.
-  public func accessoryDidDisconnect(_ accessory: EAAccessory) {}
+  /// Does nothing. Logs it where the delegate's class inherits being a delegate: a method that only that class has isn't called.
+  public func accessoryDidDisconnect(_ accessory: EAAccessory) {
+    guard let parent = Mirror(reflecting: self).superclassMirror?.subjectType, parent is any EAAccessoryDelegate.Type
+    else { return }
+    NSLog(
+      "ExternalAccessory: \(parent) is a delegate without accessoryDidDisconnect(_:). If \(type(of: self)) has it, it isn't called: "
+        + "declare it in \(parent), too, and write override in \(type(of: self))")
+  }
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
