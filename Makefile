@@ -205,6 +205,8 @@ lint: ## Checks the form of the sources, which part imports which, what is publi
 	Tests/Checks/House/draw
 	Tests/Checks/API/check
 	Tests/Checks/API/test
+	Tests/Checks/Apple/check
+	Tests/Checks/Apple/test
 	Tests/Checks/Links/check
 	Tests/Checks/Links/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples

@@ -45,6 +45,19 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
   /// Whether the device sends its value to this program.
   open var isNotifying: Bool { contents.withLock { $0.isNotifying } }
 
+  /// Always false: no program can switch the broadcasts of a value on.
+  @available(*, deprecated, message: "it is always false")
+  open var isBroadcasted: Bool { false }
+
+  /// For a log, in the form of Apple's.
+  open override var description: String {
+    let state = contents.withLock { $0 }
+    return words([
+      "UUID = \(uuid)", "properties = 0x" + String(state.properties.rawValue, radix: 16, uppercase: true),
+      "value = " + Self.words(state.value), "notifying = " + (state.isNotifying ? "YES" : "NO"),
+    ])
+  }
+
   func set(_ value: Data?) { contents.withLock { $0.value = value } }
 
   func set(_ descriptors: [CBDescriptor]?) { contents.withLock { $0.descriptors = descriptors } }

@@ -25,6 +25,18 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
   /// `String` for 2901, and `Data` for all others.
   open var value: Any? { contents.withLock { $0 }?.object }
 
+  /// For a log, in the form of Apple's.
+  open override var description: String {
+    let value =
+      switch contents.withLock({ $0 }) {
+      case .number(let number)?: "\(number)"
+      case .text(let text)?: SafeText.escape(text, limit: 512)
+      case .data(let data)?: Self.words(data)
+      case nil: Self.words(nil)
+      }
+    return words(["UUID = \(uuid)", "value = " + value])
+  }
+
   /// Its value as it is on the air; nil without one.
   var bytes: [UInt8]? {
     switch contents.withLock({ $0 }) {
@@ -83,7 +95,9 @@ open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
   public init(type UUID: CBUUID, value: Any?) {
     let isOurs =
       [CBUUIDCharacteristicUserDescriptionString, CBUUIDCharacteristicFormatString].contains(UUID.uuidString)
-    if !isOurs { Misuse.log("CBMutableDescriptor(type:value:): only 2901 and 2904 can be made, not \(UUID)") }
+    if !isOurs {
+      Misuse.log("CBMutableDescriptor(type:value:): only 2901 and 2904 can be made, not \(UUID.uuidString)")
+    }
     super.init(UUID, nil, value: isOurs ? value.flatMap { DescriptorValue($0) } : nil, of: nil)
   }
 }

@@ -33,6 +33,9 @@ open class CBService: CBAttribute, @unchecked Sendable {
   /// The characteristics that were discovered, in the order of the device; nil before `discoverCharacteristics`.
   open var characteristics: [CBCharacteristic]? { contents.withLock { $0.characteristics } }
 
+  /// For a log, in the form of Apple's.
+  open override var description: String { words(["isPrimary = " + (isPrimary ? "YES" : "NO"), "UUID = \(uuid)"]) }
+
   func set(included services: [CBService]?) { contents.withLock { $0.includedServices = services } }
 
   func set(_ characteristics: [CBCharacteristic]?) { contents.withLock { $0.characteristics = characteristics } }

@@ -16,9 +16,9 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
   init(_ psm: CBL2CAPPSM, _ peer: CBPeer?) { (self.psm, other) = (psm, peer) }
 
   /// The device at the other end.
-  open var peer: CBPeer? { other }
+  open var peer: CBPeer! { other }
   /// The bytes that arrive.
-  open var inputStream: InputStream? { nil }
+  open var inputStream: InputStream! { nil }
   /// The bytes to send.
-  open var outputStream: OutputStream? { nil }
+  open var outputStream: OutputStream! { nil }
 }

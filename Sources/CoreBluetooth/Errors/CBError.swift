@@ -34,8 +34,8 @@ public struct CBError: CustomNSError, LocalizedError, Hashable, Sendable {
     case connectionFailed = 10
     /// The most connections are open already.
     case connectionLimitReached = 11
-    /// The device is unknown.
-    case unknownDevice = 12
+    /// The device is unknown. Spelled as Apple's case; `unknownDevice` is the same.
+    case unkownDevice = 12
     /// The operation is not supported.
     case operationNotSupported = 13
     /// The device has removed its pairing information.
@@ -44,6 +44,13 @@ public struct CBError: CustomNSError, LocalizedError, Hashable, Sendable {
     case encryptionTimedOut = 15
     /// The most devices are paired already.
     case tooManyLEPairedDevices = 16
+    /// More notifications came in the background than iOS allows. Never on Linux.
+    case leGattExceededBackgroundNotificationLimit = 17
+    /// Nearly as many notifications came in the background as iOS allows. Never on Linux.
+    case leGattNearBackgroundNotificationLimit = 18
+
+    /// The device is unknown.
+    public static var unknownDevice: Code { .unkownDevice }
 
     /// Allows `catch CBError.invalidParameters`.
     public static func ~= (code: Code, error: any Error) -> Bool {
@@ -91,11 +98,13 @@ public struct CBError: CustomNSError, LocalizedError, Hashable, Sendable {
     case .alreadyAdvertising: "Advertising has already started."
     case .connectionFailed: "The connection has failed unexpectedly."
     case .connectionLimitReached: "The most connections are open already."
-    case .unknownDevice: "The device is unknown."
+    case .unkownDevice: "The device is unknown."
     case .operationNotSupported: "The operation is not supported."
     case .peerRemovedPairingInformation: "The device has removed its pairing information."
     case .encryptionTimedOut: "The encryption has timed out unexpectedly."
     case .tooManyLEPairedDevices: "The most devices are paired already."
+    case .leGattExceededBackgroundNotificationLimit: "Too many notifications came in the background."
+    case .leGattNearBackgroundNotificationLimit: "Nearly too many notifications came in the background."
     }
   }
 }
@@ -126,7 +135,7 @@ extension CBError {
   /// The most connections are open already.
   public static var connectionLimitReached: Code { .connectionLimitReached }
   /// The device is unknown.
-  public static var unknownDevice: Code { .unknownDevice }
+  public static var unknownDevice: Code { .unkownDevice }
   /// The operation is not supported.
   public static var operationNotSupported: Code { .operationNotSupported }
   /// The device has removed its pairing information.
@@ -136,5 +145,9 @@ extension CBError {
   /// The most devices are paired already.
   public static var tooManyLEPairedDevices: Code { .tooManyLEPairedDevices }
   /// The same, as it was spelled first.
-  public static var unkownDevice: Code { .unknownDevice }
+  public static var unkownDevice: Code { .unkownDevice }
+  /// More notifications came in the background than iOS allows.
+  public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }
+  /// Nearly as many notifications came in the background as iOS allows.
+  public static var leGattNearBackgroundNotificationLimit: Code { .leGattNearBackgroundNotificationLimit }
 }

@@ -17,12 +17,15 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// The bytes after the 32 bits of a short number.
   private static let base: [UInt8] = [0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 0x5F, 0x9B, 0x34, 0xFB]
 
-  /// The UUID in a text: 4, 8 or 32 hexadecimal digits, the last with hyphens (8-4-4-4-12).
+  /// The UUID in a text: 4, 8 or 32 hexadecimal digits, the last with hyphens (8-4-4-4-12), with or without `0x` in front.
   ///
-  /// Any other text ends the program, like the exception on Apple's systems. For a user's text use `init(validating:)`.
+  /// Any other text ends the program, like the exception on Apple's systems, with the same words. For a user's text use
+  /// `init(validating:)`.
   public convenience init(string theString: String) {
     guard let bytes = Self.bytes(of: theString) else {
-      preconditionFailure("CBUUID(string:): this is no UUID of 4, 8 or 32 digits: \(SafeText.escape(theString))")
+      fatalError(
+        "CBUUID(string:): String \(SafeText.escape(theString)) does not represent a valid UUID, which has 4, 8 or 32 "
+          + "hexadecimal digits, the last with hyphens")
     }
     self.init(bytes)
   }
@@ -38,7 +41,9 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
 
   /// The UUID with these 2, 4 or 16 bytes, the highest first. Any other number of bytes ends the program.
   public convenience init(data theData: Data) {
-    precondition([2, 4, 16].contains(theData.count), "CBUUID(data:): a UUID has 2, 4 or 16 bytes")
+    guard [2, 4, 16].contains(theData.count) else {
+      fatalError("CBUUID(data:): Data of \(theData.count) bytes does not represent a valid UUID, which has 2, 4 or 16")
+    }
     self.init(Array(theData))
   }
 
@@ -64,7 +69,8 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   }
 
   private static func bytes(of text: String) -> [UInt8]? {
-    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    let digits = text.prefix(2).lowercased() == "0x" ? text.dropFirst(2) : text[...]
+    let groups = digits.split(separator: "-", omittingEmptySubsequences: false)
     switch groups.map(\.utf8.count) {
     case [4], [8], [8, 4, 4, 4, 12]: return Hexadecimal.bytes(groups.joined())
     default: return nil
@@ -82,8 +88,8 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     return text
   }
 
-  /// The digits.
-  open override var description: String { uuidString }
+  /// For people: the name of what Apple's framework names, such as `Heart Rate`, and otherwise the digits.
+  open override var description: String { AssignedNames.name(of: uuidString) ?? uuidString }
 
   /// BlueZ's form.
   var bluetooth: BluetoothUUID {
@@ -123,6 +129,9 @@ public let CBUUIDCharacteristicAggregateFormatString = "2905"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The descriptor with the smallest and the largest value.
 public let CBUUIDCharacteristicValidRangeString = "2906"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The descriptor that says when a device looks at something.
+public let CBUUIDCharacteristicObservationScheduleString = "2910"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The characteristic with the number of an L2CAP channel.
 public let CBUUIDL2CAPPSMCharacteristicString = "ABDD3056-28FA-441D-A470-55A75A52553A"

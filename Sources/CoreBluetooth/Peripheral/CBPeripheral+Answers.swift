@@ -215,6 +215,7 @@ extension CBPeripheral {
       case .success(let strength): (strength, nil)
       case .failure(let failure): (127, failure)
       }
+    if failure == nil { contents.withLock { $0.rssi = strength } }
     tell { $0.peripheral($1, didReadRSSI: NSNumber(value: strength), error: failure?.error) }
   }
 }

@@ -40,6 +40,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// The numbers of pending requests and of pending writes without a response.
     var waiting = (requests: 0, commands: 0)
     var wantsReady = false
+    /// The strength that was told last.
+    var rssi: Int?
     weak var delegate: (any CBPeripheralDelegate)?
   }
 
@@ -92,8 +94,22 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   /// Always false: Linux has no iOS notifications.
   open var ancsAuthorized: Bool { false }
 
-  /// Requests the strength of the signal. BlueZ knows it only for advertisements, so the delegate gets that of the last
-  /// one.
+  /// The strength of the signal that the delegate was told last; nil before.
+  @available(*, deprecated, message: "use readRSSI()")
+  open var rssi: NSNumber? { contents.withLock { $0.rssi }.map { NSNumber(value: $0) } }
+
+  /// For a log, in the form of Apple's. The device's name is shown escaped.
+  open override var description: String {
+    let (name, size, state) = contents.withLock { ($0.name, $0.packetSize, $0.state) }
+    return words([
+      "identifier = \(identifier)", "name = \(name.map { SafeText.escape($0, limit: 256) } ?? "(null)")",
+      "mtu = \(size)",
+      "state = \(state)",
+    ])
+  }
+
+  /// Requests the strength of the signal. bluetoothd measures advertisements alone: the delegate gets the strength of one that was
+  /// heard in the last five seconds, and otherwise `CBError.operationNotSupported`.
   open func readRSSI() {
     ask("readRSSI()") { .measure($0.link) }
   }

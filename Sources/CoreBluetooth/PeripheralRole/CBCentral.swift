@@ -18,6 +18,11 @@ open class CBCentral: CBPeer, @unchecked Sendable {
   /// How many bytes it can be sent at a time. Longer values are cut.
   open var maximumUpdateValueLength: Int { GATTPacket.room(in: packetSize.withLock { $0 }) }
 
+  /// For a log, in the form of Apple's.
+  open override var description: String {
+    words(["identifier = \(identifier)", "MTU = \(packetSize.withLock { $0 })"])
+  }
+
   func set(packetSize size: Int) { packetSize.withLock { $0 = size } }
 }
 

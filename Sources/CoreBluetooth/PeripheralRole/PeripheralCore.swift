@@ -119,7 +119,7 @@ final class PeripheralCore: Sendable {
         .publish(ServedService(service.uuid.bluetooth, number: number, isPrimary: service.isPrimary, served)))
       return false
     }
-    if isKnown { Misuse.log("add(_:): the service \(service.uuid) is there already") }
+    if isKnown { Misuse.log("add(_:): the service \(service.uuid.uuidString) is there already") }
   }
 
   /// Why a service can't be added, whatever the radio says.
@@ -180,7 +180,8 @@ final class PeripheralCore: Sendable {
       (state.session, state.characteristics.first { $0.value === characteristic }?.key)
     }
     guard let session, let handle else {
-      Misuse.log("updateValue(_:for:onSubscribedCentrals:): \(characteristic.uuid) is in no service that was added")
+      Misuse.log(
+        "updateValue(_:for:onSubscribedCentrals:): \(characteristic.uuid.uuidString) is in no service that was added")
       return false
     }
     let subscribed = characteristic.subscribedCentrals ?? []

@@ -115,41 +115,41 @@ final class Diary: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sen
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) { write("services", error) }
 
   func peripheral(_ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?) {
-    write("included \(service.uuid)", error)
+    write("included \(service.uuid.uuidString)", error)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?) {
-    write("characteristics \(service.uuid)", error)
+    write("characteristics \(service.uuid.uuidString)", error)
   }
 
   func peripheral(
     _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    write("descriptors \(characteristic.uuid)", error)
+    write("descriptors \(characteristic.uuid.uuidString)", error)
   }
 
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    write("value \(characteristic.uuid) \(hex(characteristic.value))", error)
+    write("value \(characteristic.uuid.uuidString) \(hex(characteristic.value))", error)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {
-    write("value \(descriptor.uuid) \(descriptor.value ?? "nil")", error)
+    write("value \(descriptor.uuid.uuidString) \(descriptor.value ?? "nil")", error)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?) {
-    write("wrote \(characteristic.uuid)", error)
+    write("wrote \(characteristic.uuid.uuidString)", error)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {
-    write("wrote \(descriptor.uuid)", error)
+    write("wrote \(descriptor.uuid.uuidString)", error)
   }
 
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    write("notifies \(characteristic.uuid) \(characteristic.isNotifying)", error)
+    write("notifies \(characteristic.uuid.uuidString) \(characteristic.isNotifying)", error)
   }
 
   func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) { write("ready") }

@@ -70,7 +70,7 @@ final class PeripheralDiary: NSObject, CBPeripheralManagerDelegate, Sendable {
   }
 
   func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
-    write("added \(service.uuid)", error)
+    write("added \(service.uuid.uuidString)", error)
   }
 
   func peripheralManager(
@@ -78,26 +78,26 @@ final class PeripheralDiary: NSObject, CBPeripheralManagerDelegate, Sendable {
   ) {
     centrals.withLock { $0.append(central) }
     let count = (characteristic as? CBMutableCharacteristic)?.subscribedCentrals?.count ?? -1
-    write("subscribed \(characteristic.uuid) \(central.maximumUpdateValueLength) \(count)")
+    write("subscribed \(characteristic.uuid.uuidString) \(central.maximumUpdateValueLength) \(count)")
   }
 
   func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
   ) {
     let count = (characteristic as? CBMutableCharacteristic)?.subscribedCentrals?.count ?? -1
-    write("unsubscribed \(characteristic.uuid) \(count)")
+    write("unsubscribed \(characteristic.uuid.uuidString) \(count)")
   }
 
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
     requests.withLock { $0.append(request) }
-    write("read \(request.characteristic.uuid) \(request.offset)")
+    write("read \(request.characteristic.uuid.uuidString) \(request.offset)")
     onRequest(peripheral, request)
   }
 
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
     for request in requests {
       self.requests.withLock { $0.append(request) }
-      write("write \(request.characteristic.uuid) \(Hexadecimal.string(Array(request.value ?? Data())))")
+      write("write \(request.characteristic.uuid.uuidString) \(Hexadecimal.string(Array(request.value ?? Data())))")
       onRequest(peripheral, request)
     }
   }

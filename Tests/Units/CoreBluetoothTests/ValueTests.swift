@@ -15,6 +15,8 @@ import Testing
   @Test func uuidsAreEqualAcrossTheirForms() throws {
     let forms = [
       CBUUID(string: "FFE1"), CBUUID(string: "ffe1"), CBUUID(string: "0000FFE1"), CBUUID(string: Self.long),
+      CBUUID(string: "0xFFE1"), CBUUID(string: "0Xffe1"), CBUUID(string: "0x0000ffe1"),
+      CBUUID(string: "0x" + Self.long),
       CBUUID(string: Self.long.lowercased()), CBUUID(data: Data([0xFF, 0xE1])), CBUUID(data: Data([0, 0, 0xFF, 0xE1])),
       CBUUID(nsuuid: try #require(UUID(uuidString: Self.long))),
       CBUUID(
@@ -47,12 +49,21 @@ import Testing
   @Test(
     arguments: [
       "", "FFE", "FFE11", "XYZW", "FFE1 ", "0000FFE1-0000-1000-8000", "FF-E1", "ÄÄ", String(nordic.dropLast()) + "G",
+      "0x", "0xFF", "0xFFE", "0x0xFFE1", "x0FFE1", "FFE1h", "0x180D ", nordic.filter { $0 != "-" }, "{\(nordic)}",
     ])
   func whatIsNoUUID(_ text: String) { #expect(CBUUID(validating: text) == nil) }
 
-  @Test func aTextThatIsNoUUIDEndsTheProgram() async {
-    await #expect(processExitsWith: .failure) { _ = CBUUID(string: "HM-10") }
-    await #expect(processExitsWith: .failure) { _ = CBUUID(data: Data([1, 2, 3])) }
+  /// As Apple's does, with its words, which are also printed by an optimized program.
+  @Test func aTextThatIsNoUUIDEndsTheProgram() async throws {
+    let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = CBUUID(string: "HM-10\u{1B}[31m")
+    }
+    let said = String(decoding: try #require(text).standardErrorContent, as: UTF8.self)
+    #expect(said.contains("String HM-10\\u{1b}[31m does not represent a valid UUID"), "\(said)")
+    let data = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = CBUUID(data: Data([1, 2, 3]))
+    }
+    #expect(String(decoding: try #require(data).standardErrorContent, as: UTF8.self).contains("Data of 3 bytes"))
   }
 
   @Test func theEnvironmentNamesAnAdapter() {
@@ -81,6 +92,36 @@ import Testing
     do { throw NSError(domain: "Other", code: 7) } catch CBError.peripheralDisconnected {
       Issue.record("another domain's")
     } catch {}
+  }
+
+  /// As Apple's: names for what its framework names, digits for all others.
+  @Test func descriptionsAreThoseOfApplesFramework() {
+    #expect("\(CBUUID(string: "180D"))" == "Heart Rate" && "\(CBUUID(string: "2a19"))" == "Battery Level")
+    #expect("\(CBUUID(string: "2A37"))" == "2A37" && CBUUID(string: "180D").uuidString == "180D")
+    let service = CBMutableService(type: CBUUID(string: "180F"), primary: true)
+    #expect(service.description.hasPrefix("<CBMutableService: 0x"))
+    #expect(service.description.hasSuffix(", isPrimary = YES, UUID = Battery>"), "\(service)")
+    let level = CBMutableCharacteristic(
+      type: CBUUID(string: "2A19"), properties: [.read, .notify], value: nil, permissions: .readable)
+    #expect(level.description.hasSuffix(", UUID = Battery Level, properties = 0x12, value = (null), notifying = NO>"))
+    level.value = Data([0, 0x48])
+    #expect(level.description.contains("value = {length = 2, bytes = 0x0048}"), "\(level)")
+    let words = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "Le\u{1B}[31mvel")
+    #expect(
+      words.description.hasSuffix(", UUID = Characteristic User Description, value = Le\\u{1b}[31mvel>"), "\(words)")
+  }
+
+  /// Deprecated there, and still used.
+  @available(*, deprecated) @Test func whatIsDeprecatedThereIsHere() {
+    #expect(CBPeripheralManager.authorizationStatus() == .authorized)
+    #expect(CBPeripheralManagerAuthorizationStatus.authorized.rawValue == 3)
+    let level = CBMutableCharacteristic(
+      type: CBUUID(string: "2A19"), properties: .read, value: nil, permissions: .readable)
+    #expect(!level.isBroadcasted)
+    #expect(CBError.Code.unkownDevice.rawValue == 12 && CBError.Code.unknownDevice == .unkownDevice)
+    #expect(CBError.leGattExceededBackgroundNotificationLimit.rawValue == 17)
+    #expect(CBError.leGattNearBackgroundNotificationLimit.rawValue == 18)
+    #expect(CBUUIDCharacteristicObservationScheduleString == "2910")
   }
 
   @Test func numbersAreApples() {
