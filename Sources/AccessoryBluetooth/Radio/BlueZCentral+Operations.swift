@@ -88,7 +88,8 @@ extension BlueZCentral {
         return .notifying(link.link, handle: handle, .failure(error))
       }
     case .measure:
-      // bluetoothd measures advertisements alone.
+      // bluetoothd measures advertisements alone. The kernel measures connections, but tells that only programs with CAP_NET_ADMIN
+      // (Get Connection Information, mgmt-api.txt).
       return .strength(link.link, strength(of: link.link.peer).map { .success($0) } ?? .failure(.unsupported))
     case .search, .connect, .disconnect, .writeCommand, .hold: return nil
     }

@@ -24,8 +24,7 @@ actor BlueZCentral: IOActor {
   private var paths: [RadioPeer: String] = [:]
   private var peers: [String: RadioPeer] = [:]
   private var adapters: Set<String> = []
-  /// The strength of the last signal of each device, in dBm.
-  private var strengths: [RadioPeer: Int] = [:]
+  private var strengths = HeardStrengths()
   private let snapshot = Locked<[RadioPeer: RadioKnown]>([:])
   /// The client's search, the running search, and its adapter.
   private var wanted: RadioSearch?
@@ -144,7 +143,10 @@ actor BlueZCentral: IOActor {
     else {
       guard let peer = peers[path] else { return }
       peers[path] = nil
-      if links[peer] == nil { (paths[peer], strengths[peer]) = (nil, nil) }
+      if links[peer] == nil {
+        paths[peer] = nil
+        strengths.hear(nil, of: peer, at: .now)
+      }
       _ = snapshot.withLock { $0.removeValue(forKey: peer) }
       if let link = links[peer], link.isMade { lose(link) }
       return
@@ -152,7 +154,7 @@ actor BlueZCentral: IOActor {
     let peer = RadioPeer(adapter: objects.adapters[device.adapter]?.address, address: address)
     if let before = peers[path], before != peer { _ = snapshot.withLock { $0.removeValue(forKey: before) } }
     (paths[peer], peers[path]) = (path, peer)
-    if let strength = device.signalStrength { strengths[peer] = strength }
+    strengths.hear(device.signalStrength, of: peer, at: .now)
     let known = RadioKnown(
       peer, name: device.name, isConnected: device.isConnected, services: device.services.sorted())
     let before = snapshot.withLock { $0.updateValue(known, forKey: peer) }
@@ -166,8 +168,8 @@ actor BlueZCentral: IOActor {
   /// The path of a device's object, if BlueZ has reported it.
   func path(of peer: RadioPeer) -> String? { paths[peer] }
 
-  /// The strength of the last signal, in dBm.
-  func strength(of peer: RadioPeer) -> Int? { strengths[peer] }
+  /// The strength of the signal now, in dBm; nil where it isn't known.
+  func strength(of peer: RadioPeer) -> Int? { strengths.strength(of: peer, at: .now) }
 
   // MARK: - Searching
 
