@@ -12,14 +12,15 @@ extension AccessoryError {
     switch failure.name {
     case "org.freedesktop.DBus.Error.NameHasNoOwner":
       self.init(
-        .notFound,
+        .disconnected,
         "Bluetooth isn't running on this computer: install the package bluez, and start it: sudo systemctl start bluetooth"
       )
     case "System.Error.2", "System.Error.111":
       self.init(
-        .notFound, "Bluetooth needs the system bus (D-Bus), which isn't running here: is dbus installed and started?")
+        .disconnected,
+        "Bluetooth needs the system bus (D-Bus), which isn't running here: is dbus installed and started?")
     case "System.Error.65":
-      self.init(.notFound, "Bluetooth needs libsystemd, which isn't installed: the package libsystemd0 has it")
+      self.init(.unsupported, "Bluetooth needs libsystemd, which isn't installed: the package libsystemd0 has it")
     case "org.freedesktop.DBus.Error.AccessDenied", "System.Error.13":
       self.init(.permissionDenied, "the system bus doesn't let this user talk to bluetoothd" + Self.words(failure))
     case _ where failure.isTimeout:

@@ -51,7 +51,7 @@ package actor BlueZ: IOActor {
 
   /// Begins a conversation over the bus at `address`, by default the system bus.
   ///
-  /// Throws `notFound` when there is no system bus or bluetoothd doesn't run, and `permissionDenied` when the bus
+  /// Throws `disconnected` when there is no system bus or bluetoothd doesn't run, and `permissionDenied` when the bus
   /// doesn't let this user access it.
   ///
   /// With `awaitsDaemon` it is no error if bluetoothd doesn't run: `returned` reports when it does. `limit` is the time

@@ -63,12 +63,14 @@ public enum RFCOMMTransport {
     }
     switch errno {
     case .addressFamilyNotSupported, .protocolNotSupported:
-      return error(.notFound, "\(label): this computer's kernel has no Bluetooth (RFCOMM): sudo modprobe rfcomm")
+      return error(.unsupported, "\(label): this computer's kernel has no Bluetooth (RFCOMM): sudo modprobe rfcomm")
     case Errno(rawValue: ENODEV):
       return error(
         .notFound, "\(label): this computer has no such Bluetooth adapter: ls /sys/class/bluetooth shows them")
     case .noRouteToHost:
-      return error(.notFound, "\(label): this computer has no Bluetooth adapter that is on: bluetoothctl power on")
+      return BluetoothPlace.adapters().isEmpty
+        ? error(.notFound, "\(label): this computer has no Bluetooth adapter, or its driver isn't loaded")
+        : error(.misconfigured, "\(label): this computer's Bluetooth adapter is off: bluetoothctl power on")
     case .hostIsDown, .nowInProgress, .timedOut:
       return error(.timedOut, "\(label) doesn't answer: is it on, and near enough?")
     case .connectionRefused:

@@ -143,7 +143,9 @@ public actor GATTUARTServer: IOActor {
     case .state(.on): break
     case .state(let state):
       end(.disconnected(settings.name))
-      if isWanted { onNews(.trouble(Self.error(state), isFinal: false)) }
+      guard isWanted else { return }
+      if state == .unsupported, radio == nil { return explainAbsence() }
+      onNews(.trouble(Self.error(state), isFinal: false))
     case .published(_, let failure?), .offered(let failure?): onNews(.trouble(failure, isFinal: true))
     case .published(_, nil): break
     case .offered(nil): onNews(.offered)
@@ -163,6 +165,22 @@ public actor GATTUARTServer: IOActor {
     }
   }
 
+  /// Tells what is missing: the system bus, bluetoothd, or an adapter.
+  private func explainAbsence() {
+    Task {
+      do throws(AccessoryError) {
+        let bluez = try await BlueZ.open(io: io)
+        try await attempt { () async throws(AccessoryError) in
+          _ = try await bluez.adapter(settings.adapter)
+        } finally: {
+          await bluez.close()
+        }
+      } catch {
+        if isWanted { onNews(.trouble(error, isFinal: false)) }
+      }
+    }
+  }
+
   private static func error(_ state: RadioState) -> AccessoryError {
     switch state {
     case .off: AccessoryError(.misconfigured, "the Bluetooth adapter is off: bluetoothctl power on")
@@ -170,7 +188,7 @@ public actor GATTUARTServer: IOActor {
     case .unauthorized:
       AccessoryError(.permissionDenied, "the system bus doesn't let this user talk to bluetoothd")
     case .on, .unsupported:
-      AccessoryError(.notFound, "there is no Bluetooth here: bluetoothd doesn't run, or there is no adapter")
+      AccessoryError(.disconnected, "there is no Bluetooth here: bluetoothd doesn't run, or there is no adapter")
     }
   }
 

@@ -4,7 +4,7 @@
 public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of the error, for programs that act on it.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The accessory is gone, or restarted and lost what it was doing.
+    /// The accessory is gone, or restarted and lost what it was doing; or a service on the way to it doesn't run.
     case disconnected
     /// Another program is using the device, or too many requests are waiting already.
     case busy

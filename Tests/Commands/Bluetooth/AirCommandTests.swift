@@ -119,6 +119,66 @@ import Testing
     }
   }
 
+  /// What can be missing for Bluetooth, with the exit status.
+  enum Missing: CInt, Sendable, CaseIterable {
+    case bus = 1
+    case daemon, adapter, power
+
+    var status: CInt {
+      switch self {
+      case .bus, .daemon: EX_UNAVAILABLE
+      case .adapter: EX_NOINPUT
+      case .power: EX_CONFIG
+      }
+    }
+
+    var words: String {
+      switch self {
+      case .bus: "Bluetooth needs the system bus (D-Bus), which isn't running here"
+      case .daemon: "Bluetooth isn't running on this computer"
+      case .adapter: "this computer has no Bluetooth adapter"
+      case .power: "is off: bluetoothctl power on"
+      }
+    }
+  }
+
+  /// What isn't running is not a device that isn't there: each command says which of these it is.
+  @Test(arguments: Missing.allCases) func whatIsMissingForBluetoothIsSaid(missing: Missing) async throws {
+    let adapter = WireValue.entry(
+      .path("/org/bluez/hci0"),
+      .array(
+        "{sa{sv}}",
+        [
+          .entry(
+            .text("org.bluez.Adapter1"),
+            .properties([("Address", .text("00:1A:7D:DA:71:10")), ("Powered", .boolean(false))]))
+        ]))
+    let bus = try FakeBus(clients: .max) { call in
+      switch call.member {
+      case "GetNameOwner" where missing == .daemon: .error("org.freedesktop.DBus.Error.NameHasNoOwner", "no")
+      case "GetManagedObjects": .values([.array("{oa{sa{sv}}}", missing == .power ? [adapter] : [])])
+      default: nil
+      }
+    }
+    defer { bus.close() }
+    let place = missing == .bus ? "unix:path=/nowhere/bus" : bus.address
+    let environment = ["ACCESSORY_BRIDGE_SOURCES": "bluetooth", "DBUS_SYSTEM_BUS_ADDRESS": place]
+    try await Sandbox.with { box in
+      for words in [
+        ["battery", Self.device, "--driver", "jbd"], ["battery", "ble:JBD-SP04S", "--driver", "jbd"],
+        ["battery", Self.device, "--driver", "ble-battery"], ["values", Self.device, "--driver", "jbd"],
+        ["console", Self.device], ["bluetooth", "scan", "--ble", "--timeout", "100ms"],
+        ["bluetooth", "pair", Self.device], ["simulate", "--profile", "jbd", "--ble", "PACK"], ["doctor", Self.device],
+      ] {
+        let ended = try await box.run(words, environment: environment)
+        #expect(ended.status == missing.status, "\(words): \(ended.outputText)\(ended.errorText)")
+        #expect((ended.outputText + ended.errorText).contains(missing.words), "\(words): \(ended.errorText)")
+      }
+      let list = try await box.run(["list"], environment: environment)
+      #expect(list.status == 0, "\(list.errorText)")
+    }
+  }
+
   @Test func listsShowItAndWhatItTellsEscaped() async throws {
     try await with { box, air in
       for command in [

@@ -93,12 +93,12 @@ import Testing
       call.member == "GetNameOwner" ? .error("org.freedesktop.DBus.Error.NameHasNoOwner", "no") : nil
     }
     let error = await #expect(throws: AccessoryError.self) { try await BlueZ.open(bus.address) }
-    #expect(error?.kind == .notFound && error?.message.contains("systemctl start bluetooth") == true)
+    #expect(error?.kind == .disconnected && error?.message.contains("systemctl start bluetooth") == true)
   }
 
   @Test func withoutABus() async throws {
     let error = await #expect(throws: AccessoryError.self) { try await BlueZ.open("unix:path=/nowhere/bus") }
-    #expect(error?.kind == .notFound && error?.message.contains("system bus") == true)
+    #expect(error?.kind == .disconnected && error?.message.contains("system bus") == true)
   }
 
   @Test func withoutPermission() async throws {
