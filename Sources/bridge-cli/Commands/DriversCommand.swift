@@ -30,7 +30,8 @@ struct DriversCommand: AsyncParsableCommand, JSONCommand {
       func mark(_ ability: DriverAbility) -> String { driver.lacks.contains(ability) ? "-" : "yes" }
       table.add([
         driver.name, mark(.battery), mark(.values), mark(.files),
-        driver.commands.isEmpty ? "-" : "\(driver.commands.count)", driver.hasWrites ? "yes" : "-",
+        driver.commands.isEmpty ? "-" : "\(driver.commands.count)",
+        driver.commands.contains(where: \.isWrite) ? "yes" : "-",
         SafeText.escape(driver.summary.isEmpty ? "-" : driver.summary, limit: 200),
       ])
     }
@@ -42,7 +43,7 @@ struct DriversCommand: AsyncParsableCommand, JSONCommand {
 struct DriverListDocument: Encodable {
   struct Driver: Encodable {
     let name, description: String
-    /// What accessories of the driver can report or do.
+    /// What accessories of the driver can report or do. With `writes`, some commands need `--write`.
     let battery, values, files, writes, units: Bool
     /// The number of named commands.
     let commands: Int
@@ -54,7 +55,7 @@ struct DriverListDocument: Encodable {
       battery = !driver.lacks.contains(.battery)
       values = !driver.lacks.contains(.values)
       files = !driver.lacks.contains(.files)
-      (writes, units) = (driver.hasWrites, driver.units != nil)
+      (writes, units) = (driver.commands.contains(where: \.isWrite), driver.units != nil)
       self.file = file
     }
   }

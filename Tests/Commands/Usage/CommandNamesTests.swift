@@ -201,10 +201,16 @@ import Testing
       let kinds = try await box.run("simulate", "--list")
       #expect(kinds.lines.contains { $0.hasPrefix("ev3 ") } && kinds.lines.contains { $0.hasPrefix("--profile jbd ") })
       // Whatever is in the table is a driver, or can be simulated.
-      for line in drivers.lines.dropFirst() {
-        let name = line.prefix { $0 != " " }
-        #expect(try await box.run("request", "--list", "--driver", String(name)).status == 0, "\(name)")
+      let known = try await box.run("drivers", "--json").json()["drivers"]?.elements ?? []
+      #expect(known.count == drivers.lines.count - 1)
+      for driver in known {
+        let name = driver["name"]?.text ?? ""
+        let list = try await box.run("request", "--list", "--driver", name)
+        #expect(list.status == 0, "\(name)")
+        // A kind that can only be read has no writes, whatever other bytes could do to it.
+        #expect(driver["writes"] == .bool(list.outputText.contains("(a write: ")), "\(name)")
       }
+      #expect(known.contains { $0["writes"] == true } && known.contains { $0["writes"] == false })
       let help = try await box.run("battery", "--help").outputText
       #expect(!help.contains("jbd") && help.contains("drivers"))
     }
