@@ -366,6 +366,7 @@ let package = Package(
         "AccessoryFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
+        "AccessoryControl", "AccessoryExport",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryDriversTests"),
     .testTarget(

@@ -72,6 +72,14 @@ extension Bridge {
     package var unfit_alarms: [UnfitAlarm]?
     /// What it doesn't answer or refuses, as in `ReadingsAge`; also where nothing was read.
     package var missing: String?
+    /// From where on the owner wants the battery to count as low, in percent and in seconds; nil where the profile doesn't say.
+    package var low_percent, low_time_s: Int?
+
+    /// The owner's limit.
+    package var lowLimit: LowLimit? {
+      get { LowLimit(percent: low_percent, seconds: low_time_s) }
+      set { (low_percent, low_time_s) = (newValue?.percent, newValue?.seconds) }
+    }
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,

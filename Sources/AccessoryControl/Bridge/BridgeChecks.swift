@@ -11,6 +11,8 @@ extension Bridge.Accessory: CheckedReply {
     try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
+    try ReplyLimits.check(low_percent, LowLimit.percents, "low_percent")
+    try ReplyLimits.check(low_time_s, LowLimit.times, "low_time_s")
     try ReplyLimits.check(count: alarms)
     try UnfitAlarm.check(unfit_alarms ?? [])
   }

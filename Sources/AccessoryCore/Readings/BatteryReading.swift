@@ -129,20 +129,24 @@ public struct BatteryReading: Sendable, Hashable {
     deriveLevel()
   }
 
-  /// Derives the level from the percentage, if the level is unknown and the percentage is known.
-  public mutating func deriveLevel() {
+  /// Derives the level from the percentage, if the level is unknown and the percentage is known. Up to the percentage `low`, which the
+  /// accessory may say, it is low.
+  public mutating func deriveLevel(low: Int = Level.lowPercent) {
     guard level == .unknown, let percent else { return }
-    level = Level(percent: percent)
+    level = Level(percent: percent, low: low)
     derived.insert(.level)
   }
 }
 
 extension BatteryReading.Level {
-  /// The level for a percentage. Up to 20 is low and up to 5 critical, as by UPower's default limits.
-  public init(percent: Int) {
+  /// The percentage up to which a battery is low where nobody says otherwise, as by UPower's default limit.
+  public static let lowPercent = 20
+
+  /// The level for a percentage: up to `low` is low, and up to 5 critical, as by UPower's default limits.
+  public init(percent: Int, low: Int = lowPercent) {
     switch percent {
-    case ...5: self = .critical
-    case ...20: self = .low
+    case ...min(5, low): self = .critical
+    case ...low: self = .low
     case ..<80: self = .normal
     case ..<100: self = .high
     default: self = .full

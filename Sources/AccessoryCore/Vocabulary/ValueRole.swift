@@ -45,9 +45,16 @@ extension Vocabulary {
   /// Whether the machine at a UPS runs from its battery.
   package static let onBattery = RoleTerm(
     "ups.on_battery", nil, ["on_battery"], "Whether the UPS supplies its load from the battery")
+  /// At which charge, and at which remaining time, a UPS says that its battery is low.
+  package static let lowCharge = RoleTerm(
+    "battery.charge.low", .percent, ["low_capacity_limit"], "Charge from which the battery counts as low (percent)")
+  package static let lowRuntime = RoleTerm(
+    "battery.runtime.low", .second, ["low_time_limit"],
+    "Remaining time from which the battery counts as low (seconds)")
 
   /// The roles of values, in the order of their names.
   package static let roles: [RoleTerm] = [
+    lowCharge, lowRuntime,
     .init("battery.voltage.nominal", .volt, ["rated_battery_voltage"], "Voltage that the battery is made for (volts)"),
     .init("input.current", .ampere, ["input_current", "grid_current"], "Current from the mains (amperes)"),
     .init(
@@ -74,20 +81,36 @@ extension Vocabulary {
     .init(
       "output.voltage.nominal", .volt, ["rated_output_voltage", "rated_voltage"],
       "Voltage at the output that the device is made for (volts)"),
-    .init("ups.load", .percent, ["load"], "Load of the device (percent)"), onBattery,
+    .init("ups.boost", nil, ["boost"], "Whether the UPS raises the voltage of the mains"),
+    .init("ups.bypass", nil, [], "Whether the mains passes around the UPS, so that the battery can't help"),
+    .init("ups.calibrating", nil, [], "Whether the UPS tests or measures its battery"),
+    .init("ups.load", .percent, ["load"], "Load of the device (percent)"),
+    .init("ups.low_battery", nil, [], "Whether the UPS says that its battery is low"),
+    .init("ups.off", nil, [], "Whether the UPS supplies no power to its load"), onBattery,
+    .init("ups.overload", nil, ["overload"], "Whether the load is more than the UPS can supply"),
     .init("ups.power", .voltAmpere, ["apparent_power"], "Apparent power to the load (volt-amperes)"),
     .init(
       "ups.power.nominal", .voltAmpere, ["rated_apparent_power"],
       "Apparent power that the device is made for (volt-amperes)"),
     .init("ups.realpower", .watt, ["output_power", "load_power"], "Real power to the load (watts)"),
     .init("ups.realpower.nominal", .watt, ["rated_power"], "Real power that the device is made for (watts)"),
+    .init("ups.shutting_down", nil, [], "Whether the UPS is about to switch off its load"),
     .init(
       "ups.temperature", .celsius, ["temperature", "heat_sink_temperature"],
       "Temperature of the device (degrees Celsius)"),
+    .init("ups.trim", nil, ["buck"], "Whether the UPS lowers the voltage of the mains"),
   ]
 }
 
 extension ValuesReading {
+  /// Whether the value with this role is true; nil where it isn't known.
+  package func flag(_ role: AccessoryValue.Role) -> Bool? {
+    guard let term = Vocabulary.roles.first(where: { $0.role == role }),
+      case .flag(let isTrue)? = value(term)?.content
+    else { return nil }
+    return isTrue
+  }
+
   /// The known value with a role: one that has it, or else the first of its older names that has no other role.
   package func value(_ term: RoleTerm) -> AccessoryValue? {
     for entry in entries where entry.value.role == term.role && term.fits(entry.value) { return entry.value }

@@ -41,6 +41,8 @@ public struct Profile: Sendable, Hashable {
   public var reset: ProfileReset?
   /// The rules of alarms by which the service watches the accessory. No two have the same name.
   public var alarms: [AlarmRule] = []
+  /// From where on the battery of this UPS counts as low; nil where only the UPS itself says so.
+  public var lowLimit: LowLimit?
   /// Whether the profile comes with a driver.
   var origin = ProfileOrigin()
 

@@ -20,8 +20,15 @@ package struct NUTSession: ExportSession {
 
   /// The settings shared by all sessions.
   package struct Configuration: Sendable {
-    /// Names or ids of the accessories that are UPSs of the clients' machines.
+    /// Names of the accessories that are UPSs of the clients' machines.
     package var upses: [String] = []
+    /// The names that the user has chosen, each for one accessory.
+    package var names: [ChosenName] = []
+    /// From where on the batteries of UPSs are low: for all, or for one. Of several the last one counts.
+    package var limits: [OwnersLimit] = []
+    /// Finds the device that a name means among those that are there and those that were; nil where it means none.
+    package var find: @Sendable (_ name: String, _ there: [Device], _ gone: [Device]) throws(AmbiguousName) -> Device? =
+      { (name, there, gone) throws(AmbiguousName) in (there + gone).first { $0.id == name } }
     /// The users that may log in; nil if everybody may.
     package var users: NUTUsers?
     /// This program's version.
@@ -32,6 +39,26 @@ package struct NUTSession: ExportSession {
     }
   }
 
+  /// A name that the user has chosen for a device.
+  package struct ChosenName: Sendable, Hashable {
+    package let name: String
+    /// What names the device.
+    package let device: String
+
+    package init(name: String, device: String) { (self.name, self.device) = (name, device) }
+  }
+
+  /// A limit that the user has given for the UPS `name`; for all of them where that is nil.
+  package struct OwnersLimit: Sendable, Hashable {
+    package let name: String?
+    package let limit: LowLimit
+
+    package init(name: String?, limit: LowLimit) { (self.name, self.limit) = (name, limit) }
+  }
+
+  /// Several devices have a name.
+  package struct AmbiguousName: Error { package init() {} }
+
   let configuration: Configuration
   /// The client's address, for `LIST CLIENT`.
   let address: String
@@ -41,6 +68,8 @@ package struct NUTSession: ExportSession {
   private var pending: [UInt8] = []
   private var start = 0
   private var errorCount = 0
+  /// Whether the client wants an id for each change that it asks for. There are no changes here.
+  private var isTracking = false
   var passwordFailureCount = 0
 
   package init(_ configuration: Configuration, address: String) {
@@ -70,7 +99,7 @@ package struct NUTSession: ExportSession {
 
   package func needsReadings(_ request: Request) -> Bool {
     guard let line = request, let words = NUTLine.words(line) else { return false }
-    return words.first == "LIST" || words.first == "GET"
+    return ["LIST", "GET"].contains(words.first?.uppercased())
   }
 
   package var timeout: [UInt8] { [] }
@@ -84,7 +113,7 @@ package struct NUTSession: ExportSession {
     // A web page can make its visitor's browser connect to this machine, but the browser then sends a line that ends with "HTTP/…".
     if let last = NUTLine.words(line)?.last, last.hasPrefix("HTTP/") { return ExportAnswer("", isLast: true) }
     do throws(NUTError) {
-      guard let words = NUTLine.words(line), let verb = words.first else { throw .unknownCommand }
+      guard let words = NUTLine.words(line), let verb = words.first?.uppercased() else { throw .unknownCommand }
       if verb == "LOGOUT" { return ExportAnswer("OK Goodbye\n", isLast: true) }
       let view = NUTView(readings, configuration, logins)
       return ExportAnswer(try reply(verb, Array(words.dropFirst()), view))
@@ -101,7 +130,11 @@ package struct NUTSession: ExportSession {
     case "NETVER", "PROTVER": return Self.protocolVersion + "\n"
     case "HELP":
       return "Commands: HELP VER NETVER PROTVER GET LIST LOGIN LOGOUT USERNAME PASSWORD PRIMARY MASTER\n"
-    case "GET": return try view.get(arguments)
+    case "GET":
+      guard arguments.first?.uppercased() == "TRACKING" else { return try view.get(arguments) }
+      guard arguments.count > 1 else { return isTracking ? "ON\n" : "OFF\n" }
+      guard isTracking else { throw .featureNotConfigured }
+      return "UNKNOWN\n"
     case "LIST": return try view.list(arguments)
     case "USERNAME": return try take(arguments, into: \.username, orFail: .alreadySetUsername)
     case "PASSWORD": return try take(arguments, into: \.password, orFail: .alreadySetPassword)
@@ -120,7 +153,12 @@ package struct NUTSession: ExportSession {
       _ = try view.ups(arguments, count: 1)
       throw .accessDenied
     case "SET":
-      guard arguments.first == "VAR", arguments.count == 4 else { throw .invalidArgument }
+      let what = arguments.first?.uppercased()
+      if what == "TRACKING", arguments.count > 1, ["ON", "OFF"].contains(arguments[1].uppercased()) {
+        isTracking = arguments[1].uppercased() == "ON"
+        return "OK\n"
+      }
+      guard what == "VAR", arguments.count == 4 else { throw .invalidArgument }
       _ = try view.variable(Array(arguments[1...2]))
       throw .readOnly
     case "INSTCMD":

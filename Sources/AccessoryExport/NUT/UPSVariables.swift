@@ -17,15 +17,12 @@ package struct UPSVariables: Sendable {
   /// The variables, sorted by name.
   package let all: [UPSVariable]
 
-  /// The variable with this name.
-  package subscript(name: String) -> UPSVariable? { all.first { $0.name == name } }
+  /// The variable with this name, in small or capital letters.
+  package subscript(name: String) -> UPSVariable? { all.first { $0.name == name.lowercased() } }
 
-  /// The percentage at and below which `BatteryReading.Level` is low.
-  static let lowPercent = 20
-
-  /// Creates the variables of an accessory. If `isUPS` is false, `ups.status` never says "on battery" or "low". `version` is this
-  /// program's version.
-  package init(_ accessory: ExportedAccessory, isUPS: Bool, version: String) {
+  /// Creates the variables of an accessory. If `isUPS` is false, `ups.status` never says what makes machines shut down. `limit` is the
+  /// owner's, and `version` this program's version.
+  package init(_ accessory: ExportedAccessory, isUPS: Bool, limit: LowLimit? = nil, version: String) {
     var all: [String: UPSVariable] = [:]
     func text(_ name: String, _ value: String) {
       if !value.isEmpty { all[name] = UPSVariable(name: name, value: value, isNumber: false) }
@@ -46,10 +43,7 @@ package struct UPSVariables: Sendable {
     text("driver.name", "accessory-bridge")
     text("driver.version", version)
     text("driver.parameter.port", accessory.device.place)
-    text("ups.status", UPSStatus(accessory, isUPS: isUPS).text)
-
     if let battery = accessory.battery {
-      if battery.percent != nil { number("battery.charge.low", Double(Self.lowPercent)) }
       for term in Vocabulary.battery {
         guard let nut = term.nut else { continue }
         switch term.form {
@@ -62,15 +56,22 @@ package struct UPSVariables: Sendable {
     for term in Vocabulary.roles where term.unit != nil {
       number(term.role.rawValue, accessory.values.value(term)?.number)
     }
+    // These are what counts, which isn't always what the accessory tells.
+    let status = UPSStatus(accessory, isUPS: isUPS, limit: limit)
+    text("ups.status", status.text)
+    text("ups.alarm", status.alarms.joined(separator: ", "))
+    all[Vocabulary.lowCharge.role.rawValue] = nil
+    all[Vocabulary.lowRuntime.role.rawValue] = nil
+    number(Vocabulary.lowCharge.role.rawValue, status.low.percent.map(Double.init))
+    number(Vocabulary.lowRuntime.role.rawValue, status.low.seconds.map(Double.init))
     self.all = all.values.sorted { $0.name < $1.name }
   }
 
   /// The description of a variable, for `GET DESC`; nil for an unknown name.
-  package static func summary(of name: String) -> String? { summaries[name] }
+  package static func summary(of name: String) -> String? { summaries[name.lowercased()] }
 
   /// The descriptions from the vocabulary, and those of all other variables.
   private static let summaries = [
-    "battery.charge.low": "Charge from which the battery counts as low (percent)",
     "device.description": "Name that the user gave the device",
     "device.mfr": "Manufacturer of the device",
     "device.model": "Model of the device",

@@ -10,6 +10,17 @@ extension DescribedDevice {
   /// sends none of them.
   @discardableResult
   public mutating func set(percent: Int) -> Bool {
+    let isSet = setCharge(percent)
+    if isSet { chosenPercent = percent }
+    return isSet
+  }
+
+  /// Takes one percent from the battery. What is sent may be too coarse for one percent, so the charge that was set counts.
+  mutating func drain() {
+    if let percent = chosenPercent ?? percent, percent > 0 { set(percent: percent - 1) }
+  }
+
+  private mutating func setCharge(_ percent: Int) -> Bool {
     let (before, earlier) = (reported(), values)
     if field("battery.percent") != nil {
       values["battery.percent"] = .whole(percent)

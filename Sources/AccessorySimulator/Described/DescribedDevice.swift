@@ -47,6 +47,8 @@ public struct DescribedDevice: SerialDevice {
   @Boxed private var boxedDescription: ProtocolDescription
   /// The current values, by field name.
   public internal(set) var values: [String: PlainValue] = [:]
+  /// The charge that was set last, unless values were set since.
+  var chosenPercent: Int?
   /// The device's unit number on its line; nil when the protocol has no units.
   public var unit: Int?
   /// The serial number in the announcement.
@@ -121,6 +123,7 @@ public struct DescribedDevice: SerialDevice {
         "\(description.name) has no field \(SafeText.escape(name)): it has \(names.sorted().joined(separator: ", "))"
       )
     }
+    chosenPercent = nil
     if description.advertisement != nil { advertised = advertised ?? message(with: name) }
     let before = name == "battery.percent" && value.asNumber != nil ? reported() : nil
     if case .list = value {
@@ -138,6 +141,7 @@ public struct DescribedDevice: SerialDevice {
   @discardableResult
   public mutating func take(example: Int) -> Bool {
     guard description.examples.indices.contains(example), let read = check.values(example) else { return false }
+    chosenPercent = nil
     values = description.examples[example].given.mapValues { .whole($0) }
     values.merge(read.values) { _, read in read }
     elements[read.message] = read.elements
@@ -166,7 +170,7 @@ public struct DescribedDevice: SerialDevice {
       let sent = state.isQuiet ? [] : spoil(pushedMessages.flatMap { frames($0, for: nil) })
       return sent + [.after(period, .round)]
     case .drain:
-      if let percent, percent > 0 { set(percent: percent - 1) }
+      drain()
       return drainInterval.map { [.after($0, .drain)] } ?? []
     case .piece, .sleep, .listen, .speak: return perform(quirk: action)
     }

@@ -75,6 +75,7 @@ final class Attachment {
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: claim.protocolStrings)
     facts.writes = claim.writes
+    facts.lowLimit = profile?.lowLimit
     if machine.state == .waiting {
       facts.tries_limit = machine.triesLimit
       facts.next_try_ms = machine.deadline.map { Self.milliseconds(max(.zero, $0 - clock.now)) }

@@ -35,6 +35,7 @@ extension PowerQuirks {
         case ("battery_voltage", .scalar("three_halves")): quirks.scalesBatteryVoltage = true
         case ("frequency", .scalar("tenths")): quirks.scalesFrequency = true
         case ("outlet", .scalar("output")): quirks.outletIsOutput = true
+        case ("good", .scalar("output")): quirks.goodIsOutput = true
         default: throw TableProblem(text: "line \(entry.mark.line): \(entry.key)")
         }
       }

@@ -8,6 +8,8 @@ struct PowerQuirks: Sendable, Hashable {
   var scalesBatteryVoltage = false
   /// A frequency above 400 is given in tenths.
   var scalesFrequency = false
+  /// "Good" tells whether the output is on. Of other makers nobody knows what it means.
+  var goodIsOutput = false
 
   /// What the maker calls an outlet is the output, of which there is one.
   var outletIsOutput = false

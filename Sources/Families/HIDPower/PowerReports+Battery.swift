@@ -12,12 +12,13 @@ extension PowerReports {
     PowerUsage.charging, PowerUsage.discharging, PowerUsage.fullyCharged, PowerUsage.acPresent,
     PowerUsage.batteryPresent, PowerUsage.belowCapacityLimit, PowerUsage.timeLimitExpired, PowerUsage.needReplacement,
     PowerUsage.shutdownImminent, PowerUsage.internalFailure, PowerUsage.overTemperature, PowerUsage.overload,
-    PowerUsage.communicationLost,
+    PowerUsage.communicationLost, PowerUsage.remainingCapacityLimit,
   ]
 
   /// The battery, from the reports that are known.
   func battery() -> BatteryReading {
-    var reading = BatteryReading(charge: charge)
+    var reading = BatteryReading()
+    setCharge(&reading)
     setCapacity(&reading)
     reading.millivolts = voltage.flatMap { Self.thousandths($0) }
     reading.milliamperes = amount(PowerUsage.current, in: PowerPlace.cells).flatMap { Self.thousandths($0) }
@@ -28,12 +29,12 @@ extension PowerReports {
     reading.faults = names(Self.faults)
     reading.warnings = names(Self.warnings)
     if flag(PowerUsage.batteryPresent) == false { reading.faults = (reading.faults ?? []) + ["no-battery"] }
-    if flag(PowerUsage.shutdownImminent) == true {
-      reading.level = .critical
-    } else if flag(PowerUsage.belowCapacityLimit) == true {
-      reading.level = .low
+    if isLow == true { reading.level = flag(PowerUsage.shutdownImminent) == true ? .critical : .low }
+    if let limit = lowLimit.flatMap({ Self.whole($0) }), LowLimit.percents.contains(limit) {
+      reading.deriveLevel(low: limit)
+    } else {
+      reading.deriveLevel()
     }
-    reading.deriveLevel()
     return reading
   }
 
@@ -57,23 +58,48 @@ extension PowerReports {
     return told(PowerUsage.temperature, in: PowerPlace.cells) { (-40...150).contains(celsius($0)) }.map(celsius)
   }
 
-  private var charge: BatteryReading.Charge {
-    if flag(PowerUsage.discharging) == true { return .discharging }
-    if flag(PowerUsage.charging) == true { return .charging }
-    switch flag(PowerUsage.acPresent) {
-    case true?: return flag(PowerUsage.fullyCharged) == true ? .full : .notCharging
-    case false?: return .discharging
-    case nil: return .unknown
+  private func setCharge(_ reading: inout BatteryReading) {
+    let (hasMains, isFull) = (flag(PowerUsage.acPresent), flag(PowerUsage.fullyCharged) == true)
+    if flag(PowerUsage.discharging) == true {
+      reading.charge = .discharging
+    } else if flag(PowerUsage.charging) == true, !isFull {
+      reading.charge = .charging
+    } else if hasMains == false {
+      reading.charge = .discharging
+      reading.derived.insert(.charge)
+    } else if hasMains == true || isFull {
+      reading.charge = isFull ? .full : .notCharging
     }
+  }
+
+  /// Whether the device says that its battery is low, by any of the flags that stand for it; nil where it has none of them.
+  var isLow: Bool? {
+    let flags = [PowerUsage.belowCapacityLimit, PowerUsage.timeLimitExpired, PowerUsage.shutdownImminent]
+    let told = flags.compactMap { flag($0) }
+    return told.isEmpty ? nil : told.contains(true)
+  }
+
+  /// Whether the capacities are a charge, by their unit, or percent, and their mode: 0 is milliampere hours, 1 milliwatt hours, 2
+  /// percent. Some makers leave 0 for percent.
+  private var capacityUnit: (isCharge: Bool, isPercent: Bool, mode: Int?) {
+    let capacity = told(PowerUsage.remainingCapacity) { _ in true }
+    let isCharge = capacity?.field.unit == .ampereSecond
+    let mode = number(PowerUsage.capacityMode)
+    let isPercent = !isCharge && (mode != 0 && mode != 1 || capacity.map { $0.field.logical.upperBound <= 100 } ?? true)
+    return (isCharge, isPercent, mode)
+  }
+
+  /// The percentage up to which the device says that its battery is low. It tells that as it tells its remaining capacity.
+  var lowLimit: Double? {
+    if capacityUnit.isPercent { return amount(PowerUsage.remainingCapacityLimit, 0...100) }
+    guard let told = amount(PowerUsage.remainingCapacityLimit), let full = amount(PowerUsage.fullChargeCapacity), full > 0
+    else { return nil }
+    return told / full * 100
   }
 
   /// The capacity is in percent, in ampere seconds or in milliampere hours, by its unit or by the mode.
   private func setCapacity(_ reading: inout BatteryReading) {
-    let capacity = told(PowerUsage.remainingCapacity) { _ in true }
-    let isCharge = capacity?.field.unit == .ampereSecond
-    // 0 is milliampere hours, 1 milliwatt hours, 2 percent. Some makers leave 0 for percent.
-    let mode = number(PowerUsage.capacityMode)
-    let isPercent = !isCharge && (mode != 0 && mode != 1 || capacity.map { $0.field.logical.upperBound <= 100 } ?? true)
+    let (isCharge, isPercent, mode) = capacityUnit
     let remaining = isPercent ? nil : amount(PowerUsage.remainingCapacity)
     let full = isPercent ? nil : amount(PowerUsage.fullChargeCapacity)
     if let told = amount(PowerUsage.relativeCharge, 0...100) {
@@ -96,9 +122,7 @@ extension PowerReports {
   /// empty.
   private func timeToEmpty(_ percent: Int?) -> Duration? {
     let time = seconds(PowerUsage.runTimeToEmpty) ?? seconds(PowerUsage.averageTimeToEmpty)
-    let isLow = [PowerUsage.belowCapacityLimit, PowerUsage.timeLimitExpired, PowerUsage.shutdownImminent]
-      .contains { flag($0) == true }
-    return time == .zero && !isLow && percent ?? 0 > 10 ? nil : time
+    return time == .zero && isLow != true && percent ?? 0 > 10 ? nil : time
   }
 
   /// A time. All bits set, and 65535, say that it isn't known, and a month is longer than any battery lasts.

@@ -49,19 +49,19 @@ extension PowerReports {
     Row("rated_apparent_power", PowerUsage.configApparentPower, nil, .voltAmpere, "ups.power.nominal"),
     Row("rated_power", PowerUsage.configActivePower, nil, .watt, "ups.realpower.nominal"),
     Row("rated_battery_voltage", PowerUsage.configVoltage, PowerPlace.cells, .volt, "battery.voltage.nominal"),
-    Row("low_capacity_limit", PowerUsage.remainingCapacityLimit, nil, .percent),
+    Row("low_capacity_limit", PowerUsage.remainingCapacityLimit, nil, .percent, Vocabulary.lowCharge.role),
     Row("warning_capacity_limit", PowerUsage.warningCapacityLimit, nil, .percent),
-    Row("low_time_limit", PowerUsage.remainingTimeLimit, nil, .second),
+    Row("low_time_limit", PowerUsage.remainingTimeLimit, nil, .second, Vocabulary.lowRuntime.role),
     Row("shutdown_delay", PowerUsage.delayBeforeShutdown, nil, .second),
     Row("startup_delay", PowerUsage.delayBeforeStartup, nil, .second),
     Row("reboot_delay", PowerUsage.delayBeforeReboot, nil, .second),
   ]
 
-  private static let truths: [(name: String, usage: HIDUsage)] = [
-    ("shutdown_requested", PowerUsage.shutdownRequested), ("shutdown_imminent", PowerUsage.shutdownImminent),
-    ("overload", PowerUsage.overload), ("boost", PowerUsage.boost), ("buck", PowerUsage.buck),
-    ("awaiting_power", PowerUsage.awaitingPower), ("fully_charged", PowerUsage.fullyCharged),
-    ("fully_discharged", PowerUsage.fullyDischarged),
+  private static let truths: [(name: String, usage: HIDUsage, role: AccessoryValue.Role?)] = [
+    ("shutdown_requested", PowerUsage.shutdownRequested, nil), ("shutdown_imminent", PowerUsage.shutdownImminent, nil),
+    ("overload", PowerUsage.overload, "ups.overload"), ("boost", PowerUsage.boost, "ups.boost"),
+    ("buck", PowerUsage.buck, "ups.trim"), ("awaiting_power", PowerUsage.awaitingPower, nil),
+    ("fully_charged", PowerUsage.fullyCharged, nil), ("fully_discharged", PowerUsage.fullyDischarged, nil),
   ]
 
   /// What a device says of its last test, and of its beeper.
@@ -76,7 +76,8 @@ extension PowerReports {
   /// The usages of the values, for the feature reports to ask for.
   static let valueUsages = Set(
     numbers.map(\.usage) + truths.map(\.usage) + choices.map(\.usage) + [
-      PowerUsage.acPresent, PowerUsage.manufacturerDate,
+      PowerUsage.acPresent, PowerUsage.manufacturerDate, PowerUsage.belowCapacityLimit, PowerUsage.timeLimitExpired,
+      PowerUsage.fullChargeCapacity, PowerUsage.good,
     ])
 
   /// What the device tells beside its battery, from the reports that are known. Values that it doesn't have are left out; those that it
@@ -95,9 +96,18 @@ extension PowerReports {
           row.name, quantity: row.quantity, unit: row.unit, role: row.role,
           number: number(row)))
     }
-    for (name, usage) in Self.truths where has(usage) {
-      values.append(AccessoryValue(name, quantity: .state, content: flag(usage).map { .flag($0) }))
+    for (name, usage, role) in Self.truths where has(usage) {
+      values.append(AccessoryValue(name, quantity: .state, role: role, content: flag(usage).map { .flag($0) }))
     }
+    func conclude(_ name: String, _ role: AccessoryValue.Role, _ isTrue: Bool?) {
+      if let isTrue { values.append(AccessoryValue(name, quantity: .state, role: role, content: .flag(isTrue))) }
+    }
+    conclude("low_battery", "ups.low_battery", isLow)
+    // A UPS that announces its end while it says that it tests its battery is believed to be at its end.
+    conclude(
+      "testing", "ups.calibrating", number(PowerUsage.test).map { $0 == 5 && flag(PowerUsage.shutdownImminent) != true }
+    )
+    if quirks.goodIsOutput { conclude("output_off", "ups.off", flag(PowerUsage.good).map { !$0 }) }
     for (name, usage, words) in Self.choices where has(usage) {
       let content = number(usage).map { number -> AccessoryValue.Content in
         words[number].map { .choice(word: $0, number: number) } ?? .number(Double(number))
@@ -110,6 +120,7 @@ extension PowerReports {
 
   /// A delay of -1 means that none is pending.
   private func number(_ row: Row) -> Double? {
+    if row.usage == PowerUsage.remainingCapacityLimit { return lowLimit }
     guard let amount = amount(row.usage, in: row.places) else { return nil }
     return row.unit == .second && amount < 0 ? nil : amount
   }

@@ -77,6 +77,7 @@ enum PowerUsage {
 
   // MARK: - Truths
 
+  static let good = device(0x61)
   static let internalFailure = device(0x62)
   static let overload = device(0x65)
   static let overTemperature = device(0x67)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import Testing
 
@@ -10,9 +11,16 @@ struct NUTSessionTests {
   /// What a session answers to these lines; the last answer ends in "(end)" where the connection is closed.
   private func talk(
     _ lines: String..., to readings: ReadingsSnapshot = .sample(), ups: [String] = [], users: String? = nil,
-    logins: [ExportLogin] = []
+    names: [(String, String)] = [], limits: [(String?, String)] = [], logins: [ExportLogin] = []
   ) throws -> [String] {
     var configuration = NUTSession.Configuration(upses: ups, version: "1.2.3")
+    configuration.names = names.map { .init(name: $0.0, device: $0.1) }
+    configuration.limits = try limits.map { .init(name: $0.0, limit: try #require(LowLimit($0.1))) }
+    configuration.find = { (name, there, gone) throws(NUTSession.AmbiguousName) in
+      let found = (there + gone).filter { $0.id.hasPrefix(name) || $0.path == name }
+      guard found.count < 2 else { throw NUTSession.AmbiguousName() }
+      return found.first
+    }
     if let users { configuration.users = try NUTUsers(Array(users.utf8)) }
     var session = NUTSession(configuration, address: "127.0.0.1")
     session.take(Array(lines.joined(separator: "\n").utf8) + [10])
@@ -80,13 +88,136 @@ struct NUTSessionTests {
     ("GET DESC SIM0001 \"a b\"", "INVALID-ARGUMENT"), ("USERNAME", "INVALID-ARGUMENT"),
     ("USERNAME a b", "INVALID-ARGUMENT"),
     ("SET VAR SIM0001 ups.status x", "READONLY"), ("SET VAR SIM0001 no.such x", "VAR-NOT-SUPPORTED"),
-    ("SET TRACKING ON", "INVALID-ARGUMENT"), ("INSTCMD SIM0001 shutdown.return", "CMD-NOT-SUPPORTED"),
+    ("SET TRACKING MAYBE", "INVALID-ARGUMENT"), ("GET TRACKING 1bd31808", "FEATURE-NOT-CONFIGURED"),
+    ("INSTCMD SIM0001 shutdown.return", "CMD-NOT-SUPPORTED"),
     ("INSTCMD nobody beep", "UNKNOWN-UPS"), ("FSD SIM0001", "ACCESS-DENIED"), ("FSD nobody", "UNKNOWN-UPS"),
     ("STARTTLS", "FEATURE-NOT-CONFIGURED"), ("MAKE TEA", "UNKNOWN-COMMAND"), ("", "UNKNOWN-COMMAND"),
-    ("get var SIM0001 ups.status", "UNKNOWN-COMMAND"), ("GET \"", "UNKNOWN-COMMAND"),
+    ("GET \"", "UNKNOWN-COMMAND"),
   ])
   func aWrongRequestOfNUTGetsItsError(_ line: String, _ error: String) throws {
     #expect(try talk(line) == ["ERR \(error)\n"])
+  }
+
+  /// As NUT's server does: it compares commands, the names of UPSs and of variables without regard to capital letters, and answers in
+  /// those of the question.
+  @Test(arguments: [
+    ("list ups", "BEGIN LIST UPS\nUPS SIM0001 \"Acme Pack\"\nEND LIST UPS\n"),
+    ("Get Var sim0001 UPS.Status", "VAR sim0001 UPS.Status \"OL CHRG\"\n"),
+    ("get type SIM0001 Battery.Charge", "TYPE SIM0001 Battery.Charge NUMBER\n"),
+    ("get upsdesc sim0001", "UPSDESC sim0001 \"Acme Pack\"\n"), ("login sim0001", "OK\n"),
+    ("GET DESC sim0001 UPS.STATUS", "DESC sim0001 UPS.STATUS \"Status of the UPS\"\n"),
+    ("list client sim0001", "BEGIN LIST CLIENT sim0001\nEND LIST CLIENT sim0001\n"), ("netver", "1.3\n"),
+    ("Logout", "OK Goodbye\n(end)"),
+  ])
+  func capitalLettersDoNotMatter(_ line: String, _ answer: String) throws { #expect(try talk(line) == [answer]) }
+
+  @Test func theListOfVariablesHasTheNameThatWasAsked() throws {
+    let lines = try talk("LIST VAR sim0001")[0].split(separator: "\n")
+    #expect(lines.first == "BEGIN LIST VAR sim0001")
+    #expect(lines.dropFirst().dropLast().allSatisfy { $0.hasPrefix("VAR sim0001 ") })
+  }
+
+  /// There are no changes to track, but clients may ask.
+  @Test func trackingIsOffUntilAClientTurnsItOn() throws {
+    #expect(
+      try talk(
+        "GET TRACKING", "set tracking on", "get tracking", "GET TRACKING 1bd31808", "SET TRACKING OFF", "GET TRACKING")
+        == ["OFF\n", "OK\n", "ON\n", "UNKNOWN\n", "OK\n", "OFF\n"])
+  }
+
+  // MARK: - Names
+
+  /// Two UPSs of one serial number, in the order in which they came.
+  private func twins(_ paths: [String], _ change: (inout ExportedAccessory) -> Void = { _ in }) -> ReadingsSnapshot {
+    var all = ReadingsSnapshot.sample("0000", battery: BatteryReading(percent: 80))
+    let one = all.accessories[0]
+    all.accessories = paths.enumerated().map { place, path in
+      var accessory = one
+      accessory.accessory = MirroredAccessory(
+        id: UInt64(place + 1), service: "/run/a.socket", device: .sample("0000", path: path))
+      (accessory.isRead, accessory.battery, accessory.values) = (true, one.battery, one.values)
+      (accessory.id, accessory.name) = place == 0 ? ("0000", "0000") : ("0000#2", "0000_2")
+      change(&accessory)
+      return accessory
+    }
+    return all
+  }
+
+  @Test func aChosenNameStaysWithItsDevice() throws {
+    let names = [("ups", "/dev/b"), ("QnapUPS", "/dev/a")]
+    for paths in [["/dev/a", "/dev/b"], ["/dev/b", "/dev/a"]] {
+      let port = try talk(
+        "GET VAR ups driver.parameter.port", "GET VAR qnapups driver.parameter.port", "LIST UPS", to: twins(paths),
+        names: names)
+      #expect(port[0] == "VAR ups driver.parameter.port \"/dev/b\"\n")
+      #expect(port[1] == "VAR qnapups driver.parameter.port \"/dev/a\"\n")
+      #expect(port[2].split(separator: "\n").count == 4)
+    }
+    // Who is gone isn't replaced by who stayed.
+    #expect(
+      try talk("GET VAR ups ups.status", "GET VAR QnapUPS driver.parameter.port", to: twins(["/dev/a"]), names: names)
+        == ["ERR DRIVER-NOT-CONNECTED\n", "VAR QnapUPS driver.parameter.port \"/dev/a\"\n"])
+  }
+
+  /// An accessory that is called like another one's chosen name gives it up.
+  @Test func aChosenNameComesBeforeAnOwnOne() throws {
+    var all = twins(["/dev/a", "/dev/b"])
+    (all.accessories[0].id, all.accessories[0].name) = ("Ups", "Ups")
+    let list = try talk("LIST UPS", "GET VAR ups driver.parameter.port", to: all, names: [("ups", "/dev/b")])
+    #expect(list[0].contains("UPS ups_2 "))
+    #expect(list[1] == "VAR ups driver.parameter.port \"/dev/b\"\n")
+    // Also while the other one isn't there.
+    let alone = try talk("GET VAR ups ups.status", "LIST UPS", to: all, names: [("ups", "/dev/c")])
+    #expect(alone[0] == "ERR DRIVER-NOT-CONNECTED\n")
+    #expect(alone[1].contains("UPS ups_2 "))
+  }
+
+  /// A UPS that shuts machines down is never guessed.
+  @Test func aNameOfSeveralUPSsMeansNone() throws {
+    let low: (inout ExportedAccessory) -> Void = { $0.battery = lowUPS }
+    let query = "GET VAR 0000_2 ups.status"
+    for name in ["0000", "000"] {
+      let answers = try talk(
+        "LIST UPS", query, "GET VAR 0000 ups.status", to: twins(["/dev/a", "/dev/b"], low), ups: [name])
+      #expect(answers[0].contains("\"several accessories have this name\""))
+      #expect(answers[1...] == ["VAR 0000_2 ups.status \"OL DISCHRG\"\n", "VAR 0000 ups.status \"OL DISCHRG\"\n"])
+      // Nor when one of them has left.
+      let left = twins(["/dev/a", "/dev/b"]) { accessory in
+        accessory.battery = lowUPS
+        if accessory.device.path == "/dev/a" { accessory.isConnected = false }
+      }
+      #expect(try talk(query, to: left, ups: [name]) == ["VAR 0000_2 ups.status \"OL DISCHRG\"\n"])
+    }
+    let byPort = try talk(query, "GET VAR 0000 ups.status", to: twins(["/dev/a", "/dev/b"], low), ups: ["/dev/b"])
+    #expect(byPort == ["VAR 0000_2 ups.status \"OB DISCHRG LB\"\n", "VAR 0000 ups.status \"OL DISCHRG\"\n"])
+    // The beginning of a name is enough.
+    #expect(
+      try talk("GET VAR SIM0001 ups.status", to: .sample(battery: lowUPS), ups: ["SIM"])
+        == ["VAR SIM0001 ups.status \"OB DISCHRG LB\"\n"])
+    #expect(
+      try talk("GET VAR ups ups.status", to: .sample(battery: lowUPS), ups: ["UPS"], names: [("ups", "SIM0001")])
+        == ["VAR ups ups.status \"OB DISCHRG LB\"\n"])
+  }
+
+  @Test func theOwnersLimitIsOfOneUPSOrOfAll() throws {
+    let pack = ReadingsSnapshot.sample(battery: BatteryReading(percent: 25, charge: .discharging))
+    func status(_ limits: (String?, String)..., profile: LowLimit? = nil) throws -> [String] {
+      var readings = pack
+      readings.accessories[0].record = .init(device: .sample(), state: .attached)
+      readings.accessories[0].record?.lowLimit = profile
+      return try talk(
+        "GET VAR SIM0001 ups.status", "GET VAR SIM0001 battery.charge.low", to: readings, ups: ["SIM0001"],
+        limits: limits
+      ).map { String($0.split(separator: "\"")[1]) }
+    }
+    #expect(try status() == ["OB DISCHRG", "20"])
+    #expect(try status((nil, "30%")) == ["OB DISCHRG LB", "30"])
+    #expect(try status((nil, "10 %")) == ["OB DISCHRG", "10"])
+    #expect(try status(("SIM0001", "30%"), (nil, "10%")) == ["OB DISCHRG", "10"])
+    #expect(try status((nil, "10%"), ("sim0001", "30%")) == ["OB DISCHRG LB", "30"])
+    #expect(try status(("OTHER", "30%")) == ["OB DISCHRG", "20"])
+    #expect(try status(profile: LowLimit("30 %")) == ["OB DISCHRG LB", "30"])
+    #expect(try status((nil, "15%"), profile: LowLimit("30 %")) == ["OB DISCHRG", "15"])
   }
 
   @Test func staleOrLostReadingsAreErrorsOfNUT() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import TestSupport
 import Testing
 
 @testable import AccessoryExport
@@ -25,6 +26,68 @@ struct UPSTests {
         }
       }
     }
+    // Nor is any other word said for which an upsmon shuts its machine down.
+    let values = UPSStatus.Word.allCases.compactMap(\.role).map {
+      AccessoryValue($0.rawValue, role: $0, content: .flag(true))
+    }
+    var battery = BatteryReading(percent: 1, charge: .discharging)
+    (battery.faults, battery.warnings) = (["ups-failed", "replace-battery"], ["shutdown-imminent"])
+    #expect(status(battery, values, isUPS: false) == "OL DISCHRG OVER RB")
+    #expect(
+      status(battery, values, isUPS: true) == "ALARM OB DISCHRG LB OVER RB TRIM BOOST BYPASS OFF CAL FSD")
+  }
+
+  /// Each word has a source, and each role of a truth is the source of one. The page has a row for each.
+  @Test func everyWordHasItsRow() throws {
+    let roles = UPSStatus.Word.allCases.compactMap(\.role)
+    #expect(Set(roles).count == roles.count)
+    #expect(Set(roles) == Set(Vocabulary.roles.filter { $0.unit == nil }.map(\.role)))
+    let rows = try Page("Documentation/nut.md").lines.filter { $0.hasPrefix("| `") }
+    for word in UPSStatus.Word.allCases {
+      let row = rows.first { $0.hasPrefix("| `\(word.rawValue)` |") }
+      #expect(row != nil, "\(word.rawValue) has no row")
+      if let role = word.role { #expect(row?.contains("`\(role.rawValue)`") == true, "\(role)") }
+      for notice in word.notices { #expect(row?.contains("`\(notice)`") == true, "\(notice)") }
+    }
+  }
+
+  @Test(
+    arguments: [
+      // The flag, the charge, the time, what the UPS says of both limits, the owner's limit; whether it is low; both limits.
+      (nil, 18, nil, nil, nil, "", true, 20, nil),
+      (nil, 21, nil, nil, nil, "", false, 20, nil), (true, 90, nil, nil, nil, "", true, nil, nil),
+      (false, 15, nil, nil, nil, "", false, nil, nil), (false, 15, nil, nil, nil, "20 %", true, 20, nil),
+      (nil, 18, nil, 10, nil, "", false, 10, nil), (nil, 10, nil, 10, nil, "", true, 10, nil),
+      (false, 10, nil, 10, nil, "", true, 10, nil), (nil, 18, nil, 10, nil, "15 %", false, 15, nil),
+      (nil, 14, nil, 10, nil, "15 %", true, 15, nil), (nil, 9, nil, 10, nil, "5 %", true, 10, nil),
+      (nil, 80, 60, nil, 120, "", true, nil, 120), (nil, 15, 600, nil, 120, "", false, nil, 120),
+      (nil, 80, 200, nil, 120, "5 min", true, nil, 300), (nil, 80, nil, nil, nil, "5 min", false, 20, 300),
+      (nil, 15, 600, nil, nil, "5 min", false, nil, 300), (nil, 15, nil, nil, 120, "", true, 20, 120),
+      (nil, 100, 0, nil, 120, "", false, 20, 120), (nil, 20, 0, nil, 120, "", true, nil, 120),
+      // What can't be a limit is none.
+      (nil, 18, nil, 0, nil, "", true, 20, nil), (nil, 90, nil, 100, nil, "", false, 20, nil),
+      (nil, 90, 3_000, nil, 65_535, "", false, 20, nil),
+    ] as [(Bool?, Int, Int?, Int?, Int?, String, Bool, Int?, Int?)])
+  func theWordOfTheUPSComesFirstAndTheOwnersSecond(
+    _ flag: Bool?, _ percent: Int, _ seconds: Int?, _ percentLimit: Int?, _ timeLimit: Int?, _ owner: String,
+    _ isLow: Bool,
+    _ charge: Int?, _ runtime: Int?
+  ) {
+    var battery = BatteryReading(percent: percent)
+    battery.timeToEmpty = seconds.map { .seconds($0) }
+    var values: [AccessoryValue] = []
+    if let flag { values.append(.init("low", role: "ups.low_battery", content: .flag(flag))) }
+    if let percentLimit {
+      values.append(.init("l", unit: .percent, role: "battery.charge.low", number: Double(percentLimit)))
+    }
+    if let timeLimit {
+      values.append(.init("t", unit: .second, role: "battery.runtime.low", number: Double(timeLimit)))
+    }
+    let accessory = ReadingsSnapshot.sample(battery: battery, values: values).accessories[0]
+    let variables = UPSVariables(accessory, isUPS: true, limit: LowLimit(owner), version: "1")
+    #expect(variables["ups.status"]?.value == (isLow ? "OL LB" : "OL"))
+    #expect(variables["battery.charge.low"]?.value == charge.map(String.init))
+    #expect(variables["battery.runtime.low"]?.value == runtime.map(String.init))
   }
 
   @Test func readingsDecideTheStatusOfAUPS() {

@@ -60,7 +60,9 @@ import Testing
     }
     func isFound(_ values: [AccessoryValue]) -> Bool {
       let accessory = ReadingsSnapshot.sample(battery: nil, values: values).accessories[0]
-      guard term.unit != nil else { return UPSStatus(accessory, isUPS: true).isOnBattery }
+      guard term.unit != nil else {
+        return UPSStatus(accessory, isUPS: true).words.contains { $0.role == term.role }
+      }
       let variables = UPSVariables(accessory, isUPS: false, version: "1")
       #expect(UPSVariables.summary(of: term.role.rawValue) == term.summary)
       return variables[term.role.rawValue]?.value == "42"

@@ -6,7 +6,7 @@ import AccessoryConfiguration
 extension KnownKeys {
   static let profile = [
     "name", "description", "match", "transport", "driver", "protocol", "parameters", "protocols", "pacing",
-    "policies", "poll", "sleep", "units", "writes", "connect", "share", "reset", "alarms",
+    "policies", "poll", "sleep", "units", "writes", "connect", "share", "reset", "alarms", "low",
   ]
   static let rule = ["usb", "hid", "bluetooth", "driver", "name", "manufacturer", "model", "serial", "by_id", "path"]
   static let ruleUSB = ["vendor", "product", "interface_class"]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryLink
 import AccessoryProtocols
@@ -77,6 +78,7 @@ public struct ProfileReader: ValueReader {
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     if let node = fields["share"] { profile.sharing = sharing(node, allowsWrites: profile.allowsWrites) }
     if let node = fields["reset"] { profile.reset = boardReset(node) }
+    if let node = fields["low"] { profile.lowLimit = lowLimit(node) }
     if let node = fields["alarms"] {
       let rules = markedAlarmRules(node)
       profile.alarms = rules.map(\.rule)
@@ -144,6 +146,15 @@ public struct ProfileReader: ValueReader {
       strings.append(string)
     }
     return strings
+  }
+
+  private mutating func lowLimit(_ node: YAMLNode) -> LowLimit? {
+    let limit: LowLimit? = if case .scalar(let text) = node.content { LowLimit(text) } else { nil }
+    if limit == nil {
+      report(
+        node.mark, "low must be a charge from 1 to 99 %, a time, or both, like 15 % or 15 %, 5 min, not \(kind(node))")
+    }
+    return limit
   }
 
   private mutating func pacing(_ node: YAMLNode) -> Pacing? {

@@ -39,6 +39,7 @@ public enum ProfileText {
     if let reset = profile.reset {
       lines += reset.text.map { ["reset:", String($0.dropLast())] } ?? ["reset: \(reset.name ?? "")"]
     }
+    if let limit = profile.lowLimit { lines.append("low: \(limit)") }
     if !profile.alarms.isEmpty {
       lines.append("alarms:")
       lines += profile.alarms.map { "  - \(Quoted.whole($0.description))" }

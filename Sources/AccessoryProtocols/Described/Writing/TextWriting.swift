@@ -53,20 +53,29 @@ enum TextWriting {
     return behind.isEmpty ? dashes : dashes + [UInt8(ascii: ".")] + behind
   }
 
-  /// A decimal number: with the digits of the field's form, or without a form as exact as the value.
+  /// A decimal number: with the digits of the field's form, or without a form as exact as the value. A number with more digits in front of
+  /// the point has fewer behind it, so that the field keeps its width: others find what follows by its place.
   private static func decimal(_ field: ProtocolDescription.Field, _ value: PlainValue?) -> String {
     guard let form = field.form else {
       if let raw = field.raw(for: value), isWhole(field, value, raw) { return String(raw) }
       guard let number = value?.asNumber else { return "0" }
       return "\(field.formula.linear?.inverse(number) ?? 0)"
     }
-    let factor = (0..<min(form.decimals, 9)).reduce(1.0) { power, _ in power * 10 }
-    let scaled = ((field.formula.linear?.inverse(value?.asNumber ?? 0) ?? 0) * factor).rounded()
-    guard let whole = Int(exactly: scaled) else { return "0" }
-    let digits = String(whole.magnitude)
-    let padded = String(repeating: "0", count: max(0, form.digits + form.decimals - digits.count)) + digits
-    let point = form.decimals == 0 ? "" : ".\(padded.suffix(form.decimals))"
-    return "\(whole < 0 ? "-" : "")\(padded.dropLast(form.decimals))\(point)"
+    let number = field.formula.linear?.inverse(value?.asNumber ?? 0) ?? 0
+    let width = form.digits + form.decimals + (form.decimals == 0 ? 0 : 1)
+    var text = "0"
+    for decimals in (0...min(form.decimals, 9)).reversed() {
+      let factor = (0..<decimals).reduce(1.0) { power, _ in power * 10 }
+      guard let whole = Int(exactly: (number * factor).rounded()) else { continue }
+      let digits = String(whole.magnitude)
+      // Without a point there is room for one more digit.
+      let count = decimals == 0 ? width : width - 1
+      let padded = String(repeating: "0", count: max(0, count - digits.count)) + digits
+      let point = decimals == 0 ? "" : ".\(padded.suffix(decimals))"
+      text = "\(whole < 0 ? "-" : "")\(padded.dropLast(decimals))\(point)"
+      if padded.count <= count { break }
+    }
+    return text
   }
 
   private static func isWhole(_ field: ProtocolDescription.Field, _ value: PlainValue?, _ raw: Int) -> Bool {

@@ -31,8 +31,11 @@ import Testing
   private static let grown = [
     "daly.yaml", "elm327.yaml", "jbd.yaml", "jk.yaml", "pylontech.yaml", "vedirect.yaml", "vesc.yaml",
   ]
+  /// Files whose messages tell more: the words of NUT's status.
+  private static let fuller = ["megatec.yaml", "pi30.yaml"]
 
-  @Test(arguments: Directory.names(in: folder).filter { $0.hasSuffix(".yaml") && !grown.contains($0) }.sorted())
+  @Test(
+    arguments: Directory.names(in: folder).filter { $0.hasSuffix(".yaml") && !(grown + fuller).contains($0) }.sorted())
   func anOldFileMeansWhatTodaysMeans(file: String) throws {
     let (old, new) = (try Self.read(Self.folder + "/" + file), try Self.read(Self.today(file)))
     #expect(new.notes.isEmpty, "today's has no old keys")
@@ -58,6 +61,24 @@ import Testing
     #expect(new.derived == old.derived && Array(new.plan.polls.prefix(old.plan.polls.count)) == old.plan.polls)
     new.examples = old.examples
     #expect(try ExampleCheck(new).problems() == [])
+  }
+
+  /// Every value that an old file reads is the same by today's.
+  @Test(arguments: fuller) func todaysFileReadsWhatAnOldOneDoes(file: String) throws {
+    let old = try Self.read(Self.folder + "/" + file).description
+    let new = try Self.read(Self.today(file)).description
+    #expect(old.framings == new.framings && old.plan.polls == new.plan.polls && old.parameters == new.parameters)
+    #expect(old.requests == new.requests && old.messages.map(\.name) == new.messages.map(\.name))
+    #expect(old.derived.allSatisfy(new.derived.contains))
+    for (old, new) in zip(old.messages, new.messages) {
+      for field in old.fields {
+        #expect(
+          new.fields.contains {
+            $0.name == field.name && $0.type == field.type && $0.unit == field.unit && $0.role == field.role
+          },
+          "\(old.name) \(field.name)")
+      }
+    }
   }
 
   // MARK: - Old keys

@@ -82,7 +82,8 @@ import Testing
   @Test func theTableOfFaultsIsReadStrictly() throws {
     #expect(PowerQuirks.of(vendor: 0x0764, product: 0x0501).scalesBatteryVoltage)
     #expect(PowerQuirks.of(vendor: 0x0764, product: 0x0601) == PowerQuirks(scalesFrequency: true))
-    #expect(PowerQuirks.of(vendor: 0x0463, product: 0xFFFF) == .none)
+    #expect(PowerQuirks.of(vendor: 0x0463, product: 0xFFFF) == PowerQuirks(goodIsOutput: true))
+    #expect(PowerQuirks.of(vendor: 0x051D, product: 0x0002) == .none)
     #expect(try read("- {usb: \"1234:abcd\", frequency: tenths}") == [0x1234_ABCD: PowerQuirks(scalesFrequency: true)])
     for wrong in [
       "x", "- 1", "- {frequency: tenths}", "- {usb: \"1234\"}", "- {usb: \"1234:5678\", frequency: tens}",

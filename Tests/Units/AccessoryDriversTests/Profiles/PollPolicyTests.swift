@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryFamilies
 import Testing
 
@@ -36,7 +37,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "poll: off", "poll: 1m", "poll: {cells: off, readings: 3s}", "poll: {}", "sleep: true", "writes: allowed",
+    "poll: off", "poll: 1m", "poll: {cells: off, readings: 3s}", "poll: {}", "sleep: true", "low: 15 %, 5 min",
+    "writes: allowed",
   ])
   func aPollPolicyIsWrittenAsItIsRead(_ text: String) throws {
     let profile = try read(text)
@@ -49,6 +51,9 @@ import Testing
     let profile = try read("")
     #expect(!profile.allowsWrites && !profile.polls.letsSleep && profile.polls == PollPolicy())
     #expect(try read("writes: allowed\nsleep: true").allowsWrites)
+    #expect(try read("low: 15 %").lowLimit == LowLimit(percent: 15))
+    #expect(try read("low: 15%, 5 min").lowLimit == LowLimit(percent: 15, seconds: 300))
+    #expect(try read("sleep: true").lowLimit == nil)
     #expect(try read("writes: refused").allowsWrites == false)
   }
 
@@ -57,6 +62,7 @@ import Testing
     ("poll: 50ms", "poll (or standard, or {NAME: 10s}), if not off, must be a time with its unit"),
     ("poll: 25h", "from 100ms to 24h"), ("poll: {cells: never}", "cells, if not off, must be a time"),
     ("poll: [1s]", "poll (or standard"), ("sleep: yes", "sleep must be true or false"),
+    ("low: 15", "low must be a charge"), ("low: 0 %", "low must be a charge"), ("low: [5 min]", "low must be a charge"),
     ("writes: true", "writes must be allowed or refused"),
   ])
   func mistakesInPollsAreReported(_ text: String, _ message: String) throws {
