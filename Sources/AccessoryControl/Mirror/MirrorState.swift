@@ -272,7 +272,9 @@ package struct MirrorState: Sendable {
     if let id = away[name]?.last { return (id, name) }
     let former = Name(service: service, text: device.lineIdentity + device.unitSuffix)
     let again = SameAgain(device)
-    return away[former]?.last { id in entries[id].map { again.fits($0.accessory.device) } ?? false }.map { ($0, former) }
+    return away[former]?.last { id in entries[id].map { again.fits($0.accessory.device) } ?? false }.map {
+      ($0, former)
+    }
   }
 
   private mutating func add(_ device: Device, _ service: String) -> UInt64? {

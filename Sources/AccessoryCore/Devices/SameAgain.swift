@@ -40,7 +40,9 @@ package struct SameAgain: Sendable, Hashable {
   package func fits(_ other: Device) -> Bool {
     guard unit == nil || unit == other.unit else { return false }
     let isThere = other.address.ofAnyAdapter == address
-    if isNamed { return isThere || other.terminal == address.node && address.node != nil || link != nil && other.link == link }
+    if isNamed {
+      return isThere || other.terminal == address.node && address.node != nil || link != nil && other.link == link
+    }
     // A path leads to whatever is there, until a source tells what it is. An address on the air or on a network is an identity.
     if other.source == .named { return other.address.node == nil && isThere }
     guard other.lineIdentity == identity else { return false }

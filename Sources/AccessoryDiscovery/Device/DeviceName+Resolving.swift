@@ -162,7 +162,7 @@ extension DeviceName {
     let name = device.bluetooth.map { $0.isPaired || $0.isTrusted } ?? true ? device.name : nil
     var place = device.address.bluetooth?.description
     if case .powerSupply(let name) = device.address { place = name }
-    let names = ([device.serialNumber, name, device.line.id, device.identityAtPort, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
+    let names = ([device.serialNumber, name, device.line.id, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
     return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }
 
@@ -170,7 +170,9 @@ extension DeviceName {
     device.id == text || device.serialNumber == text && device.unit == nil
   }
 
-  private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }
+  private static func exact(_ text: String, _ device: Device) -> Bool {
+    names(device).contains(text) || [device.identityAtPort, device.identityAtPort + device.unitSuffix].contains(text)
+  }
 
   /// The beginning of a path never matches, nor that of a stranger's name.
   private static func prefix(_ text: String, _ device: Device) -> Bool {

@@ -26,11 +26,13 @@ extension Twins {
   package mutating func take(_ event: DeviceEvent) -> [DeviceEvent] {
     switch event {
     case .added(let device):
-      return changes(came(device)) + [.added(marked(device))]
+      let others = came(device)
+      return changes(others) + [.added(marked(device))]
     case .changed(let device, let old):
       let before = marked(old)
       went(old)
-      return changes(came(device)) + [.changed(marked(device), from: before)]
+      let others = came(device)
+      return changes(others) + [.changed(marked(device), from: before)]
     case .removed(let device):
       went(device)
       return [.removed(marked(device))]

@@ -63,7 +63,8 @@ package struct ExportNames: Sendable {
       }
     }
     let named = snapshot.accessories.map { accessory in
-      let (id, name) = names[accessory.id].map { ($0.id, $0.name) } ?? (accessory.device.id, ExportName.make(accessory.device.id))
+      let (id, name) =
+        names[accessory.id].map { ($0.id, $0.name) } ?? (accessory.device.id, ExportName.make(accessory.device.id))
       return ExportedAccessory(accessory, id: id, name: name)
     }
     return ReadingsSnapshot(accessories: named.sorted { $0.name < $1.name }, services: snapshot.services)

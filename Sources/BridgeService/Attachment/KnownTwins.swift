@@ -35,7 +35,8 @@ final class KnownTwins {
     case .success(let bytes)?:
       if let bytes { twins.take(String(decoding: bytes, as: UTF8.self)) }
       self.file = (file, queue)
-    case .failure(let error)?: service.log.warning("what is known of equal serial numbers can't be read: \(error.message)")
+    case .failure(let error)?:
+      service.log.warning("what is known of equal serial numbers can't be read: \(error.message)")
     case nil: service.log.warning("the disk doesn't answer, so \(file.path) was not read")
     }
   }

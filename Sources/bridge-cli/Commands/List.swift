@@ -42,7 +42,7 @@ struct List: AsyncParsableCommand, JSONCommand {
     let accesses = await PortAccess.look(at: devices)
     if output.json {
       return Output.json(
-        DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.id]) }))
+        DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.place]) }))
     }
     guard !devices.isEmpty else {
       return wait != nil ? () : Output.note("No accessory found. To simulate one: bridge-cli simulate framed")
@@ -57,14 +57,15 @@ struct List: AsyncParsableCommand, JSONCommand {
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
-          Table.cell(device.serialNumber.map { $0 + device.unitSuffix }), Table.cell(device.name),
+          Table.cell(device.hasTwin ? device.id : device.serialNumber.map { $0 + device.unitSuffix }),
+          Table.cell(device.name),
           Table.cell(device.model),
           Table.cell(device.driver),
           device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
           word(access),
           SafeText.escape(device.place), device.source.rawValue,
-        ] + (held.isEmpty ? [] : state(held[device.id])) + (hasAges ? [age(held[device.id])] : [])
-          + (hasAlarms ? [AlarmView.cell(held[device.id]?.alarms ?? [])] : []))
+        ] + (held.isEmpty ? [] : state(held[device.place])) + (hasAges ? [age(held[device.place])] : [])
+          + (hasAlarms ? [AlarmView.cell(held[device.place]?.alarms ?? [])] : []))
     }
     table.lines(columns: Output.columns).forEach(Output.line)
   }
@@ -94,7 +95,7 @@ struct List: AsyncParsableCommand, JSONCommand {
     return await KnownDevices.accessories(on: try await source.devices().filter { all || $0.mayBeAccessory })
   }
 
-  /// The service's record of each device that a service holds, by the device's identity. A service that doesn't answer
+  /// The service's record of each device that a service holds, by the device's place. A service that doesn't answer
   /// is skipped. In `devices`, a line on which a service has found several accessories is replaced by these
   /// accessories.
   private func held(_ devices: inout [Device]) async -> [String: Bridge.Accessory] {
@@ -114,8 +115,12 @@ struct List: AsyncParsableCommand, JSONCommand {
     for device in devices { for place in device.places { near[place, default: []].append(device) } }
     for one in all {
       for place in one.device.places {
-        for device in near[place] ?? [] where one.device.isSame(as: device) { reported[device.id] = one.accessory }
+        for device in near[place] ?? [] where one.device.isSame(as: device) { reported[device.place] = one.accessory }
       }
+    }
+    // A service remembers twins that aren't there.
+    for index in devices.indices where reported[devices[index].place]?.device.hasTwin == true {
+      devices[index].hasTwin = true
     }
     return reported
   }

@@ -42,7 +42,9 @@ enum Door {
   static func findNow(_ again: SameAgain, _ text: String?, _ line: LineOptions) async throws -> any FoundAccessory {
     var failure: (any Error)?
     for name in again.names(text) {
-      do { return try await findNow(name, line, asLine: again.isLine, again: again) } catch { failure = failure ?? error }
+      do { return try await findNow(name, line, asLine: again.isLine, again: again) } catch {
+        failure = failure ?? error
+      }
     }
     throw failure ?? AccessoryError(.notFound, "\(again.name) isn't there")
   }

@@ -113,9 +113,11 @@ struct TwinsTests {
   }
 
   @Test func ofTwinsTheOneAtTheSamePortIsTheSame() {
-    let again = SameAgain(Self.adapter("FT4X1ABC", port: "1-1.1", node: "/dev/ttyUSB0"), beside: [
-      Self.adapter("FT4X1ABC", port: "1-1.2", node: "/dev/ttyUSB1")
-    ])
+    let again = SameAgain(
+      Self.adapter("FT4X1ABC", port: "1-1.1", node: "/dev/ttyUSB0"),
+      beside: [
+        Self.adapter("FT4X1ABC", port: "1-1.2", node: "/dev/ttyUSB1")
+      ])
     #expect(again.isBound && again.name == "FT4X1ABC@1-1.1")
     // Its node may have another number, and the other one its node.
     #expect(again.fits(Self.adapter("FT4X1ABC", port: "1-1.1", node: "/dev/ttyUSB5")))
@@ -159,7 +161,8 @@ struct TwinsTests {
   @Test func aUnitIsTheSameUnitAndALineIsAnyUnitOfIt() {
     let unit = Self.adapter("FT4X1ABC", port: "1-1.1", node: "/dev/ttyUSB0", unit: 2)
     #expect(SameAgain(unit).fits(unit) && !SameAgain(unit).fits(unit.onLine(unit: 3)))
-    #expect(SameAgain(unit, isLine: true).fits(unit.onLine(unit: 3)) && SameAgain(unit, isLine: true).name == "FT4X1ABC")
+    #expect(
+      SameAgain(unit, isLine: true).fits(unit.onLine(unit: 3)) && SameAgain(unit, isLine: true).name == "FT4X1ABC")
   }
 
   @Test(arguments: [
