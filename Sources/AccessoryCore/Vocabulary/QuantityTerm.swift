@@ -35,7 +35,8 @@ extension Vocabulary {
     .init(.power, .watt, .kilowatt, plausible: -1e7...1e7), .init(.apparentPower, .voltAmpere, plausible: -1e7...1e7),
     .init(.reactivePower, .voltAmpereReactive, plausible: -1e7...1e7),
     // Not "total_increasing", by which every step down would count as a meter that was replaced.
-    .init(.energy, .wattHour, .kilowattHour, state: "total"), .init(.powerFactor, also: [.percent], plausible: -100...100),
+    .init(.energy, .wattHour, .kilowattHour, state: "total"),
+    .init(.powerFactor, also: [.percent], plausible: -100...100),
     .init(.charge, .ampereHour, .milliampereHour, hasClass: false), .init(.resistance, .ohm, hasClass: false),
     .init(.frequency, .hertz),
     // From the air of Yakutia to a thermocouple in a kiln; a description of something else narrows it.

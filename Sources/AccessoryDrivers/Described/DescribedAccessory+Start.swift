@@ -88,7 +88,8 @@ extension DescribedAccessory {
         throw AccessoryError(
           .unsupported,
           "\(label) doesn't answer as \(description.name) accessories do: \(name) is \(SafeText.escape(value.asExampleText)), "
-            + "not \(expected). It may be of another kind (bridge-cli drivers lists them), or newer than this description")
+            + "not \(expected). It may be of another kind (bridge-cli drivers lists them), or newer than this description"
+        )
       }
     }
   }

@@ -79,17 +79,20 @@ import Testing
     }
   }
 
-  /// The same registers, of which one is scaled otherwise.
-  @Test(arguments: [("renogy", 3_310.0), ("srne", 3_300.0)])
-  func experimentalChargersAreReadWithTheirScale(kind: String, milliamperes: Double) async throws {
+  /// The same registers, of the examples of both.
+  @Test(arguments: [("renogy", 87.0, 13_200.0, 3_310.0, "25"), ("srne", 100, 28_200, 2_580, "21")])
+  func experimentalChargersAreReadWithTheirScale(
+    kind: String, percent: Double, millivolts: Double, milliamperes: Double, temperature: String
+  ) async throws {
     try await Sandbox.with { box in
       let charger = try await box.simulate(kind: "--profile", kind, "--serial", "ROVER1")
       let battery = try await box.run("battery", "ROVER1", "--json").json()["battery"]
-      #expect(battery?["percent"] == 87 && battery?["voltage_mv"] == 13_200)
+      #expect(battery?["percent"] == .number(percent) && battery?["voltage_mv"] == .number(millivolts))
       #expect(battery?["current_ma"] == .number(milliamperes) && battery?["charge"] == "charging")
       let values = try await box.run("values", "ROVER1")
       #expect(values.lines.contains { $0.hasPrefix("charging_stage ") && $0.contains("mppt") })
-      #expect(values.lines.contains { $0.split(separator: " ").prefix(2) == ["temperature", "25"] })
+      #expect(values.lines.contains { $0.split(separator: " ").prefix(2) == ["temperature", temperature[...]] })
+      #expect(values.lines.contains { $0.split(separator: " ") == ["generated", "1404.9", "kWh"] })
       let status = try await box.run("status", "ROVER1")
       #expect(status.outputText.contains("RNG-CTRL-RVR40"), "\(status.outputText)")
       try await charger.stop()

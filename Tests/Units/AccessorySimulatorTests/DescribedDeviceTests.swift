@@ -62,6 +62,8 @@ import Testing
     "humsienk switches 20": undescribed,
     "jk02 about 300": undescribed,
     "jk02 state 300": undescribed,
+    "jk04 about 300": undescribed,
+    "jk04 state 300": undescribed,
     "litime state 105": undescribed,
     "pace cells 79": undescribed,
     "pace state 62": undescribed,

@@ -103,7 +103,9 @@ extension DescriptionReader {
   private var measured: [Measured] {
     var taken: Set<String> = []
     func isNumber(_ name: String) -> Bool { values[name]?.kind == .number && taken.insert(name).inserted }
-    return description.messages.flatMap(\.fields).filter { isNumber($0.name) }.map { Measured($0.name, $0.unit, $0.quantity) }
-      + description.derived.filter { isNumber($0.name) }.map { Measured($0.name, $0.unit, $0.quantity) }
+    let fields = description.messages.flatMap(\.fields).filter { isNumber($0.name) }
+    let derived = description.derived.filter { isNumber($0.name) }
+    return fields.map { Measured($0.name, $0.unit, $0.quantity) }
+      + derived.map { Measured($0.name, $0.unit, $0.quantity) }
   }
 }

@@ -26,7 +26,8 @@ extension ProtocolDescription {
       }
       results.append(
         DescribedValue(
-          derivation.name, plausible[derivation.name].map { result.told(within: $0) } ?? result, unit: derivation.unit, quantity: derivation.quantity,
+          derivation.name, plausible[derivation.name].map { result.told(within: $0) } ?? result, unit: derivation.unit,
+          quantity: derivation.quantity,
           role: derivation.role, isHidden: derivation.isHidden))
     }
     return results

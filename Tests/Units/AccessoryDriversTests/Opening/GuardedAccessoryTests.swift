@@ -32,6 +32,21 @@ private struct Complete: Accessory {
   func close() async {}
 }
 
+/// A driver that passes on whatever came.
+private struct Credulous: Accessory {
+  let label = "credulous"
+  var reading = BatteryReading(percent: 101, millivolts: 12_000)
+  func battery() async throws(AccessoryError) -> BatteryReading { reading }
+  func values() async throws(AccessoryError) -> [AccessoryValue] {
+    [AccessoryValue("board", unit: .celsius, number: 3_276.7), AccessoryValue("fan", unit: .percent, number: 40)]
+  }
+  func news() -> EventStream<AccessoryNews> {
+    let left = Locked<[AccessoryNews]>([.battery(reading), .other])
+    return EventStream(AsyncThrowingStream { left.withLock { $0.isEmpty ? nil : $0.removeFirst() } })
+  }
+  func close() async {}
+}
+
 /// A guard for writes that left something out would answer with the default, which says that there is nothing.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct GuardedAccessoryTests {
   @Test func everyAnswerIsTheAccessorysOwn() async throws {
@@ -47,5 +62,26 @@ private struct Complete: Accessory {
     #expect(try await guarded.readValues().age == .seconds(4))
     #expect(guarded.toldTime(of: .battery) == MonotonicTime(nanoseconds: 5) && guarded.toldTime(of: .status) == nil)
     #expect(try await guarded.poll(.readings()) == [.other])
+  }
+
+  /// Whatever driver says it.
+  @Test func whatCantBeIsNotTold() async throws {
+    var guarded = GuardedAccessory(base: Credulous(), rules: WriteRules("credulous"), isAsked: false)
+    #expect(try await guarded.battery().percent == 100 && guarded.missing == nil)
+    #expect(try await guarded.values().map(\.number) == [nil, 40])
+    var reading = BatteryReading(percent: 40, millivolts: 12_000, milliamperes: 500)
+    reading.temperatures = [.init(-273_100)]
+    guarded = GuardedAccessory(base: Credulous(reading: reading), rules: WriteRules("credulous"), isAsked: false)
+    #expect(try await guarded.poll(.readings()).contains(.battery(reading.bounded)))
+    #expect(guarded.missing == "what can't be is unknown: temperature -273.1 °C")
+    reading.millivolts = 6_553_500
+    guarded = GuardedAccessory(base: Credulous(reading: reading), rules: WriteRules("credulous"), isAsked: false)
+    let error = await #expect(throws: AccessoryError.self) { try await guarded.battery() }
+    #expect(error?.kind == .badData)
+    await #expect(throws: AccessoryError.self) { try await guarded.readBattery() }
+    await #expect(throws: AccessoryError.self) { try await guarded.batteryAndNews().reading }
+    var news: [AccessoryNews] = []
+    for try await one in guarded.news() { news.append(one) }
+    #expect(news == [.other])
   }
 }
