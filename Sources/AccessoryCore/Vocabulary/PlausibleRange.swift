@@ -60,7 +60,7 @@ extension BatteryReading {
     var evidence = Plausibility()
     for term in Vocabulary.battery { term.judge(self, &evidence) }
     if let disbelief = evidence.disbelief(in: "the battery reading of \(label)") { throw disbelief }
-    return (evidence.implausible.isEmpty ? self : bounded, evidence.implausible)
+    return (bounded, evidence.implausible)
   }
 }
 

@@ -21,7 +21,7 @@ import Testing
 
   private static func text(_ fields: String = fields, _ rest: String = "") -> String {
     DescriptionSample.head + "framings: {f: {layout: [start: AA, data: 13, end: 0D]}}\n"
-      + "messages: {m: {fields: [\(fields)]}}\nrequests: {r: {send: Q, reply: m}}\nplan: {poll: [{requests: r}]}\n"
+      + "messages: {m: {fields: [\(fields)]}}\nrequests: {r: {send: \"Q\", reply: m}}\nplan: {poll: [{requests: r}]}\n"
       + rest
   }
 
