@@ -46,6 +46,15 @@ package struct PlugHost<Event: SimulatorEvent>: Sendable {
   /// The bytes that arrived last, and the lengths of the messages in them where the transport keeps messages.
   package var buffer: [UInt8] = []
   package fileprivate(set) var messages: [Int] = []
+  /// Answers that wait until the host reads.
+  fileprivate var unsent: ArraySlice<[UInt8]> = []
+  fileprivate var unsentCount = 0
+  /// Whether what is sent now is the answer to a request.
+  fileprivate var isAnswering = false
+  /// The most bytes of answers that wait: far more than one read of requests leads to.
+  fileprivate static var unsentLimit: Int { 16 << 20 }
+
+  fileprivate mutating func forgetUnsent() { (unsent, unsentCount) = ([], 0) }
 
   /// A host that isn't plugged in yet. `seed` is that of the faults of its line.
   package init(
@@ -89,6 +98,8 @@ package protocol HostedSimulator: Simulator {
   func connected(_ transport: any Transport)
   /// Bytes arrived; they are in `host.buffer`.
   func received()
+  /// The host has read, and no answer waits any more.
+  func hasRoom()
   /// The client on the network has left.
   func hostLeft()
   /// The other end of a connection that isn't on the network was closed. The default unplugs the accessory.
@@ -101,6 +112,7 @@ extension HostedSimulator {
   package func pluggedIn() {}
   package func unplugged() {}
   package func connected(_ transport: any Transport) {}
+  package func hasRoom() {}
   package func hostLeft() {}
   package func lineEnded(_ error: AccessoryError?) { pullPlug() }
   package func used(_ isUsed: Bool) {}
@@ -155,6 +167,7 @@ extension HostedSimulator {
     guard let plug = host.plug else { return }
     host.plug = nil
     host.era += 1
+    host.forgetUnsent()
     plug.beginClose()
     unplugged()
     if tells { host.continuation.yield(.unplugged) }
@@ -184,24 +197,49 @@ extension HostedSimulator {
 
   private func serve(_ transport: any Transport) {
     connected(transport)
+    transport.output.onSpace { [weak self] in self?.post { $0.sendUnsent(transport) } }
     transport.input.onReadable { [weak self] in self?.post { $0.drain(transport) } }
   }
 
   private func drain(_ transport: any Transport) {
-    while host.plug?.transport === transport {
+    // While answers wait, no more requests are read: then the host's own writes have to wait.
+    while host.plug?.transport === transport, host.unsent.isEmpty {
       switch host.take(from: transport.input) {
       case .nothing: return
       case .end(let error): return loseHost(error)
-      case .bytes: received()
+      case .bytes: answering { received() }
       }
     }
   }
+
+  private func sendUnsent(_ transport: any Transport) {
+    guard host.plug?.transport === transport else { return }
+    while let bytes = host.unsent.first {
+      guard transport.output.offer(bytes) != .full else { return }
+      host.unsent.removeFirst()
+      host.unsentCount -= bytes.count
+    }
+    hasRoom()
+    drain(transport)
+  }
+
+  /// What `body` sends are answers.
+  package func answering(_ body: () -> Void) {
+    let wasAnswering = host.isAnswering
+    host.isAnswering = true
+    body()
+    host.isAnswering = wasAnswering
+  }
+
+  /// Whether the host has room for what is sent next.
+  package var isSent: Bool { host.unsent.isEmpty }
 
   /// Ends the connection to the host. On the network another host may connect; otherwise the line has ended.
   package func loseHost(_ error: AccessoryError? = nil) {
     guard let plug = host.plug, plug.isNetwork, let transport = plug.transport else { return lineEnded(error) }
     transport.beginClose()
     host.plug?.transport = nil
+    host.forgetUnsent()
     hostLeft()
   }
 
@@ -209,11 +247,20 @@ extension HostedSimulator {
   package func send(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, let frame = host.line.pass(bytes) else { return }
     guard host.faults.delay > .zero else { return offer(frame) }
-    afterThisPlug(host.faults.delay) { $0.offer(frame) }
+    let isAnswer = host.isAnswering
+    afterThisPlug(host.faults.delay) { simulator in
+      if isAnswer { simulator.answering { simulator.offer(frame) } } else { simulator.offer(frame) }
+    }
   }
 
-  /// When the host doesn't read, bytes that don't fit are lost, as on a line without flow control.
-  package func offer(_ bytes: [UInt8]) { _ = host.plug?.transport?.output.offer(bytes) }
+  /// While the host doesn't read, answers wait. What the accessory sends by itself is lost then, as on a line without flow control.
+  package func offer(_ bytes: [UInt8]) {
+    guard let output = host.plug?.transport?.output else { return }
+    guard !host.unsent.isEmpty || output.offer(bytes) == .full else { return }
+    guard host.isAnswering, host.unsentCount < PlugHost<Event>.unsentLimit else { return }
+    host.unsent.append(bytes)
+    host.unsentCount += bytes.count
+  }
 
   /// Unplugs the accessory in the middle of a reply, if there is one.
   package func pullPlug(amid reply: [UInt8]?) {

@@ -14,8 +14,6 @@ public actor ReplaySimulator: HostedSimulator {
   package var host: PlugHost<Event>
 
   private var player: ReplayPlayer
-  /// Bytes that wait because the output queue was full.
-  private var unsent: [UInt8]?
   private var timer: TimerToken?
   private var patienceTimer: TimerToken?
   private var isEnding = false
@@ -72,8 +70,6 @@ public actor ReplaySimulator: HostedSimulator {
     }
   }
 
-  package func unplugged() { unsent = nil }
-
   private func comeBack() {
     Task {
       do throws(AccessoryError) {
@@ -93,7 +89,6 @@ public actor ReplaySimulator: HostedSimulator {
   }
 
   package func connected(_ transport: any Transport) {
-    transport.output.onSpace { [weak self] in self?.post { $0.advance() } }
     guard host.plug?.isNetwork == true else { return }
     player.hostCame(at: io.now, pause: .zero)
     advance()
@@ -104,9 +99,9 @@ public actor ReplaySimulator: HostedSimulator {
     advance()
   }
 
+  package func hasRoom() { advance() }
+
   package func hostLeft() {
-    // Bytes that the host didn't receive are lost, as with a real accessory.
-    unsent = nil
     player.hostWent()
     advance()
   }
@@ -122,11 +117,12 @@ public actor ReplaySimulator: HostedSimulator {
 
   /// Carries out the actions that are due.
   private func advance() {
-    guard host.plug != nil, !isEnding else { return }
-    if let bytes = unsent, !queue(bytes) { return }
+    guard host.plug != nil, !isEnding, isSent else { return }
     while host.plug != nil, let action = player.next(at: io.now) {
       switch action {
-      case .send(let bytes): if !queue(bytes) { return }
+      case .send(let bytes):
+        answering { offer(bytes) }
+        guard isSent else { return }
       case .unplug:
         pullPlug()
         return resumeUnplugged()
@@ -150,17 +146,6 @@ public actor ReplaySimulator: HostedSimulator {
       default: replay.resumeUnplugged()
       }
     }
-  }
-
-  /// Queues bytes for the host. Returns false when the queue is full; `onSpace` then calls `advance` again.
-  private func queue(_ bytes: [UInt8]) -> Bool {
-    guard let output = host.plug?.transport?.output else {
-      unsent = nil
-      return true
-    }
-    let isTaken = output.offer(bytes) != .full
-    unsent = isTaken ? nil : bytes
-    return isTaken
   }
 
   private func schedule() {

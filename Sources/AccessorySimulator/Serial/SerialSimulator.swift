@@ -113,7 +113,7 @@ public actor SerialSimulator<Device: SerialDevice>: HostedSimulator {
       guard simulator.arrivals == arrival, !simulator.piece.isEmpty else { return }
       let piece = simulator.piece
       simulator.piece = []
-      simulator.take(piece)
+      simulator.answering { simulator.take(piece) }
     }
   }
 

@@ -49,7 +49,7 @@ extension EV3Simulator {
 
   private func watchSilence(since arrival: Int) {
     after(Self.requestTimeout) { simulator in
-      if simulator.arrivals == arrival { simulator.codec.expire(into: &simulator.batch) }
+      if simulator.arrivals == arrival, simulator.isSent { simulator.codec.expire(into: &simulator.batch) }
     }
   }
 }

@@ -38,7 +38,7 @@ extension EV3Simulator {
     isBusy = true
     after(configuration.pace.perMessage) { simulator in
       simulator.isBusy = false
-      if !simulator.waiting.isEmpty { simulator.takeNext() }
+      if !simulator.waiting.isEmpty { simulator.answering { simulator.takeNext() } }
       simulator.work()
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import FamilyAF1
@@ -92,14 +93,24 @@ extension ScriptedAccessory {
   public func onPseudoTerminal() async throws -> PseudoTerminal {
     let terminal = try await PseudoTerminal.open()
     let transport = terminal.transport
-    transport.input.onReadable { [weak transport] in
+    // An answer for which there is no room waits, and no more requests are read meanwhile.
+    let waiting = Locked<[UInt8]>([])
+    let work: @Sendable () -> Void = { [weak transport] in
       guard let transport else { return }
-      var bytes: [UInt8] = []
-      while case .bytes = transport.input.take(into: &bytes) {
-        let answer = self.take(bytes)
-        if !answer.isEmpty { _ = transport.output.offer(answer) }
+      waiting.withLock { waiting in
+        var bytes: [UInt8] = []
+        while true {
+          if !waiting.isEmpty {
+            guard transport.output.offer(waiting) != .full else { return }
+            waiting = []
+          }
+          guard case .bytes = transport.input.take(into: &bytes) else { return }
+          waiting = self.take(bytes)
+        }
       }
     }
+    transport.output.onSpace(work)
+    transport.input.onReadable(work)
     return terminal
   }
 }

@@ -125,14 +125,15 @@ public actor AF1Simulator: HostedSimulator {
     if codec.hasUnfinishedFrame { watchSilence(since: arrivals) }
   }
 
+  /// While answers wait, nothing is read, and the host isn't silent.
   private func watchSilence(since arrival: Int) {
     after(Self.silence) { simulator in
-      guard simulator.arrivals == arrival else { return }
+      guard simulator.arrivals == arrival, simulator.isSent else { return }
       simulator.codec.idle(into: &simulator.batch)
       simulator.answerAll()
     }
     after(Self.requestTimeout) { simulator in
-      guard simulator.arrivals == arrival else { return }
+      guard simulator.arrivals == arrival, simulator.isSent else { return }
       simulator.codec.expire(into: &simulator.batch)
       simulator.answerAll()
     }
@@ -156,7 +157,9 @@ public actor AF1Simulator: HostedSimulator {
       }
       guard let reply else { continue }
       if host.faults.delay > .zero {
-        afterThisPlug(host.faults.delay) { $0.send(reply.header, reply.payload) }
+        afterThisPlug(host.faults.delay) { simulator in
+          simulator.answering { simulator.send(reply.header, reply.payload) }
+        }
       } else {
         send(reply.header, reply.payload)
       }
