@@ -61,7 +61,8 @@ extension DescribedDevice {
     // Not all fields can hold a longer time.
     guard minutes < 36_000 else { return }
     for name in ["battery.time_to_empty", "hours_left"] where now[name] != nil {
-      switch field(name)?.unit {
+      guard let field = field(name) else { continue }
+      switch field.unit {
       case "s": values[name] = Self.rounded(minutes * 60, places: 0)
       case "min": values[name] = Self.rounded(minutes, places: 0)
       default: values[name] = Self.rounded(minutes / 60, places: 2)

@@ -73,15 +73,18 @@ import Testing
     try await ServiceHarness.with { harness in
       let one = try await harness.simulate("SAME")
       let two = try await harness.simulate("SAME")
-      try await harness.said("SAME is attached at", times: 2)
-      let list = try await harness.client().call(Bridge.List())
-      #expect(Set(list.accessories.map(\.device.path)).count == 2)
+      let client = try await harness.client()
+      func attached() async throws -> [Bridge.Accessory] {
+        try await client.call(Bridge.List()).accessories.filter { $0.state == .attached }
+      }
+      try await eventually("both") { try await attached().count == 2 }
+      #expect(try await Set(attached().map(\.device.path)).count == 2)
       await one.unplug()
-      try await harness.said("SAME is no longer attached")
-      #expect(try await harness.client().call(Bridge.List()).accessories.count == 1)
-      #expect(try await harness.client().call(Bridge.GetBattery(device: "SAME")).battery.percent == 100)
+      try await harness.said(" is no longer attached")
+      let left = try #require(try await attached().first)
+      #expect(try await client.call(Bridge.GetBattery(device: left.device.id)).battery.percent == 100)
       await two.unplug()
-      try await harness.said("SAME is no longer attached", times: 2)
+      try await harness.said(" is no longer attached", times: 2)
     }
   }
 

@@ -53,7 +53,7 @@ private struct Half: LinkedAccessory {
       profiles: [profile], drivers: DriverLibrary([Half.driver(answers)]), clock: clock, events: continuation
     ) { harness in
       let file = try harness.announce(terminal.path, serial: "S1", driver: "half")
-      try await harness.attached("S1")
+      try await harness.said("S1 is attached at")
       try await eventually("the first poll to be scheduled") { await harness.service.hasScheduledPoll("S1") }
       try await body(harness, clock, answers, events)
       file.remove()

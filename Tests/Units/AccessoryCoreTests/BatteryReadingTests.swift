@@ -16,15 +16,22 @@ import Testing
   @Test(arguments: BatteryReading.Field.allCases) func aFieldByItsName(field: BatteryReading.Field) throws {
     var reading = BatteryReading()
     reading[field] = 42
-    guard let range = field.range else { return #expect(reading == BatteryReading()) }
+    guard let measure = field.term.measure, case .number = field.term.form else {
+      return #expect(reading == BatteryReading())
+    }
+    let plausible = measure.plausible(in: measure.published)
+    let range = Int(plausible.range.lowerBound)...Int(plausible.range.upperBound)
+    let overrun = Int(plausible.overrun)
     #expect(reading[field] == 42 && BatteryReading.Field(rawValue: field.rawValue) == field)
     for other in BatteryReading.Field.allCases where other != field { #expect(reading[other] == nil) }
     for bound in [range.lowerBound, range.upperBound] {
       reading[field] = bound
       #expect(reading[field] == bound)
     }
-    // What can't be is unknown, not the nearest that can.
-    for number in [range.lowerBound - 1, range.upperBound + 1, .min, .max] {
+    // What is a little too much is the most that can be; what can't be is unknown.
+    reading[field] = range.upperBound + overrun
+    #expect(reading[field] == range.upperBound)
+    for number in [range.lowerBound - 1, range.upperBound + overrun + 1, .min, .max] {
       reading[field] = 42
       reading[field] = number
       #expect(reading[field] == nil)
@@ -50,7 +57,7 @@ import Testing
   @Test func aBatteryReadingIsCutToItsBounds() {
     var good = BatteryReading(percent: 57, level: .normal, millivolts: 52_000, milliamperes: -1_500)
     good.cellMillivolts = [3_300, nil, 3_301]
-    good.temperatures = [.init(24_950, name: "MOS"), .init(nil), .init(-273_150)]
+    good.temperatures = [.init(24_950, name: "MOS"), .init(nil), .init(-40_000)]
     (good.faults, good.warnings) = ([], ["cell overvoltage"])
     good.timeToEmpty = .seconds(3_600)
     #expect(good.bounded == good)

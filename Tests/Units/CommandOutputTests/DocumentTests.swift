@@ -131,7 +131,7 @@ import Testing
     held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
     (held.readings_age_ms, held.tries_limit, held.next_try_ms) = (1_500, 3, 900)
     let service = joined(
-      #""service":{"alarms":null,"driver":"framed","holder":null,"next_try_ms":900,"#,
+      #""service":{"alarms":null,"driver":"framed","holder":null,"missing":null,"next_try_ms":900,"#,
       #""problem":{"kind":"timed_out","message":"no answer"},"profile":"lamp","readings_age_ms":1500,"#,
       #""stale":false,"state":"waiting","tries":2,"tries_limit":3,"unfit_alarms":[],"writes":null}"#)
     #expect(

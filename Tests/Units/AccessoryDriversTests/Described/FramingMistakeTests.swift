@@ -51,12 +51,14 @@ import Testing
       (
         "protocol: x\nversion: 1\nsilence: 1\n",
         "3:1: unknown key \"silence\": the nearest is line; known here: protocol, version, description, raw, byte_order, line, "
-          + "bluetooth, advertisement, modbus, registers, framings, units, messages, parameters, derived, requests, plan, examples"
+          + "bluetooth, advertisement, modbus, registers, framings, units, messages, parameters, derived, plausible, requests, "
+          + "plan, examples"
       ),
       (
         "protocol: x\nversion: 1\nwake: {}\n",
         "3:1: unknown key \"wake\": it belongs in plan; known here: protocol, version, description, raw, byte_order, line, "
-          + "bluetooth, advertisement, modbus, registers, framings, units, messages, parameters, derived, requests, plan, examples"
+          + "bluetooth, advertisement, modbus, registers, framings, units, messages, parameters, derived, plausible, requests, "
+          + "plan, examples"
       ),
       ("protocol: x\nversion: 1\nbyte_order: middle\n", "3:13: byte_order must be big or little, not \"middle\""),
       ("protocol: x\nversion: 1\nline: {buad: 9600}\n", "3:8: unknown key \"buad\": did you mean baud?"),

@@ -29,7 +29,8 @@ import Testing
 
   /// Files that have got something more since: fields, numbers that mean "unknown", a PIN that some packs of JBD ask for.
   private static let grown = [
-    "daly.yaml", "elm327.yaml", "jbd.yaml", "jk.yaml", "pylontech.yaml", "vedirect.yaml", "vesc.yaml",
+    "daly.yaml", "elm327.yaml", "jbd.yaml", "jk.yaml", "pylontech.yaml", "renogy.yaml", "srne.yaml", "vedirect.yaml",
+    "vesc.yaml",
   ]
   /// Files whose messages tell more: the words of NUT's status.
   private static let fuller = ["megatec.yaml", "pi30.yaml"]
@@ -59,6 +60,8 @@ import Testing
     }
     #expect(new.requests.prefix(old.requests.count).map(\.name) == old.requests.map(\.name))
     #expect(new.derived == old.derived && Array(new.plan.polls.prefix(old.plan.polls.count)) == old.plan.polls)
+    // The old scale of its current was wrong.
+    guard file != "srne.yaml" else { return }
     new.examples = old.examples
     #expect(try ExampleCheck(new).problems() == [])
   }

@@ -55,7 +55,7 @@ import Testing
     let error = await #expect(throws: AccessoryError.self) { _ = try await opening.value }
     #expect(error?.kind == .unsupported)
     #expect(
-      error?.message.hasSuffix("as console accessories do: identity.model is modem, not pylon") == true,
+      error?.message.contains("as console accessories do: identity.model is modem, not pylon.") == true,
       "\(error as Any)")
   }
 

@@ -18,7 +18,10 @@ import Testing
 
   /// The seconds that a reported time is.
   private static func seconds(_ name: String, _ device: DescribedDevice, _ values: [String: PlainValue]) -> Double? {
-    let unit = device.description.messages.flatMap(\.fields).first { $0.name == name }?.unit
+    let description = device.description
+    let unit =
+      description.messages.flatMap(\.fields).first { $0.name == name }?.unit
+      ?? description.derived.first { $0.name == name }?.unit
     return values[name]?.asNumber.map { $0 * (unit == "h" ? 3_600 : unit == "min" ? 60 : 1) }
   }
 

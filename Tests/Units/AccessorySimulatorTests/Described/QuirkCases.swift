@@ -142,9 +142,10 @@ extension QuirkCase {
     QuirkCase("pi30", "replies in pieces", comesInPieces(8)),
     QuirkCase("pi30", "is older, and says less", missing: ["panel_power", "charge_status"], isOld),
     QuirkCase("pi30", "is newer, and says more", says(more: "20303120302030303030", in: "status")),
-    QuirkCase("pi30", "knows no mode", missing: ["mode"], refuses("mode")),
+    QuirkCase("pi30", "knows no mode", missing: ["mode", "output_off"], refuses("mode")),
     QuirkCase(
-      "pi30", "knows no warnings", missing: ["battery.faults", "battery.warnings", "warnings_or_faults"],
+      "pi30", "knows no warnings",
+      missing: ["battery.faults", "battery.warnings", "warnings_or_faults", "low_battery", "overload"],
       refuses("warnings")),
   ]
 
