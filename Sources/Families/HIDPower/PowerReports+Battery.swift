@@ -92,7 +92,8 @@ extension PowerReports {
   /// The percentage up to which the device says that its battery is low. It tells that as it tells its remaining capacity.
   var lowLimit: Double? {
     if capacityUnit.isPercent { return amount(PowerUsage.remainingCapacityLimit, 0...100) }
-    guard let told = amount(PowerUsage.remainingCapacityLimit, 0...1e12), let full = amount(PowerUsage.fullChargeCapacity), full > 0
+    guard let told = amount(PowerUsage.remainingCapacityLimit, 0...1e12),
+      let full = amount(PowerUsage.fullChargeCapacity), full > 0
     else { return nil }
     return told / full * 100
   }

@@ -12,13 +12,12 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
     commandName: "nut",
     abstract: "Serves accessories as UPSs with NUT's protocol, for upsc, upsmon and Home Assistant.",
     discussion: """
-      Each accessory appears as a UPS with the accessory's id, or with the name from --name. Only accessories named by --ups are ever reported as on battery or \
-      low, which makes upsmon shut machines down: name only a UPS that powers them. Clients can't change anything.
+      Each accessory appears as a UPS, by its id or its --name. Only those named by --ups are ever reported as on battery or low, which makes upsmon shut \
+      machines down: name only a UPS that powers them. Clients can't change anything.
 
       EXAMPLES
         bridge-cli export nut
-        bridge-cli export nut --ups RACK-UPS --low 30% --users /etc/accessory-bridge/nut.users
-        bridge-cli export nut --name ups=RACK-UPS --ups ups
+        bridge-cli export nut --name ups=RACK-UPS --ups ups --low 30% --users nut.users
         bridge-cli export nut --listen 0.0.0.0:3493 --allow 192.168.1.0/24
       """)
 
@@ -29,16 +28,16 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
     help: .value("net", "Let machines of this network connect; may be repeated."), transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
-    help: .value("name", "An accessory that may make machines shut down; may be repeated."),
+    help: .value("name", "What may make machines shut down; may be repeated."),
     completion: CompletionWords.devices)
   var ups: [String] = []
   @Option(
-    help: .value("name=device", "Serve this accessory by this name, such as ups; may be repeated."),
+    help: .value("name=device", "Serve an accessory by a name, such as ups; may be repeated."),
     transform: ChosenNameArgument.read)
   var name: [ChosenNameArgument] = []
   @Option(
     help: .value(
-      "limit", "When UPSs are low, at the latest: 15%, 5min or both; NAME=LIMIT for one; may be repeated."),
+      "limit", "When UPSs are low: 15%, 5min or both; NAME=LIMIT for one; may be repeated."),
     transform: OwnersLimitArgument.read)
   var low: [OwnersLimitArgument] = []
   @Option(help: .value("file", "Names and passwords of clients, as in NUT's upsd.users."), completion: .file())

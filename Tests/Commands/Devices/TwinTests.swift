@@ -34,7 +34,8 @@ import Testing
     try await isInUse(program)
     try await first.stop()
     try await program.transcript.wait {
-      $0.status != nil || $0.errorText.contains("is gone") || $0.outputText.contains("\"disconnected\"")
+      $0.status != nil || $0.errorText.contains("is gone")
+        || ["\"disconnected\"", "\"closed\""].contains(where: $0.outputText.contains)
     }
     if other == .comesMeanwhile { try await plug("b", 80, box) }
     try await meanwhile()
@@ -104,6 +105,40 @@ import Testing
           .filter { $0["event"] == "connected" }.map { $0["device"]?["link"]?.text }
         #expect(links == [String](repeating: box.directory.path + "/a", count: 2))
       }
+    }
+  }
+
+  @Test(arguments: Other.allCases) func aBridgeWaitsForItsOwn(other: Other) async throws {
+    try await Sandbox.with { box in
+      try await follow(["bridge", "./a", "--pty", "./end", "--on-unplug", "keep", "--json"], other, box) { bridge in
+        try await bridge.line(containing: #""event":"opened""#)
+      } isAgain: { bridge in
+        let closed = try await bridge.lines(3).count
+        try await bridge.line(from: closed) { $0.contains(#""event":"opened""#) }
+        let links = try bridge.transcript.value.lines.map { try JSON($0) }
+          .filter { $0["event"] == "opened" }.map { $0["device"]?["link"]?.text }
+        #expect(links == [String](repeating: box.directory.path + "/a", count: 2))
+      }
+    }
+  }
+
+  /// The rest of a file isn't sent to the other one.
+  @Test func aFileIsSentOnToItsOwn() async throws {
+    try await Sandbox.with { box in
+      let other = try await plug("b", 80, box)
+      let link = box.directory.path + "/a"
+      let first = try await box.simulate(
+        "--serial", "0001", "--link", link, "--largest-payload", "1028", "--unplug-after", "12")
+      try box.directory.write([UInt8](repeating: 7, count: 20_000), to: "new.bin")
+      let sending = try box.start("send-file", "./a", "new.bin", "--patience", "60s", "--json")
+      try await first.program.end()
+      try await sending.errors(containing: "is gone: waiting for it to come back")
+      let again = try await box.simulate("--serial", "0001", "--link", link, "--largest-payload", "1028")
+      let sent = try await sending.end()
+      #expect(sent.status == 0, "\(sent.errorText)")
+      #expect(try sent.lastJSON()["device"]?["link"]?.text == link)
+      #expect(!other.program.transcript.value.outputText.contains("new.bin"))
+      try await again.stop()
     }
   }
 
