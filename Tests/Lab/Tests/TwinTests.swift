@@ -149,12 +149,14 @@ extension Plain {
       }
       for (twin, plugged) in both.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         let name = String(name(plugged, kind).map { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : "_" })
-        var charge = ""
+        var said = ""
         try? await eventually("\(name) by NUT", within: .seconds(60)) {
-          charge = try await tool(["/bin/upsc", "\(name)@\(host)", "battery.charge"]).outputText
-          return charge == "\(twin.percent)\n"
+          let ended = try await tool(["/bin/upsc", "\(name)@\(host)", "battery.charge"])
+          said = ended.outputText.isEmpty ? ended.errorText : ended.outputText
+          return said == "\(twin.percent)\n"
         }
-        row(kind, order, "upsc \(name), \(when)", twin, charge, isRight: charge == "\(twin.percent)\n")
+        let text = said.split(separator: "\n").joined(separator: " ")
+        row(kind, order, "upsc \(name), \(when)", twin, text, isRight: text == "\(twin.percent)")
       }
     }
 
