@@ -25,7 +25,7 @@ package struct ServiceEntry: Sendable {
   package func asks(toWrite isAsked: Bool) -> Bool { isAsked && accessory.writes != nil }
 
   /// Whether the accessory isn't present, so that the service waits for it or has given it up.
-  private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
+  package var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
   /// Whether this is one of several accessories on a line that this device is.
   func isUnit(of line: Device) -> Bool { line.unit == nil && device.unit != nil && device.isOnLine(of: line) }

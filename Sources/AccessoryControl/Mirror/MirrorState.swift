@@ -120,11 +120,11 @@ package struct MirrorState: Sendable {
     var new: [Device] = []
     for record in list.prefix(countLimit) {
       let device = record.device
-      listed.insert(device.place)
       guard record.isReachable else {
-        disconnect(device.place, service, record.problem?.error(or: .disconnected) ?? .disconnected(device.path))
+        disconnect(device, service, record.problem?.error(or: .disconnected) ?? .disconnected(device.path))
         continue
       }
+      listed.insert(device.place)
       // Events come on another connection, and may be later than the list.
       // What the service had before it was found again is asked, too.
       let isKnown = places[Name(service: service, text: device.place)] != nil
@@ -135,7 +135,7 @@ package struct MirrorState: Sendable {
     for id in services[service]?.ids ?? [] {
       guard let accessory = entries[id]?.accessory, accessory.isConnected, !listed.contains(accessory.device.place)
       else { continue }
-      disconnect(accessory.device.place, service, Self.left)
+      disconnect(accessory.device, service, Self.left)
     }
     return new
   }
@@ -164,12 +164,12 @@ package struct MirrorState: Sendable {
       note(service: service, isUp: true)
       for id in services[service]?.ids ?? [] {
         guard let accessory = entries[id]?.accessory, accessory.isConnected, !accessory.isReported else { continue }
-        disconnect(accessory.device.place, service, Self.left)
+        disconnect(accessory.device, service, Self.left)
       }
     // A list may have told it before: then its readings are asked for, or known already.
     case .present(let device) where isReported(device, service): break
     case .present(let device), .connected(let device): return connect(device, service) ? device : nil
-    case .disconnected(let device, let error): disconnect(device.place, service, error)
+    case .disconnected(let device, let error): disconnect(device, service, error)
     case .battery(let device, let battery, let age):
       change(device.place, service) { $0.take(battery, age, at: now) }
     case .status(let device, let status, let age):
@@ -179,8 +179,7 @@ package struct MirrorState: Sendable {
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
     case .alarm(let device, let alarm, let state):
       // A disconnected accessory can have an alarm, too, for its silence.
-      let id =
-        places[Name(service: service, text: device.place)] ?? away[Name(service: service, text: device.id)]?.last
+      let id = present(device, service) ?? away[Name(service: service, text: device.id)]?.last
       if let id { change(id) { $0.take(alarm, state) } }
     case .found: break
     }
@@ -227,13 +226,20 @@ package struct MirrorState: Sendable {
     changed.insert(id)
   }
 
-  private mutating func disconnect(_ place: String, _ service: String, _ error: AccessoryError) {
-    guard let id = places.removeValue(forKey: Name(service: service, text: place)), let old = entries[id]?.accessory
-    else { return }
+  /// The entry of a device that is there. Another one may have the place of a device that is waited for.
+  private func present(_ device: Device, _ service: String) -> UInt64? {
+    places[Name(service: service, text: device.place)].flatMap { id in
+      entries[id]?.accessory.device.id == device.id ? id : nil
+    }
+  }
+
+  private mutating func disconnect(_ device: Device, _ service: String, _ error: AccessoryError) {
+    guard let id = present(device, service) else { return }
+    places[Name(service: service, text: device.place)] = nil
     change(id) { $0.disconnect(error) }
     leftCount += 1
     entries[id]?.leftAs = leftCount
-    away[Name(service: service, text: old.device.id), default: []].append(id)
+    away[Name(service: service, text: device.id), default: []].append(id)
   }
 
   /// Whether the service has told since it was found that it has this device.
@@ -247,7 +253,7 @@ package struct MirrorState: Sendable {
     let place = Name(service: service, text: device.place)
     // Another device has had this place before.
     if let id = places[place], let old = entries[id]?.accessory, old.device.id != device.id {
-      disconnect(device.place, service, .disconnected(old.device.path))
+      disconnect(old.device, service, .disconnected(old.device.path))
     }
     let id: UInt64
     if let present = places[place] {

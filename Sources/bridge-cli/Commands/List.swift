@@ -113,9 +113,13 @@ struct List: AsyncParsableCommand, JSONCommand {
     }
     var near: [String: [Device]] = [:]
     for device in devices { for place in device.places { near[place, default: []].append(device) } }
-    for one in all {
+    // An awaited accessory may have left its address to another device, whose record counts.
+    for one in all.filter(\.isAwaited) + all.filter({ !$0.isAwaited }) {
+      let again = one.isAwaited ? SameAgain(one.device) : nil
       for place in one.device.places {
-        for device in near[place] ?? [] where one.device.isSame(as: device) { reported[device.place] = one.accessory }
+        for device in near[place] ?? [] where one.device.isSame(as: device) && again?.fits(device) != false {
+          reported[device.place] = one.accessory
+        }
       }
     }
     // A service remembers twins that aren't there.

@@ -195,6 +195,16 @@ struct MirrorStateTests {
     #expect(freshness("A") == .gone)
     #expect(freshness("C") == .fresh)
     #expect(state["/1", "s"]?.device.id == "C")
+    // What is told of the one that is waited for isn't told of the other one.
+    let waiting = Bridge.Accessory(device: Self.device("A", "/1"), state: .waiting, tries: 2)
+    let attached = Bridge.Accessory(device: Self.device("C", "/1"), state: .attached)
+    for list in [[waiting, attached], [attached, waiting]] {
+      state.take(list, from: "s", now: now)
+      _ = take(.disconnected(waiting.device, .disconnected("A")))
+      _ = take(.alarm(waiting.device, .init(name: "silent", rule: "silent", since: 1), .raised))
+      #expect(freshness("C") == .fresh && freshness("A") == .gone)
+      #expect(state["/1", "s"]?.alarms ?? [] == [])
+    }
   }
 
   @Test mutating func aListUpdatesWhatTheMirrorKnows() {
