@@ -12,7 +12,8 @@ import Testing
     try await Sandbox.with { box in
       let battery = try box.start(["battery"] + name + ["--wait", "60s"])
       let simulator = try box.start("simulate", "framed", "--link", "acc", "--percent", "57", "--voltage", "3712")
-      #expect(try await battery.end().outputText == "57 %  normal  3.712 V  discharging\n")
+      let ended = try await battery.end()
+      #expect(ended.outputText == "57 %  normal  3.712 V  discharging\n", "\(ended)")
       simulator.signal(SIGINT)
       #expect(try await simulator.end().status == 0)
     }
