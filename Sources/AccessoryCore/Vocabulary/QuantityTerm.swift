@@ -39,7 +39,7 @@ extension Vocabulary {
     .init(.powerFactor, also: [.percent], plausible: -100...100),
     .init(.charge, .ampereHour, .milliampereHour, hasClass: false), .init(.resistance, .ohm, hasClass: false),
     .init(.frequency, .hertz),
-    // From the air of Yakutia to a thermocouple in a kiln; a description of something else narrows it.
+    // Of anything: outdoor air, ovens, exhausts. A description narrows it.
     .init(.temperature, .celsius, plausible: -100...2_000),
     .init(.humidity, also: [.percent], plausible: 0...100, overrun: 10),
     .init(.pressure, .hectopascal, .bar, also: [.pascal]), .init(.illuminance, .lux),

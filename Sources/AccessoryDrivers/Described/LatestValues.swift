@@ -46,8 +46,8 @@ struct LatestValues: Sendable {
     return all.isEmpty ? nil : "what can't be is unknown: \(all.joined(separator: ", "))"
   }
 
-  /// Stores the values of a message, unless it makes no sense as a whole. `isFirst` is false when another caller counts the message's impossible values, so
-  /// that they are counted only once.
+  /// Stores the values of a message, unless it makes no sense as a whole. `isFirst` is false when another caller counts the
+  /// message's impossible values, so that they are counted only once. `request` is what it answers; nil for a pushed one.
   mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool, request: Int? = nil) {
     if isFirst { impossibleValues &+= UInt64(message.impossibleValues) }
     disbelief = message.plausibility.disbelief(

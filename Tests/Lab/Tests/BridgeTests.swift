@@ -26,10 +26,8 @@ extension Plain {
     @Test(arguments: ["bytes", "frames"]) func picocomTalksThroughABridge(unit: String) async throws {
       let plugged = try await PluggedIn(.bulk) { $0.device.identity.serialNumber = "BULK7" }
       #expect(plugged.node.hasPrefix("/dev/bus/usb/"), "the kernel makes no terminal of it")
-      let tests = linkTarget("/proc/self/exe") ?? ""
-      let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
       let bridge = try start([
-        command, "bridge", "BULK7", "--driver", "framed", "--by", unit, "--pty", "./tty",
+        Program.bridgeCLI, "bridge", "BULK7", "--driver", "framed", "--by", unit, "--pty", "./tty",
       ])
       try await bridge.transcript.wait { $0.errorText.contains(" is open") || $0.status != nil }
       // Since the shell opens the FIFO for both directions, picocom's input doesn't end.

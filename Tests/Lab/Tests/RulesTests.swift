@@ -109,9 +109,7 @@ extension Plain {
 
     /// Where there is no systemd, udev runs a command for each that comes; the service that it starts has them all.
     @Test func udevStartsTheServiceWithoutSystemd() async throws {
-      let tests = linkTarget("/proc/self/exe") ?? ""
-      let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
-      try await use(ProfileStore.builtIn.profiles, run: command)
+      try await use(ProfileStore.builtIn.profiles, run: Program.bridgeCLI)
       var plugged: [PluggedIn] = []
       for (serial, kind) in [("RUN1", SimulatedUSBIdentity.Kind.modem), ("RUN2", .bulk)] {
         plugged.append(try await PluggedIn(kind) { $0.device.identity.serialNumber = serial })

@@ -22,8 +22,6 @@ import Testing
   @Test func aUnitStartsAndEndsWithItsAccessory() async throws {
     // The installed service, which other tests may have left, would take the accessory, too: who is first has it.
     #expect(try await InstalledService.make("uninstall").status == 0)
-    let tests = linkTarget("/proc/self/exe") ?? ""
-    let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
     try directory.write(
       Array(
         """
@@ -39,7 +37,7 @@ import Testing
         After=dev-%i.device
         [Service]
         StandardOutput=file:\(directory.path)/%i.out
-        ExecStart=\(command) battery --watch --json /dev/%i
+        ExecStart=\(Program.bridgeCLI) battery --watch --json /dev/%i
 
         """.utf8), to: "lab-battery@.service")
     #expect(try await run("cp", "90-lab.rules", "/etc/udev/rules.d/").status == 0)

@@ -38,10 +38,8 @@ extension Plain {
     init() throws { directory = try TemporaryDirectory() }
 
     private func start(_ arguments: [String], prefix: [String] = []) throws -> Program {
-      let tests = linkTarget("/proc/self/exe") ?? ""
-      let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
       return try Program(
-        prefix + [command] + arguments,
+        prefix + [Program.bridgeCLI] + arguments,
         environment: [
           "XDG_RUNTIME_DIR": directory.path, "XDG_CONFIG_HOME": directory.path, "PATH": "/usr/bin:/bin",
           "XDG_STATE_HOME": directory.path + "/state",

@@ -12,10 +12,8 @@ struct UPSPlace {
   init() throws { directory = try TemporaryDirectory() }
 
   func start(_ arguments: [String]) throws -> Program {
-    let tests = linkTarget("/proc/self/exe") ?? ""
-    let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
     return try Program(
-      [command] + arguments,
+      [Program.bridgeCLI] + arguments,
       environment: [
         "XDG_RUNTIME_DIR": directory.path, "XDG_CONFIG_HOME": directory.path, "PATH": "/usr/bin:/bin",
       ],
