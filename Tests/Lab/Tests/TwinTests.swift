@@ -80,6 +80,8 @@ extension Plain {
 
     /// Plugs both in, the one of `first` before the other one, each in its own port.
     private func plugBoth(_ kind: Kind, _ first: Twin, _ more: Int = 0) async throws -> [Twin: Plugged] {
+      // The port of one that has just left may still be taken: the next one would get another.
+      if kind != .packs { try await Kernel.waitUntilGone(kind.serial) }
       var holder: Program?
       if first == .second, let words = kind.holder {
         holder = try start(words)
@@ -89,7 +91,7 @@ extension Plain {
       // It is alone for a while.
       _ = try await node(one, kind)
       try await end(holder)
-      if holder != nil { try await Kernel.waitForNoHolder() }
+      if holder != nil { try await Kernel.waitUntilGone("HOLDER1") }
       let both = [first: one, first.other: try await plug(kind, first.other, more)]
       for plugged in both.values { _ = try await node(plugged, kind) }
       return both
@@ -274,12 +276,10 @@ extension Plain {
 }
 
 extension Kernel {
-  /// Waits until the holder of a port is gone.
-  fileprivate static func waitForNoHolder() async throws {
-    try await eventually("the holder to go", within: .seconds(60)) {
-      !Directory.names(in: "/sys/bus/usb/devices").contains {
-        text("/sys/bus/usb/devices/\($0)/serial") == "HOLDER1"
-      }
+  /// Waits until no USB device has this serial number.
+  fileprivate static func waitUntilGone(_ serial: String) async throws {
+    try await eventually("\(serial) to go", within: .seconds(60)) {
+      !Directory.names(in: "/sys/bus/usb/devices").contains { text("/sys/bus/usb/devices/\($0)/serial") == serial }
     }
   }
 }
