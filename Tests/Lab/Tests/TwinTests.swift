@@ -103,8 +103,8 @@ extension Plain {
       var node = ""
       try await eventually("the node at \(plugged.port)", within: .seconds(60)) {
         let lines = try await start(["list", "--json"]).end().outputText
-        // One document: the device at the port has its path before its port.
-        for device in lines.split(separator: "{\"id\":") where device.contains("\"port\":\"\(plugged.port)\"") {
+        // One document, in which each device begins with its access, and has its path before its port.
+        for device in lines.split(separator: "{\"access\":") where device.contains("\"port\":\"\(plugged.port)\"") {
           guard device.contains("\"serial\":\"\(kind.serial)\""),
             let path = device.firstRange(of: "\"path\":\"").map({ device[$0.upperBound...].prefix { $0 != "\"" } })
           else { continue }
