@@ -49,8 +49,8 @@ package struct MessageBook: Codable, Sendable, Hashable {
 
   // MARK: - Alarms
 
-  /// An alarm was raised, or is raised already. Nothing is told again. `ways` are the names of those that tell of it. Returns whether a
-  /// message was added, and not only merged into one.
+  /// An alarm was raised, or is raised already. Nothing is told again. `ways` are the names of those that tell of it. Returns whether it
+  /// is news for the log: a message was added, and not only merged into one, or the service says it for the first time since it began.
   @discardableResult
   package mutating func raise(
     _ alarm: AccessoryAlarm, accessory: String, name: String, service: String, ways: [String], at now: Double
@@ -58,8 +58,8 @@ package struct MessageBook: Codable, Sendable, Hashable {
     let message = AlarmMessage(.raised, accessory: accessory, name: name, alarm: alarm, time: now)
     if let index = index(alarm, accessory, service) {
       told[index].message.alarm = alarm
-      told[index].missingSince = nil
-      return false
+      defer { told[index].missingSince = nil }
+      return told[index].missingSince != nil
     }
     if told.count >= Self.toldLimit,
       let index = FairQueue<[String], Told>.oldestOfMost(told.map { [$0.service, $0.accessory] })
