@@ -9,6 +9,15 @@ import CommandOutput
 enum PlainForm {
   /// The command, as ArgumentParser would read it from these words; nil if they have another form, right or wrong.
   static func command(_ words: [String]) -> (any ParsableCommand)? {
+    let command = read(words)
+    // Of a debug build any plain command says at once which new option is missing here.
+    assert(
+      command.map { Self.unset(in: $0).isEmpty } ?? true,
+      "PlainForm sets no value of \(words[0])'s \(command.map { Self.unset(in: $0) } ?? [])")
+    return command
+  }
+
+  private static func read(_ words: [String]) -> (any ParsableCommand)? {
     guard let name = words.first else { return nil }
     var device: String?
     var json = false
@@ -27,6 +36,16 @@ enum PlainForm {
     case "status": return Status(device, json: json)
     case "values": return Values(device, json: json)
     default: return nil
+    }
+  }
+
+  /// The properties of a command that have no value, by their paths: ArgumentParser ends the program where one of them is read. Such
+  /// a one holds only its definition (`Parsed` in ArgumentParser).
+  private static func unset(in value: Any, at path: String = "") -> [String] {
+    Mirror(reflecting: value).children.flatMap { child in
+      let its = Mirror(reflecting: child.value)
+      if its.displayStyle == .enum, its.children.first?.label == "definition" { return [path] }
+      return unset(in: child.value, at: [path, child.label ?? ""].filter { !$0.isEmpty }.joined(separator: "."))
     }
   }
 }
