@@ -61,16 +61,16 @@ package protocol FoundAccessory: Sendable {
   func session(writes: Bool) async throws(AccessoryError) -> AccessorySession
   /// Makes contact. `ability` is what it is used for: an accessory that never has it isn't opened, because that resets some
   /// boards. Throws `misconfigured` when no driver is known, `unsupported`, and the errors of opening and making contact.
-  func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse
+  func open(needing ability: DriverAbility?) async throws(AccessoryError) -> AccessoryInUse
 }
 
 extension FoundAccessory {
   /// Makes contact.
-  package func open() async throws(AccessoryError) -> any AccessoryInUse { try await open(needing: nil) }
+  package func open() async throws(AccessoryError) -> AccessoryInUse { try await open(needing: nil) }
 
   /// Makes contact, runs `body`, and closes the accessory, also when `body` throws.
   package func with<Result: Sendable>(
-    needing ability: DriverAbility? = nil, _ body: (any AccessoryInUse) async throws -> Result
+    needing ability: DriverAbility? = nil, _ body: (AccessoryInUse) async throws -> Result
   ) async throws -> Result {
     let opened = try await open(needing: ability)
     return try await attempt {
@@ -107,49 +107,6 @@ package struct HeldFacts: Sendable {
   package var isThere: Bool { accessory.isReachable }
 }
 
-/// An accessory that is used: through a service, or opened by this program.
-package protocol AccessoryInUse: Sendable {
-  /// The accessory.
-  var device: Device { get }
-  /// The accessory with the functions that all drivers share.
-  var accessory: any Accessory { get }
-  /// Its profile, where this program has opened it.
-  var profile: Profile? { get }
-  /// What only a service tells; nil for an accessory that this program has opened.
-  var service: HeldFacts? { get }
-
-  /// Its battery.
-  func battery() async throws(AccessoryError) -> Told<BatteryReading>
-  /// Its battery, and the events from then on.
-  func battery(
-    following wanted: WantedEvents
-  ) async throws(AccessoryError) -> (told: Told<BatteryReading>, events: AccessoryEvents)
-  /// Its status and identity.
-  func status() async throws(AccessoryError) -> Told<StatusAndIdentity>
-  /// Its values.
-  func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]>
-  /// Its values, and the events from then on.
-  func valuesAndEvents() async throws(AccessoryError) -> (
-    told: Told<[Read<AccessoryValue>]>, events: AccessoryEvents
-  )
-  /// Carries out commands. `write` asks for permission to change something in the accessory; also below.
-  func perform(
-    _ calls: [CommandCall], isAnswered: Bool, write: Bool
-  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply])
-  /// Sends a raw request.
-  func request(
-    _ code: UInt8, payload: [UInt8], write: Bool
-  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8])
-  /// Its files, for transfers with these rules. Throws `unsupported` when it has none.
-  func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles
-  /// Whether a transfer waits for an accessory that is gone and resumes itself, as a service does.
-  var resumesTransfers: Bool { get }
-  /// The accessory at the end of a transfer, during which it may have been gone.
-  func device(after transfer: any FileTransfer) -> Device
-  /// Ends the use. A service keeps the accessory open.
-  func close() async
-}
-
 /// What a transfer of a file does when the accessory is gone, where it is the transfer that waits.
 package struct TransferRules: Sendable {
   /// How long the accessory is waited for.
@@ -161,14 +118,6 @@ package struct TransferRules: Sendable {
   package init(patience: Duration = .zero, interrupted: @escaping @Sendable () -> Void = {}) {
     (self.patience, self.interrupted) = (patience, interrupted)
   }
-}
-
-/// An accessory's status, with its identity.
-package struct StatusAndIdentity: Sendable {
-  /// What it is doing.
-  package let status: AccessoryStatus
-  /// What it is.
-  package let identity: AccessoryIdentity
 }
 
 /// What commands would send.

@@ -107,86 +107,8 @@ struct HeldAccessory: FoundAccessory {
       refusal: nil)
   }
 
-  func open(needing ability: DriverAbility?) throws(AccessoryError) -> any AccessoryInUse {
+  func open(needing ability: DriverAbility?) throws(AccessoryError) -> AccessoryInUse {
     try checkDriver()
-    return HeldAccessoryInUse(found: self, shared: ServiceAccessory(calls))
+    return AccessoryInUse(self)
   }
-}
-
-/// An accessory that is used through the service that has it open.
-struct HeldAccessoryInUse: AccessoryInUse {
-  let found: HeldAccessory
-  let shared: ServiceAccessory
-
-  var device: Device { found.device }
-  var accessory: any Accessory { shared }
-  var profile: Profile? { nil }
-  var service: HeldFacts? { found.service }
-  private var calls: BridgeDevice { shared.calls }
-
-  private func answer<Result: Sendable>(
-    _ body: () async throws(AccessoryError) -> Result
-  ) async throws(AccessoryError) -> Result {
-    try await found.host.answer(of: found.label, body)
-  }
-
-  func battery() async throws(AccessoryError) -> Told<BatteryReading> {
-    let reply = try await answer { () async throws(AccessoryError) in try await calls.battery() }
-    return Told(
-      reply.battery, of: reply.device, age: reply.age_ms, isStale: reply.stale,
-      alarms: reply.alarms, missing: reply.missing)
-  }
-
-  func battery(
-    following wanted: WantedEvents
-  ) async throws(AccessoryError) -> (told: Told<BatteryReading>, events: AccessoryEvents) {
-    // Subscribed before it is asked, so that no change in between is missed.
-    let events = try await calls.events(values: wanted.values, alarms: wanted.alarms)
-    return (try await battery(), AccessoryEvents(events))
-  }
-
-  func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
-    let reply = try await answer { () async throws(AccessoryError) in try await calls.status() }
-    var told = Told(
-      StatusAndIdentity(status: reply.status, identity: reply.identity), of: reply.device,
-      age: reply.age_ms, isStale: reply.stale, alarms: reply.alarms, missing: reply.missing)
-    told.unfitAlarms = reply.unfit_alarms
-    return told
-  }
-
-  func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {
-    let reply = try await answer { () async throws(AccessoryError) in try await calls.values() }
-    return Told(reply.values, of: reply.device, age: nil, isStale: nil, missing: reply.missing)
-  }
-
-  func valuesAndEvents() async throws(AccessoryError) -> (
-    told: Told<[Read<AccessoryValue>]>, events: AccessoryEvents
-  ) {
-    let events = try await calls.events(values: true)
-    return (try await values(), AccessoryEvents(events))
-  }
-
-  func perform(
-    _ calls: [CommandCall], isAnswered: Bool, write: Bool
-  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply]) {
-    let (device, replies) = try await self.calls.perform(calls, isAnswered: isAnswered, write: write)
-    return (device, replies)
-  }
-
-  func request(
-    _ code: UInt8, payload: [UInt8], write: Bool
-  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8]) {
-    let (device, payload) = try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)
-    return (device, payload)
-  }
-
-  func files(_ transfers: TransferRules) -> any AccessoryFiles { ServiceFiles(accessory: shared, transfers: transfers) }
-  var resumesTransfers: Bool { true }
-
-  func device(after transfer: any FileTransfer) -> Device {
-    (transfer as? any ServiceTransfer)?.device ?? device
-  }
-
-  /// The connection ends with this value. Events that are still followed have connections of their own.
-  func close() {}
 }

@@ -66,9 +66,9 @@ struct OwnAccessory: FoundAccessory {
     }
   }
 
-  private func info(of opened: OwnAccessoryInUse) async throws(AccessoryError) -> AccessoryInfo {
+  private func info(of opened: AccessoryInUse) async throws(AccessoryError) -> AccessoryInfo {
     return try await attempt { () async throws(AccessoryError) in
-      let line = try await opened.session.line?.status()
+      let line = try await opened.session?.line?.status()
       let identity = try await host.answer(of: label) { () async throws(AccessoryError) in
         try await opened.accessory.identify()
       }
@@ -91,11 +91,11 @@ struct OwnAccessory: FoundAccessory {
     return AccessoryInfo(device: device, line: line.map { Bridge.Line($0) }, withoutDriver: opener.withoutDriver)
   }
 
-  func open(needing ability: DriverAbility?) async throws(AccessoryError) -> any AccessoryInUse {
+  func open(needing ability: DriverAbility?) async throws(AccessoryError) -> AccessoryInUse {
     try await contact(needing: ability)
   }
 
-  private func contact(needing ability: DriverAbility? = nil) async throws(AccessoryError) -> OwnAccessoryInUse {
+  private func contact(needing ability: DriverAbility? = nil) async throws(AccessoryError) -> AccessoryInUse {
     if let general = opener.general { return try await contact(needing: ability, with: general) }
     try await checkDriver()
     if let ability { try check(ability) }
@@ -104,14 +104,13 @@ struct OwnAccessory: FoundAccessory {
     let accessory = try await host.answer(of: label) { () async throws(AccessoryError) in
       try await opener.contact(over: session)
     }
-    return OwnAccessoryInUse(
-      device: device, accessory: accessory, profile: opener.profile, session: session, host: host)
+    return AccessoryInUse(accessory, opener, over: session, host: host)
   }
 
   /// Makes contact with a device whose protocol isn't known. Throws that it isn't where the device tells nothing that all share.
   private func contact(
     needing ability: DriverAbility?, with general: DeviceOpener
-  ) async throws(AccessoryError) -> OwnAccessoryInUse {
+  ) async throws(AccessoryError) -> AccessoryInUse {
     var asking = self
     asking.opener = general
     do throws(AccessoryError) {
@@ -170,78 +169,4 @@ struct OwnAccessory: FoundAccessory {
     let settle = opener.settings.terminal.settle
     return opener.device.address.transport == .terminal && settle > .zero ? settle : nil
   }
-}
-
-/// An accessory that this program has opened.
-struct OwnAccessoryInUse: AccessoryInUse {
-  let device: Device
-  let accessory: any Accessory
-  @Boxed private(set) var profile: Profile?
-  let session: AccessorySession
-  let host: any OpeningHost
-
-  var service: HeldFacts? { nil }
-
-  private func answer<Result: Sendable>(
-    _ body: () async throws(AccessoryError) -> Result
-  ) async throws(AccessoryError) -> Result {
-    try await host.answer(of: accessory.label, body)
-  }
-
-  private func told<Value: Sendable>(_ value: Value) -> Told<Value> {
-    Told(value, of: device, missing: accessory.missing)
-  }
-
-  func battery() async throws(AccessoryError) -> Told<BatteryReading> {
-    told(try await answer { () async throws(AccessoryError) in try await accessory.battery() })
-  }
-
-  func battery(
-    following wanted: WantedEvents
-  ) async throws(AccessoryError) -> (told: Told<BatteryReading>, events: AccessoryEvents) {
-    let (reading, news) = try await answer { () async throws(AccessoryError) in try await accessory.batteryAndNews() }
-    return (told(reading), AccessoryEvents(news, of: device))
-  }
-
-  func status() async throws(AccessoryError) -> Told<StatusAndIdentity> {
-    let told = try await answer { () async throws(AccessoryError) in try await accessory.statusAndIdentity() }
-    return Told(
-      StatusAndIdentity(status: told.status, identity: told.identity), of: device, missing: told.missing)
-  }
-
-  func values() async throws(AccessoryError) -> Told<[Read<AccessoryValue>]> {
-    let values = try await answer { () async throws(AccessoryError) in try await accessory.values() }
-    return told(values.map { Read($0) })
-  }
-
-  func valuesAndEvents() async throws(AccessoryError) -> (
-    told: Told<[Read<AccessoryValue>]>, events: AccessoryEvents
-  ) {
-    let news = accessory.news()
-    return (try await values(), AccessoryEvents(news, of: device))
-  }
-
-  func perform(
-    _ calls: [CommandCall], isAnswered: Bool, write: Bool
-  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply]) {
-    let replies = try await answer { () async throws(AccessoryError) in
-      try await accessory.asking(toWrite: write).perform(calls, isAnswered: isAnswered)
-    }
-    return (device, replies)
-  }
-
-  func request(
-    _ code: UInt8, payload: [UInt8], write: Bool
-  ) async throws(AccessoryError) -> (device: Device, payload: [UInt8]) {
-    let payload = try await answer { () async throws(AccessoryError) in
-      try await accessory.asking(toWrite: write).request(code, payload: payload)
-    }
-    return (device, payload)
-  }
-
-  func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles { try accessory.requireFiles() }
-  var resumesTransfers: Bool { false }
-  func device(after transfer: any FileTransfer) -> Device { device }
-
-  func close() async { await accessory.close() }
 }

@@ -19,8 +19,6 @@ public final class ServiceAccessory: Accessory {
   public let protocolDetails: ProtocolDetails?
 
   let calls: BridgeDevice
-  /// What the last reading lacks, as the service said.
-  private let shortfall = Locked<String?>(nil)
   /// The events, which tell the end of the accessory; nil for calls that need no news and report the end themselves.
   private let events: ServiceNews?
   /// Whether calls ask for permission to change settings or state in the accessory, if its protocol can do that.
@@ -90,9 +88,15 @@ public final class ServiceAccessory: Accessory {
 
   /// Requests what the accessory is doing, with the age of the answer.
   public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
+    try await readStatusAndIdentity().map(\.status)
+  }
+
+  func readStatusAndIdentity() async throws(AccessoryError) -> Read<StatusAndIdentity> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.status() }
-    shortfall.withLock { $0 = reply.missing }
-    return Read(reply.status, age: Self.age(reply.age_ms), isStale: reply.stale == true)
+    var read = Self.read(
+      StatusAndIdentity(status: reply.status, identity: reply.identity), reply.age_ms, reply.stale, reply.missing)
+    (read.alarms, read.unfitAlarms) = (reply.alarms, reply.unfit_alarms)
+    return read
   }
 
   /// Requests the state of the battery.
@@ -101,28 +105,36 @@ public final class ServiceAccessory: Accessory {
   /// Requests the state of the battery, with the age of the answer.
   public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     let reply = try await checked { () throws(AccessoryError) in try await calls.battery() }
-    shortfall.withLock { $0 = reply.missing }
-    return Read(reply.battery, age: Self.age(reply.age_ms), isStale: reply.stale == true)
+    var read = Self.read(reply.battery, reply.age_ms, reply.stale, reply.missing)
+    read.alarms = reply.alarms
+    return read
   }
 
-  /// A service reports the age of a reading that it didn't make for this call.
-  private static func age(_ milliseconds: Int?) -> Duration { .milliseconds(milliseconds ?? 0) }
+  /// A service reports the age of a reading that it didn't make for this call, in milliseconds.
+  private static func read<Value>(_ value: Value, _ age: Int?, _ isStale: Bool?, _ missing: String?) -> Read<Value> {
+    Read(value, age: .milliseconds(age ?? 0), isStale: isStale == true).lacking(missing)
+  }
 
   /// Requests all other measurements. Throws `unsupported` also when the service is too old to report values.
   public func values() async throws(AccessoryError) -> [AccessoryValue] { try await readValues().value }
 
   /// Requests all other measurements, with the age of the oldest one.
   public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
-    let reply = try await checked { () throws(AccessoryError) in try await calls.values() }
-    shortfall.withLock { $0 = reply.missing }
-    return Read(reply.values.map(\.value), age: reply.values.compactMap(\.age).max() ?? .zero)
+    try await readEachValue().map { $0.map(\.value) }
   }
 
-  /// What the last reading lacks; nil where nothing is missing, and from a service that is too old to say it.
-  public var missing: String? { shortfall.withLock { $0 } }
+  /// The same, with the age of each.
+  func readEachValue() async throws(AccessoryError) -> Read<[Read<AccessoryValue>]> {
+    let reply = try await checked { () throws(AccessoryError) in try await calls.values() }
+    return Read(reply.values, age: reply.values.compactMap(\.age).max() ?? .zero).lacking(reply.missing)
+  }
 
   /// Sends a request of the accessory's protocol unchanged. Only some protocols have such requests.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
+    try await request(code, payload: payload, write: write)
+  }
+
+  func request(_ code: UInt8, payload: [UInt8], write: Bool) async throws(AccessoryError) -> [UInt8] {
     try await checked { () throws(AccessoryError) in
       try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)
     }.payload

@@ -99,7 +99,7 @@ extension Bridge {
       package var alarms: [AccessoryAlarm]?
       /// The rules that can't be compared with what the accessory reports; left out where there are none.
       package var unfit_alarms: [UnfitAlarm]?
-      /// What the reading lacks; nil if nothing is missing. See `Accessory.missing`.
+      /// What the reading lacks; nil if nothing is missing. See `Read.missing`.
       package var missing: String?
 
       package init(

@@ -72,7 +72,11 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   /// Only the service decides what is stale, because it knows how often readings are renewed.
   private func read<Value>(_ value: Value?, _ time: MonotonicTime?, _ now: MonotonicTime) -> Read<Value>? {
-    value.map { Read($0, age: time.map { max(.zero, now - $0) }, isStale: isStale || !isConnected) }
+    value.map { value in
+      var read = Read(value, age: time.map { max(.zero, now - $0) }, isStale: isStale || !isConnected)
+      (read.missing, read.alarms) = (missing, alarms)
+      return read
+    }
   }
 
   // MARK: - Size

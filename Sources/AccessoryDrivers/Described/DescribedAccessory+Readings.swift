@@ -21,41 +21,47 @@ extension DescribedAccessory {
   }
 
   /// Asks for its identity. Fields that the protocol doesn't have, or the accessory doesn't answer, stay empty.
-  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
-    guard description.tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity { try await readIdentity().value }
+
+  /// Asks for its identity, and says what it lacks.
+  public func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> {
+    guard description.tells(DescribedPart.isIdentity) else { return Read(AccessoryIdentity(), age: .zero) }
     // Also requests for data that never changes, which the plan doesn't poll.
-    try await refresh(DescribedPart.isIdentity, others: description.requestsForIdentity)
-    let (reported, derived) = latestValues.values(now: clock.bootTime)
-    return AccessoryIdentity(described: reported + derived)
+    return try await refreshed(DescribedPart.isIdentity, others: description.requestsForIdentity) {
+      AccessoryIdentity(described: $0 + $1)
+    }
   }
 
   /// Asks for its status. Returns an unknown status when the protocol has none.
-  public func status() async throws(AccessoryError) -> AccessoryStatus {
-    guard description.tells(DescribedPart.isStatus) else { return AccessoryStatus() }
-    try await refresh(DescribedPart.isStatus)
-    let (reported, derived) = latestValues.values(now: clock.bootTime)
-    return AccessoryStatus(described: reported + derived)
+  public func status() async throws(AccessoryError) -> AccessoryStatus { try await readStatus().value }
+
+  /// Asks for its status, and says what it lacks.
+  public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
+    guard description.tells(DescribedPart.isStatus) else { return Read(AccessoryStatus(), age: .zero) }
+    return try await refreshed(DescribedPart.isStatus) { AccessoryStatus(described: $0 + $1) }
   }
 
   /// Asks for its battery. Throws `unsupported` when the protocol doesn't report one.
-  public func battery() async throws(AccessoryError) -> BatteryReading {
+  public func battery() async throws(AccessoryError) -> BatteryReading { try await readBattery().value }
+
+  /// Asks for its battery, and says what it lacks. Throws as `battery` does.
+  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     guard description.tells(DescribedPart.isBattery) else {
       throw AccessoryError(.unsupported, "\(label) speaks \(description.name), which reports no battery")
     }
-    try await refresh(DescribedPart.isBattery)
-    let (reported, derived) = latestValues.values(now: clock.bootTime)
-    return BatteryReading(described: reported, derived: derived)
+    return try await refreshed(DescribedPart.isBattery) { BatteryReading(described: $0, derived: $1) }
   }
 
   /// Makes the plan's requests that have values, and returns all values except those of status, battery and identity.
   /// Throws `unsupported` when the protocol has none.
-  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+  public func values() async throws(AccessoryError) -> [AccessoryValue] { try await readValues().value }
+
+  /// The same, with what the values lack.
+  public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
     guard description.tells(DescribedPart.isValue) else {
       throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
     }
-    try await refresh(DescribedPart.isValue)
-    let (reported, derived) = latestValues.values(now: clock.bootTime)
-    return AccessoryValue.all(described: reported, derived: derived)
+    return try await refreshed(DescribedPart.isValue) { AccessoryValue.all(described: $0, derived: $1) }
   }
 
   /// The messages that the accessory sends by itself. A message with battery fields gives the battery, any other its
@@ -92,10 +98,11 @@ extension DescribedAccessory {
 
   /// Makes the plan's requests whose replies have a wanted field, in the plan's order, and then others. If there are none,
   /// or the field is still unknown, waits for messages that the accessory sends by itself. Throws the first error when nothing
-  /// of this is answered, except for `others`.
-  private func refresh(
-    _ isWanted: @escaping @Sendable (String) -> Bool, others: [Int]? = nil
-  ) async throws(AccessoryError) {
+  /// of this is answered, except for `others`. Returns what `make` makes of the reported and the derived values, with what it lacks.
+  private func refreshed<Value>(
+    _ isWanted: @escaping @Sendable (String) -> Bool, others: [Int]? = nil,
+    _ make: (_ reported: [DescribedValue], _ derived: [DescribedValue]) -> Value
+  ) async throws(AccessoryError) -> Read<Value> {
     let wanted = description.sources(of: isWanted)
     var requests: [Int] = []
     for request in description.plannedRequests where !requests.contains(request) {
@@ -105,28 +112,24 @@ extension DescribedAccessory {
       requests.append(request)
     }
     requests += others ?? []
-    shortfall.withLock { $0 = nil }
     let asked = requests.isEmpty ? AskedRequests() : try await ask(all: requests, isWanted: true)
     let isKnown = latestValues.knows(isWanted, now: clock.bootTime)
     if let failure = asked.failures.first?.error, asked.answered.isEmpty, others == nil {
       // What the accessory sends by itself is told nevertheless.
       guard isKnown, latestValues.isTelling(now: clock.bootTime) else { throw failure }
     }
-    if requests.isEmpty || !isKnown && others == nil { try await awaitNews(of: isWanted) }
+    var missing: String?
+    if requests.isEmpty || !isKnown && others == nil { missing = try await awaitNews(of: isWanted) }
     let missed = requests.filter { request in
       asked.failures.contains { $0.request == request } || memory.withLock { $0.isLost(request) }
     }
-    if let silence = silence(of: missed) { shortfall.withLock { $0 = silence } }
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
+    return Read(make(reported, derived), age: .zero).lacking(silence(of: missed) ?? missing).lacking(
+      latestValues.implausibleNumbers)
   }
 
   /// When a message with fields of this part came last.
   public func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { latestValues.toldTime(of: part) }
-
-  /// What the last reading lacks, and which numbers can't be; nil if nothing is known to be missing.
-  public var missing: String? {
-    let parts = [shortfall.withLock { $0 }, latestValues.implausibleNumbers].compactMap(\.self)
-    return parts.isEmpty ? nil : parts.joined(separator: "; ")
-  }
 
   /// What came in place of known messages, for an error; empty where nothing did.
   private var strangers: String {
@@ -138,17 +141,17 @@ extension DescribedAccessory {
   }
 
   /// Waits until the accessory has sent a whole round of its messages or, if the description has no rounds, until a
-  /// wanted value is known; at most until the timeout. Returns normally when other values are known by then: the
-  /// accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
-  private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
-    guard description.messages.contains(where: \.isPushed) else { return }
+  /// wanted value is known; at most until the timeout. Returns what didn't come of a round. Returns normally when only other values
+  /// are known by then: the accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
+  private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) -> String? {
+    guard description.messages.contains(where: \.isPushed) else { return nil }
     let (latestValues, clock, round) = (latestValues, clock, description.plan.round)
     let isComplete: @Sendable () -> Bool = {
       round == nil
         ? latestValues.knows(isWanted, now: clock.bootTime) : latestValues.hasWholeRound(now: clock.bootTime)
     }
     let changes = latestValues.changes()
-    guard !isComplete() else { return }
+    guard !isComplete() else { return nil }
     let waiter = Task { for await _ in changes where isComplete() { break } }
     let limit = max(Self.messageTimeout, .nanoseconds(description.plan.timeout))
     let token = clock.schedule(at: clock.now + limit) { waiter.cancel() }
@@ -171,8 +174,9 @@ extension DescribedAccessory {
         latestValues.hasBegunRound
         ? "the rest of the round of messages that begins with \(round)"
         : "the message with \(round), with which a round begins,"
-      shortfall.withLock { $0 = "\(what) did not come from \(label) within \(limit), so values may be missing" }
+      return "\(what) did not come from \(label) within \(limit), so values may be missing"
     }
+    return nil
   }
 }
 

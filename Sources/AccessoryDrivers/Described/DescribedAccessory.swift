@@ -23,8 +23,6 @@ public final class DescribedAccessory: LinkedAccessory {
   let latestValues: SharedLatestValues
   /// Which requests the accessory answers.
   let memory = Locked(RequestMemory())
-  /// What the last reading lacks.
-  let shortfall = Locked<String?>(nil)
   /// For Modbus requests that were refused as a whole: the parts that this accessory has.
   let parts = Locked<[Int: [ProtocolDescription.RegisterBlock]]>([:])
   let clock: any TimerClock

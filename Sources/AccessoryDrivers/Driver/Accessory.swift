@@ -17,18 +17,19 @@ public protocol Accessory: Sendable {
   func status() async throws(AccessoryError) -> AccessoryStatus
   /// Asks for its battery.
   func battery() async throws(AccessoryError) -> BatteryReading
-  /// Asks for its battery, and says how old the answer is: a service answers from its last reading while another program
-  /// uses the accessory.
+  /// Asks for its battery, and says how old the answer is and what it lacks: a service answers from its last reading while another
+  /// program uses the accessory.
   func readBattery() async throws(AccessoryError) -> Read<BatteryReading>
-  /// Asks for its status, and says how old the answer is.
+  /// Asks for its status, and says how old the answer is and what it lacks.
   func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus>
-  /// Requests all its current values, and returns them with the age of the answer. A value that wasn't just read has
-  /// its own age.
+  /// Asks for its identity, and says what the answer lacks.
+  func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity>
+  /// Requests all its current values, and returns them with the age of the oldest one and with what they lack.
   func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]>
   /// Asks for its battery. Returns the reading and the news from then on, as `news` does. If the protocol allows it, no
   /// news is older than the reading.
   func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: EventStream<AccessoryNews>
+    reading: Read<BatteryReading>, news: EventStream<AccessoryNews>
   )
   /// Asks for all its current values, except those of status and battery. A value that isn't known has no content.
   func values() async throws(AccessoryError) -> [AccessoryValue]
@@ -39,9 +40,6 @@ public protocol Accessory: Sendable {
 
   /// Details of the protocol and the connection since the accessory was opened; nil if the protocol has none.
   var protocolDetails: ProtocolDetails? { get }
-  /// What the last reading lacks, because the accessory didn't send it in time or refused it: a sentence without its period.
-  /// Nil where nothing is known to be missing.
-  var missing: String? { get }
   /// What the accessory doesn't answer or refuses at present, whoever asked: a sentence without its period. Nil where it answers
   /// everything.
   var unanswered: String? { get }
@@ -88,63 +86,63 @@ extension Accessory {
     throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
   }
 
-  /// The default, for accessories that this program has open: they answer now.
+  /// The default, for accessories that this program has open: they answer now, and lack what they leave unanswered.
   public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
-    Read(try await battery(), age: .zero)
+    Read(try await battery(), age: .zero).lacking(unanswered)
   }
 
-  /// The default, for accessories that this program has open: they answer now.
+  /// The default, in the same way.
   public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
-    Read(try await status(), age: .zero)
+    Read(try await status(), age: .zero).lacking(unanswered)
   }
 
-  /// The default, for accessories that this program has open: they answer now.
+  /// The default, in the same way.
+  public func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> {
+    Read(try await identify(), age: .zero).lacking(unanswered)
+  }
+
+  /// The default, in the same way.
   public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
-    Read(try await values(), age: .zero)
+    Read(try await values(), age: .zero).lacking(unanswered)
   }
 
   /// The default: subscribes, then asks. The news may include messages that came before the reading.
   public func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: EventStream<AccessoryNews>
+    reading: Read<BatteryReading>, news: EventStream<AccessoryNews>
   ) {
     let news = news()
-    return (try await battery(), news)
+    return (try await readBattery(), news)
   }
 
-  /// Its status and its identity, and what they lack; `known` is the identity if it isn't to be asked for. One that isn't
-  /// answered doesn't hide the other: it is unknown then. Throws the error of the status when neither is known.
-  package func statusAndIdentity(known: AccessoryIdentity? = nil) async throws(AccessoryError) -> (
-    status: AccessoryStatus, identity: AccessoryIdentity, missing: String?
-  ) {
-    var lacks: [String?] = []
+  /// Its status and its identity; `known` is the identity if it isn't to be asked for. One that isn't answered doesn't hide the
+  /// other: it is unknown then. Throws the error of the status when neither is known.
+  package func readStatusAndIdentity(
+    known: AccessoryIdentity? = nil
+  ) async throws(AccessoryError) -> Read<StatusAndIdentity> {
+    var status: Read<AccessoryStatus>
     var failure: AccessoryError?
-    var (status, identity) = (AccessoryStatus(), known ?? AccessoryIdentity())
     do throws(AccessoryError) {
-      status = try await self.status()
-      lacks.append(missing)
+      status = try await readStatus()
     } catch {
       guard error.isOfOneRequest else { throw error }
-      failure = error
-      lacks.append(error.message)
+      (status, failure) = (Read(AccessoryStatus(), age: .zero).lacking(error.message), error)
     }
+    var identity = known ?? AccessoryIdentity()
     do throws(AccessoryError) {
       if known == nil {
-        identity = try await identify()
-        lacks.append(missing)
+        let read = try await readIdentity()
+        (identity, status) = (read.value, status.lacking(read.missing))
       }
     } catch {
       guard error.isOfOneRequest else { throw error }
-      lacks.append(error.message)
+      status = status.lacking(error.message)
     }
     if let failure, identity == AccessoryIdentity() { throw failure }
-    let named = lacks.compactMap { $0 }
-    return (status, identity, named.isEmpty ? nil : Set(named).count == 1 ? named[0] : named.joined(separator: "; "))
+    return status.map { StatusAndIdentity(status: $0, identity: identity) }
   }
 
   /// The default: nil.
-  public var missing: String? { nil }
-  /// The default: what the last reading lacks.
-  public var unanswered: String? { missing }
+  public var unanswered: String? { nil }
 
   /// The default: nil.
   public var protocolDetails: ProtocolDetails? { nil }
@@ -161,6 +159,17 @@ extension Accessory {
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     throw AccessoryError(.unsupported, "\(label) has no named commands")
   }
+}
+
+/// An accessory's status, with its identity.
+package struct StatusAndIdentity: Sendable {
+  /// What it is doing.
+  package let status: AccessoryStatus
+  /// What it is.
+  package let identity: AccessoryIdentity
+
+  /// A status with an identity.
+  package init(status: AccessoryStatus, identity: AccessoryIdentity) { (self.status, self.identity) = (status, identity) }
 }
 
 /// An unsolicited message of an accessory.

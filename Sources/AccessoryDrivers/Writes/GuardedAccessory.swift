@@ -12,16 +12,6 @@ struct GuardedAccessory: Accessory {
   let rules: WriteRules
   /// Whether the caller asks for permission to write.
   var isAsked: Bool
-  /// What in the last battery reading can't be.
-  private let implausible = Numbers()
-
-  private final class Numbers: Sendable {
-    let last = Locked<[String]>([])
-  }
-
-  init(base: any Accessory, rules: WriteRules, isAsked: Bool) {
-    (self.base, self.rules, self.isAsked) = (base, rules, isAsked)
-  }
 
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     try rules.check(calls, isAsked: isAsked)
@@ -38,18 +28,15 @@ struct GuardedAccessory: Accessory {
 
   var label: String { base.label }
   var protocolDetails: ProtocolDetails? { base.protocolDetails }
-  var missing: String? {
-    let numbers = implausible.last.withLock { $0 }
-    return base.missing ?? (numbers.isEmpty ? nil : "what can't be is unknown: \(numbers.joined(separator: ", "))")
-  }
   var unanswered: String? { base.unanswered }
   func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? { base.toldTime(of: part) }
   func identify() async throws(AccessoryError) -> AccessoryIdentity { try await base.identify() }
   func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }
-  func battery() async throws(AccessoryError) -> BatteryReading { try believed(try await base.battery()) }
+  func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> { try await base.readIdentity() }
+  func battery() async throws(AccessoryError) -> BatteryReading { try await base.battery().believed(from: label).reading }
   func values() async throws(AccessoryError) -> [AccessoryValue] { try await base.values().map(\.bounded) }
   func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
-    try await base.readBattery().map(believed)
+    try believed(try await base.readBattery())
   }
   func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> { try await base.readStatus() }
   func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
@@ -59,7 +46,7 @@ struct GuardedAccessory: Accessory {
   func close() async { await base.close() }
 
   func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: EventStream<AccessoryNews>
+    reading: Read<BatteryReading>, news: EventStream<AccessoryNews>
   ) {
     let (reading, news) = try await base.batteryAndNews()
     return (try believed(reading), news.converted { try? believed($0) })
@@ -75,15 +62,15 @@ struct GuardedAccessory: Accessory {
     return news
   }
 
-  private func believed(_ reading: BatteryReading) throws(AccessoryError) -> BatteryReading {
-    let (reading, numbers) = try reading.believed(from: label)
-    implausible.last.withLock { $0 = numbers }
-    return reading
+  private func believed(_ read: Read<BatteryReading>) throws(AccessoryError) -> Read<BatteryReading> {
+    let (reading, numbers) = try read.value.believed(from: label)
+    let text = numbers.isEmpty ? nil : "what can't be is unknown: \(numbers.joined(separator: ", "))"
+    return read.map { _ in reading }.lacking(text)
   }
 
   private func believed(_ news: AccessoryNews) throws(AccessoryError) -> AccessoryNews {
     switch news {
-    case .battery(let reading): .battery(try believed(reading))
+    case .battery(let reading): .battery(try reading.believed(from: label).reading)
     case .values(let values): .values(values.map(\.bounded))
     case .status, .other: news
     }

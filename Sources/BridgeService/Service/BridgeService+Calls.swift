@@ -92,15 +92,16 @@ extension BridgeService: BridgeHandler {
         alarms: alarms.raised(attachment), unfit_alarms: alarms.unfit(attachment))
     }
     let known = rememberedIdentity(attachment)
-    let (held, (told, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-      (try await accessory.statusAndIdentity(known: known), accessory.unanswered)
+    let (held, (read, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+      (try await accessory.readStatusAndIdentity(known: known), accessory.unanswered)
     }
+    let told = read.value
     if known == nil { held.readings.note(told.identity, at: clock.bootTime) }
     note(missing: unanswered, held)
     note(told.status, held, isEvent: false)
     return Bridge.GetStatus.Reply(
       device: held.target, status: told.status, identity: told.identity,
-      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: told.missing)
+      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: read.missing)
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
@@ -112,15 +113,15 @@ extension BridgeService: BridgeHandler {
       return remembered(battery.value, attachment)
     }
     do throws(CallError) {
-      let (held, (battery, missing, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        (try await accessory.battery(), accessory.missing, accessory.unanswered)
+      let (held, (read, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.readBattery(), accessory.unanswered)
       }
       note(missing: unanswered, held)
-      let reading = note(battery, held, isEvent: false)
-      if held.driver?.onlyTells(.battery) == true { return remembered(reading, held, missing) }
+      let reading = note(read.value, held, isEvent: false)
+      if held.driver?.onlyTells(.battery) == true { return remembered(reading, held, read.missing) }
       return Bridge.GetBattery.Reply(
         device: held.target, battery: reading, alarms: alarms.raised(held),
-        missing: missing)
+        missing: read.missing)
     } catch {
       // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
@@ -205,14 +206,14 @@ extension BridgeService: BridgeHandler {
       return remembered(values, of: attachment)
     }
     do throws(CallError) {
-      let (held, (values, missing, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        (try await accessory.values(), accessory.missing, accessory.unanswered)
+      let (held, (read, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        (try await accessory.readValues(), accessory.unanswered)
       }
       note(missing: unanswered, held)
-      note(values, .asked, held)
+      note(read.value, .asked, held)
       return Bridge.GetValues.Reply(
         device: held.target,
-        values: (held.readings.values?.values ?? []).map { Read($0) }, missing: missing)
+        values: (held.readings.values?.values ?? []).map { Read($0) }, missing: read.missing)
     } catch {
       // An accessory that reports values by itself may have no request for them: the last values are returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),

@@ -16,10 +16,8 @@ package struct BatteryListDocument: Encodable {
     let error: PublishedError?
 
     /// Creates an entry. A reading without an age was made just now.
-    package init(
-      _ device: DeviceDocument, _ read: Read<BatteryReading>?, missing: String? = nil, error: AccessoryError?
-    ) {
-      (self.device, battery, stale, self.missing) = (device, read?.value, read?.isStale ?? false, missing)
+    package init(_ device: DeviceDocument, _ read: Read<BatteryReading>?, error: AccessoryError?) {
+      (self.device, battery, stale, missing) = (device, read?.value, read?.isStale ?? false, read?.missing)
       age_ms = read.map { $0.age?.inMilliseconds ?? 0 }
       self.error = error.map { ErrorDocument(ErrorReport($0)).error }
     }

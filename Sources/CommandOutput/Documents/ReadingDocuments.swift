@@ -22,10 +22,9 @@ package struct BatteryDocument: Encodable {
 
   /// Creates the document. A reading without an age was made just now. `time` is in seconds since 1970, UTC.
   package init(
-    _ device: DeviceDocument, _ read: Read<BatteryReading>, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
-    at time: Double = WallClock.seconds
+    _ device: DeviceDocument, _ read: Read<BatteryReading>, at time: Double = WallClock.seconds
   ) {
-    (self.device, self.time, self.alarms, self.missing) = (device, time, alarms, missing)
+    (self.device, self.time, alarms, missing) = (device, time, read.alarms, read.missing)
     (battery, age_ms, stale) = (read.value, read.age?.inMilliseconds ?? 0, read.isStale)
   }
 }
@@ -42,10 +41,9 @@ package struct ValuesDocument: Encodable {
 
   /// The requested values, or the changed ones; `time` is in seconds since 1970, UTC.
   package init(
-    _ device: DeviceDocument, _ values: [Read<AccessoryValue>], missing: String? = nil,
-    at time: Double = WallClock.seconds
+    _ device: DeviceDocument, _ read: Read<[Read<AccessoryValue>]>, at time: Double = WallClock.seconds
   ) {
-    (self.device, self.time, self.values, self.missing) = (device, time, values, missing)
+    (self.device, self.time, values, missing) = (device, time, read.value, read.missing)
   }
 }
 
@@ -70,11 +68,10 @@ package struct StatusDocument: Encodable {
   /// Creates the document. A status without an age was read just now. `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ read: Read<AccessoryStatus>, _ identity: AccessoryIdentity,
-    alarms: [AccessoryAlarm]? = nil, unfitAlarms: [UnfitAlarm]? = nil, missing: String? = nil,
     at time: Double = WallClock.seconds
   ) {
-    (self.device, self.time, self.identity, self.missing) = (device, time, identity, missing)
+    (self.device, self.time, self.identity, missing) = (device, time, identity, read.missing)
     (status, age_ms, stale) = (read.value, read.age?.inMilliseconds ?? 0, read.isStale)
-    (self.alarms, unfit_alarms) = (alarms, unfitAlarms ?? [])
+    (alarms, unfit_alarms) = (read.alarms, read.unfitAlarms ?? [])
   }
 }

@@ -7,14 +7,13 @@ import AccessoryCore
 package enum BatteryReport {
   /// Prints a reading. `time` comes before the line and `graph` after it; `facts` are additional rows.
   package static func show(
-    _ read: Read<BatteryReading>, alarms: [AccessoryAlarm]?, time: String? = nil, graph: String? = nil,
-    facts: [(String, String)] = []
+    _ read: Read<BatteryReading>, time: String? = nil, graph: String? = nil, facts: [(String, String)] = []
   ) {
     let parts = [time, BatteryView.line(read.value), graph].compactMap { $0 }
     Output.wrapped(parts.joined(separator: "  "), indent: 2)
     let rows =
       BatteryDetails.facts(read.value, columns: Output.columns) + facts + AgeView.facts(read)
-      + AlarmView.facts(alarms)
+      + AlarmView.facts(read.alarms)
     Table.facts(rows, columns: Output.columns).forEach(Output.line)
   }
 }

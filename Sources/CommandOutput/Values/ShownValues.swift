@@ -23,8 +23,10 @@ package final class ShownValues: Sendable {
   /// Shows the values of an accessory that was just found. Throws if a requested name isn't among them, unless more values may follow
   /// (`isComplete` is false). `document` creates a document of values.
   package func show(
-    _ values: [Read<AccessoryValue>], isComplete: Bool, document: ([Read<AccessoryValue>]) -> some Encodable
+    _ read: Read<[Read<AccessoryValue>]>, isComplete: Bool,
+    document: (Read<[Read<AccessoryValue>]>) -> some Encodable
   ) throws {
+    let values = read.value
     let reading = last.withLock { last in
       last = ValuesReading()
       last.take(values.map(\.value), at: .now)
@@ -35,7 +37,7 @@ package final class ShownValues: Sendable {
       throw UsageError("there is no value \(missing): \(all.isEmpty ? "there are none" : "there are " + all)")
     }
     let wanted = values.filter { isWanted($0.value.name) }
-    if json { return Output.json(document(wanted)) }
+    if json { return Output.json(document(read.map { _ in wanted })) }
     if isPlain {
       // Use the order of the given names, as a script expects.
       for name in names {
@@ -47,13 +49,15 @@ package final class ShownValues: Sendable {
   }
 
   /// Shows the values that differ from those shown last.
-  package func showChanges(_ values: [AccessoryValue], document: ([Read<AccessoryValue>]) -> some Encodable) {
+  package func showChanges(
+    _ read: Read<[AccessoryValue]>, document: (Read<[Read<AccessoryValue>]>) -> some Encodable
+  ) {
     let (changed, width) = last.withLock { last in
-      let changed = last.take(values, at: .now).filter { isWanted($0.name) }
+      let changed = last.take(read.value, at: .now).filter { isWanted($0.name) }
       return (changed, last.values.map { TextWidth.of(MeasurementView.name($0.name)) }.max() ?? 0)
     }
     guard !changed.isEmpty else { return }
-    if json { return Output.json(document(changed.map { Read($0) })) }
+    if json { return Output.json(document(read.map { _ in changed.map { Read($0) } })) }
     if isPlain { return changed.forEach { Output.line(MeasurementView.plain($0)) } }
     for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
   }

@@ -65,10 +65,10 @@ extension AF1Accessory: Accessory {
   /// Asks for its battery. Returns the reading and the news after it; no news is older than the reading. Throws what
   /// `battery` throws.
   public func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: EventStream<AccessoryNews>
+    reading: Read<BatteryReading>, news: EventStream<AccessoryNews>
   ) {
     let (reading, events) = try await batteryAndEvents()
-    return (reading, events.converted { AccessoryNews($0) })
+    return (Read(reading, age: .zero), events.converted { AccessoryNews($0) })
   }
 
   /// The accessory's unsolicited messages from now on: `events`, in the terms that all drivers share.

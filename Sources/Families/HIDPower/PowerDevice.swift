@@ -140,8 +140,8 @@ public final class PowerDevice: Accessory {
     }
   }
 
-  /// What is missing of the last reading: the device's descriptor is damaged, or it refused some reports.
-  public var missing: String? {
+  /// What can't be read: the device's descriptor is damaged, or it refuses some reports.
+  public var unanswered: String? {
     if let damage = transport.descriptor.damage {
       return "its report descriptor is damaged (\(damage)), so only what stands before that is read"
     }

@@ -46,9 +46,8 @@ struct Battery: AsyncParsableCommand, JSONCommand {
       throw one.missing("battery")
     }
     if output.json {
-      return Output.json(
-        one.document(BatteryDocument(one.device, read, alarms: one.state.alarms, missing: one.state.missing, at: now)))
+      return Output.json(one.document(BatteryDocument(one.device, read, at: now)))
     }
-    BatteryReport.show(read, alarms: one.state.alarms, facts: one.facts)
+    BatteryReport.show(read, facts: one.facts)
   }
 }

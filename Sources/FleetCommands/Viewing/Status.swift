@@ -25,13 +25,11 @@ struct Status: AsyncParsableCommand, JSONCommand {
     guard let read = one.state.status(at: MonotonicTime(since1970: now)) else { throw one.missing("status") }
     let identity = one.state.identity ?? AccessoryIdentity()
     if output.json {
-      return Output.json(
-        one.document(
-          StatusDocument(one.device, read, identity, alarms: one.state.alarms, missing: one.state.missing, at: now)))
+      return Output.json(one.document(StatusDocument(one.device, read, identity, at: now)))
     }
     let facts =
       StatusView.facts(read.value) + StatusView.facts(identity) + one.facts + AgeView.facts(read)
-      + AlarmView.facts(one.state.alarms)
+      + AlarmView.facts(read.alarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
     if StatusView.facts(read.value).isEmpty {
       let device = SafeText.escape(accessory.text ?? one.key.description)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryFleet
 import ArgumentParser
 import CommandOutput
@@ -38,7 +39,7 @@ struct Values: AsyncParsableCommand, JSONCommand {
         guard case .change(.accessory(one.key, .values)) = news, let now = fleet.accessory(one.key),
           let values = now.values
         else { return }
-        shown.showChanges(values.values.map(\.value)) { now.document(ValuesDocument(now.device, $0)) }
+        shown.showChanges(Read(values.values.map(\.value))) { now.document(ValuesDocument(now.device, $0)) }
       }
     }
   }
@@ -51,8 +52,8 @@ struct Values: AsyncParsableCommand, JSONCommand {
       value.isStale = value.isStale || one.isStale
       return value
     }
-    try shown.show(values, isComplete: true) {
-      one.document(ValuesDocument(one.device, $0, missing: one.state.missing, at: now))
+    try shown.show(Read(values).lacking(one.state.missing), isComplete: true) {
+      one.document(ValuesDocument(one.device, $0, at: now))
     }
     if !one.state.isConnected, !output.json { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
   }

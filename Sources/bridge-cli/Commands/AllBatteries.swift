@@ -14,8 +14,6 @@ enum AllBatteries {
   struct Entry: Sendable {
     let device: Device
     var battery: Read<BatteryReading>?
-    /// What the reading lacks.
-    var missing: String?
     var error: AccessoryError?
   }
 
@@ -51,8 +49,8 @@ enum AllBatteries {
   /// Asks one accessory; nil for one without a battery.
   private static func read(_ device: Device, _ found: Result<any FoundAccessory, any Error>) async -> Entry? {
     do {
-      let told = try await found.get().with(needing: .battery) { try await $0.battery() }
-      return Entry(device: device, battery: told.read.map(\.withTimeToEmpty), missing: told.missing)
+      let read = try await found.get().with(needing: .battery) { try await $0.battery() }
+      return Entry(device: device, battery: read.map(\.withTimeToEmpty))
     } catch {
       let error = failure(error)
       return error.kind == .unsupported ? nil : Entry(device: device, error: error)
@@ -68,15 +66,13 @@ enum AllBatteries {
     if json {
       return Output.json(
         BatteryListDocument(
-          entries.map {
-            BatteryListDocument.Entry(DeviceDocument($0.device), $0.battery, missing: $0.missing, error: $0.error)
-          }))
+          entries.map { BatteryListDocument.Entry(DeviceDocument($0.device), $0.battery, error: $0.error) }))
     }
     guard !entries.isEmpty else {
       return Output.note("No accessory with a battery found. To simulate one: bridge-cli simulate framed")
     }
     BatteryTable.lines(
-      entries.map { ($0.device.id, $0.battery, $0.error?.message ?? $0.missing) }, columns: Output.columns
+      entries.map { ($0.device.id, $0.battery, $0.error?.message ?? $0.battery?.missing) }, columns: Output.columns
     ).forEach(Output.line)
   }
 }

@@ -64,15 +64,14 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     try await following.run { found in
       try await FollowedReading.open(found, needing: .battery) { opened in
         guard watch else { return (try await opened.battery(), nil) }
-        let (told, events) = try await opened.battery(
+        let (read, events) = try await opened.battery(
           following: WantedEvents(values: watcher.wantsValues, alarms: true))
-        return (told, events)
+        return (read, events)
       }
     } follow: { battery in
-      let told = battery.told
-      told.noteAge(battery.opened.service)
-      show(told.read, told.device, alarms: told.alarms, missing: told.missing, seen)
-      await watcher.take(told.device, battery: told.value)
+      battery.read.noteAge(battery.opened.service)
+      show(battery.read, battery.device, seen)
+      await watcher.take(battery.device, battery: battery.read.value)
       guard let events = battery.events else { return }
       for try await event in events {
         switch event.kind {
@@ -89,19 +88,14 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  private func show(
-    _ read: Read<BatteryReading>, _ device: Device, alarms: [AccessoryAlarm]? = nil, missing: String? = nil,
-    _ seen: SeenReadings?
-  ) {
+  private func show(_ read: Read<BatteryReading>, _ device: Device, _ seen: SeenReadings?) {
     let read = read.map(\.withTimeToEmpty)
-    if output.json {
-      return Output.json(BatteryDocument(DeviceDocument(device), read, alarms: alarms, missing: missing))
-    }
+    if output.json { return Output.json(BatteryDocument(DeviceDocument(device), read)) }
     // The age is that of the first reading, which may be older than the command.
     let time = WallClock.seconds - Double(read.age?.inMilliseconds ?? 0) / 1_000
     let graph = seen?.add(read.value)
     BatteryReport.show(
-      read, alarms: alarms, time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
+      read, time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
       graph: Style.standardOutput.isTerminal ? graph : nil)
   }
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryBridge
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
 /// An accessory whose readings are shown, with its first reading and its events.
 struct FollowedReading<Value: Sendable>: Followed {
-  let opened: any AccessoryInUse
-  let told: Told<Value>
+  let opened: AccessoryInUse
+  let read: Read<Value>
   /// The events after the first reading; nil where they aren't wanted.
   let events: AccessoryEvents?
 
   /// Opens an accessory and makes the first reading.
   static func open(
     _ found: any FoundAccessory, needing ability: DriverAbility,
-    _ read: (any AccessoryInUse) async throws -> (Told<Value>, AccessoryEvents?)
+    _ read: (AccessoryInUse) async throws -> (Read<Value>, AccessoryEvents?)
   ) async throws -> FollowedReading {
     let opened = try await found.open(needing: ability)
     do {
-      let (told, events) = try await read(opened)
-      return FollowedReading(opened: opened, told: told, events: events)
+      let (read, events) = try await read(opened)
+      return FollowedReading(opened: opened, read: read, events: events)
     } catch {
       await opened.close()
       throw error

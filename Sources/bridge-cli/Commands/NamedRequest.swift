@@ -83,11 +83,11 @@ struct NamedRequest {
     if request.dryRun { return try await DryRun(calls, on: found, write: request.write).show(request.output) }
     try found.checkWrites(calls, isAsked: request.write)
     try await found.with { opened in
-      let (device, replies) = try await Self.usage {
+      let replies = try await Self.usage {
         try await opened.perform(calls, isAnswered: request.isAnswered, write: request.write)
       }
       let answers = zip(calls, replies).map { CommandAnswer($0.command, $1.values) }
-      Self.show(answers, DeviceDocument(device), request.output, isAnswered: request.isAnswered)
+      Self.show(answers, DeviceDocument(opened.device), request.output, isAnswered: request.isAnswered)
     }
   }
 

@@ -115,12 +115,12 @@ struct Request: SendingCommand {
     try found.checkBytes(isAsked: options.write)
     try await Self.hinting { try found.check(.requests) }
     try await found.with { opened in
-      let (device, reply) = try await usage {
+      let reply = try await usage {
         try await Self.hinting {
           try await opened.request(parts.number, payload: parts.payload, write: options.write)
         }
       }
-      show(reply, parts, DeviceDocument(device), found.driver)
+      show(reply, parts, DeviceDocument(opened.device), found.driver)
     }
   }
 

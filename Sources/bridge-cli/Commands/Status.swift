@@ -25,25 +25,20 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     let found = try await Door.find(device.text, line)
     try await found.with { opened in
-      let told = try await opened.status()
-      told.noteAge(opened.service)
-      show(told, found.driver)
+      let read = try await opened.status()
+      read.noteAge(opened.service)
+      show(read, DeviceDocument(opened.device), found.driver)
     }
   }
 
-  private func show(_ told: Told<StatusAndIdentity>, _ driver: Driver?) {
-    let (read, identity) = (told.read.map(\.status), told.value.identity)
-    if output.json {
-      return Output.json(
-        StatusDocument(
-          DeviceDocument(told.device), read, identity, alarms: told.alarms, unfitAlarms: told.unfitAlarms,
-          missing: told.missing))
-    }
+  private func show(_ told: Read<StatusAndIdentity>, _ device: DeviceDocument, _ driver: Driver?) {
+    let (read, identity) = (told.map(\.status), told.value.identity)
+    if output.json { return Output.json(StatusDocument(device, read, identity)) }
     let facts =
       StatusView.facts(read.value) + StatusView.facts(identity) + AgeView.facts(read)
-      + AlarmView.facts(told.alarms) + AlarmView.facts(unfit: told.unfitAlarms)
+      + AlarmView.facts(read.alarms) + AlarmView.facts(unfit: read.unfitAlarms)
     Table.facts(facts, columns: Output.columns).forEach(Output.line)
-    if StatusView.facts(read.value).isEmpty { Output.note(Self.instead(driver, device.text)) }
+    if StatusView.facts(read.value).isEmpty { Output.note(Self.instead(driver, self.device.text)) }
   }
 
   /// What to ask for in place of a status that isn't known. `name` is what the user typed.

@@ -59,24 +59,25 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     try await following.run { found in
       try await FollowedReading.open(found, needing: .values) { opened in
         guard watch, poll == nil else { return (try await opened.values(), nil) }
-        let (told, events) = try await opened.valuesAndEvents()
-        return (told, events)
+        let (read, events) = try await opened.valuesAndEvents()
+        return (read, events)
       }
     } follow: { followed in
-      func document(_ values: [Read<AccessoryValue>]) -> ValuesDocument {
-        ValuesDocument(DeviceDocument(followed.told.device), values, missing: followed.told.missing)
+      func document(_ read: Read<[Read<AccessoryValue>]>) -> ValuesDocument {
+        ValuesDocument(DeviceDocument(followed.device), read)
       }
-      followed.told.noteAge(followed.opened.service)
-      try shown.show(followed.told.value, isComplete: !watch, document: document)
+      followed.read.noteAge(followed.opened.service)
+      try shown.show(followed.read, isComplete: !watch, document: document)
       if let poll {
         while true {
           try await pause(poll)
-          shown.showChanges(try await followed.opened.values().value.map(\.value), document: document)
+          shown.showChanges(try await followed.opened.values().map { $0.map(\.value) }, document: document)
         }
       }
       guard let events = followed.events else { return }
       for try await event in events {
-        if case .news(.values(let values)) = event.kind { shown.showChanges(values.map(\.bounded), document: document) }
+        guard case .news(.values(let values)) = event.kind else { continue }
+        shown.showChanges(followed.read.map { _ in values.map(\.bounded) }, document: document)
       }
       try Task.checkCancellation()
     }

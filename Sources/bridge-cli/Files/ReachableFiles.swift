@@ -7,7 +7,7 @@ import CommandOutput
 
 /// The files of an accessory that is in use.
 struct ReachableFiles: Sendable {
-  let opened: any AccessoryInUse
+  let opened: AccessoryInUse
   let files: any AccessoryFiles
 
   var document: DeviceDocument { DeviceDocument(opened.device) }

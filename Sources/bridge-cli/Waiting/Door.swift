@@ -127,12 +127,12 @@ private struct CommandHost: OpeningHost {
   }
 }
 
-extension Told {
+extension Read {
   /// Prints notes on standard error: what the answer lacks, its age, and the program that has borrowed the accessory.
   /// Prints nothing for a complete, fresh answer.
   func noteAge(_ service: HeldFacts?) {
     if let missing { Output.note("note: \(SafeText.escape(missing, limit: 1_000))") }
-    guard let age else { return }
+    guard let age = age?.inMilliseconds else { return }
     let read = "this was read \(AgeView.text(age)) ago"
     guard let accessory = service?.accessory, accessory.state == .lent else {
       if AgeView.isWorthSaying(age) { Output.note(read) }

@@ -22,7 +22,7 @@ private struct Half: LinkedAccessory {
 
   let link: Link<LineExchange>
   let answers: Watched<Answers>
-  var missing: String? { answers.value.unanswered }
+  var unanswered: String? { answers.value.unanswered }
 
   func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity(model: "Half") }
   func battery() async throws(AccessoryError) -> BatteryReading { try answers.value.battery.get() }

@@ -88,14 +88,16 @@ import Testing
       .expect(Array("Q".utf8)), .send([0xAA] + Self.changed([9: [0x03, 0x09]]) + [0x0D]),
     ])
     let accessory = try await DescribedAccessory.open(AccessorySession(script.transport), Self.description())
-    #expect(try await accessory.battery().percent == 50 && accessory.missing == nil)
+    let reading = try await accessory.readBattery()
+    #expect(reading.percent == 50 && reading.missing == nil)
     let error = await #expect(throws: AccessoryError.self) { try await accessory.battery() }
     #expect(error?.kind == .badData)
     let message = error?.message ?? ""
     #expect(message.contains("battery.current 3123.2 A, battery.temperatures"), "\(message)")
     // Nothing of it was stored, and the next is told with what it lacks.
-    #expect(try await accessory.values().first { $0.name == "mosfet_temperature" }?.content == nil)
-    #expect(accessory.missing == "what can't be is unknown: mosfet_temperature 777 °C")
+    let values = try await accessory.readValues()
+    #expect(values.value.first { $0.name == "mosfet_temperature" }?.content == nil)
+    #expect(values.missing == "what can't be is unknown: mosfet_temperature 777 °C")
     await accessory.close()
     try script.check()
   }

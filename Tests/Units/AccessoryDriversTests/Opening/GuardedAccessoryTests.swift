@@ -10,7 +10,7 @@ import Testing
 /// An accessory with answers of its own to everything that has a default.
 private struct Complete: Accessory {
   let label = "complete"
-  let missing: String? = "the rest"
+  let unanswered: String? = "the rest"
   let protocolDetails: ProtocolDetails? = ProtocolDetails(name: "p", largestPayload: 7, window: 1)
 
   func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity(serialNumber: "S1") }
@@ -22,6 +22,9 @@ private struct Complete: Accessory {
   }
   func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
     Read(AccessoryStatus(state: .paused), age: .seconds(3))
+  }
+  func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> {
+    Read(AccessoryIdentity(), age: .seconds(1))
   }
   func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> { Read([], age: .seconds(4)) }
   func toldTime(of part: AccessoryPoll.Part) -> MonotonicTime? {
@@ -47,11 +50,21 @@ private struct Credulous: Accessory {
   func close() async {}
 }
 
+/// A driver that passes on whatever came, and leaves something unanswered.
+private struct Partial: Accessory {
+  let label = "partial"
+  let reading: BatteryReading
+  var unanswered: String? { "the cells" }
+  func battery() async throws(AccessoryError) -> BatteryReading { reading }
+  func news() -> EventStream<AccessoryNews> { EventStream(AsyncThrowingStream { nil }) }
+  func close() async {}
+}
+
 /// A guard for writes that left something out would answer with the default, which says that there is nothing.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct GuardedAccessoryTests {
   @Test func everyAnswerIsTheAccessorysOwn() async throws {
     let guarded: any Accessory = GuardedAccessory(base: Complete(), rules: WriteRules("complete"), isAsked: false)
-    #expect(guarded.label == "complete" && guarded.missing == "the rest")
+    #expect(guarded.label == "complete" && guarded.unanswered == "the rest")
     #expect(guarded.protocolDetails?.largestPayload == 7)
     #expect(try await guarded.identify().serialNumber == "S1")
     #expect(try await guarded.status().state == .busy)
@@ -59,6 +72,7 @@ private struct Credulous: Accessory {
     #expect(try await guarded.values().map(\.name) == ["a"])
     #expect(try await guarded.readBattery().age == .seconds(2))
     #expect(try await guarded.readStatus().age == .seconds(3))
+    #expect(try await guarded.readIdentity().age == .seconds(1))
     #expect(try await guarded.readValues().age == .seconds(4))
     #expect(guarded.toldTime(of: .battery) == MonotonicTime(nanoseconds: 5) && guarded.toldTime(of: .status) == nil)
     #expect(try await guarded.poll(.readings()) == [.other])
@@ -67,13 +81,17 @@ private struct Credulous: Accessory {
   /// Whatever driver says it.
   @Test func whatCantBeIsNotTold() async throws {
     var guarded = GuardedAccessory(base: Credulous(), rules: WriteRules("credulous"), isAsked: false)
-    #expect(try await guarded.battery().percent == 100 && guarded.missing == nil)
+    let read = try await guarded.readBattery()
+    #expect(read.percent == 100 && read.missing == nil)
     #expect(try await guarded.values().map(\.number) == [nil, 40])
     var reading = BatteryReading(percent: 40, millivolts: 12_000, milliamperes: 500)
     reading.temperatures = [.init(-273_100)]
     guarded = GuardedAccessory(base: Credulous(reading: reading), rules: WriteRules("credulous"), isAsked: false)
     #expect(try await guarded.poll(.readings()).contains(.battery(reading.bounded)))
-    #expect(guarded.missing == "what can't be is unknown: temperature -273.1 °C")
+    #expect(try await guarded.readBattery().missing == "what can't be is unknown: temperature -273.1 °C")
+    let partial = GuardedAccessory(base: Partial(reading: reading), rules: WriteRules("partial"), isAsked: false)
+    let missing = try await partial.readBattery().missing
+    #expect(missing == "the cells; what can't be is unknown: temperature -273.1 °C")
     reading.millivolts = 6_553_500
     guarded = GuardedAccessory(base: Credulous(reading: reading), rules: WriteRules("credulous"), isAsked: false)
     let error = await #expect(throws: AccessoryError.self) { try await guarded.battery() }

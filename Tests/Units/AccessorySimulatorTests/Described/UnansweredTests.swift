@@ -35,9 +35,10 @@ import Testing
   }
 
   private static func read(_ bench: QuirkBench) async throws -> [String: Reading] {
-    func reading(_ body: () async throws(AccessoryError) -> [String: String]) async throws -> Reading {
+    func reading(_ body: () async throws(AccessoryError) -> Read<[String: String]>) async throws -> Reading {
       do throws(AccessoryError) {
-        return Reading(told: try await body(), missing: bench.accessory.missing)
+        let read = try await body()
+        return Reading(told: read.value, missing: read.missing)
       } catch {
         guard error.kind == .timedOut else { throw error }
         return Reading()
@@ -48,25 +49,27 @@ import Testing
     let lacks = Driver(accessory.description).lacks
     if !lacks.contains(.battery) {
       readings["battery"] = try await reading { () throws(AccessoryError) in
-        let battery = try await accessory.battery()
-        var told: [String: String] = [:]
-        for term in Vocabulary.battery where term.isKnown(in: battery) {
-          told[term.key] =
-            "\(term.value(in: battery) ?? 0) \(term.word(in: battery) ?? "") \(term.names(in: battery) ?? [])"
+        try await accessory.readBattery().map { battery in
+          var told: [String: String] = [:]
+          for term in Vocabulary.battery where term.isKnown(in: battery) {
+            told[term.key] =
+              "\(term.value(in: battery) ?? 0) \(term.word(in: battery) ?? "") \(term.names(in: battery) ?? [])"
+          }
+          return told
         }
-        return told
       }
     }
     if !lacks.contains(.values) {
       readings["values"] = try await reading { () throws(AccessoryError) in
-        var told: [String: String] = [:]
-        for value in try await accessory.values() { told[value.name] = value.content.map { "\($0)" } }
-        return told
+        try await accessory.readValues().map { values in
+          var told: [String: String] = [:]
+          for value in values { told[value.name] = value.content.map { "\($0)" } }
+          return told
+        }
       }
     }
     readings["status"] = try await reading { () throws(AccessoryError) in
-      let told = try await accessory.statusAndIdentity()
-      return ["status": "\(told.status)", "identity": "\(told.identity)"]
+      try await accessory.readStatusAndIdentity().map { ["status": "\($0.status)", "identity": "\($0.identity)"] }
     }
     return readings
   }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryLink
+
+/// An accessory that is used: through a service, or opened by this program.
+package struct AccessoryInUse: Sendable {
+  /// The accessory.
+  package let device: Device
+  /// The accessory with the functions that all drivers share.
+  package let accessory: any Accessory
+  /// Its profile, where this program has opened it.
+  @Boxed package private(set) var profile: Profile?
+  /// What only a service tells; nil for an accessory that this program has opened.
+  package let service: HeldFacts?
+  /// Its bytes, where this program has opened it.
+  let session: AccessorySession?
+  private let host: any OpeningHost
+
+  /// What a service tells beyond `Accessory`.
+  private var shared: ServiceAccessory? { accessory as? ServiceAccessory }
+
+  /// An accessory that this program has opened.
+  init(_ accessory: any Accessory, _ opener: DeviceOpener, over session: AccessorySession, host: any OpeningHost) {
+    (device, self.accessory, service, self.session, self.host) = (opener.device, accessory, nil, session, host)
+    _profile = Boxed(wrappedValue: opener.profile)
+  }
+
+  /// An accessory of a service.
+  init(_ found: HeldAccessory) {
+    (device, accessory, service) = (found.device, ServiceAccessory(found.calls), found.service)
+    (session, host, _profile) = (nil, found.host, Boxed(wrappedValue: nil))
+  }
+
+  private func answer<Result: Sendable>(
+    _ body: () async throws(AccessoryError) -> Result
+  ) async throws(AccessoryError) -> Result {
+    try await host.answer(of: accessory.label, body)
+  }
+
+  /// Its battery.
+  package func battery() async throws(AccessoryError) -> Read<BatteryReading> {
+    try await answer { () async throws(AccessoryError) in try await accessory.readBattery() }
+  }
+
+  /// Its battery, and the events from then on.
+  package func battery(
+    following wanted: WantedEvents
+  ) async throws(AccessoryError) -> (read: Read<BatteryReading>, events: AccessoryEvents) {
+    if shared != nil {
+      let events = try await events(wanted)
+      return (try await battery(), events)
+    }
+    let (reading, news) = try await answer { () async throws(AccessoryError) in try await accessory.batteryAndNews() }
+    return (reading, AccessoryEvents(news, of: device))
+  }
+
+  /// The events from now on. Those who also ask are to ask afterwards, so that no change in between is missed.
+  private func events(_ wanted: WantedEvents) async throws(AccessoryError) -> AccessoryEvents {
+    guard let shared else { return AccessoryEvents(accessory.news(), of: device) }
+    return AccessoryEvents(try await shared.calls.events(values: wanted.values, alarms: wanted.alarms))
+  }
+
+  /// Its status and identity.
+  package func status() async throws(AccessoryError) -> Read<StatusAndIdentity> {
+    try await answer { () async throws(AccessoryError) in
+      if let shared { try await shared.readStatusAndIdentity() } else { try await accessory.readStatusAndIdentity() }
+    }
+  }
+
+  /// Its values, each with its age.
+  package func values() async throws(AccessoryError) -> Read<[Read<AccessoryValue>]> {
+    try await answer { () async throws(AccessoryError) in
+      if let shared { return try await shared.readEachValue() }
+      return try await accessory.readValues().map { $0.map { Read($0) } }
+    }
+  }
+
+  /// Its values, and the events from then on.
+  package func valuesAndEvents() async throws(AccessoryError) -> (
+    read: Read<[Read<AccessoryValue>]>, events: AccessoryEvents
+  ) {
+    let events = try await events(WantedEvents(values: true))
+    return (try await values(), events)
+  }
+
+  /// Carries out commands. `write` asks for permission to change something in the accessory; also below.
+  package func perform(
+    _ calls: [CommandCall], isAnswered: Bool, write: Bool
+  ) async throws(AccessoryError) -> [CommandReply] {
+    try await answer { () async throws(AccessoryError) in
+      if let shared { return try await shared.calls.perform(calls, isAnswered: isAnswered, write: write).replies }
+      return try await accessory.asking(toWrite: write).perform(calls, isAnswered: isAnswered)
+    }
+  }
+
+  /// Sends a raw request. Returns the payload of the reply.
+  package func request(_ code: UInt8, payload: [UInt8], write: Bool) async throws(AccessoryError) -> [UInt8] {
+    try await answer { () async throws(AccessoryError) in
+      if let shared { return try await shared.request(code, payload: payload, write: write) }
+      return try await accessory.asking(toWrite: write).request(code, payload: payload)
+    }
+  }
+
+  /// Its files, for transfers with these rules. Throws `unsupported` when it has none.
+  package func files(_ transfers: TransferRules) throws(AccessoryError) -> any AccessoryFiles {
+    if let shared { return ServiceFiles(accessory: shared, transfers: transfers) }
+    return try accessory.requireFiles()
+  }
+
+  /// Whether a transfer waits for an accessory that is gone and resumes itself, as a service does.
+  package var resumesTransfers: Bool { shared != nil }
+
+  /// The accessory at the end of a transfer, during which it may have been gone.
+  package func device(after transfer: any FileTransfer) -> Device {
+    (transfer as? any ServiceTransfer)?.device ?? device
+  }
+
+  /// Ends the use. A service keeps the accessory open; the connection to it ends with this value, and events that are still followed have
+  /// connections of their own.
+  package func close() async { if shared == nil { await accessory.close() } }
+}
