@@ -70,11 +70,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
 
   private static func bytes(of text: String) -> [UInt8]? {
     let digits = text.prefix(2).lowercased() == "0x" ? text.dropFirst(2) : text[...]
-    let groups = digits.split(separator: "-", omittingEmptySubsequences: false)
-    switch groups.map(\.utf8.count) {
-    case [4], [8], [8, 4, 4, 4, 12]: return Hexadecimal.bytes(groups.joined())
-    default: return nil
-    }
+    return BluetoothUUID(digits).flatMap { Hexadecimal.bytes($0.text.filter { $0 != "-" }) }
   }
 
   /// The bytes in the shortest form, the highest first: 2, 4 or 16.
@@ -93,9 +89,8 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
 
   /// BlueZ's form.
   var bluetooth: BluetoothUUID {
-    let short = bytes.map { Hexadecimal.string($0) }.joined()
-    // Each of these forms can be parsed.
-    return BluetoothUUID(bytes.count == 16 ? uuidString : short) ?? BluetoothUUID(short: 0)
+    // Each form can be parsed.
+    BluetoothUUID(uuidString) ?? BluetoothUUID(short: 0)
   }
 
   /// Whether both are the same UUID, in any form.

@@ -209,13 +209,12 @@ extension CBPeripheral {
 
   func measured(_ link: RadioLink, _ result: Result<Int, RadioFailure>) {
     guard answered(link) else { return }
-    // In Bluetooth 127 means an unknown strength.
-    let (strength, failure): (Int, RadioFailure?) =
+    let (strength, failure): (Int?, RadioFailure?) =
       switch result {
       case .success(let strength): (strength, nil)
-      case .failure(let failure): (127, failure)
+      case .failure(let failure): (nil, failure)
       }
-    if failure == nil { contents.withLock { $0.rssi = strength } }
-    tell { $0.peripheral($1, didReadRSSI: NSNumber(value: strength), error: failure?.error) }
+    if let strength { contents.withLock { $0.rssi = strength } }
+    tell { $0.peripheral($1, didReadRSSI: NSNumber(value: strength ?? Self.unknownStrength), error: failure?.error) }
   }
 }

@@ -38,22 +38,29 @@ extension CBPeripheral {
     }
   }
 
-  /// Sends a request with a reply of the device.
-  func ask(_ call: String, _ command: (inout State) -> RadioCommand) {
-    let misuse = contents.withLock { state -> String? in
-      guard state.state == .connected else { return "\(call) of a device that isn't connected" }
-      guard state.waiting.requests < Self.requestLimit else { return "\(call): too many wait for their answers" }
-      state.waiting.requests += 1
-      core.send(command(&state))
-      return nil
+  /// Tells the delegate that a request has failed.
+  typealias Refusal = @Sendable (any CBPeripheralDelegate, CBPeripheral, any Error) -> Void
+
+  /// Sends a request with a reply of the device; where too many wait for theirs, its reply is the error `outOfSpace`.
+  func ask(_ call: String, _ command: (inout State) -> RadioCommand, refused: @escaping Refusal) {
+    let (isConnected, hasRoom) = contents.withLock { state in
+      let (isConnected, hasRoom) = (state.state == .connected, state.waiting.requests < Self.requestLimit)
+      if isConnected, hasRoom {
+        state.waiting.requests += 1
+        core.send(command(&state))
+      }
+      return (isConnected, hasRoom)
     }
-    if let misuse { Misuse.log(misuse) }
+    guard isConnected else { return Misuse.log("\(call) of a device that isn't connected") }
+    if !hasRoom { tellLater { refused($0, $1, CBError(.outOfSpace)) } }
   }
 
   /// Sends a request about an attribute.
-  func ask(_ call: String, of attribute: CBAttribute, _ command: (RadioLink, Int) -> RadioCommand) {
+  func ask(
+    _ call: String, of attribute: CBAttribute, _ command: (RadioLink, Int) -> RadioCommand, refused: @escaping Refusal
+  ) {
     guard let place = place(of: attribute, call) else { return }
-    ask(call) { _ in command(place.link, place.handle) }
+    ask(call, { _ in command(place.link, place.handle) }, refused: refused)
   }
 
   /// The place of an attribute of the current connection.
@@ -98,7 +105,11 @@ extension CBPeripheral {
     _ call: String, _ attribute: CBAttribute,
     _ tell: @escaping @Sendable (any CBPeripheralDelegate, CBPeripheral) -> Void
   ) {
-    guard place(of: attribute, call) != nil else { return }
+    if place(of: attribute, call) != nil { tellLater(tell) }
+  }
+
+  /// Calls the delegate on the client's queue, behind what it is told already.
+  func tellLater(_ tell: @escaping @Sendable (any CBPeripheralDelegate, CBPeripheral) -> Void) {
     core.deliver { [weak self] in self?.tell(tell) }
   }
 

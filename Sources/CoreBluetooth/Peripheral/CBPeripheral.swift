@@ -19,7 +19,8 @@ public enum CBPeripheralState: Int, Sendable {
 /// A device that a `CBCentralManager` has found. There is one object for a device and a manager.
 ///
 /// All members may be used from any thread. The delegate is called on the manager's queue. Requests to a device that
-/// isn't connected, and to attributes of an earlier connection, are logged and ignored.
+/// isn't connected, and to attributes of an earlier connection, are logged and ignored. While 4,096 requests wait for their
+/// replies, the delegate gets `CBError.outOfSpace` for a further one.
 ///
 /// `@unchecked Sendable`: its state is behind a lock. While this lock is held, those of the attributes and of the
 /// manager may be taken, never the other way round; delegates are called without it. The compiler can't check a class
@@ -51,6 +52,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
   /// The most pending requests.
   static let requestLimit = 4_096
+  /// An unknown strength, as Bluetooth writes it.
+  static let unknownStrength = 127
   /// The numbers of pending writes without a response at which `canSendWriteWithoutResponse` becomes false and true
   /// again, and at which further writes are dropped.
   static let commands = (full: 64, ready: 32, most: 2_048)
@@ -111,7 +114,11 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   /// Requests the strength of the signal. bluetoothd measures advertisements alone: the delegate gets the strength of one that was
   /// heard in the last five seconds, and otherwise `CBError.operationNotSupported`.
   open func readRSSI() {
-    ask("readRSSI()") { .measure($0.link) }
+    ask("readRSSI()") {
+      .measure($0.link)
+    } refused: {
+      $0.peripheral($1, didReadRSSI: NSNumber(value: Self.unknownStrength), error: $2)
+    }
   }
 
   /// Discovers services with these UUIDs, or all services. An empty list is the same as nil.
@@ -119,6 +126,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ask("discoverServices(_:)") { state in
       state.searches.append(serviceUUIDs)
       return .discover(state.link)
+    } refused: {
+      $0.peripheral($1, didDiscoverServices: $2)
     }
   }
 
@@ -157,12 +166,20 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
   /// Reads a value.
   open func readValue(for characteristic: CBCharacteristic) {
-    ask("readValue(for:)", of: characteristic) { .read($0, handle: $1) }
+    ask("readValue(for:)", of: characteristic) {
+      .read($0, handle: $1)
+    } refused: {
+      $0.peripheral($1, didUpdateValueFor: characteristic, error: $2)
+    }
   }
 
   /// Reads a value.
   open func readValue(for descriptor: CBDescriptor) {
-    ask("readValue(for:)", of: descriptor) { .read($0, handle: $1) }
+    ask("readValue(for:)", of: descriptor) {
+      .read($0, handle: $1)
+    } refused: {
+      $0.peripheral($1, didUpdateValueFor: descriptor, error: $2)
+    }
   }
 
   /// Writes a value: with a response, of up to 512 bytes; without a response, of up to `maximumWriteValueLength(for:)`
@@ -175,7 +192,11 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
           $0.peripheral($1, didWriteValueFor: characteristic, error: CBATTError(.invalidAttributeValueLength))
         }
       }
-      ask("writeValue(_:for:type:)", of: characteristic) { .write($0, handle: $1, Array(data)) }
+      ask("writeValue(_:for:type:)", of: characteristic) {
+        .write($0, handle: $1, Array(data))
+      } refused: {
+        $0.peripheral($1, didWriteValueFor: characteristic, error: $2)
+      }
     case .withoutResponse: sendCommand(Array(data), characteristic)
     }
   }
@@ -188,7 +209,11 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
       let error: any Error = isOurs ? CBError(.uuidNotAllowed) : CBATTError(.invalidAttributeValueLength)
       return refuse("writeValue(_:for:)", descriptor) { $0.peripheral($1, didWriteValueFor: descriptor, error: error) }
     }
-    ask("writeValue(_:for:)", of: descriptor) { .write($0, handle: $1, Array(data)) }
+    ask("writeValue(_:for:)", of: descriptor) {
+      .write($0, handle: $1, Array(data))
+    } refused: {
+      $0.peripheral($1, didWriteValueFor: descriptor, error: $2)
+    }
   }
 
   /// Turns notifications of a value on or off. An error if the characteristic supports neither notifications nor
@@ -199,7 +224,11 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         $0.peripheral($1, didUpdateNotificationStateFor: characteristic, error: CBATTError(.requestNotSupported))
       }
     }
-    ask("setNotifyValue(_:for:)", of: characteristic) { .notify($0, handle: $1, enabled) }
+    ask("setNotifyValue(_:for:)", of: characteristic) {
+      .notify($0, handle: $1, enabled)
+    } refused: {
+      $0.peripheral($1, didUpdateNotificationStateFor: characteristic, error: $2)
+    }
   }
 
   /// The most bytes of a write: 512 with a response; without a response as many as fit into a packet, at least 20.
@@ -210,7 +239,6 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
   /// Always reports `CBError.operationNotSupported` to the delegate, because BlueZ gives no such channels to an
   /// ordinary user's program.
   open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
-    core.deliver { [weak self] in self?.tell { $0.peripheral($1, didOpen: nil, error: CBError(.operationNotSupported)) }
-    }
+    tellLater { $0.peripheral($1, didOpen: nil, error: CBError(.operationNotSupported)) }
   }
 }

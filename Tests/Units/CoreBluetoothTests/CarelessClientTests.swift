@@ -31,7 +31,47 @@ import Testing
     #expect(Misuse.texts.contains { $0.contains("canSendWriteWithoutResponse") })
     for _ in 0..<10_000 { device.readValue(for: port) }
     await diary.settle(radio)
-    #expect(diary.lines.value.count { $0.hasPrefix("value") } >= CBPeripheral.requestLimit)
+    #expect(diary.lines.value.count { $0.hasPrefix("value") } == 10_000)
+  }
+
+  /// Each call has its answer, also beyond the queue's end.
+  @Test func aRequestBeyondTheQueueGetsAnError() async throws {
+    let characteristic = ScriptedCharacteristic(
+      "2a19", [.read, .write, .notify], value: [87], descriptors: ["2901": Array("Charge".utf8)])
+    let meter = ScriptedPeripheral("Meter", [ScriptedService("180f", [characteristic])])
+    let radio = ScriptedRadio(.on, [meter])
+    let diary = Diary()
+    let (_, device) = try await diary.discovered(radio)
+    let level = try #require(device.characteristic("2A19"))
+    device.discoverDescriptors(for: level)
+    try await diary.wait("descriptors 2A19")
+    let text = try #require(level.descriptors?.last)
+    meter.pause()
+    for _ in 0..<CBPeripheral.requestLimit { device.readValue(for: level) }
+    let count = diary.lines.value.count
+    device.readValue(for: level)
+    device.readValue(for: text)
+    device.writeValue(Data([1]), for: level, type: .withResponse)
+    device.writeValue(Data([1]), for: text)
+    device.setNotifyValue(true, for: level)
+    device.readRSSI()
+    device.discoverServices(nil)
+    await diary.settle(radio)
+    #expect(
+      diary.lines.value.dropFirst(count).elementsEqual(
+        [
+          "value 2A19 nil", "value 2901 nil", "wrote 2A19", "wrote 2901", "notifies 2A19 false", "strength 127",
+          "services",
+        ]
+        .map { $0 + " CBErrorDomain \(CBError.Code.outOfSpace.rawValue)" }))
+    meter.resume()
+    try await diary.lines.wait { $0.count { $0 == "value 2A19 57" } == CBPeripheral.requestLimit }
+    device.readRSSI()
+    try await diary.wait("strength -50")
+    #expect(diary.lines.value.count { $0 == "value 2A19 57" } == CBPeripheral.requestLimit)
+    device.discoverServices(nil)
+    await diary.settle(radio)
+    #expect(diary.lines.value.last == "services" && device.services?.count == 1)
   }
 
   @Test func everythingIsDroppedAtOnce() async throws {
