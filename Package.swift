@@ -453,8 +453,8 @@ let package = Package(
         "AccessoryFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
-        "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli",
-        "BatteryWatch", "ModuleTerminal",
+        "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "AccessorySharing", "TestSupport",
+        "bridge-cli", "BatteryWatch", "ModuleTerminal", "OwnGadget",
       ], path: "Tests/Service/AccessoryBridgeTests"),
     .testTarget(
       name: "BridgeServiceTests",
@@ -511,7 +511,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       path: "Tests/Fuzz/Exchanges", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// Each family is a library, so that a program can have one alone. AccessoryFamilies names them all, and who uses it may import each.
+// Each family is a library, so that a program can import one without the others. AccessoryFamilies names them all, and who uses it may import each.
 package.targets += families
 package.products += families.map { .library(name: $0.name, targets: [$0.name]) }
 for target in package.targets

@@ -127,10 +127,12 @@ public struct Accessories: Sendable {
   }
 
   /// Finds an accessory and opens it.
-  private func opening<Opened>(
-    _ text: String?, _ open: (any FoundAccessory) async throws(AccessoryError) -> Opened
+  func opening<Opened>(
+    _ text: String?, asLine isLine: Bool = false, _ open: (any FoundAccessory) async throws(AccessoryError) -> Opened
   ) async throws(AccessoryError) -> Opened {
-    let (name, finder) = (DeviceName(text), finder)
+    let name = DeviceName(text)
+    var finder = finder
+    finder.isLine = isLine
     let found: any FoundAccessory
     do {
       found = try await finder.find(name)
@@ -160,8 +162,9 @@ public struct Accessories: Sendable {
     } profile: { name in
       profiles.profile(named: name)
     }
-    var finder = AccessoryFinder(services: services, kinds: kinds, host: SilentHost()) { name, _ in
-      try await name.devices(of: sources).flatMap(profiles.accessories)
+    var finder = AccessoryFinder(services: services, kinds: kinds, host: SilentHost()) { name, isLine in
+      let devices = try await name.devices(of: sources)
+      return isLine ? devices : devices.flatMap(profiles.accessories)
     } opener: { device, name in
       if let conflict = profiles.conflict(for: device, label: name.text ?? device.place) { throw conflict }
       var opener = DeviceOpener(

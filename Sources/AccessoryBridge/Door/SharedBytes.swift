@@ -28,14 +28,45 @@ package struct SharePlan: Sendable {
   }
 }
 
-/// An accessory that is open for the clients of a bridge.
-package struct SharedBytes: Sendable {
+/// An accessory that is open for several programs, in the parts of a `SharedDevice` of the library `AccessorySharing`.
+public struct SharedBytes: Sendable {
   /// Its bytes.
-  package let transport: any Transport
+  public let transport: any Transport
   /// How its frames are told apart; nil if it is shared by bytes.
-  package var routing: FrameRouting?
-  /// The session by which it was greeted; nil if it needed no greeting.
-  package var session: AccessorySession?
+  public internal(set) var routing: FrameRouting?
+  /// Whether nothing that the programs send may reach it.
+  public internal(set) var isReadOnly = false
+  /// The session by which it was greeted; nil if it needed no greeting. It closes the transport when it is released.
+  public internal(set) var session: AccessorySession?
+}
+
+extension FoundAccessory {
+  /// The driver by whose frames it is shared if nobody chooses; nil where it is shared by bytes. The frames of another protocol than
+  /// the device's own are bytes, which may be writes.
+  package func usualFramesDriver(_ rules: WriteRules, write: Bool) -> Driver? {
+    guard let driver = framesDriver, driver.routing != nil else { return nil }
+    return !write && rules.hasWrites && !rules.names(driver.name) ? nil : driver
+  }
+}
+
+extension Accessories {
+  /// Opens the accessory that `name` names, to share it with other programs through a `SharingHub`; see `open` for names and errors.
+  /// It is shared by frames, if its protocol is known and its requests can be told apart: then the programs may send what only
+  /// reads. Otherwise it is shared by bytes, and only read, if these may change something in it. With `writes` the programs may
+  /// also change it, if its profile allows that.
+  ///
+  /// A service that has the accessory shares it, and sends nothing of its own until the transport is closed.
+  public func openShared(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> SharedBytes {
+    try await opening(name, asLine: true) { found throws(AccessoryError) in
+      let rules = await found.writeRules()
+      let driver = found.usualFramesDriver(rules, write: writes)
+      let onlyReads = driver == nil && !writes && rules.hasWrites
+      var shared = try await found.share(
+        SharePlan(frames: driver, onlyReads: onlyReads, write: writes, tap: nil) { _ in })
+      shared.isReadOnly = onlyReads
+      return shared
+    }
+  }
 }
 
 extension HeldAccessory {

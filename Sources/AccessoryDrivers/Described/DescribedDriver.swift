@@ -52,6 +52,9 @@ extension LineUnits {
 }
 
 extension DescribedAccessory {
+  /// The requests of the description.
+  public func commands() -> [CommandDescription] { description.commands }
+
   /// Carries out requests of the description, one after another. Throws `permissionDenied` before anything is sent when
   /// a request changes something in the accessory and its call isn't permitted.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

@@ -51,6 +51,9 @@ public protocol Accessory: Sendable {
   /// protocol has no such requests.
   func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8]
 
+  /// The commands that `perform` carries out, with their arguments and results; none for accessories without commands. Only a
+  /// service is asked for them.
+  func commands() async throws(AccessoryError) -> [CommandDescription]
   /// Carries out commands of the driver, one after another, or as one batch when the protocol has batches. With
   /// `isAnswered` false, this doesn't wait for replies if the protocol allows that, and returns no results.
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply]
@@ -155,10 +158,36 @@ extension Accessory {
   /// The default: nil.
   public var files: (any AccessoryFiles)? { nil }
 
+  /// The default: none.
+  public func commands() async throws(AccessoryError) -> [CommandDescription] { [] }
+
+  /// Carries out one command. The arguments are texts, as they would be typed; those with a default may be left out. Returns the
+  /// results by their names.
+  ///
+  /// Throws `misconfigured` where the accessory has no such command or an argument isn't valid, without sending anything;
+  /// `permissionDenied` for a write that isn't permitted; `unsupported` where it has no commands.
+  @discardableResult
+  public func perform(
+    _ name: String, _ arguments: [String: String] = [:]
+  ) async throws(AccessoryError) -> [String: CommandValue] {
+    let commands = try await commands()
+    guard !commands.isEmpty else { throw withoutCommands }
+    let call: CommandCall
+    do throws(AccessoryError) {
+      call = try CommandCall(name, arguments, of: commands)
+    } catch {
+      throw AccessoryError(error.kind, "\(label): \(error.message)")
+    }
+    let values = try await perform([call], isAnswered: true).first?.values ?? []
+    return Dictionary(zip(call.command.results.map(\.name), values)) { first, _ in first }
+  }
+
   /// The default: throws `unsupported`.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
-    throw AccessoryError(.unsupported, "\(label) has no named commands")
+    throw withoutCommands
   }
+
+  private var withoutCommands: AccessoryError { AccessoryError(.unsupported, "\(label) has no named commands") }
 }
 
 /// An accessory's status, with its identity.

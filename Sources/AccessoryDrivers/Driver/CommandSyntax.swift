@@ -2,21 +2,13 @@
 
 import AccessoryCore
 
-/// An error in a command that the user typed.
-public struct CommandSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, and what was expected.
-  public let description: String
-
-  init(_ description: String) { self.description = description }
-}
-
 extension CommandCall {
   /// Parses commands: each is a name with arguments as `name=value`, and `+` separates commands.
   ///
-  /// Throws `CommandSyntaxError` for the first error.
+  /// Throws `misconfigured` for the first mistake: what is wrong, and what was expected.
   public static func read(
     _ words: some Sequence<String>, of commands: [CommandDescription]
-  ) throws(CommandSyntaxError) -> [CommandCall] {
+  ) throws(AccessoryError) -> [CommandCall] {
     let parts = words.split(separator: "+", omittingEmptySubsequences: false)
     var calls: [CommandCall] = []
     for part in parts { calls.append(try read(part, of: commands)) }
@@ -25,17 +17,17 @@ extension CommandCall {
 
   private static func read(
     _ words: ArraySlice<String>, of commands: [CommandDescription]
-  ) throws(CommandSyntaxError) -> CommandCall {
-    guard let name = words.first else { throw CommandSyntaxError("a command was expected: --list shows all") }
+  ) throws(AccessoryError) -> CommandCall {
+    guard let name = words.first else { throw mistake("a command was expected: --list shows all") }
     let command = try find(name, commands)
     var arguments: [String: String] = [:]
     for word in words.dropFirst() {
       guard let equals = word.firstIndex(of: "=") else {
-        throw CommandSyntaxError("\(word) is not an argument: write \(form(of: command))")
+        throw mistake("\(word) is not an argument: write \(command.form)")
       }
       let key = String(word[..<equals])
       guard arguments.updateValue(String(word[word.index(after: equals)...]), forKey: key) == nil else {
-        throw CommandSyntaxError("\(key) is given twice")
+        throw mistake("\(key) is given twice")
       }
     }
     return try CommandCall(command, arguments)
@@ -43,16 +35,17 @@ extension CommandCall {
 
   /// A call of the command with this name. The arguments are texts, as they would be typed.
   ///
-  /// Throws `CommandSyntaxError` for an unknown command or an argument that isn't valid.
+  /// Throws `misconfigured` for an unknown command, for an argument that it doesn't have or that isn't valid, and for one that is
+  /// missing and has no default.
   public init(
-    _ name: String, _ arguments: [String: String], of commands: [CommandDescription]
-  ) throws(CommandSyntaxError) {
+    _ name: String, _ arguments: [String: String] = [:], of commands: [CommandDescription]
+  ) throws(AccessoryError) {
     try self.init(Self.find(name, commands), arguments)
   }
 
   private static func find(
     _ name: String, _ commands: [CommandDescription]
-  ) throws(CommandSyntaxError) -> CommandDescription {
+  ) throws(AccessoryError) -> CommandDescription {
     if let command = commands.first(where: { $0.name == name }) { return command }
     let names = commands.map(\.name)
     let similar = names.filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
@@ -64,30 +57,30 @@ extension CommandCall {
     } else {
       hint = "--list shows all"
     }
-    throw CommandSyntaxError("\(name) is not a command: \(hint)")
+    throw mistake("\(name) is not a command: \(hint)")
   }
 
-  private init(_ command: CommandDescription, _ arguments: [String: String]) throws(CommandSyntaxError) {
+  private static func mistake(_ text: String) -> AccessoryError { AccessoryError(.misconfigured, text) }
+
+  private init(_ command: CommandDescription, _ arguments: [String: String]) throws(AccessoryError) {
     for key in arguments.keys.sorted() where !command.arguments.contains(where: { $0.name == key }) {
-      throw CommandSyntaxError("\(command.name) has no argument \(key): write \(Self.form(of: command))")
+      throw Self.mistake("\(command.name) has no argument \(key): write \(command.form)")
     }
     var values: [String: CommandValue] = [:]
     for argument in command.arguments {
       guard let text = arguments[argument.name] else {
         guard let defaultValue = argument.defaultValue else {
-          throw CommandSyntaxError("\(command.name) needs \(argument.name): write \(Self.form(of: command))")
+          throw Self.mistake("\(command.name) needs \(argument.name): write \(command.form)")
         }
         values[argument.name] = defaultValue
         continue
       }
       guard let value = argument.kind.value(text) else {
-        throw CommandSyntaxError(
+        throw Self.mistake(
           "\(argument.name) must be \(argument.kind.form), not \(text.isEmpty ? "nothing" : text)")
       }
       values[argument.name] = value
     }
     self.init(command: command, values: values)
   }
-
-  private static func form(of command: CommandDescription) -> String { command.form }
 }

@@ -13,6 +13,7 @@ struct GuardedAccessory: Accessory {
   /// Whether the caller asks for permission to write.
   var isAsked: Bool
 
+  func commands() async throws(AccessoryError) -> [CommandDescription] { try await base.commands() }
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     try rules.check(calls, isAsked: isAsked)
     return try await base.perform(calls.map { $0.permitted() }, isAnswered: isAnswered)

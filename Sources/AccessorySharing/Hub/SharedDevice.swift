@@ -15,7 +15,7 @@ public struct SharedDevice: Sendable {
   public var isReadOnly = false
   /// The session that made the driver's opening exchange with the device. It must stay alive, because it closes the transport when it
   /// is released.
-  package var session: AccessorySession?
+  public var session: AccessorySession?
 
   /// An open device that is shared by frames with the rules in `routing`, or by bytes if `routing` is nil.
   public init(_ transport: any Transport, routing: FrameRouting? = nil) {

@@ -66,7 +66,7 @@ extension BridgeService {
     guard !wanted.isEmpty else { throw AccessoryError(.misconfigured, "\(label): the call names no command") }
     var calls: [CommandCall] = []
     for one in wanted {
-      do throws(CommandSyntaxError) {
+      do throws(AccessoryError) {
         calls.append(try CommandCall(one.name, one.arguments ?? [:], of: driver?.commands ?? []))
       } catch {
         throw AccessoryError(.misconfigured, "\(label): \(error)")

@@ -28,6 +28,9 @@ extension AF1Accessory {
     AF1Words.reply(payload, to: AF1Command(rawValue: command))
   }
 
+  /// The type's `commands`.
+  public func commands() -> [CommandDescription] { Self.commands }
+
   /// Sends the commands one after another. With `isAnswered`, each result holds the payload of the reply. Throws what
   /// `request` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

@@ -111,6 +111,9 @@ extension BlunoRobot {
   /// The commands of a robot and its radio.
   public static let commands = BlunoNamedCommand.all.map(\.description)
 
+  /// The type's `commands`.
+  public func commands() -> [CommandDescription] { Self.commands }
+
   /// Carries out commands one after another, with the user's tasks and keys. Commands of the radio enter AT mode; this
   /// leaves it at the end. Throws what `send`, `ask` and `BlunoRemoteFile.load` throw.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

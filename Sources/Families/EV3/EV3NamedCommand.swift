@@ -44,6 +44,9 @@ extension EV3Brick {
   /// The commands of a brick.
   public static let commands = EV3NamedCommand.all.map(\.description)
 
+  /// The type's `commands`.
+  public func commands() -> [CommandDescription] { Self.commands }
+
   /// Sends commands as one batch. Throws `misconfigured` when they don't fit into one message, and what `send` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     var batch = EV3Batch()

@@ -10,6 +10,9 @@ enum PowerCommand: String, CaseIterable {
   case loadOff = "load-off"
   case cancelLoadOff = "cancel-load-off"
 
+  /// All of them, as they are typed.
+  static let descriptions = allCases.map(\.description)
+
   /// How it is typed, and what it does.
   var description: CommandDescription {
     switch self {

@@ -155,6 +155,9 @@ public final class PowerDevice: Accessory {
 
   // MARK: - Commands
 
+  /// Those of all power devices: one may lack the field for some of them.
+  public func commands() -> [CommandDescription] { PowerCommand.descriptions }
+
   /// Carries out commands one after another. Throws `permissionDenied` for a call that isn't permitted, `unsupported` where the device
   /// has no field for the command, and what setting a report throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

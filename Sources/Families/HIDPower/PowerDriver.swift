@@ -9,7 +9,7 @@ extension Driver {
   /// Its accessories have no stream of bytes. Raw bytes to anything else that is opened with it need permission.
   public static let hidPower = Driver(
     name: PowerDevice.driverName, summary: "UPSs of the USB power device class, of any make",
-    commands: PowerCommand.allCases.map(\.description),
+    commands: PowerCommand.descriptions,
     // What changes comes by itself: this finds what doesn't, and a device that has gone silent.
     polls: [AccessoryPoll("readings", every: .seconds(30), parts: [.battery, .values])], rawBytes: .guarded,
     lacks: [.status, .files, .requests]

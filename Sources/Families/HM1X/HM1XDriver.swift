@@ -72,6 +72,9 @@ extension HM1XCar: Accessory {
     CommandDescription("brake-lights", "Switches the brake lights", [.init("on", .flag), receiver]),
   ]
 
+  /// The type's `commands`.
+  public func commands() -> [CommandDescription] { Self.commands }
+
   /// Carries out commands one after another. They have no replies. Throws what `drive` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     for call in calls {

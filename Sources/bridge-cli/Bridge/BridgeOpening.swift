@@ -64,7 +64,7 @@ struct BridgeOpening: Sendable {
       found = try await Door.find(text, line, asLine: true)
     }
     let rules = await found.writeRules()
-    let driver = try framesDriver(found.framesDriver, label: found.label, rules)
+    let driver = try framesDriver(of: found, rules)
     let advice = driver != nil || isReadOnly || write ? nil : rules.adviceForBytes(isAsked: false)
     let onlyReads = driver == nil && (isReadOnly || advice != nil)
     let name = found.driverName
@@ -87,22 +87,18 @@ struct BridgeOpening: Sendable {
 
   /// The driver whose frames are shared; nil when bytes are shared. Throws `misconfigured` when the user chose frames and
   /// the driver can't match replies with requests.
-  private func framesDriver(
-    _ driver: Driver?, label: String, _ rules: WriteRules
-  ) throws(AccessoryError) -> Driver? {
+  private func framesDriver(of found: any FoundAccessory, _ rules: WriteRules) throws(AccessoryError) -> Driver? {
     switch unit {
     case .bytes?: return nil
     case nil:
-      guard !isReadOnly, let driver, driver.routing != nil else { return nil }
-      // The frames of another protocol than the device's own are bytes.
-      if !write, rules.hasWrites, !rules.names(driver.name) { return nil }
-      return driver
+      return isReadOnly ? nil : found.usualFramesDriver(rules, write: write)
     case .frames?:
+      let driver = found.framesDriver
       if let driver, driver.routing != nil { return driver }
       let reason = driver.map { "requests of \($0.name) accessories can't be distinguished" }
       throw AccessoryError(
         .misconfigured,
-        "\(label) can't be shared by frames, because \(reason ?? "its protocol isn't known"): use --by bytes"
+        "\(found.label) can't be shared by frames, because \(reason ?? "its protocol isn't known"): use --by bytes"
           + (driver == nil ? ", or name the protocol with --driver" : ""))
     }
   }

@@ -66,7 +66,7 @@ struct NamedRequest {
   func check(driver name: String?) throws {
     guard let name, let driver = drivers.first(where: { $0.name == name }) ?? (drivers.count == 1 ? drivers.first : nil)
     else { return }
-    do throws(CommandSyntaxError) {
+    do throws(AccessoryError) {
       _ = try CommandCall.read(words, of: driver.commands)
     } catch {
       throw ValidationError("\(driver.name): \(error.description)")
@@ -98,7 +98,7 @@ struct NamedRequest {
     } catch {
       throw UsageError("\(label): \(error.description)")
     }
-    do throws(CommandSyntaxError) {
+    do throws(AccessoryError) {
       return try CommandCall.read(words, of: commands)
     } catch {
       throw UsageError("\(label): \(error)")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
@@ -24,7 +25,7 @@ import Testing
       [.init("text", .text(5), defaultValue: .text("")), .init("raw", .bytes(2), defaultValue: .bytes([]))]),
   ]
 
-  private func read(_ text: String) throws(CommandSyntaxError) -> [CommandCall] {
+  private func read(_ text: String) throws(AccessoryError) -> [CommandCall] {
     try CommandCall.read(text.split(separator: " ").map(String.init), of: Self.commands)
   }
 
@@ -54,7 +55,8 @@ import Testing
     ("say raw=0", "hexadecimal"),
     ("say raw=+1", "hexadecimal"), ("say raw=000000", "at most 2 bytes"),
   ]) func mistakesInACommandAreNamed(text: String, expectation: String) {
-    let error = #expect(throws: CommandSyntaxError.self) { try read(text) }
+    let error = #expect(throws: AccessoryError.self) { try read(text) }
+    #expect(error?.kind == .misconfigured)
     #expect(error?.description.contains(expectation) == true, "\(error?.description ?? "")")
   }
 
@@ -93,6 +95,8 @@ import Testing
       ["echo", "payload=0102", "+", "battery", "+", "command", "number=65", "payload=ff"], of: Driver.af1.commands)
     let replies = try await accessory.perform(calls, isAnswered: true)
     #expect(replies.map(\.values) == [[.bytes([1, 2])], [.bytes([2])], [.bytes([1, 0xFF])]])
+    #expect(try await accessory.commands() == Driver.af1.commands)
+    #expect(try await accessory.perform("echo", ["payload": "0102"]).values.first == .bytes([1, 2]))
     await accessory.close()
   }
 }

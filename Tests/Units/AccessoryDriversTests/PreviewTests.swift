@@ -74,7 +74,7 @@ struct PreviewTests {
   @Test func aPreviewOfAnEV3IsOneMessage() throws {
     #expect(try hex(.ev3, "battery-percent") == ["08000000000100811260"])
     #expect(try hex(.ev3, "battery-percent", "+", "motor-speed", "ports=A", "speed=-50").count == 1)
-    #expect(throws: CommandSyntaxError.self) { try hex(.ev3, "set-name", "name=" + String(repeating: "x", count: 300)) }
+    #expect(throws: AccessoryError.self) { try hex(.ev3, "set-name", "name=" + String(repeating: "x", count: 300)) }
   }
 
   @Test func aPreviewOfAnHM10IsItsCommands() throws {

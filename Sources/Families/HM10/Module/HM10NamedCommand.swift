@@ -43,6 +43,9 @@ extension HM10Module {
   /// The commands of a module.
   public static let commands = HM10NamedCommand.all.map(\.description)
 
+  /// The type's `commands`.
+  public func commands() -> [CommandDescription] { Self.commands }
+
   /// Carries out commands one after another. Each is sent when the one before was answered, because a module has no
   /// batches. Throws what `ask` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

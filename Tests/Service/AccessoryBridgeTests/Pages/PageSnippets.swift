@@ -5,8 +5,11 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import AccessorySharing
 import FamilyAF1
 import FamilyEV3
+
+@testable import OwnGadget
 
 /// The Swift that pages of the documentation show, to the letter: `PageTests` compares, and runs what needs no accessory
 /// of its own.
@@ -34,6 +37,34 @@ enum PageSnippets {
       case .disappeared(let known): print("\(known.device.id) is gone")
       }
     }
+  }
+
+  /// Documentation/swift.md
+  static func commands(of name: String, _ accessories: Accessories) async throws -> (any Accessory, [CommandReply]) {
+    let brick = try await accessories.open(name)
+    for command in try await brick.commands() { print(command.form, "-", command.summary) }
+    try await brick.perform("led", ["pattern": "orangeFlash"])
+    if case .whole(let percent)? = try await brick.perform("battery-percent")["percent"] { print("\(percent) %") }
+
+    let commands = try await brick.commands()
+    let calls = [
+      try CommandCall("motor-speed", ["ports": "A,B", "speed": "50"], of: commands),
+      try CommandCall("motor-start", ["ports": "A,B"], of: commands),
+    ]
+    let replies = try await brick.perform(calls, isAnswered: true)  // one for each, with its `values`
+    return (brick, replies)
+  }
+
+  /// Documentation/own-gadget.md
+  static func lamp(at path: String) async throws -> any Accessory {
+    var drivers = DriverLibrary.builtIn
+    drivers.register(Lamp.driver)
+    var profile = Profile(name: "lamp", rules: [DeviceRule(path: path)])  // or serialNumber: "LAMP1"
+    profile.driver = "lamp"
+    let accessories = Accessories(sources: [UdevSource()], profiles: ProfileStore([profile]), drivers: drivers)
+    let lamp = try await accessories.open(path)
+    try await lamp.perform("light", ["level": "40"])
+    return lamp
   }
 
   /// Documentation/values.md

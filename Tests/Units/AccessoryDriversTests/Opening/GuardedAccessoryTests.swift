@@ -31,6 +31,10 @@ private struct Complete: Accessory {
     part == .battery ? MonotonicTime(nanoseconds: 5) : nil
   }
   func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] { [.other] }
+  func commands() -> [CommandDescription] { [CommandDescription("turn", "Turns", results: [.init("angle")])] }
+  func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
+    calls.map { CommandReply($0.command, [.whole(90)]) }
+  }
   func news() -> EventStream<AccessoryNews> { EventStream(AsyncThrowingStream { nil }) }
   func close() async {}
 }
@@ -76,6 +80,16 @@ private struct Partial: Accessory {
     #expect(try await guarded.readValues().age == .seconds(4))
     #expect(guarded.toldTime(of: .battery) == MonotonicTime(nanoseconds: 5) && guarded.toldTime(of: .status) == nil)
     #expect(try await guarded.poll(.readings()) == [.other])
+    #expect(try await guarded.commands().map(\.name) == ["turn"])
+    #expect(try await guarded.perform("turn") == ["angle": .whole(90)])
+  }
+
+  /// Both say which accessory it is.
+  @Test func aCommandThatCantBePerformedIsAnError() async throws {
+    let unknown = await #expect(throws: AccessoryError.self) { try await Complete().perform("tern") }
+    #expect(unknown?.kind == .misconfigured && unknown?.message.hasPrefix("complete: tern is not a command") == true)
+    let none = await #expect(throws: AccessoryError.self) { try await Credulous().perform("turn") }
+    #expect(none == AccessoryError(.unsupported, "credulous has no named commands"))
   }
 
   /// Whatever driver says it.
