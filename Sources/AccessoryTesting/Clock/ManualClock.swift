@@ -17,6 +17,10 @@ public final class ManualClock: TimerClock {
     var entries: [Entry] = []
     var nextID: UInt64 = 0
     var scheduledCount = 0
+    /// Why nothing that a test waits for will come any more.
+    var failure: AccessoryError?
+    /// The tasks that are over, of those that a wait names.
+    var over: Set<UInt64> = []
   }
 
   private let state: Watched<State>
@@ -91,10 +95,38 @@ public final class ManualClock: TimerClock {
   /// How many actions have been scheduled in all; pass it to `waitForSchedule(after:)`.
   public var scheduledCount: Int { state.value.scheduledCount }
 
-  /// Waits until at least `count` actions are scheduled. Throws `CancellationError` when the task is cancelled.
-  public func waitForPending(_ count: Int = 1) async throws { try await state.wait { $0.entries.count >= count } }
+  /// Waits until at least `count` actions are scheduled. Throws `CancellationError` when the task is cancelled, and the error of a
+  /// script with this clock whose steps didn't fit.
+  public func waitForPending(_ count: Int = 1) async throws { try await wait { $0.entries.count >= count } }
 
-  /// Waits until more than `count` actions have been scheduled in all. Throws `CancellationError` when the task is
-  /// cancelled.
-  public func waitForSchedule(after count: Int) async throws { try await state.wait { $0.scheduledCount > count } }
+  /// Waits until at least `count` actions are scheduled, as long as `task` runs, which is the code under test. When it ends before
+  /// that, throws its error; or `cancelled`, if it has none.
+  public func waitForPending<Success: Sendable, Failure: Error>(
+    _ count: Int = 1, during task: Task<Success, Failure>
+  ) async throws {
+    let id = state.update { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    let end = Task { [state] in
+      _ = await task.result
+      if !Task.isCancelled { state.update { _ = $0.over.insert(id) } }
+    }
+    defer { end.cancel() }
+    try await wait { $0.entries.count >= count || $0.over.contains(id) }
+    guard state.update({ $0.over.remove(id) }) != nil, pendingCount < count else { return }
+    _ = try await task.value
+    throw AccessoryError(.cancelled, "the code under test ended, and nothing waits for the clock")
+  }
+
+  /// Waits until more than `count` actions have been scheduled in all. Throws what `waitForPending` throws.
+  public func waitForSchedule(after count: Int) async throws { try await wait { $0.scheduledCount > count } }
+
+  private func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
+    let last = try await state.wait { $0.failure != nil || condition($0) }
+    if let failure = last.failure { throw failure }
+  }
+
+  /// Has all waits throw this error, now and later.
+  func fail(_ error: AccessoryError) { state.update { $0.failure = $0.failure ?? error } }
 }

@@ -10,7 +10,8 @@ public final class MemoryTransport: Transport {
     var isStalled = false
     var isPaused = false
     var closeCount = 0
-    var isOver = false
+    /// Why it is over; nil while it isn't.
+    var end: AccessoryError?
   }
 
   /// The name in error messages.
@@ -63,8 +64,12 @@ public final class MemoryTransport: Transport {
   /// True while the consumer is behind, so that a real transport would not read.
   public var isPaused: Bool { state.value.isPaused }
 
-  /// Waits until the consumer resumes a paused transport. Throws `CancellationError` when the task is cancelled.
-  public func waitForResume() async throws { try await state.wait { !$0.isPaused } }
+  /// Waits until the consumer resumes a paused transport. Throws `CancellationError` when the task is cancelled, and the error with
+  /// which the transport ends; `cancelled` after a close.
+  public func waitForResume() async throws {
+    let last = try await state.wait { !$0.isPaused || $0.end != nil }
+    if last.isPaused, let end = last.end { throw end }
+  }
 
   // MARK: - Bytes to the device
 
@@ -90,10 +95,10 @@ public final class MemoryTransport: Transport {
   /// All written bytes that `nextWritten` has not returned.
   public var written: [UInt8] { state.value.written }
 
-  /// Waits until `count` bytes were written, removes them from `written` and returns them. Throws `CancellationError`
-  /// when the task is cancelled.
+  /// Waits until `count` bytes were written, removes them from `written` and returns them. Throws what `waitForResume` throws.
   public func nextWritten(_ count: Int) async throws -> [UInt8] {
-    try await state.wait { $0.written.count >= count }
+    let last = try await state.wait { $0.written.count >= count || $0.end != nil }
+    if last.written.count < count, let end = last.end { throw end }
     return state.update { state in
       let bytes = Array(state.written.prefix(count))
       state.written.removeFirst(bytes.count)
@@ -105,10 +110,11 @@ public final class MemoryTransport: Transport {
 
   /// Ends the transport: with nil as after a close by the owner, otherwise with this error.
   public func end(_ error: AccessoryError?) {
-    memoryLine?.end(error ?? .closed(label))
+    let end = error ?? .closed(label)
+    memoryLine?.end(end)
     let isFirst = state.update { state in
-      defer { state.isOver = true }
-      return !state.isOver
+      defer { state.end = state.end ?? end }
+      return state.end == nil
     }
     output.close(error)
     input.finish(error)

@@ -15,13 +15,11 @@ public final class ScriptedPeripheral: Sendable {
   }
 
   struct State: Sendable {
-    var name: String?
+    var advertisement: RadioAdvertisement
     var isInReach = true
-    var strength = -50
     var refusesConnections = false
     var packetSize = 23
     var table: ScriptedTable
-    var manufacturerData: [UInt16: [UInt8]] = [:]
     var isPaused = false
     /// What waits while it is paused.
     var waiting: [@Sendable () -> Void] = []
@@ -33,7 +31,6 @@ public final class ScriptedPeripheral: Sendable {
   /// The services that it advertises.
   public let advertised: [String]
   let peer: RadioPeer
-  let advertisedUUIDs: [BluetoothUUID]
   let state: Locked<State>
   let onRead: @Sendable (String) -> Answer?
   let onWrite: @Sendable (ScriptedPeripheral, String, [UInt8]) -> Answer?
@@ -51,9 +48,9 @@ public final class ScriptedPeripheral: Sendable {
     self.id = id ?? name ?? ""
     peer = RadioPeer(name: "scripted/" + self.id)
     self.advertised = advertised ?? services.filter(\.isPrimary).map(\.uuid.description)
-    advertisedUUIDs = self.advertised.map(scripted)
     (self.onRead, self.onWrite) = (onRead, onWrite)
-    state = Locked(State(name: name, packetSize: packetSize, table: ScriptedTable(services)))
+    let advertisement = RadioAdvertisement(peer, name: name, strength: -50, services: self.advertised.map(scripted))
+    state = Locked(State(advertisement: advertisement, packetSize: packetSize, table: ScriptedTable(services)))
   }
 
   /// A module with a serial port, as HM-10 is: the service FFE0 with FFE1, which is written without a response, and notifies.
@@ -77,13 +74,28 @@ public final class ScriptedPeripheral: Sendable {
 
   /// Has another name from now on. Those who are connected are told.
   public func rename(_ name: String?) {
-    state.withLock { $0.name = name }
+    state.withLock { $0.advertisement.name = name }
     radio?.tellName(of: self)
   }
 
   /// Advertises data of a manufacturer from now on.
   public func advertise(_ data: [UInt8], ofManufacturer company: UInt16) {
-    state.withLock { $0.manufacturerData[company] = data }
+    advertise { $0.manufacturerData[company] = data }
+  }
+
+  /// Advertises data of a service from now on.
+  public func advertise(_ data: [UInt8], ofService service: String) {
+    advertise { $0.serviceData[scripted(service)] = data }
+  }
+
+  /// Advertises the power with which it sends, in dBm, from now on; nil for none.
+  public func advertise(power: Int?) { advertise { $0.power = power } }
+
+  /// Advertises from now on whether it can be connected.
+  public func advertise(isConnectable: Bool) { advertise { $0.isConnectable = isConnectable } }
+
+  private func advertise(_ change: (inout RadioAdvertisement) -> Void) {
+    state.withLock { change(&$0.advertisement) }
     advertise()
   }
 
@@ -121,15 +133,9 @@ public final class ScriptedPeripheral: Sendable {
   public func resume() { radio?.resume(self) }
 
   /// The strength of its signal from now on, in dBm.
-  public func setStrength(_ strength: Int) { state.withLock { $0.strength = strength } }
+  public func setStrength(_ strength: Int) { state.withLock { $0.advertisement.strength = strength } }
 
-  var advertisement: RadioAdvertisement {
-    state.withLock { state in
-      RadioAdvertisement(
-        peer, name: state.name, strength: state.strength, services: advertisedUUIDs,
-        manufacturerData: state.manufacturerData)
-    }
-  }
+  var advertisement: RadioAdvertisement { state.withLock { $0.advertisement } }
 
   // MARK: - Requests
 

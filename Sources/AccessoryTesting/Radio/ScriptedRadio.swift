@@ -126,7 +126,7 @@ public final class ScriptedRadio: Sendable {
   private func advertise(_ peripheral: ScriptedPeripheral, to id: Int) {
     guard peripheral.state.withLock({ $0.isInReach }) else { return }
     let session = contents.withLock { $0.sessions[id] }
-    guard let session, session.search?.fits(peripheral.advertisedUUIDs) == true,
+    guard let session, session.search?.fits(peripheral.advertisement.services) == true,
       session.connections[peripheral.peer]?.isMade != true
     else { return }
     session.tell(.found(peripheral.advertisement))
@@ -134,7 +134,7 @@ public final class ScriptedRadio: Sendable {
 
   func tellName(of peripheral: ScriptedPeripheral) {
     queue.async { [self] in
-      let name = peripheral.state.withLock { $0.name }
+      let name = peripheral.advertisement.name
       for (session, _) in connections(of: peripheral) { session.tell(.named(peripheral.peer, name)) }
     }
   }
@@ -250,11 +250,11 @@ public final class ScriptedRadio: Sendable {
   fileprivate var known: [RadioKnown] {
     let (peripherals, sessions) = contents.withLock { ($0.peripherals, Array($0.sessions.values)) }
     return peripherals.map { peripheral in
-      let (name, table) = peripheral.state.withLock { ($0.name, $0.table.services) }
+      let (advertisement, table) = peripheral.state.withLock { ($0.advertisement, $0.table.services) }
       let isConnected = sessions.contains { $0.connections[peripheral.peer]?.isMade == true }
       return RadioKnown(
-        peripheral.peer, name: name, isConnected: isConnected,
-        services: isConnected ? table.map(\.uuid) : peripheral.advertisedUUIDs)
+        peripheral.peer, name: advertisement.name, isConnected: isConnected,
+        services: isConnected ? table.map(\.uuid) : advertisement.services)
     }
   }
 
@@ -301,8 +301,10 @@ public final class ScriptedRadio: Sendable {
 
   private func connect(_ link: RadioLink, _ id: Int) {
     guard let peripheral = contents.withLock({ $0.peripherals.first { $0.peer == link.peer } }) else { return }
-    let (isInReach, refuses, size) = peripheral.state.withLock { ($0.isInReach, $0.refusesConnections, $0.packetSize) }
-    guard isInReach else { return }
+    let (isReachable, refuses, size) = peripheral.state.withLock {
+      ($0.isInReach && $0.advertisement.isConnectable, $0.refusesConnections, $0.packetSize)
+    }
+    guard isReachable else { return }
     let tell = contents.withLock { contents in
       if refuses {
         contents.sessions[id]?.connections[link.peer] = nil
@@ -335,7 +337,7 @@ public final class ScriptedRadio: Sendable {
         }
       }
       tell(.notifying(link, handle: handle, .success(isOn)))
-    case .measure(let link): tell(.strength(link, .success(peripheral.state.withLock { $0.strength })))
+    case .measure(let link): tell(.strength(link, .success(peripheral.advertisement.strength)))
     case .search, .connect, .disconnect, .hold: break
     }
   }

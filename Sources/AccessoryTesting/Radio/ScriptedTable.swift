@@ -10,7 +10,7 @@ public struct ScriptedService: Sendable {
   let included: [BluetoothUUID]
   let characteristics: [ScriptedCharacteristic]
 
-  /// A service with a UUID of 4, 8 or 32 digits. Traps on any other text. `included` are the UUIDs of services in it, which the
+  /// A service with a UUID of 4, 8 or 32 digits, the last with or without hyphens. Traps on any other text. `included` are the UUIDs of services in it, which the
   /// peripheral has, too.
   public init(
     _ uuid: String, isPrimary: Bool = true, included: [String] = [], _ characteristics: [ScriptedCharacteristic]
@@ -45,7 +45,7 @@ public struct ScriptedCharacteristic: Sendable {
   let value: [UInt8]
   let descriptors: [(uuid: BluetoothUUID, value: [UInt8])]
 
-  /// A characteristic with a UUID of 4, 8 or 32 digits. Traps on any other text. One that sends its value has the descriptor
+  /// A characteristic with a UUID as a service's. One that sends its value has the descriptor
   /// 2902, too.
   public init(
     _ uuid: String, _ properties: Properties, value: [UInt8] = [], descriptors: KeyValuePairs<String, [UInt8]> = [:]
@@ -57,8 +57,13 @@ public struct ScriptedCharacteristic: Sendable {
   }
 }
 
+/// The UUID in a text that `CBUUID(string:)` takes, or of 32 digits without hyphens.
 func scripted(_ text: String) -> BluetoothUUID {
-  guard let uuid = BluetoothUUID(text) else { preconditionFailure("no UUID of 4, 8 or 32 digits: \(text)") }
+  var digits = text.prefix(2).lowercased() == "0x" ? text.dropFirst(2) : text[...]
+  if digits.utf8.count == 32 {
+    for place in [20, 16, 12, 8] { digits.insert("-", at: digits.index(digits.startIndex, offsetBy: place)) }
+  }
+  guard let uuid = BluetoothUUID(digits) else { preconditionFailure("no UUID of 4, 8 or 32 digits: \(text)") }
   return uuid
 }
 

@@ -8,7 +8,8 @@ import AccessoryIO
 ///
 /// Give `transport` to an `AccessorySession`. The script runs by itself, on the threads that write and on its clock's
 /// thread. If other bytes come than the script expects, the transport ends with an error that says what was wrong.
-/// `check` and `finish` then throw the same error, so that a test fails at once and with a reason.
+/// `check`, `finish` and the waits of its `ManualClock` then throw the same error, so that a test fails at once and with a
+/// reason.
 ///
 ///     let script = AccessoryScript([.expect([0x05]), .send([0x06], after: .milliseconds(20))])
 ///     let session = AccessorySession(script.transport)
@@ -149,7 +150,9 @@ public final class AccessoryScript: Sendable {
       switch deed {
       case .send(let bytes): transport.receive(bytes)
       case .unplug: transport.unplug()
-      case .fail(let error): transport.end(error)
+      case .fail(let error):
+        transport.end(error)
+        (clock as? ManualClock)?.fail(error)
       case .wait(let delay): wait(delay)
       }
       state.update { $0.isActing = false }

@@ -111,6 +111,66 @@ import Testing
     await #expect(throws: expected) { try await finishing.value }
   }
 
+  /// A wait for the clock ends with the script that is wrong: no timeout will ever be set.
+  @Test func aMismatchEndsTheWaitsForItsClock() async throws {
+    let clock = ManualClock()
+    let script = AccessoryScript([.expect([1, 2])], label: "gadget", clock: clock)
+    let session = AccessorySession(script.transport)
+    let expected = AccessoryError(.badData, "gadget: step 1 of its script: 01 02 was expected, and came 01 03")
+    let before = Task { try await clock.waitForPending() }
+    try await session.write([1, 3])
+    await #expect(throws: expected) { try await before.value }
+    await #expect(throws: expected) { try await clock.waitForPending() }
+    await #expect(throws: expected) { try await clock.waitForSchedule(after: 0) }
+  }
+
+  @Test func anUnplugEndsNoWaitForItsClock() async throws {
+    let clock = ManualClock()
+    let script = AccessoryScript([.unplug()], clock: clock)
+    try await script.finish()
+    let wait = Task { try await clock.waitForPending() }
+    _ = clock.schedule(at: clock.now) {}
+    try await wait.value
+  }
+
+  /// Whatever ends the code under test ends the wait for it.
+  @Test func aWaitForTheClockLastsAsLongAsTheCodeUnderTest() async throws {
+    let clock = ManualClock()
+    let unplugged = MemoryTransport(label: "gadget")
+    let session = AccessorySession(unplugged)
+    let reading = Task { for try await _ in session.input {} }
+    let wait = Task { try await clock.waitForPending(during: reading) }
+    unplugged.unplug()
+    await #expect(throws: AccessoryError.disconnected("gadget")) { try await wait.value }
+    let ended = Task {}
+    let error = await #expect(throws: AccessoryError.self) { try await clock.waitForPending(during: ended) }
+    #expect(error?.kind == .cancelled)
+    let sleeper = Task {
+      await withCheckedContinuation { done in _ = clock.schedule(at: clock.now + .seconds(1)) { done.resume() } }
+    }
+    try await clock.waitForPending(during: sleeper)
+    clock.advance(by: .seconds(1))
+    await sleeper.value
+  }
+
+  @Test func aWaitForBytesEndsWithTheTransport() async throws {
+    let transport = MemoryTransport(label: "gadget")
+    let wait = Task { try await transport.nextWritten(3) }
+    _ = transport.output.offer([1, 2])
+    transport.unplug()
+    await #expect(throws: AccessoryError.disconnected("gadget")) { try await wait.value }
+    #expect(try await transport.nextWritten(2) == [1, 2])
+    let closed = MemoryTransport(label: "gadget")
+    await closed.close()
+    let error = await #expect(throws: AccessoryError.self) { try await closed.nextWritten(1) }
+    #expect(error?.kind == .cancelled)
+    let full = MemoryTransport(label: "gadget", inputHighWater: 1)
+    full.receive([1, 2, 3])
+    #expect(full.isPaused)
+    full.unplug()
+    await #expect(throws: AccessoryError.disconnected("gadget")) { try await full.waitForResume() }
+  }
+
   @Test func aCancelledFinishEndsAsCancelled() async throws {
     let script = AccessoryScript([.expect([1])])
     let finishing = Task { try await script.finish() }
