@@ -16,6 +16,9 @@ package final class EventHub<Element: Sendable>: Sendable {
   /// A hub whose consumers may be `limit` events behind; then they lose the oldest.
   package init(limit: Int) { self.limit = limit }
 
+  /// Whether anybody listens.
+  package var hasConsumers: Bool { state.withLock { !$0.consumers.isEmpty } }
+
   /// How the events have ended: normally, or with an error; nil while they go on.
   package var end: Result<Void, AccessoryError>? { state.withLock { $0.end } }
 

@@ -35,4 +35,10 @@ package struct RateLimit: Sendable, Hashable {
 
   /// Whether one more is admitted now; it is counted.
   package mutating func admit(now: MonotonicTime) -> Bool { admit(at: Double(now.nanoseconds) / 1e9) }
+
+  /// When the next one is admitted: now, or later.
+  package func next(after now: MonotonicTime) -> MonotonicTime {
+    let seconds = Double(now.nanoseconds) / 1e9
+    return now + .nanoseconds(Int64(((next(after: seconds) - seconds) * 1e9).rounded(.up)))
+  }
 }

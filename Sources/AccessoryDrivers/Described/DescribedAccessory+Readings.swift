@@ -69,13 +69,20 @@ extension DescribedAccessory {
   public func news() -> EventStream<AccessoryNews> {
     let (latestValues, clock, description, unit) = (latestValues, clock, description, unit)
     let lastStatus = Locked<AccessoryStatus?>(nil)
-    let news = link.events().spread { (message: DecodedMessage) -> [AccessoryNews] in
-      guard message.isFrom(unit) else { return [] }
-      guard latestValues.take(message, at: clock.bootTime, isFirst: false) == nil else { return [] }
+    let news = link.events().gathered(on: clock) { MessageKind($0) }.spread { group -> [AccessoryNews] in
+      let messages = group.filter {
+        $0.isFrom(unit) && latestValues.take($0, at: clock.bootTime, isFirst: false) == nil
+      }
+      guard !messages.isEmpty else { return [] }
       let (reported, derived) = latestValues.values(now: clock.bootTime)
-      let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
+      var (tellsStatus, tellsBattery, values) = (false, false, [DescribedValue]())
+      for message in messages {
+        let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
+        if names.contains(where: DescribedPart.isStatus) { tellsStatus = true }
+        if names.contains(where: DescribedPart.isBattery) { tellsBattery = true } else { values += message.values }
+      }
       var news: [AccessoryNews] = []
-      if names.contains(where: DescribedPart.isStatus) {
+      if tellsStatus {
         let status = AccessoryStatus(described: reported + derived)
         let isNew = lastStatus.withLock { last in
           defer { last = status }
@@ -83,12 +90,12 @@ extension DescribedAccessory {
         }
         if isNew { news.append(.status(status)) }
       }
-      if names.contains(where: DescribedPart.isBattery) {
-        return news + [.battery(BatteryReading(described: reported, derived: derived))]
+      if tellsBattery { news.append(.battery(BatteryReading(described: reported, derived: derived))) }
+      if !tellsBattery || !values.isEmpty {
+        let told = AccessoryValue.all(
+          described: values + latestValues.takeExpired(now: clock.bootTime), derived: [])
+        if !told.isEmpty { news.append(.values(told)) }
       }
-      let told = message.values + latestValues.takeExpired(now: clock.bootTime)
-      let values = AccessoryValue.all(described: told, derived: [])
-      if !values.isEmpty { news.append(.values(values)) }
       return news.isEmpty ? [.other] : news
     }
     return share?.ending(news) ?? news
@@ -177,6 +184,17 @@ extension DescribedAccessory {
       return "\(what) did not come from \(label) within \(limit), so values may be missing"
     }
     return nil
+  }
+}
+
+/// What a newer message replaces: the same message with the same values, of the same unit.
+private struct MessageKind: Hashable {
+  private let message: Int
+  private let unit: Int?
+  private let names: [String]
+
+  init(_ message: DecodedMessage) {
+    (self.message, unit, names) = (message.message, message.unit, message.values.map(\.name))
   }
 }
 

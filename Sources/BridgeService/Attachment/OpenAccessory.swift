@@ -31,15 +31,16 @@ struct OpenAccessory: Sendable {
   }
 
   /// Calls `ended` once when the device is unplugged, but not when the service closes it, and `heard` with the
-  /// accessory's events. Returns the task that receives them.
+  /// accessory's events, gathered. Returns the task that receives them.
   func follow(
-    heard: @escaping @Sendable (AccessoryNews) async -> Void, ended: @escaping @Sendable (AccessoryError) async -> Void
+    on clock: any TimerClock, heard: @escaping @Sendable (AccessoryNews) async -> Void,
+    ended: @escaping @Sendable (AccessoryError) async -> Void
   ) -> Task<Void, Never> {
     guard let accessory else { return followWithoutDriver(ended) }
-    let news = accessory.news()
+    let news = accessory.news().gathered(on: clock) { NewsKind($0) }
     return Task {
       do throws(AccessoryError) {
-        for try await one in news { await heard(one) }
+        for try await group in news { for one in group { await heard(one) } }
       } catch {
         await ended(error)
       }
@@ -55,6 +56,21 @@ struct OpenAccessory: Sendable {
       } catch {
         await ended(error as? AccessoryError ?? AccessoryError(.ioFailure, "\(error)"))
       }
+    }
+  }
+}
+
+/// What newer news replace.
+private enum NewsKind: Hashable {
+  case battery, status, other
+  case values([String])
+
+  init(_ news: AccessoryNews) {
+    switch news {
+    case .battery: self = .battery
+    case .status: self = .status
+    case .values(let values): self = .values(values.map(\.name))
+    case .other: self = .other
     }
   }
 }

@@ -15,7 +15,7 @@ extension BridgeService {
       level: attachment.contact.takesTurns ? .debug : .notice,
       "\(attachment.name) is attached at \(SafeText.escape(attachment.target.address.description))\(how)")
     let (key, generation) = (attachment.key, attachment.generation)
-    attachment.contact.listening = open.follow { news in
+    attachment.contact.listening = open.follow(on: clock) { news in
       await self.heard(key, generation, news)
     } ended: { error in
       await self.ended(key, generation, error)

@@ -38,7 +38,9 @@ public final class PowerDevice: Accessory {
 
   /// The device at the other end of `session`, which it owns from now on. Nothing is sent. Throws `unsupported`, after closing the
   /// session, where it is no human interface device, or none that tells a battery.
-  public static func open(_ session: AccessorySession) async throws(AccessoryError) -> PowerDevice {
+  public static func open(
+    _ session: AccessorySession, clock: any TimerClock = IOThread.shared
+  ) async throws(AccessoryError) -> PowerDevice {
     try await attempt { () throws(AccessoryError) in
       guard let transport = session.transport as? HIDTransport else {
         throw AccessoryError(
@@ -52,7 +54,7 @@ public final class PowerDevice: Accessory {
           "\(session.label) tells nothing of a battery in its reports"
             + (transport.descriptor.damage.map { ": its report descriptor is damaged, \($0)" } ?? ""))
       }
-      device.follow()
+      device.follow(clock)
       return device
     } onFailure: { _ in
       await session.close()
@@ -62,11 +64,11 @@ public final class PowerDevice: Accessory {
   // MARK: - Reports
 
   /// Keeps the input reports as they come, until the device goes.
-  private func follow() {
-    let reports = transport.reports
+  private func follow(_ clock: any TimerClock) {
+    let reports = transport.reports.gathered(on: clock) { $0.first }
     Task { [weak self] in
       do throws(AccessoryError) {
-        for try await report in reports { self?.take(report) }
+        for try await group in reports { self?.take(group) }
         self?.changes.finish(nil)
       } catch {
         self?.changes.finish(error)
@@ -74,10 +76,12 @@ public final class PowerDevice: Accessory {
     }
   }
 
-  private func take(_ report: [UInt8]) {
+  private func take(_ reports: [[UInt8]]) {
+    let isHeard = changes.hasConsumers
     // A device repeats its reports; only what differs is news. That it runs on battery is a value, on which `upsmon` waits.
     let news = state.withLock { state -> [AccessoryNews] in
-      guard state.reports.take(.input, report) else { return [] }
+      let known = reports.count { state.reports.take(.input, $0) }
+      guard known > 0, isHeard else { return [] }
       let (reading, values) = (state.reports.battery(), state.reports.values())
       let changed = values.filter { !state.toldValues.contains($0) }
       defer { (state.told, state.toldValues) = (reading, values) }

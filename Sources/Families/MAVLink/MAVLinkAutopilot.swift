@@ -117,19 +117,25 @@ public final class MAVLinkAutopilot: LinkedAccessory {
   /// Heartbeats as status news, the main battery as battery news, and further batteries, SYS_STATUS and texts as values.
   public func news() -> EventStream<AccessoryNews> {
     let (clock, picture) = (clock, picture)
-    return link.news { message in
-      picture.take(message, at: clock.bootTime)
+    // A newer message replaces the same one about the same battery.
+    return link.events().gathered(on: clock) { UInt64($0.number) << 8 | UInt64($0.battery ?? 0) }.spread { group in
+      for message in group { picture.take(message, at: clock.bootTime) }
       let known = picture.fresh(now: clock.bootTime)
-      switch message {
-      case .heartbeat(let heartbeat): return .status(AccessoryStatus(heartbeat))
-      case .batteryStatus(let status) where status.id != known.mainBattery?.id:
-        return .values(AutopilotPicture.values(of: status, known.infos[status.id]))
-      case .batteryStatus, .batteryInfo: return known.battery.map { .battery($0) } ?? .other
-      case .systemStatus(let system) where known.batteries.isEmpty && system.knowsBattery:
-        return .battery(BatteryReading(system))
-      case .systemStatus, .statusText: return .values(known.values)
-      case .autopilotVersion, .command, .acknowledgement: return .other
-      }
+      return group.map { Self.news($0, known) }
+    }
+  }
+
+  private static func news(_ message: MAVLinkMessage, _ known: AutopilotPicture) -> AccessoryNews {
+    switch message {
+    case .heartbeat(let heartbeat): .status(AccessoryStatus(heartbeat))
+    case .batteryStatus(let status) where known.batteries[status.id] == nil: .other
+    case .batteryStatus(let status) where status.id != known.mainBattery?.id:
+      .values(AutopilotPicture.values(of: status, known.infos[status.id]))
+    case .batteryStatus, .batteryInfo: known.battery.map { .battery($0) } ?? .other
+    case .systemStatus(let system) where known.batteries.isEmpty && system.knowsBattery:
+      .battery(BatteryReading(system))
+    case .systemStatus, .statusText: .values(known.values)
+    case .autopilotVersion, .command, .acknowledgement: .other
     }
   }
 

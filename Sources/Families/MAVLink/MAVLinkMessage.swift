@@ -61,6 +61,15 @@ public enum MAVLinkMessage: Sendable, Hashable {
     }
   }
 
+  /// The id of the battery that the message is about; nil for other messages.
+  var battery: UInt8? {
+    switch self {
+    case .batteryStatus(let status): status.id
+    case .batteryInfo(let info): info.id
+    default: nil
+    }
+  }
+
   /// The payload in the form of a version: version 1 has no extensions, version 2 leaves out zeros at the end.
   public func payload(_ version: MAVLinkVersion) -> [UInt8] {
     let full: [UInt8] =

@@ -42,6 +42,35 @@ import Testing
     await accessory.close()
   }
 
+  /// A block with another voltage each, as fast as the line takes them: few are told, and the last one is.
+  @Test func aFloodOfBlocksIsGathered() async throws {
+    let clock = ManualClock()
+    let terminal = try await PseudoTerminal.open()
+    let accessory = AccessorySession(terminal.transport)
+    let (events, continuation) = AsyncStream<Bridge.Event>.makeStream()
+    let told = Watched<[Int]>([])
+    let following = Task {
+      for await event in events where event.event == .battery {
+        told.update { $0.append(event.battery?.millivolts ?? 0) }
+      }
+    }
+    try await ServiceHarness.with(clock: clock, events: continuation) { harness in
+      let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
+      try await harness.said("S1 is attached at")
+      try await accessory.write(Self.main + Self.history + Self.main)
+      try await harness.attached("S1")
+      for number in 0..<1_000 { try await accessory.write(Self.block("PID\t0xA389", "V\t\(50_000 + number)")) }
+      try await eventually("the last one is told") {
+        clock.advance(by: .milliseconds(100))
+        return told.value.last == 50_999
+      }
+      #expect(told.value.count < 300, "\(told.value.count)")
+      file.remove()
+    }
+    following.cancel()
+    await accessory.close()
+  }
+
   /// Every answer has the age and the staleness of the service's one rule, also while the accessory pauses: nothing waits for it.
   @Test func allSayTheSameWhileItPauses() async throws {
     let clock = ManualClock()

@@ -56,7 +56,7 @@ import Testing
   /// Calls `body` with a device, its feature reports, and the end of the socket at which its input reports are sent.
   private func withDevice(
     _ features: Features = Features(), descriptor: [UInt8] = HIDSamples.cyberPower,
-    _ body: (PowerDevice, Features, FarEnd) async throws -> Void
+    clock: any TimerClock = IOThread.shared, _ body: (PowerDevice, Features, FarEnd) async throws -> Void
   ) async throws {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
@@ -66,7 +66,7 @@ import Testing
       FileDescriptor(rawValue: ends[0]), HIDReportDescriptor(descriptor),
       HIDMaker(vendor: 0x0764, product: 0x0601, manufacturer: "CPS", name: "UPS", serialNumber: "1"), label: "the UPS",
       io: .shared, features: features)
-    let device = try await PowerDevice.open(AccessorySession(transport))
+    let device = try await PowerDevice.open(AccessorySession(transport), clock: clock)
     try await body(device, features, far)
     await device.close()
     far.close()
@@ -119,6 +119,33 @@ import Testing
       // The repeated ones told nothing new.
       guard case .battery(let second)? = try await news.next() else { throw Hang("the battery") }
       #expect(second.percent == 50)
+    }
+  }
+
+  /// A device that sends 500 reports at once is worked on a few times, and what it sent last is told.
+  @Test func aFloodOfReportsIsGathered() async throws {
+    let clock = ManualClock()
+    try await withDevice(clock: clock) { device, _, far in
+      _ = try await device.battery()
+      let told = Watched<[BatteryReading]>([])
+      let news = device.news()
+      let task = Task {
+        for try await case .battery(let reading) in news { told.update { $0.append(reading) } }
+      }
+      for number in 0..<500 {
+        let percent = number == 499 ? 42 : 50 + number % 2
+        try await eventually("there is room") {
+          (try? far.send(HIDSamples.bytes("08 \(Hexadecimal.string(UInt8(percent))) 10 00 2c 01"))) != nil
+        }
+      }
+      try await clock.waitForPending()
+      // Until the last one has come.
+      try await eventually("the newest is told") {
+        clock.advance(by: .milliseconds(100))
+        return told.value.last?.percent == 42
+      }
+      #expect(told.value.count < 100, "\(told.value.count)")
+      task.cancel()
     }
   }
 
