@@ -25,7 +25,7 @@ package actor ExportServer<Session: ExportSession> {
   }
 
   private struct Places {
-    var taken: [Int: FairPlaces.Origin] = [:]
+    var taken: [Int: FairPlaces.Client] = [:]
     var lastID = 0
   }
 
@@ -86,12 +86,12 @@ package actor ExportServer<Session: ExportSession> {
     let (id, other) = places.withLock { places -> (Int?, Int?) in
       var other: Int?
       if places.taken.count >= limit {
-        other = FairPlaces.yielding(to: origin, among: places.taken.lazy.map { (id: $0, origin: $1) })
+        other = FairPlaces.yielding(to: origin, among: places.taken.values)
         guard let other else { return (nil, nil) }
         places.taken[other] = nil
       }
       places.lastID += 1
-      places.taken[places.lastID] = origin
+      places.taken[places.lastID] = FairPlaces.Client(places.lastID, origin, isSettled: false)
       return (places.lastID, other)
     }
     guard let id else { return transport.beginClose() }
@@ -112,6 +112,14 @@ package actor ExportServer<Session: ExportSession> {
       Task { await self.read(id) }
     }
     read(id)
+  }
+
+  /// The client was answered, and stays.
+  private func settle(_ id: Int) {
+    places.withLock { places in
+      guard let place = places.taken[id] else { return }
+      places.taken[id] = FairPlaces.Client(id, place.origin, isSettled: true)
+    }
   }
 
   private func remove(_ id: Int) {
@@ -163,6 +171,7 @@ package actor ExportServer<Session: ExportSession> {
         let answer = client.session.answer(request, from: readings, logins: logins)
         if !answer.bytes.isEmpty, client.transport.output.offer(answer.bytes) != .accepted { return remove(id) }
         if answer.isLast { return remove(id) }
+        settle(id)
         if let following = client.session.following { return send(following, to: id, client) }
         if client.transport.output.queuedCount > Self.backlogLimit {
           return client.transport.output.onEmpty { [weak self] in

@@ -15,17 +15,30 @@ package enum FairPlaces {
     }
   }
 
-  /// The client that gives its place to a newcomer: the last one of the origin that has the most, if that has at least two more than
-  /// the newcomer's. Nil: the newcomer is refused. Later clients have greater numbers.
-  package static func yielding(to newcomer: Origin, among clients: some Sequence<(id: Int, origin: Origin)>) -> Int? {
-    var groups: [Origin: (count: Int, last: Int)] = [:]
-    for (id, origin) in clients {
-      let group = groups[origin] ?? (0, id)
-      groups[origin] = (group.count + 1, max(group.last, id))
+  /// A client that has a place. Later ones have greater numbers.
+  package struct Client: Sendable {
+    package let id: Int
+    package let origin: Origin
+    package let isSettled: Bool
+
+    /// `isSettled`: the server has answered it, and it may stay. Others have only connected so far.
+    package init(_ id: Int, _ origin: Origin, isSettled: Bool) {
+      (self.id, self.origin, self.isSettled) = (id, origin, isSettled)
     }
-    guard let most = groups.values.max(by: { ($0.count, $0.last) < ($1.count, $1.last) }),
-      most.count >= (groups[newcomer]?.count ?? 0) + 2
-    else { return nil }
-    return most.last
+  }
+
+  /// The client that gives its place to a newcomer: the last one of the origin that has the most, if that has at least two more than
+  /// the newcomer's, and rather one that isn't settled. Otherwise the newcomer's own origin makes room, by the first one that isn't
+  /// settled: connections of which nothing comes keep nobody away. Nil: the newcomer is refused.
+  package static func yielding(to newcomer: Origin, among clients: some Sequence<Client>) -> Int? {
+    var groups: [Origin: [Client]] = [:]
+    for client in clients { groups[client.origin, default: []].append(client) }
+    func last(_ group: [Client]) -> Int { group.map(\.id).max() ?? 0 }
+    let own = groups[newcomer] ?? []
+    if let most = groups.values.max(by: { ($0.count, last($0)) < ($1.count, last($1)) }), most.count >= own.count + 2 {
+      let loose = most.filter { !$0.isSettled }
+      return last(loose.isEmpty ? most : loose)
+    }
+    return own.lazy.filter { !$0.isSettled }.map(\.id).min()
   }
 }

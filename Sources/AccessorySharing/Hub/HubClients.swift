@@ -68,7 +68,7 @@ final class HubClients: HubPart {
 
   /// Disconnects a client of the address that has the most, if the newcomer's has clearly fewer.
   private func makeRoom(for transport: any Transport, among others: [HubClient]) -> Bool {
-    let places = others.lazy.map { (id: $0.id, origin: FairPlaces.Origin($0.transport.peer)) }
+    let places = others.lazy.map { FairPlaces.Client($0.id, .init($0.transport.peer), isSettled: true) }
     guard let id = FairPlaces.yielding(to: FairPlaces.Origin(transport.peer), among: places), let last = all[id] else {
       return false
     }

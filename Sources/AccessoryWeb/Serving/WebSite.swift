@@ -89,7 +89,7 @@ package actor WebSite {
     do throws(HTTPRequest.Refusal) {
       checked = try request.head.get()
       guard settings.hosts.allow(checked.host) else { throw .misdirectedRequest }
-      try check(checked, from: request.origin)
+      try await check(checked, from: request.origin)
       // Another site's page may lead here, but get nothing from here.
       if let site = checked.fetchSite, site == "cross-site" || site == "same-site", checked.fetchMode != "navigate" {
         throw .forbidden
@@ -131,22 +131,25 @@ package actor WebSite {
         fields: ["WWW-Authenticate: Basic realm=\"Accessory Bridge\", charset=\"UTF-8\""])
     case .tooManyRequests:
       .refusal(
-        refusal, "there were too many wrong tokens from your address",
+        refusal, "there were too many wrong tokens from your address: the right one is let in",
         fields: ["Retry-After: \(GuessLimit.pause.components.seconds)"])
     default: .refusal(refusal)
     }
   }
 
   /// Throws unless the request may see the page.
-  private func check(_ request: HTTPRequest, from origin: FairPlaces.Origin) throws(HTTPRequest.Refusal) {
+  private func check(_ request: HTTPRequest, from origin: FairPlaces.Origin) async throws(HTTPRequest.Refusal) {
     guard let token = settings.token else { return }
     guard let authorization = request.authorization else { throw .unauthorized }
-    let isCompared = guesses.mayTry(origin, now: clock.now)
-    if isCompared, token.allows(authorization) { return }
-    if let count = guesses.failed(origin, isCompared: isCompared, now: clock.now) {
-      settings.note(Amount.of(count, "wrong token", is: ("was", "were")) + " refused")
+    if token.allows(authorization) { return }
+    let (isOften, count) = guesses.failed(origin, now: clock.now)
+    if let count { settings.note(Amount.of(count, "wrong token", is: ("was", "were")) + " refused") }
+    guard isOften else { throw .unauthorized }
+    if guesses.beginWaiting(origin) {
+      await clock.sleep(for: GuessLimit.pause)
+      guesses.endWaiting(origin)
     }
-    throw isCompared ? .unauthorized : .tooManyRequests
+    throw .tooManyRequests
   }
 
   private func reply(to request: HTTPRequest, _ path: [Substring]) async -> WebReply {

@@ -85,26 +85,39 @@ enum Base64 {
   }
 }
 
-/// How often a token may be guessed. After a few wrong ones, further ones from the same address aren't even compared for a
-/// while, so that fast guessing learns nothing.
+/// Slows those who guess a token. Every token is compared, so the right one is let in at once, whatever others send from the same
+/// address. After a few wrong ones, the answers to further ones come late.
 struct GuessLimit: Sendable {
-  /// How many wrong tokens may follow each other at once, and how long it takes until one more may.
+  /// How many wrong tokens may follow each other at once, and how long it takes until one more may; also, how late answers come.
   static let (burst, pause) = (5, Duration.seconds(2))
+  /// How many late answers an address may wait for at a time. Further ones come at once: their connections would keep others away.
+  static let waitingLimit = 4
   /// The shortest time between two messages about wrong tokens.
   static let silence = Duration.seconds(10)
 
   private var pace = Pace(burst, every: pause)
   private var (told, untold): (MonotonicTime?, Int) = (nil, 0)
+  private var waiting: [FairPlaces.Origin: Int] = [:]
 
-  /// Whether a token from this address may be compared now.
-  func mayTry(_ origin: FairPlaces.Origin, now: MonotonicTime) -> Bool { pace.allows(origin, now: now) }
-
-  /// Notes a wrong token, or one that wasn't compared. Returns how many there were since the last message, if it is time for one.
-  mutating func failed(_ origin: FairPlaces.Origin, isCompared: Bool, now: MonotonicTime) -> Int? {
-    if isCompared { pace.count(origin, now: now) }
+  /// Notes a wrong token. Returns whether the address has sent many, and how many there were of all since the last message, if it is
+  /// time for one.
+  mutating func failed(_ origin: FairPlaces.Origin, now: MonotonicTime) -> (isOften: Bool, count: Int?) {
+    let isOften = !pace.allows(origin, now: now)
+    if !isOften { pace.count(origin, now: now) }
     untold += 1
-    if let told, now - told < Self.silence { return nil }
+    if let told, now - told < Self.silence { return (isOften, nil) }
     defer { (told, untold) = (now, 0) }
-    return untold
+    return (isOften, untold)
+  }
+
+  /// Whether the address may wait for one more late answer; it is counted until `endWaiting`.
+  mutating func beginWaiting(_ origin: FairPlaces.Origin) -> Bool {
+    guard waiting[origin, default: 0] < Self.waitingLimit else { return false }
+    waiting[origin, default: 0] += 1
+    return true
+  }
+
+  mutating func endWaiting(_ origin: FairPlaces.Origin) {
+    waiting[origin] = waiting[origin].flatMap { $0 > 1 ? $0 - 1 : nil }
   }
 }

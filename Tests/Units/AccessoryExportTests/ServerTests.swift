@@ -95,6 +95,23 @@ import Testing
     await server.close()
   }
 
+  /// Whoever takes all places and sends nothing keeps nobody out, also not those behind the same address.
+  @Test func silentConnectionsGiveTheirPlaces() async throws {
+    let (server, place) = try await nut(limit: 3)
+    let settled = try await Client(place)
+    settled.send("VER\n")
+    try await settled.wait(for: "Accessory Bridge 1\n")
+    let silent = [try await Client(place), try await Client(place)]
+    let late = try await Client(place)
+    late.send("VER\n")
+    try await late.wait(for: "Accessory Bridge 1\n")
+    try await silent[0].waitForEnd()
+    settled.send("NETVER\n")
+    try await settled.wait(for: "1.3\n")
+    #expect(!silent[1].received.value.hasEnded)
+    await server.close()
+  }
+
   /// One address can't take all places for itself.
   @Test func anotherAddressFindsAPlace() async throws {
     let (server, place) = try await nut(limit: 3)

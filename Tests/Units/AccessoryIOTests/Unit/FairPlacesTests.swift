@@ -9,8 +9,13 @@ import Testing
 @Suite struct FairPlacesTests {
   private func origin(_ host: String) -> FairPlaces.Origin { FairPlaces.Origin(NetworkAddress(host: host, port: 1)) }
 
+  /// Those with a question mark have only connected.
   private func yielding(to newcomer: String, _ hosts: [String]) -> Int? {
-    FairPlaces.yielding(to: origin(newcomer), among: hosts.enumerated().map { (id: $0, origin: origin($1)) })
+    FairPlaces.yielding(
+      to: origin(newcomer),
+      among: hosts.enumerated().map { id, host in
+        FairPlaces.Client(id, origin(host.replacing("?", with: "")), isSettled: !host.hasSuffix("?"))
+      })
   }
 
   @Test func theLastOfTheAddressWithMostGivesWay() {
@@ -24,6 +29,13 @@ import Testing
     #expect(yielding(to: "10.0.0.9", ["10.0.0.1", "10.0.0.2", "10.0.0.3"]) == nil)
     #expect(yielding(to: "10.0.0.2", ["10.0.0.1", "10.0.0.1", "10.0.0.2"]) == nil)
     #expect(yielding(to: "10.0.0.2", []) == nil)
+  }
+
+  /// Connections of which nothing comes keep nobody away, and who was answered stays.
+  @Test func connectionsWithoutARequestGiveWay() {
+    #expect(yielding(to: "10.0.0.1", ["10.0.0.1", "10.0.0.1?", "10.0.0.1?"]) == 1)
+    #expect(yielding(to: "10.0.0.2", ["10.0.0.1", "10.0.0.1?", "10.0.0.1"]) == 1)
+    #expect(yielding(to: "10.0.0.1", ["10.0.0.1", "10.0.0.2?", "10.0.0.1"]) == nil)
   }
 
   /// One machine has all addresses of a network of 64 bits.
