@@ -113,6 +113,8 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
       case .cleared: ("white_check_mark", 3)
       case .test: ("test_tube", 3)
       }
+    // The server reads a title as a mail's subject: it would decode what is written like an encoded word, control characters too.
+    let title = title.replacing(MessageSender.wordStart, with: "= ?")
     return try JSON(
       encoding: Published(topic: topic, title: title, message: text, tags: [tag], priority: priority)
     ).bytes

@@ -69,7 +69,7 @@ package struct MessageSender: Sendable {
     guard let status = ended.status else { return .failed("no answer within \(seconds) s: is the server slow?") }
     let lines = String(decoding: ended.output, as: UTF8.self).split(whereSeparator: \.isNewline)
     let words = lines.first.map { SafeText.escape(String($0), limit: 200) } ?? ""
-    guard status == 0, let code = lines.last.flatMap({ Int($0) }) else {
+    guard status == 0 || status == Self.unwritten, let code = lines.last.flatMap({ Int($0) }), code > 0 else {
       return .failed(Self.failure(status, words, seconds: seconds))
     }
     return Self.outcome(code: code, hasToken: token != nil)
@@ -85,13 +85,17 @@ package struct MessageSender: Sendable {
     return token
   }
 
+  /// The exit status of curl that can't write what it gets. Only the status of an answer is wanted: /dev/full takes nothing of the rest,
+  /// so that curl ends at its first piece, however long it would be.
+  private static let unwritten: CInt = 23
+
   /// The settings for curl, as its --config reads them.
   static func settings(_ body: [UInt8], to url: String, token: String?, seconds: Int64 = 30) -> [UInt8] {
     var lines = [
       "url = \(quoted(url))", "request = \"POST\"", "header = \"Content-Type: application/json\"",
       "user-agent = \"accessory-bridge\"", "data-raw = \(quoted(String(decoding: body, as: UTF8.self)))",
       "proto = \"=http,https\"", "tlsv1.2", "silent", "show-error", "connect-timeout = 10", "max-time = \(seconds)",
-      "max-filesize = 65536", "output = \"/dev/null\"", #"write-out = "\n%{http_code}\n""#,
+      "output = \"/dev/full\"", #"write-out = "\n%{http_code}\n""#,
     ]
     if let token { lines.append("header = \(quoted("Authorization: Bearer \(token)"))") }
     return Array((lines.joined(separator: "\n") + "\n").utf8)
@@ -121,7 +125,6 @@ package struct MessageSender: Sendable {
       case 7: "nothing answers there: is the server up, and the port right?"
       case 28: "no answer within \(seconds) s: is the server slow?"
       case 35, 51, 58, 60, 77: "the server's certificate isn't accepted: is its name right, and this machine's clock?"
-      case 63: "the answer is too long"
       default: "curl ended with \(status)"
       }
     return advice + (words.isEmpty ? "" : " (\(words))")
@@ -176,6 +179,9 @@ package struct MessageSender: Sendable {
     return .failed("\(name) ended with \(status > 0 ? "exit status \(status)" : "signal \(-status)")\(said)")
   }
 
+  /// How a word that RFC 2047 encodes begins.
+  static let wordStart = "=?"
+
   /// The mail as sendmail -t reads it. No text of an accessory can add a header or an address.
   static func mailText(_ message: AlarmMessage, to address: String, from: String?) -> [UInt8] {
     var lines = from.map { ["From: \($0)"] } ?? []
@@ -188,9 +194,10 @@ package struct MessageSender: Sendable {
     return Array((lines.joined(separator: "\n") + "\n").utf8)
   }
 
-  /// A subject with other characters than ASCII, as RFC 2047 has it: pieces of at most 75 characters.
+  /// A subject with other characters than ASCII, or with what would be read as such a word, as RFC 2047 has it: pieces of at most 75
+  /// characters.
   static func encodedWord(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
+    guard text.utf8.contains(where: { $0 >= 0x80 }) || text.contains(wordStart) else { return text }
     var words: [String] = []
     var piece = ""
     for scalar in text.unicodeScalars {

@@ -73,8 +73,10 @@ package enum ChildProgram {
     package var output: [UInt8]
   }
 
-  /// The most bytes of a program's output that are kept.
-  private static let outputLimit = 4_096
+  /// The most bytes of a program's output that are kept, and that are read at once.
+  private static let (outputLimit, readLimit) = (4_096, 65_536)
+  /// The time between two looks at a running program, in milliseconds. So of one that prints for ever little is read in a second.
+  private static let pause: CInt = 20
 
   /// Runs a program with this input, and waits for its end, but not for that of programs that it has left running. After `limit` it is
   /// killed, with the programs that it has started. Blocks, so call it on a queue of its own. Throws as `start` does.
@@ -108,28 +110,22 @@ package enum ChildProgram {
     // Until the program has ended, not until its output has: a program that it has started may keep that open.
     let end = MonotonicTime.now + limit
     var output: [UInt8] = []
-    var isOpen = true
+    var piece = [UInt8](repeating: 0, count: readLimit)
     while true {
       var status: CInt = 0
       let result = waitpid(process, &status, WNOHANG)
-      // After its end, only what a pipe holds: a program that it has left may print for ever.
-      var left = result == 0 ? Int.max : 65_536
-      while isOpen, left > 0 {
-        var waited = pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0)
-        guard poll(&waited, 1, result == 0 ? 20 : 0) > 0 else { break }
-        var piece = [UInt8](repeating: 0, count: outputLimit)
-        let count = Glibc.read(pipe[0], &piece, piece.count)
-        if count < 0, errno == EINTR { continue }
-        isOpen = count > 0
-        left -= max(0, count)
-        output = (output + piece.prefix(max(0, count))).suffix(outputLimit)
-        if MonotonicTime.now >= end { break }
+      let wasInterrupted = result < 0 && errno == EINTR
+      // As much as a pipe holds, also after its end: a program that it has left may print for ever.
+      var waited = pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0)
+      if poll(&waited, 1, 0) > 0 {
+        let count = max(0, Glibc.read(pipe[0], &piece, piece.count))
+        output = (output + piece.prefix(count)).suffix(outputLimit)
       }
       if result == process { return Ended(status: Self.status(status), output: output) }
-      guard result == 0 || errno == EINTR, MonotonicTime.now < end else {
+      guard result == 0 || wasInterrupted, MonotonicTime.now < end else {
         return Ended(status: kill(process), output: output)
       }
-      if !isOpen { poll(nil, 0, 20) }
+      poll(nil, 0, pause)
     }
   }
 

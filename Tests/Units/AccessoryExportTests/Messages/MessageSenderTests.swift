@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryIO
+import Dispatch
 import Glibc
 import TestSupport
 import Testing
@@ -78,22 +79,69 @@ import Testing
     #expect(MessageSender.encodedWord("ä b") == "=?utf-8?Q?=C3=A4=20b?=")
   }
 
-  /// A server that takes the request and never answers: curl gives up at the limit, and says so.
-  @Test func aServerThatDoesNotAnswerIsGivenUp() throws {
-    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
-    try #require(listener >= 0)
-    defer { close(listener) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        bind(listener, pointer, length) == 0 && listen(listener, 4) == 0 && getsockname(listener, pointer, &length) == 0
+  /// A name that is written like an encoded word, with a new line and a header in it, is only a name.
+  @Test func aNameLikeAnEncodedWordIsNotDecoded() throws {
+    let name = "=?utf-8?Q?=0ABcc:=20all@example.org?="
+    let text = String(decoding: MessageSender.mailText(Self.message(name), to: "a@b", from: nil), as: UTF8.self)
+    let subject = try #require(text.split(separator: "\nMIME-Version").first?.split(separator: "Subject: ").last)
+    // What the name has is encoded once more, so that it is decoded to itself.
+    #expect(subject.contains("=3D=3Futf=2D8=3FQ=3F=3D0ABcc"), "\(subject)")
+    let words = subject.split(separator: "\n ")
+    #expect(words.allSatisfy { $0.hasPrefix("=?utf-8?Q?") && $0.hasSuffix("?=") && !$0.dropFirst(2).contains("=?u") })
+    // An ntfy server decodes titles, too.
+    let json = String(decoding: try Self.message(name).ntfyJSON(topic: "t"), as: UTF8.self)
+    let title = try #require(json.split(separator: "\"title\":\"").last?.split(separator: "\"").first)
+    #expect(!title.contains("=?"), "\(title)")
+  }
+
+  /// A server whose answer has no end: its status is the outcome, and little of the rest is read.
+  @Test func anAnswerWithoutAnEndIsNotReadToItsEnd() throws {
+    let taken = Locked(0)
+    let server = try ScriptedServer { client in
+      var piece = [UInt8](repeating: 0x78, count: 65_536)
+      _ = Glibc.read(client, &piece, piece.count)
+      let head = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
+      guard send(client, head, head.count, CInt(MSG_NOSIGNAL)) > 0 else { return }
+      while true {
+        let count = send(client, piece, piece.count, CInt(MSG_NOSIGNAL))
+        guard count > 0 else { return }
+        taken.withLock { $0 += count }
       }
     }
-    try #require(isListening)
-    let way = MessageWay("slow", .webhook(url: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/hook"))
+    defer { withExtendedLifetime(server) {} }
+    let way = MessageWay("long", .webhook(url: "http://127.0.0.1:\(server.port)/hook"))
+    #expect(MessageSender().send(Self.message(), by: way) == .sent)
+    // Some is on its way in buffers.
+    #expect(taken.withLock { $0 } < 32 << 20)
+  }
+
+  /// The body of an answer says nothing: neither its absence nor a long one is a failure.
+  @Test(arguments: [
+    ("HTTP/1.1 204 No Content\r\n\r\n", true), ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\n" + String(repeating: "x", count: 100_000), true),
+    ("HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\nno", false), ("nonsense\r\n\r\n", false),
+  ]) func theStatusIsTheOutcome(answer: String, isSent: Bool) throws {
+    let server = try ScriptedServer { client in
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      _ = Glibc.read(client, &buffer, buffer.count)
+      let bytes = Array(answer.utf8)
+      _ = send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+    }
+    defer { withExtendedLifetime(server) {} }
+    let way = MessageWay("one", .webhook(url: "http://127.0.0.1:\(server.port)/hook"))
+    let outcome = MessageSender().send(Self.message(), by: way)
+    #expect((outcome == .sent) == isSent, "\(outcome)")
+  }
+
+  /// A server that takes the request and never answers: curl gives up at the limit, and says so.
+  @Test func aServerThatDoesNotAnswerIsGivenUp() throws {
+    let server = try ScriptedServer { client in
+      // Until curl has gone.
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      while Glibc.read(client, &buffer, buffer.count) > 0 {}
+    }
+    defer { withExtendedLifetime(server) {} }
+    let way = MessageWay("slow", .webhook(url: "http://127.0.0.1:\(server.port)/hook"))
     let begin = ContinuousClock.now
     guard case .failed(let reason) = MessageSender(seconds: 1).send(Self.message(), by: way) else {
       Issue.record("it was sent")
@@ -124,6 +172,16 @@ import Testing
       "echo begun; sleep 600 & echo $! > '\(directory.path)/left'; exit \(status)", directory)
     let outcome = MessageSender().send(Self.message(), by: MessageWay("me", .run(program: program)))
     #expect(outcome == (status == 0 ? .sent : .failed("\(program) ended with exit status \(status) (begun)")))
+    let left = try #require(pid_t(Self.read(directory, "left").dropLast()))
+    #expect(kill(left, SIGKILL) == 0, "it still runs")
+  }
+
+  /// Also when that prints again and again.
+  @Test func aProgramThatLeavesAPrintingOneHasEnded() throws {
+    let directory = try TemporaryDirectory()
+    let program = try Self.script(
+      "(while :; do echo x; sleep 0.005; done) & echo $! > '\(directory.path)/left'; exit 0", directory)
+    #expect(MessageSender(seconds: 5).send(Self.message(), by: MessageWay("me", .run(program: program))) == .sent)
     let left = try #require(pid_t(Self.read(directory, "left").dropLast()))
     #expect(kill(left, SIGKILL) == 0, "it still runs")
   }
@@ -168,4 +226,37 @@ import Testing
       limit: .seconds(60))
     #expect(loud.status == 4 && loud.output.count == 4_096)
   }
+}
+
+/// A server on loopback that answers each client by a function, on a thread of its own.
+private final class ScriptedServer: Sendable {
+  let port: UInt16
+  private let listener: CInt
+
+  init(_ answer: @escaping @Sendable (CInt) -> Void) throws {
+    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    try #require(listener >= 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(listener, pointer, length) == 0 && listen(listener, 4) == 0 && getsockname(listener, pointer, &length) == 0
+      }
+    }
+    try #require(isListening)
+    (self.listener, port) = (listener, UInt16(bigEndian: address.sin_port))
+    DispatchQueue(label: "test.server").async {
+      while true {
+        let client = accept(listener, nil, nil)
+        guard client >= 0 else { break }
+        answer(client)
+        close(client)
+      }
+      close(listener)
+    }
+  }
+
+  deinit { shutdown(listener, CInt(SHUT_RDWR)) }
 }
