@@ -20,9 +20,13 @@ public struct AdvertisementReader: Sendable {
   private var lastNonce: [UInt8]?
   /// When something new was heard last.
   private var lastTime: MonotonicTime?
+  /// Since when nothing but data of another key was heard.
+  private var otherKeySince: MonotonicTime?
 
   /// How long after the last news a device may have begun to count anew, or may have got another key.
   static let patience = Duration.seconds(10)
+  /// How long nothing but data of another key must be heard until the key is wrong. Anybody can send such data.
+  static let doubt = Duration.seconds(5)
 
   /// A reader for advertisements of a description. `key` has 16 bytes; nil where nothing is encrypted. Nil for a wrong key, and without
   /// one that is needed.
@@ -44,14 +48,15 @@ public struct AdvertisementReader: Sendable {
       let isLate = lastTime.map { time - $0 > Self.patience } ?? true
       guard isNews(nonce, isLate: isLate) else { return nil }
       if let place = encryption.keyByte, let firstOfKey, data[place] != firstOfKey {
-        // Anybody can send such a thing.
-        if isLate { throw .otherKey(data[place]) }
+        let since = otherKeySince ?? time
+        otherKeySince = since
+        if isLate, time - since >= Self.doubt { throw .otherKey(data[place]) }
         return nil
       }
       clear.replaceSubrange(encryption.begin..., with: cipher.counterMode(data[encryption.begin...], nonce: nonce))
       lastNonce = nonce
     }
-    lastTime = time
+    (lastTime, otherKeySince) = (time, nil)
     return Self.start(advertisement.manufacturer) + [UInt8(clear.count)] + clear
   }
 

@@ -68,7 +68,15 @@ import Testing
       #expect(without.status == EX_CONFIG && without.errorText.contains("key_file"), "\(without.errorText)")
       try box.directory.makeFolders(of: "profiles/x")
       try box.directory.write(Self.shuntProfile("0d" + Self.shunt.key.dropFirst(2)), to: "profiles/shunt.yaml")
+      // Devices repeat what they tell. One packet isn't enough for the error, since anybody can send it.
+      let repeating = Task {
+        while !Task.isCancelled {
+          air.advertise()
+          try await Task.sleep(for: .milliseconds(200))
+        }
+      }
       let wrong = try await box.run(["battery", Self.device], environment: air.environment)
+      repeating.cancel()
       #expect(
         wrong.status == EX_CONFIG && wrong.errorText.contains("its first byte is 0d, and the device's is af"),
         "\(wrong.errorText)")

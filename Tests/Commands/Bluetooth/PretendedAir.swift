@@ -46,6 +46,9 @@ final class PretendedAir: Sendable {
   /// The device goes out of reach.
   func vanish() { device.disconnect() }
 
+  /// The device sends what it advertises once more.
+  func advertise() { device.advertise() }
+
   private static func open(_ line: String) throws -> FileDescriptor {
     let descriptor = FileDescriptor(rawValue: Glibc.open(line, O_RDWR | O_NOCTTY | O_CLOEXEC))
     guard descriptor.rawValue >= 0 else { throw Errno(rawValue: errno) }
@@ -99,13 +102,15 @@ final class PretendedAir: Sendable {
         state.withLock { $0.isConnected = true }
         tell([("Connected", .boolean(true)), ("ServicesResolved", .boolean(true))])
       case "Disconnect": disconnect()
-      case "StartDiscovery": tell([("RSSI", .int16(-48))] + manufacturerData)
+      case "StartDiscovery": advertise()
       case "AcquireNotify": return acquire(\.notifications)
       case "AcquireWrite": return acquire(\.writes)
       default: break
       }
       return nil
     }
+
+    func advertise() { tell([("RSSI", .int16(-48))] + manufacturerData) }
 
     private var manufacturerData: [(String, WireValue)] {
       advertised.map { company, data in
