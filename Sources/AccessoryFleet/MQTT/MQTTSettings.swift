@@ -25,9 +25,6 @@ package struct MQTTSettings: Sendable, Hashable {
   /// length while it receives. A message longer than `MQTTMessage.longestPayload` is only dropped.
   package var longestPacket: UInt64 = 16 << 20
 
-  /// A limit that no packet reaches: MQTT packets have at most 256 MiB.
-  package static let anyPacket: UInt64 = (256 << 20) + 5
-
   /// Settings for a broker.
   package init(_ broker: BrokerAddress, clientID: String) { (self.broker, self.clientID) = (broker, clientID) }
 

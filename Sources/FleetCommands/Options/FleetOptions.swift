@@ -14,10 +14,7 @@ struct FleetOptions: ParsableArguments {
 
   /// The settings for a client of this command. Its identifier is its own, so any number of these commands can run at a time.
   func settings() async throws -> MQTTSettings {
-    var settings = try await connection.settings(clientID: "accessory-bridge-" + RandomName.digits())
-    // Anybody who may publish can leave a long message. It is dropped, and the others are shown.
-    settings.longestPacket = MQTTSettings.anyPacket
-    return settings
+    try await connection.settings(clientID: "accessory-bridge-" + RandomName.digits())
   }
 }
 

@@ -68,6 +68,27 @@ import Testing
     try await inParallel(cases) { words, bytes in try await run(words, bytes, HostileBroker(bytes)) }
   }
 
+  /// A packet of 250 MB leaves those who look small, too, and they say what ends the connection.
+  @Test func aHugePacketLeavesAViewerSmall() async throws {
+    let head: [UInt8] = [0x30, 0x80, 0xE5, 0x9A, 0x77, 0x00, 0x01, UInt8(ascii: "t")]
+    let broker = try HostileBroker(HostileBroker.accepts + head, flooding: [0x55])
+    let program = try machine.start(
+      "bridge-fleet", ["list", "--timeout", "5s", "--broker", broker.address], limit: .seconds(60))
+    _ = try await broker.sent.wait { $0 > 16 << 20 }
+    let peak = Watched<UInt64>(0)
+    let looking = Task {
+      while !Task.isCancelled {
+        let memory = UInt64(ProcessMemory.anonymous(of: program.pid))
+        peak.update { $0 = max($0, memory) }
+        usleep(2_000)
+      }
+    }
+    let end = try await program.end()
+    looking.cancel()
+    #expect(end.errorText.contains("sends a packet of more than 16777216 bytes"), "\(end.errorText)")
+    #expect(peak.value < 64 << 20, "\(peak.value >> 20) MiB")
+  }
+
   /// A flood of anything leaves a publisher small, and it ends when it is told to.
   @Test(
     arguments: [
