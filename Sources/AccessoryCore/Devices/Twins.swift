@@ -74,14 +74,15 @@ package struct Twins: Sendable, Hashable {
     return ([Self.head] + kept).map { $0 + "\n" }.joined()
   }
 
-  /// Remembers what a text says. Lines that can't be read are left out.
-  package mutating func take(_ text: String) {
+  /// Remembers what a text says. Lines that can't be read are left out. Returns false where it is no such text.
+  package mutating func take(_ text: String) -> Bool {
     let lines = text.split(separator: "\n")
-    guard lines.first == Self.head[...] else { return }
+    guard lines.first == Self.head[...] else { return false }
     for line in lines.dropFirst() where heirs.count < Self.limit {
       let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[0].isEmpty else { continue }
       heirs[String(parts[0])] = .some(parts[1].isEmpty ? nil : String(parts[1]))
     }
+    return true
   }
 }

@@ -33,7 +33,11 @@ final class KnownTwins {
     }
     switch result {
     case .success(let bytes)?:
-      if let bytes { twins.take(String(decoding: bytes, as: UTF8.self)) }
+      if let bytes, !twins.take(String(decoding: bytes, as: UTF8.self)) {
+        service.log.warning(
+          "\(bytes.isEmpty ? file.emptiness : "\(file.path) is damaged"): what was known of equal serial numbers is lost"
+        )
+      }
       self.file = (file, queue)
     case .failure(let error)?:
       service.log.warning("what is known of equal serial numbers can't be read: \(error.message)")

@@ -111,11 +111,13 @@ final class HistoryRecorder {
   func keep(in file: any HistoryFile, on service: isolated BridgeService) async {
     guard self.file == nil else { return }
     let queue = SetupQueue(label: "history")
+    let long = service.configuration.longHistory
     let result = await Self.within(Self.patience, service.clock) {
-      await queue.run { () -> Result<HistoryContents?, AccessoryError> in
+      await queue.run { () -> Result<(HistoryContents?, emptyFiles: [any HistoryFile]), AccessoryError> in
         do throws(AccessoryError) {
           try file.prepare()
-          return .success(try file.read(limit: HistoryContents.limit).map { HistoryContents($0) })
+          let contents = try file.read(limit: HistoryContents.limit).map { HistoryContents($0) }
+          return .success((contents, long?.emptyFiles ?? []))
         } catch {
           return .failure(error)
         }
@@ -131,18 +133,26 @@ final class HistoryRecorder {
       isFailing = true
       // Another service uses the file, so don't write to it.
       if error.kind == .busy { self.file = nil }
-    case .success(let contents?):
-      if contents.dropped > 0 {
+    case .success((let contents?, let emptyFiles)):
+      note(emptyFiles, on: service)
+      if contents.byteCount == 0 {
+        service.log.warning("\(file.emptiness): a new history begins")
+      } else if contents.dropped > 0 {
         let damaged = Amount.of(contents.dropped, "damaged byte", is: ("was", "were"))
         service.log.warning("\(file.path): \(damaged) dropped; the rest of the history is kept")
       }
       keeper = Self.keeper(after: contents, on: service)
       let count = Amount.of(keeper.store.accessories.count, "accessory")
       service.log.info("the history of \(count) was read from \(file.path)")
-    case .success(nil):
+    case .success((nil, let emptyFiles)):
+      note(emptyFiles, on: service)
       keeper = Self.keeper(after: nil, on: service)
       service.log.debug("there is no history yet at \(file.path)")
     }
+  }
+
+  private func note(_ emptyFiles: [any HistoryFile], on service: isolated BridgeService) {
+    for file in emptyFiles { service.log.warning("\(file.emptiness): the days that it had are missing in the history") }
   }
 
   private static func keeper(after contents: HistoryContents?, on service: isolated BridgeService) -> HistoryKeeper {

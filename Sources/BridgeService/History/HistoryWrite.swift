@@ -16,6 +16,11 @@ protocol HistoryFile: Sendable {
   func replace(_ bytes: [UInt8]) throws(AccessoryError)
 }
 
+extension HistoryFile {
+  /// Says that the file has no bytes. It is never written so.
+  var emptiness: String { "\(path) is empty, as it is after a loss of power or when the disk was full" }
+}
+
 /// A pending write of the history.
 ///
 /// The file is a log. Each quarter of an hour the changed buckets are appended, and from time to time the whole file is rewritten.

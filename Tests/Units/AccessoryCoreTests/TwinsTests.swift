@@ -71,14 +71,16 @@ struct TwinsTests {
     _ = twins.came(second)
     #expect(twins.inherits(twins.marked(second)) && !twins.inherits(twins.marked(first)))
     var later = Twins()
-    later.take(twins.text)
+    let isTaken = later.take(twins.text)
+    #expect(isTaken)
     #expect(later.text == twins.text && later.text == "accessory-bridge twins 1\n0001\t1-1.2\n")
     #expect(later.marked(first).id == "0001@1-1.1")
     #expect(later.inherits(second) && !later.inherits(first))
     // Nothing else is taken for it.
     for text in ["", "x", "accessory-bridge twins 2\n0001\t\n", "accessory-bridge twins 1\n0001\n\t1-1\n"] {
       var other = Twins()
-      other.take(text)
+      let isTaken = other.take(text)
+      #expect(isTaken == text.hasPrefix("accessory-bridge twins 1\n"))
       #expect(other == Twins(), "\(text)")
     }
   }

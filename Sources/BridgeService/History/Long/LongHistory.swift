@@ -97,6 +97,9 @@ final class LongHistory: Sendable {
 
   // MARK: - Reading
 
+  /// The files that are there and have no bytes.
+  var emptyFiles: [any HistoryFile] { state.withLock { $0.days.emptyFiles + $0.months.emptyFiles } }
+
   /// What the files have of an accessory since `time`, up to `now`; both in seconds since 1970.
   func extract(
     of id: String, since time: Double, now: Double

@@ -34,6 +34,9 @@ struct LongRing: Sendable {
 
   // MARK: - Reading
 
+  /// The files that are there and have no bytes.
+  var emptyFiles: [any HistoryFile] { files.filter { (try? $0.read(limit: 1))?.isEmpty == true } }
+
   /// The files, the oldest first.
   private func order() throws(AccessoryError) -> [(file: any HistoryFile, index: Int, sequence: UInt32)] {
     var order: [(file: any HistoryFile, index: Int, sequence: UInt32)] = []

@@ -277,6 +277,23 @@ struct HistoryFileTests {
     await service.close()
   }
 
+  /// A file without a byte was never written so: what it had is lost, and that is said.
+  @Test func aFileWithoutBytesIsToldAndBegunAnew() async throws {
+    let (file, twins, log) = (MemoryHistoryFile([]), MemoryHistoryFile([]), Watched<[String]>([]))
+    let (days, months) = (MemoryHistoryFile([]), MemoryHistoryFile())
+    let service = Self.service(
+      file, twins: twins, long: LongHistory(days: [days], months: [months]), ManualClock(), log)
+    await service.watch([])
+    let told = log.value.filter { $0.contains("/state/history is empty, as it is after a loss of power") }
+    #expect(told.count == 3, "\(log.value)")
+    for text in [": a new history begins", ": the days that it had are missing", ": what was known of equal serial"] {
+      #expect(told.contains { $0.contains(text) }, "\(text)")
+    }
+    await service.remember("A", 57)
+    await service.close()
+    #expect(!HistoryContents(file.state.value.bytes ?? []).store.entries.isEmpty)
+  }
+
   // MARK: - Equal serial numbers
 
   /// An adapter with the serial number 0001 of many.
@@ -342,11 +359,11 @@ struct HistoryFileTests {
   }
 
   private static func service(
-    _ file: MemoryHistoryFile, twins: MemoryHistoryFile? = nil, _ clock: ManualClock,
+    _ file: MemoryHistoryFile, twins: MemoryHistoryFile? = nil, long: LongHistory? = nil, _ clock: ManualClock,
     _ log: Watched<[String]> = Watched([])
   ) -> BridgeService {
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
-    (configuration.historyFile, configuration.twinFile) = (file, twins)
+    (configuration.historyFile, configuration.twinFile, configuration.longHistory) = (file, twins, long)
     let logger = ServiceHarness.logger(log)
     let wall = wall
     configuration.wallClock = { wall + Double(clock.now.nanoseconds) / 1e9 }
