@@ -36,11 +36,6 @@ struct BluetoothDeviceList {
     }.map(\.0)
   }
 
-  /// Whether each wish has a device that is connected, paired or trusted.
-  var isSettled: Bool {
-    fitting.allSatisfy { $0.contains { known[$0]?.bluetooth?.isKnown ?? false } }
-  }
-
   /// Takes other wishes.
   mutating func use(_ wishes: [DeviceWish]) -> [DeviceEvent] {
     self.wishes = wishes

@@ -199,8 +199,6 @@ public actor BluetoothSource: DeviceSource, IOActor {
 
   /// Begins to search, or ends it, or searches for something else.
   private func arrange() {
-    // A device that is only received may be lost again before it is connected.
-    if list.isSettled { pause = times.pause }
     let unmet = bluez == nil || subscribers.isEmpty || !list.hasAdapter ? [] : list.unmet
     let wanted = BluetoothSearch(unmet)
     guard wanted != search else { return }
@@ -216,6 +214,8 @@ public actor BluetoothSource: DeviceSource, IOActor {
   }
 
   private func searchAgainAndAgain(_ search: BluetoothSearch) async {
+    // After a long time without a search the pauses begin anew. A device that is found and lost again and again doesn't shorten them.
+    if let restEnd, io.now - restEnd > times.longestPause { pause = times.pause }
     while let bluez {
       if let restEnd, restEnd > io.now { await io.sleep(for: restEnd - io.now) }
       if Task.isCancelled { return }

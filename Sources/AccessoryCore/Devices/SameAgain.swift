@@ -54,7 +54,7 @@ package struct SameAgain: Sendable, Hashable {
 
   /// The names by which to look for the accessory, where the user has typed `text`.
   package func names(_ text: String?) -> [String] {
-    isBound ? [name] : [text, name].compactMap { $0 }
+    isBound || text == name ? [name] : [text, name].compactMap { $0 }
   }
 }
 

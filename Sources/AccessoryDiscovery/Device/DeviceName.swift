@@ -105,15 +105,21 @@ public struct DeviceName: Sendable, Hashable {
     }
   }
 
+  /// Whether the text names a Bluetooth device, by its address or by the name that it tells.
+  package var isBluetooth: Bool {
+    guard let text else { return false }
+    let line = UnitName(text)?.line ?? text
+    return BluetoothName(line) != nil || DeviceAddress(line)?.transport.isBluetooth == true
+  }
+
   /// Whether the text has the form of a path.
   package var isPath: Bool { text?.contains("/") == true }
 
   /// Whether the text says by which of its transports this device is opened, whatever its profile prefers: it is a path,
   /// or the name of the device's node below /dev.
   package func choosesTransport(of device: Device) -> Bool {
+    if isBluetooth { return true }
     guard let text else { return false }
-    let line = UnitName(text)?.line ?? text
-    if BluetoothName(line) != nil || DeviceAddress(line)?.transport.isBluetooth == true { return true }
     let node = device.address.node
     return isPath || [text, UnitName(text)?.line].contains { $0.map { "/dev/" + $0 == node } ?? false }
   }

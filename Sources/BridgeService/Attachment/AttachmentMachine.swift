@@ -60,6 +60,10 @@ struct AttachmentMachine: Sendable, Equatable {
   /// Whether an `open` is in progress.
   private(set) var isOpening = false
   private var hasBeenAttached = false
+  /// When it was opened last, if it hasn't answered since.
+  private var unproven: MonotonicTime?
+  /// Whether the last link has ended without use: the device was connected, and left before it answered or had stayed for a while.
+  private var hasQuit = false
   /// Whether the accessory is one of several units on a line. The line stays when a unit doesn't answer, so a unit is
   /// tried without limit.
   private let isUnit: Bool
@@ -105,12 +109,17 @@ struct AttachmentMachine: Sendable, Equatable {
     guard state == .opening else { return [.close] }
     guard isPresent else { return [.close] + tryAgain(Self.absent, now: now) }
     state = .attached
-    (tries, problem, deadline) = (0, nil, nil)
+    (problem, deadline, unproven) = (nil, nil, now)
     hasBeenAttached = true
+    // A limit counts the tries for one loss. Growing pauses are for what is lost again and again.
+    if policies.reconnect.tries != nil { tries = 0 }
     return [.reportAttached]
   }
 
-  mutating func openingFailed(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
+  /// `wasInReach`: it is a device on the air that could be heard when the opening began.
+  mutating func openingFailed(
+    _ error: AccessoryError, wasInReach: Bool = false, now: MonotonicTime
+  ) -> [Action] {
     isOpening = false
     guard state == .opening else { return [] }
     if isPresent, now < graceEnd, Self.mayPass(error.kind) {
@@ -118,6 +127,7 @@ struct AttachmentMachine: Sendable, Equatable {
       deadline = min(now + Self.graceInterval, graceEnd)
       return []
     }
+    hasQuit = error.kind == .disconnected && (wasInReach || hasQuit)
     // A device that was there before and isn't found now counts as unplugged, although udev hasn't reported that yet.
     let isGone = error.kind == .notFound && (hasBeenAttached || !isPresent)
     return tryAgain(isGone ? AccessoryError(.disconnected, code: error.code, error.message) : error, now: now)
@@ -132,13 +142,15 @@ struct AttachmentMachine: Sendable, Equatable {
 
   // MARK: - Trying again
 
+  private var policy: RetryPolicy { hasBeenAttached ? policies.reconnect : policies.retry }
+
   private mutating func tryAgain(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
     if let policy = policies.recovery, isPresent, !isUnit, error.kind == .timedOut {
       return recover(policy, error, now: now)
     }
     problem = error
     let isSilent = isUnit && isPresent && error.kind == .timedOut
-    let policy = isSilent ? Self.silence : hasBeenAttached ? policies.reconnect : policies.retry
+    let policy = isSilent ? Self.silence : policy
     guard let pause = policy.pause(beforeTry: tries + 1) else {
       deadline = nil
       guard isPresent else { return [.tellFailed(error), .forget] }
@@ -176,8 +188,8 @@ struct AttachmentMachine: Sendable, Equatable {
     return silences >= (recoveries > 0 ? 1 : policy.polls)
   }
 
-  /// The device has answered.
-  mutating func forgetRecoveries() { recoveries = 0 }
+  /// The device has answered, or its link has stood for a while: it is of use.
+  mutating func proved() { (tries, recoveries, unproven, hasQuit) = (0, 0, nil, false) }
 
   mutating func timePassed(now: MonotonicTime) -> [Action] {
     guard let deadline, deadline <= now else { return [] }
@@ -204,7 +216,14 @@ struct AttachmentMachine: Sendable, Equatable {
   /// The link has ended by itself.
   mutating func ended(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
     guard state == .attached else { return [] }
+    noteEnd(now: now)
     return [.close, .tellGone(error)] + tryAgain(error, now: now)
+  }
+
+  /// The link has ended.
+  private mutating func noteEnd(now: MonotonicTime) {
+    hasQuit = unproven.map { now - $0 < GrowingPauses.proof } ?? false
+    if !hasQuit { tries = 0 }
   }
 
   /// The device was unplugged.
@@ -218,7 +237,6 @@ struct AttachmentMachine: Sendable, Equatable {
     case .waiting:
       // One whose turn comes again is looked for then.
       if isResting { return deadline == nil ? [.forget] : [] }
-      let policy = hasBeenAttached ? policies.reconnect : policies.retry
       if policy.tries == nil { deadline = nil }
       return []
     }
@@ -234,6 +252,19 @@ struct AttachmentMachine: Sendable, Equatable {
       tries = 0
       return open()
     }
+  }
+
+  /// The device, which is on the air, can be heard again: it is opened at once. What was connected and left by itself wasn't away, so it
+  /// keeps its pause.
+  mutating func heard(now: MonotonicTime) -> [Action] {
+    let before = tries
+    guard state == .waiting, hasQuit, let pause = policy.pause(beforeTry: before) else {
+      defer { if policy.tries == nil { tries = before } }
+      return plugged(now: now)
+    }
+    isPresent = true
+    deadline = deadline ?? now + pause
+    return []
   }
 
   // MARK: - Lending

@@ -230,6 +230,7 @@ extension BridgeService {
     let (known, sources) = (attachment.device.line, found.sources)
     let isTold = known.source == .simulator && found.contains(known)
     let adapter = adapter(connecting: attachment)
+    let isInReach = attachment.device.bluetooth?.isInReach == true
     let node = attachment.contact.mustReset ? attachment.device.usb?.node : nil
     attachment.contact.mustReset = false
     let (name, hooks, log) = (attachment.name, hooks, log)
@@ -247,7 +248,7 @@ extension BridgeService {
           await self.opened(key, generation, open, ticket)
         } catch {
           await self.giveBack(ticket)
-          await self.openingFailed(key, generation, error)
+          await self.openingFailed(key, generation, error, isInReach)
         }
       }
     }
@@ -298,9 +299,9 @@ extension BridgeService {
     perform(attachment.machine.opened(now: clock.now), on: attachment)
   }
 
-  private func openingFailed(_ key: Int, _ generation: Int, _ error: AccessoryError) {
+  private func openingFailed(_ key: Int, _ generation: Int, _ error: AccessoryError, _ wasInReach: Bool) {
     guard let attachment = attachments[key], attachment.generation == generation else { return }
-    perform(attachment.machine.openingFailed(error, now: clock.now), on: attachment)
+    perform(attachment.machine.openingFailed(error, wasInReach: wasInReach, now: clock.now), on: attachment)
   }
 
   /// Closes the device, also while it is being opened; the next opening waits for that.

@@ -175,7 +175,13 @@ extension BridgeService {
   private func returned(_ attachment: Attachment, as device: Device) {
     attachment.historyKey = historyKey(for: device)
     attachment.claim.device = device
-    perform(attachment.machine.plugged(now: clock.now), on: attachment)
+    cameBack(attachment)
+  }
+
+  private func cameBack(_ attachment: Attachment) {
+    let isOnTheAir = attachment.device.bluetooth != nil
+    let actions = isOnTheAir ? attachment.machine.heard(now: clock.now) : attachment.machine.plugged(now: clock.now)
+    perform(actions, on: attachment)
   }
 
   private func change(_ attachment: Attachment, to device: Device) {
@@ -187,7 +193,7 @@ extension BridgeService {
         [.waiting, .failed].contains(attachment.machine.state), !attachment.machine.isRefused
       {
         log.info("\(attachment.name) can be heard again")
-        perform(attachment.machine.plugged(now: clock.now), on: attachment)
+        cameBack(attachment)
       }
       return
     }

@@ -269,8 +269,8 @@ extension BridgeService {
   /// A device that was silent is so no more.
   private func answered(_ attachment: Attachment) {
     let recoveries = attachment.machine.recoveries
+    attachment.machine.proved()
     guard recoveries > 0 else { return }
-    attachment.machine.forgetRecoveries()
     log.notice("\(attachment.name) answers again, after \(Amount.of(recoveries, "recovery"))")
   }
 

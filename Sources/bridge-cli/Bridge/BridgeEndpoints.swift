@@ -2,6 +2,7 @@
 
 import AccessoryBluetooth
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryIO
 import AccessorySharing
 import CommandOutput
@@ -15,9 +16,9 @@ actor BridgeEndpoints {
   private var serving: Task<Void, any Error>?
   private var haveStreamsEnded = false
 
-  /// The pauses between tries to open the device while none is plugged in: some devices come back without an event. The
-  /// pause doubles with each try, so that a share which waits for days costs little.
-  private static let pauses = (shortest: Duration.seconds(1), longest: Duration.seconds(10))
+  /// The longest pause between tries to open the device: some devices come back without an event. A device on the air that leaves
+  /// again and again is connected less often.
+  private static let longestPause = Duration.seconds(10)
 
   init(_ hub: SharingHub, _ view: BridgeView) { (self.hub, self.view) = (hub, view) }
 
@@ -59,14 +60,15 @@ actor BridgeEndpoints {
   func serve(_ opening: BridgeOpening, endsOnUnplug: Bool) async throws {
     let (hub, view, streamsAreAll) = (hub, view, streamsAreAll)
     let isOpen = Switch()
+    let pauses = Locked(GrowingPauses())
     let task = Task {
       let arrivals = await ArrivalWatcher()
       defer { arrivals.end() }
-      var pause = Self.pauses.shortest
       try await hub.run(
         openShared: {
           let opened = try await opening.open()
           isOpen.set(true)
+          pauses.withLock { $0.opened(now: IOThread.shared.now) }
           view.opened(opened.name, opened.document, advice: opened.advice)
           return opened.device
         },
@@ -76,9 +78,14 @@ actor BridgeEndpoints {
           if wasOpen, endsOnUnplug || streamsAreAll && hub.rules.unplug == .hangUp { throw error }
           if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
           if !wasOpen { view.waiting(error) }
-          if wasOpen { pause = Self.pauses.shortest }
-          let hasCome = await arrivals.next(within: pause)
-          pause = hasCome ? Self.pauses.shortest : min(pause * 2, Self.pauses.longest)
+          let pause = pauses.withLock { pauses in
+            pauses.ended(now: IOThread.shared.now)
+            return pauses.next()
+          }
+          let leaves = opening.isOnTheAir && (error as? AccessoryError)?.kind == .disconnected
+          if await arrivals.next(within: leaves ? pause : min(pause, Self.longestPause)) {
+            pauses.withLock { $0.reset() }
+          }
         })
     }
     serving = task

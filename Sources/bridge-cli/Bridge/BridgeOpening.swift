@@ -103,6 +103,11 @@ struct BridgeOpening: Sendable {
     }
   }
 
+  /// Whether a device on the air is shared.
+  var isOnTheAir: Bool {
+    DeviceName(text).isBluetooth || last.device.withLock { $0?.address.transport.isBluetooth == true }
+  }
+
   /// Whether an error of opening may go away without action by the user.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {

@@ -70,13 +70,13 @@ enum ConsoleReturn {
   /// Calls `body` when the accessory is back and open, unless the task is cancelled before. `servicePath` is the
   /// control socket of the service that lent the accessory.
   static func wait(
-    _ again: SameAgain, _ text: String?, _ line: LineOptions, write: Bool, servicePath: String?,
+    _ again: SameAgain, _ text: String?, _ line: LineOptions, write: Bool, servicePath: String?, pauses: ReturnPauses,
     _ body: @escaping @Sendable (ConsoleConnection) -> Void
   ) -> Task<Void, Never> {
     var now = line
     now.wait = nil
     return Task { [line = now] in
-      let opening = await AccessoryReturn.first(again, text, line, servicePath: servicePath) { name in
+      let opening = await AccessoryReturn.first(again, text, line, servicePath: servicePath, pauses: pauses) { name in
         try await ConsoleConnection.open(name, line, write: write, again: again)
       }
       if let opening { body(opening) }

@@ -8,6 +8,7 @@ import Console
 extension ConsoleSession {
   func connected(_ connection: ConsoleConnection) throws {
     (self.connection, device) = (connection, connection.device)
+    pauses.opened()
     let way = connection.servicePath.map { ", lent by the service at \($0)" } ?? ""
     note(
       "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.address.description))\(SafeText.escape(way, limit: 500))"
@@ -34,7 +35,7 @@ extension ConsoleSession {
     await connection.close()
     let happened = happened
     returning = ConsoleReturn.wait(
-      again, settings.name, settings.line, write: settings.write, servicePath: connection.servicePath
+      again, settings.name, settings.line, write: settings.write, servicePath: connection.servicePath, pauses: pauses
     ) {
       happened.yield(.back($0))
     }

@@ -37,6 +37,7 @@ final class ConsoleSession {
   let driver: String?
   var listener: ConsoleListener?
   var returning: Task<Void, Never>?
+  let pauses = ReturnPauses()
 
   var screen = ConsoleScreen(columns: TerminalSize.columns(of: STDOUT_FILENO) ?? 80)
   var editor = LineEditor()

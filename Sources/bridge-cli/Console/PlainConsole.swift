@@ -43,6 +43,7 @@ final class PlainConsole {
   private let keyboard: StandardInput
   private var listener: ConsoleListener?
   private var returning: Task<Void, Never>?
+  private let pauses = ReturnPauses()
 
   /// The greatest length of a line in bytes. A longer one is sent in parts.
   private static let longestLine = 1 << 20
@@ -112,6 +113,7 @@ final class PlainConsole {
 
   private func connected(_ connection: ConsoleConnection) throws {
     (self.connection, isGone) = (connection, false)
+    pauses.opened()
     try settings.log?.remark("connected \(connection.device.id) at \(connection.device.address)")
     tell("connected")
     let happened = happened
@@ -133,7 +135,7 @@ final class PlainConsole {
     let happened = happened
     returning = ConsoleReturn.wait(
       again, settings.name, settings.line, write: settings.write,
-      servicePath: connection.servicePath
+      servicePath: connection.servicePath, pauses: pauses
     ) {
       happened.yield(.back($0))
     }

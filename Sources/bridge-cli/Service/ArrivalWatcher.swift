@@ -6,6 +6,8 @@ import AccessoryDiscovery
 import AccessoryIO
 
 /// Signals that an accessory may have come, for code that waits for one. Of services it is a view of their mirror.
+///
+/// Devices on the air give no signals: what waits for one searches for it, and its own searches and connections would be signals.
 struct ArrivalWatcher: Sendable {
   /// True when something has come, false when the time has passed.
   private let signals: AsyncStream<Bool>
@@ -28,10 +30,7 @@ struct ArrivalWatcher: Sendable {
       await withTaskGroup { group in
         if let events {
           group.addTask {
-            for await event in events {
-              if case .removed = event { continue }
-              continuation.yield(true)
-            }
+            for await event in events where event.isArrival { continuation.yield(true) }
           }
         }
         for file in files {
@@ -67,5 +66,15 @@ struct ArrivalWatcher: Sendable {
   func end() {
     watching.cancel()
     continuation.finish()
+  }
+}
+
+extension DeviceEvent {
+  /// Whether a device may have come that isn't on the air.
+  fileprivate var isArrival: Bool {
+    switch self {
+    case .added(let device), .changed(let device, _): device.source != .bluetooth
+    case .removed: false
+    }
   }
 }

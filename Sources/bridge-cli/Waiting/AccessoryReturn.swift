@@ -7,10 +7,29 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 
+/// The pauses of a command that follows an accessory.
+final class ReturnPauses: Sendable {
+  private let pauses = Locked(GrowingPauses())
+
+  /// The accessory is open now.
+  func opened(now: MonotonicTime = IOThread.shared.now) { pauses.withLock { $0.opened(now: now) } }
+
+  /// The pause after the end of a link, before the accessory is opened again. What leaves at once isn't opened at once.
+  func afterLink(isOnTheAir: Bool, now: MonotonicTime) -> Duration {
+    pauses.withLock { pauses in
+      let time = pauses.ended(now: now)
+      return isOnTheAir && time < GrowingPauses.proof ? pauses.next() : max(.zero, AccessoryReturn.pause - time)
+    }
+  }
+
+  /// The pause after an attempt that has connected a device on the air for nothing.
+  func next() -> Duration { pauses.withLock { $0.next() } }
+}
+
 /// Reopens an accessory that was unplugged.
 enum AccessoryReturn {
   /// The pause between tries of what can't be watched, and after something has come; as in the default retry policy.
-  static let pause = RetryPolicy().interval
+  fileprivate static let pause = RetryPolicy().interval
   /// How many tries are left to a service that had the accessory, before it is opened here.
   private static let courtesy = 3
   /// For this time after something has come, it is tried again: it may not be ready yet. Then nothing is done until more comes.
@@ -23,10 +42,11 @@ enum AccessoryReturn {
   }
 
   /// Calls `open` with each name of the accessory until one succeeds, and returns its result; nil when the task is cancelled. `text`
-  /// is what the user typed. `failed` receives the errors of `open`. `servicePath` is the control socket of the service that had the accessory: while
-  /// that service runs, it may open the accessory first. Otherwise it would find the accessory busy, and give it up.
+  /// is what the user typed. `pauses` knows when the accessory was opened last. `failed` receives the errors of `open`. `servicePath` is
+  /// the control socket of the service that had the accessory: while that service runs, it may open the accessory first. Otherwise it
+  /// would find the accessory busy, and give it up.
   static func first<Opened: Sendable>(
-    _ again: SameAgain, _ text: String?, _ line: LineOptions, servicePath: String?,
+    _ again: SameAgain, _ text: String?, _ line: LineOptions, servicePath: String?, pauses: ReturnPauses,
     services: [String] = ServicePlace.all(), clock: any TimerClock = IOThread.shared,
     failed: (any Error) -> Void = { _ in }, open: (String) async throws -> Opened
   ) async -> Opened? {
@@ -38,9 +58,12 @@ enum AccessoryReturn {
     defer { arrivals.end() }
     // No event reports that a device has come back to a network.
     let isTold = !names.contains { DeviceAddress($0).map { $0.node == nil } ?? false }
+    let isOnTheAir = names.contains { DeviceName($0).isBluetooth }
+    await arrivals.next(within: pauses.afterLink(isOnTheAir: isOnTheAir, now: clock.now))
     var (seen, came) = (0, clock.now)
     while !Task.isCancelled {
       var isAbsent = isTold
+      var pause = Self.pause
       for name in names {
         if let servicePath, seen < courtesy, await isLeft(name, line, again, to: servicePath) {
           (seen, isAbsent) = (seen + 1, false)
@@ -48,6 +71,8 @@ enum AccessoryReturn {
         }
         do { return try await open(name) } catch {
           isAbsent = isAbsent && AccessoryWait.isUnknown(error)
+          // What isn't found wasn't connected either.
+          if isOnTheAir, !AccessoryWait.isUnknown(error) { pause = max(pause, pauses.next()) }
           failed(error)
         }
       }

@@ -92,17 +92,21 @@ enum AccessoryWait {
   ) async throws(AccessoryError) -> AccessorySession {
     guard let limit else { return try await open() }
     var wait: WaitingLine.Wait?
+    var pauses = GrowingPauses(longest: .seconds(10))
     defer { if let wait { WaitingLine.shared.end(wait) } }
     while true {
       let failure: AccessoryError
+      let begin = IOThread.shared.now
       do throws(AccessoryError) { return try await open() } catch { failure = error }
+      // What takes time to fail was connected, and has left.
+      let hasLeft = failure.kind == .disconnected && IOThread.shared.now - begin > pause
       let isPassing =
         isAbsence(failure)
         || isNewcomer.withLock { $0 } && [.permissionDenied, .busy].contains(failure.kind)
       let left = left(of: limit)
       guard isPassing, left > .zero else { throw failure }
       if wait == nil { wait = WaitingLine.shared.begin("waiting for \(label)", limit: left) }
-      await IOThread.shared.sleep(for: min(pause, left))
+      await IOThread.shared.sleep(for: min(hasLeft ? pauses.next() : pause, left))
       try checkInterruption()
     }
   }

@@ -32,11 +32,13 @@ struct Following {
   func run<Opened: Followed>(
     open: (any FoundAccessory) async throws -> Opened, follow: (Opened) async throws -> Void
   ) async throws {
+    let pauses = ReturnPauses()
     var opened = try await open(try await Door.find(name, line, asLine: isLine))
     var isBack = false
     while true {
       // When the accessory was opened last.
       let start = IOThread.shared.now
+      pauses.opened(now: start)
       let failure: any Error
       do {
         try await follow(opened)
@@ -51,9 +53,7 @@ struct Following {
       tell(.disconnected, opened.device, again)
       let wait = WaitingLine.shared.begin("waiting for \(again.name) to come back")
       defer { WaitingLine.shared.end(wait) }
-      // An accessory that disconnects at once is opened again only after a pause.
-      await IOThread.shared.sleep(for: max(.zero, start + AccessoryReturn.pause - IOThread.shared.now))
-      guard let next = await back(again, opened, open) else { throw CancellationError() }
+      guard let next = await back(again, opened, pauses, open) else { throw CancellationError() }
       (opened, isBack) = (next, true)
       tell(.connected, opened.device)
     }
@@ -69,12 +69,12 @@ struct Following {
   }
 
   private func back<Opened: Followed>(
-    _ again: SameAgain, _ opened: Opened, _ open: (any FoundAccessory) async throws -> Opened
+    _ again: SameAgain, _ opened: Opened, _ pauses: ReturnPauses, _ open: (any FoundAccessory) async throws -> Opened
   ) async -> Opened? {
     var line = line
     line.wait = nil
     var printed: String?
-    return await AccessoryReturn.first(again, name, line, servicePath: opened.servicePath) { error in
+    return await AccessoryReturn.first(again, name, line, servicePath: opened.servicePath, pauses: pauses) { error in
       // The same error is printed once.
       guard !Task.isCancelled, !AccessoryWait.isAbsence(error), printed != "\(error)" else { return }
       printed = "\(error)"

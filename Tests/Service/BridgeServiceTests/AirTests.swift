@@ -92,6 +92,25 @@ import Testing
     await service.close()
   }
 
+  /// A device that could be heard when it was opened, and left: that it is heard again is no news.
+  @Test func aDeviceThatLeavesKeepsItsPause() async throws {
+    let (source, clock) = (AirSource(), ManualClock())
+    let service = await Self.service([Self.profile(connects: true)], source, clock)
+    let (far, near) = (Self.device(isInReach: false), Self.device())
+    // Without a bus it ends like a device that is lost while it is connected.
+    source.send(.added(near))
+    try await eventually("it is waited for") { await service.states == [.waiting] }
+    let before = await service.generation
+    source.send(.changed(far, from: near))
+    source.send(.changed(near, from: far))
+    source.send(.added(Self.device(BluetoothAddress(rawValue: 1)!, name: "stranger")))
+    try await eventually("the events have come") { await service.foundCount == 2 }
+    #expect(await service.generation == before)
+    clock.advance(by: .seconds(60))
+    try await eventually("its pause is over") { await service.generation > before }
+    await service.close()
+  }
+
   /// A device that changes its address comes back as another one. What a user has named, and an address that stays, is awaited.
   @Test(arguments: [(true, false, 0), (false, false, 1), (true, true, 1)])
   func anAddressThatPassesIsNotAwaited(passes: Bool, isNamed: Bool, count: Int) async throws {

@@ -85,7 +85,7 @@ import Testing
       // It has been opened, which says nothing: one silent poll is enough now.
       #expect(machine.isSilent(after: 1))
     }
-    machine.forgetRecoveries()
+    machine.proved()
     #expect(!machine.isSilent(after: 1))
     #expect(machine.ended(Self.silent, now: now).contains(.tellRecovery(text("closed", 1))))
   }
@@ -210,6 +210,67 @@ import Testing
     #expect(machine.deadline == Self.start + .seconds(1))
     #expect(machine.unplugged(Self.gone, now: Self.start) == [])
     #expect(machine.deadline == nil && machine.state == .waiting)
+  }
+
+  // MARK: - On the air
+
+  private static func withoutLimit(_ policies: inout AttachmentPolicies) {
+    for policy in [\AttachmentPolicies.reconnect, \.retry] {
+      (policies[keyPath: policy].tries, policies[keyPath: policy].backoffThousandths) = (nil, 2_000)
+    }
+  }
+
+  /// A device that leaves at once each time: neither its links nor that it is heard shorten the pauses. It leaves while it is opened,
+  /// or soon after.
+  @Test(arguments: [false, true]) func theOwnConnectionDoesNotShortenThePauses(isOpened: Bool) {
+    var machine = machine(Self.withoutLimit)
+    var now = Self.start
+    for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
+      if isOpened {
+        #expect(machine.opened(now: now) == [.reportAttached])
+        now = now + .milliseconds(300)
+        _ = machine.ended(Self.gone, now: now)
+      } else {
+        _ = machine.openingFailed(Self.gone, wasInReach: now == Self.start, now: now)
+      }
+      #expect(machine.state == .waiting && machine.deadline == now + .seconds(pause))
+      // bluetoothd forgets it, and it is heard again at once.
+      _ = machine.unplugged(Self.gone, now: now)
+      #expect(machine.deadline == nil)
+      #expect(machine.heard(now: now) == [])
+      #expect(machine.heard(now: now) == [] && machine.deadline == now + .seconds(pause))
+      now = machine.deadline!
+      #expect(machine.timePassed(now: now) == [.open])
+    }
+    // It answers now: what is lost afterwards is opened soon again, and as soon as it is heard.
+    _ = machine.opened(now: now)
+    machine.proved()
+    _ = machine.ended(Self.gone, now: now)
+    #expect(machine.deadline == now + .seconds(1) && machine.tries == 1)
+    #expect(machine.heard(now: now) == [.open])
+  }
+
+  /// Also without an answer: it carries bytes for somebody, or is quiet.
+  @Test func aLinkThatHasStoodIsOfUse() {
+    var machine = attached(Self.withoutLimit)
+    for _ in 0..<3 {
+      _ = machine.ended(Self.gone, now: Self.start)
+      _ = machine.timePassed(now: machine.deadline!)
+      _ = machine.opened(now: Self.start)
+    }
+    let end = Self.start + GrowingPauses.proof
+    _ = machine.ended(Self.gone, now: end)
+    #expect(machine.deadline == end + .seconds(1) && machine.heard(now: end) == [.open])
+  }
+
+  /// A device that couldn't be reached is opened as soon as it is heard; its pauses go on growing where it still can't be.
+  @Test func whatWasOutOfReachIsOpenedWhenItIsHeard() {
+    var machine = machine(Self.withoutLimit)
+    for number in 1...3 {
+      // Without bluetoothd it isn't heard, either.
+      _ = machine.openingFailed(number == 2 ? Self.gone : Self.silent, now: Self.start)
+      #expect(machine.tries == number && machine.heard(now: Self.start) == [.open])
+    }
   }
 
   @Test func withoutReconnectingAnUnpluggedOneIsForgotten() {
