@@ -30,8 +30,9 @@ extension AccessoryError {
     }
   }
 
-  /// The error of a call that bluetoothd has refused. `action` says what was tried ("connecting to ble:…").
-  init(refusal failure: BusFailure, _ action: String) {
+  /// The error of a call that bluetoothd has refused. `action` says what was tried ("connecting to ble:…"). `unpaired` is the address
+  /// by which the device can be paired; nil when it is paired, or isn't to be.
+  init(refusal failure: BusFailure, _ action: String, unpaired: DeviceAddress? = nil) {
     if failure == .cancelled {
       self.init(.cancelled, "\(action) was cancelled")
       return
@@ -41,22 +42,47 @@ extension AccessoryError {
       return
     }
     if failure.isTimeout {
-      self.init(.timedOut, "\(action): bluetoothd doesn't answer")
+      // bluetoothd and the kernel don't tell when a device wants to be paired and nobody does that: the answer doesn't come.
+      let words = "\(action): bluetoothd doesn't answer"
+      self.init(.timedOut, words + (unpaired.map { Self.pairingHint($0) } ?? ""))
       return
     }
     let kind: Kind =
       switch failure.name {
       case "org.bluez.Error.NotPermitted" where failure.text.contains("acquired"), "org.bluez.Error.InProgress": .busy
-      case "org.bluez.Error.NotPermitted", "org.bluez.Error.NotAuthorized", "org.freedesktop.DBus.Error.AccessDenied",
-        "org.bluez.Error.AuthenticationFailed", "org.bluez.Error.AuthenticationRejected":
-        .permissionDenied
+      case "org.bluez.Error.NotPermitted", "org.freedesktop.DBus.Error.AccessDenied": .permissionDenied
+      case _ where Self.wantsPairing(failure): .permissionDenied
       case "org.bluez.Error.NotSupported", "org.freedesktop.DBus.Error.UnknownMethod": .unsupported
       case "org.bluez.Error.NotReady": .misconfigured
       case "org.bluez.Error.DoesNotExist", "org.freedesktop.DBus.Error.UnknownObject": .notFound
       case "org.bluez.Error.NotConnected", BusFailure.disconnected.name: .disconnected
       default: .ioFailure
       }
-    self.init(kind, action + Self.words(failure) + Self.advice(failure))
+    self.init(kind, action + Self.words(failure) + Self.advice(failure, unpaired))
+  }
+
+  /// A device that isn't paired wants to be.
+  static func mustBePaired(_ label: String, _ address: DeviceAddress) -> AccessoryError {
+    AccessoryError(.permissionDenied, "\(label) must be paired first: \(pairing(address))")
+  }
+
+  /// What to do where nobody says why a device doesn't answer, and it isn't paired.
+  static func pairingHint(_ address: DeviceAddress) -> String { "; if it must be paired first: \(pairing(address))" }
+
+  private static func pairing(_ address: DeviceAddress) -> String { "bridge-cli bluetooth pair \(address)" }
+
+  /// Whether a refusal means that the link isn't safe enough for the device.
+  private static func wantsPairing(_ failure: BusFailure) -> Bool {
+    switch failure.name {
+    case "org.bluez.Error.AuthenticationFailed", "org.bluez.Error.AuthenticationRejected",
+      "org.bluez.Error.NotAuthorized":
+      true
+    // ATT's errors for a value that is only for a paired device, or for one with a longer key.
+    case "org.bluez.Error.NotPermitted": failure.text.contains("Insufficient")
+    case "org.bluez.Error.Failed":
+      ["0x05", "0x08", "0x0c", "0x0f"].contains { failure.text.contains("ATT error: \($0)") }
+    default: false
+    }
   }
 
   private static func words(_ failure: BusFailure) -> String {
@@ -64,14 +90,15 @@ extension AccessoryError {
     return ": " + SafeText.escape(text, limit: 200)
   }
 
-  private static func advice(_ failure: BusFailure) -> String {
+  private static func advice(_ failure: BusFailure, _ unpaired: DeviceAddress?) -> String {
     switch failure.name {
+    case _ where wantsPairing(failure):
+      unpaired.map { "; it must be paired first: \(pairing($0))" }
+        ?? "; it must be paired again: bridge-cli bluetooth unpair, and then pair"
     case "org.bluez.Error.NotPermitted" where failure.text.contains("acquired"):
       "; another program uses it: end that one"
     case "org.bluez.Error.InProgress": "; another program uses it, or has just begun to"
     case "org.bluez.Error.NotReady": "; the adapter is off: bluetoothctl power on"
-    case "org.bluez.Error.AuthenticationFailed", "org.bluez.Error.AuthenticationRejected":
-      "; it must be paired first: bluetoothctl pair ADDRESS"
     default: ""
     }
   }

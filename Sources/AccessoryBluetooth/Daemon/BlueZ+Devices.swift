@@ -142,13 +142,13 @@ extension BlueZ {
           }
           // The first attempt often fails right after a search.
           let isPassing = error.name == "org.bluez.Error.Failed" && mayTryAgain
-          if !isPassing { throw AccessoryError(refusal: error, "connecting to \(label)") }
+          if !isPassing { throw refusal(error, "connecting to \(label)", of: path) }
           await io.sleep(for: .milliseconds(300))
           continue
         }
       }
       let left = max(.seconds(1), deadline - io.now)
-      if try await isResolved(path, label, ours: isOurs, within: left, late) { return isOurs }
+      if try await isResolved(path, label, ours: isOurs, within: left) { return isOurs }
       // A connection that is lost at once wasn't really made: the device hasn't heard the request. That happens on the air.
       if mayTryAgain { await io.sleep(for: .milliseconds(300)) }
     }
@@ -161,9 +161,11 @@ extension BlueZ {
   /// Waits until the services of a device are known. Returns false when it is lost before. What is `ours` is ended when they
   /// don't come.
   private func isResolved(
-    _ path: String, _ label: String, ours: Bool, within limit: Duration, _ late: AccessoryError
+    _ path: String, _ label: String, ours: Bool, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
-    try await attempt { () throws(AccessoryError) in
+    let hint = unpaired(path).map { AccessoryError.pairingHint($0) } ?? ""
+    let late = AccessoryError(.timedOut, "\(label) is connected, but doesn't tell its services\(hint)")
+    return try await attempt { () throws(AccessoryError) in
       try await first(within: limit, otherwise: late) { objects in
         guard let device = objects.devices[path] else { return .failure(.disconnected(label)) }
         guard device.isConnected else { return .success(false) }
@@ -172,6 +174,22 @@ extension BlueZ {
     } onFailure: { _ in
       if ours { await post(path, Self.deviceInterface, "Disconnect") }
     }
+  }
+
+  /// How a device is named to pair it, by the path of its object or of one below; nil when it is paired. BlueZ may have forgotten one
+  /// that isn't.
+  func unpaired(_ path: String, _ kind: TransportKind = .ble) -> DeviceAddress? {
+    let known = objects.devices[path] ?? objects.devices.values.first { path.hasPrefix($0.path + "/") }
+    let name = path.split(separator: "/").first { $0.hasPrefix("dev_") }?.dropFirst(4)
+    guard known?.isPaired != true,
+      let address = known?.address ?? name.flatMap({ BluetoothAddress(String($0.map { $0 == "_" ? ":" : $0 })) })
+    else { return nil }
+    return kind == .rfcomm ? .rfcomm(address, channel: nil) : .ble(address)
+  }
+
+  /// The error of a call about a device that bluetoothd has refused, by the path of its object or of one below.
+  func refusal(_ failure: BusFailure, _ action: String, of path: String) -> AccessoryError {
+    AccessoryError(refusal: failure, action, unpaired: unpaired(path))
   }
 
   /// Ends the connection to a device, and returns when it has ended.

@@ -91,7 +91,8 @@ extension GATTTransport {
           greeting.characteristic.path, characteristic, "WriteValue",
           [.bytes(packet), .options([.init("type", .text(kind))])], within: writeLimit)
       } catch {
-        throw AccessoryError(refusal: error, "telling \(label) its password and the speed of its line")
+        let action = "telling \(label) its password and the speed of its line"
+        throw await bluez.refusal(error, action, of: greeting.characteristic.path)
       }
     }
   }
@@ -110,7 +111,7 @@ extension GATTTransport {
       if ["org.bluez.Error.NotSupported", "org.freedesktop.DBus.Error.UnknownMethod"].contains(error.name) {
         return nil
       }
-      throw AccessoryError(refusal: error, "opening the serial port of \(label)")
+      throw await bluez.refusal(error, "opening the serial port of \(label)", of: characteristic.path)
     }
   }
 }

@@ -121,7 +121,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
       }
       if reader == nil { _ = try await bluez.call(notify, Self.characteristic, "StartNotify", within: Self.writeLimit) }
     } catch {
-      let error = AccessoryError(refusal: error, "opening the serial port of \(label)")
+      let error = await bluez.refusal(error, "opening the serial port of \(label)", of: device)
       end(error)
       await closed.value()
       throw error
@@ -271,7 +271,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
           [.bytes(packet), .options([.init("type", .text(kind))])], within: Self.writeLimit)
         self.wrote(packet.count)
       } catch {
-        self.end(AccessoryError(refusal: error, "writing to \(label)"))
+        self.end(await bluez.refusal(error, "writing to \(label)", of: device))
       }
     }
   }

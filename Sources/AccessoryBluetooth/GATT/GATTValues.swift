@@ -108,7 +108,7 @@ public actor GATTValues: Transport, IOActor {
       return Array(bytes.prefix(GATTPacket.longestValue))
     } catch {
       try check()
-      throw AccessoryError(refusal: error, "reading a value of \(label)")
+      throw await bluez.refusal(error, "reading a value of \(label)", of: device)
     }
   }
 
@@ -138,7 +138,8 @@ public actor GATTValues: Transport, IOActor {
     }
     // bluetoothd hides the service, and reads it soon after connecting.
     let (path, gone) = (device, AccessoryError.disconnected(label))
-    let late = AccessoryError(.timedOut, "\(label) has a Battery Service, but bluetoothd hasn't read it")
+    let hint = await bluez.unpaired(device).map { AccessoryError.pairingHint($0) } ?? ""
+    let late = AccessoryError(.timedOut, "\(label) has a Battery Service, but bluetoothd hasn't read it\(hint)")
     return try await bluez.first(within: Self.limits.battery, otherwise: late) { objects in
       guard let device = objects.devices[path], device.isConnected else { return .failure(gone) }
       return device.batteryPercent.map { .success($0) }

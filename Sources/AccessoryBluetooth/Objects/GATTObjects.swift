@@ -32,7 +32,11 @@ package struct GATTCharacteristic: Sendable, Equatable {
   package var isWriteAcquired: Bool?
   /// Whether a program holds the descriptor for notifications; nil when BlueZ offers none.
   package var isNotifyAcquired: Bool?
+  /// Whether the device sends its value to a program.
+  package var isNotifying = false
 
+  /// Whether a program uses it at present.
+  package var isInUse: Bool { isNotifying || isWriteAcquired == true || isNotifyAcquired == true }
   /// Whether the device sends its value.
   package var notifies: Bool { flags.contains("notify") || flags.contains("indicate") }
   /// Whether it accepts writes with a response.
@@ -88,6 +92,7 @@ extension GATTCharacteristic {
     }
     if let isAcquired = properties["WriteAcquired"]?.boolean { isWriteAcquired = isAcquired }
     if let isAcquired = properties["NotifyAcquired"]?.boolean { isNotifyAcquired = isAcquired }
+    if let isNotifying = properties["Notifying"]?.boolean { self.isNotifying = isNotifying }
   }
 }
 

@@ -8,6 +8,10 @@ extension BlueZ {
   private static let agentManager = "org.bluez.AgentManager1"
   /// The time limit of pairing, in which a person may have to find and type a number.
   package static let pairingLimit = Duration.seconds(90)
+  /// How often pairing begins again when the connection ends before the device has asked anything.
+  private static let pairingTries = 3
+  /// How long bluetoothd has to report the end of pairing when the connection has ended.
+  private static let pairingEnd = Duration.seconds(1)
 
   /// Pairs a device, and returns false when it was paired before. `ask` is called with bluetoothd's questions to the
   /// user, and may take as long as it needs.
@@ -19,7 +23,11 @@ extension BlueZ {
     _ ask: @escaping @Sendable (PairingQuestion) async -> PairingAnswer
   ) async throws(AccessoryError) -> Bool {
     if objects.devices[device.path]?.isPaired == true { return false }
-    let agent = PairingAgent(device: device.path, ask: ask)
+    let hasAsked = Locked(false)
+    let agent = PairingAgent(device: device.path) { question in
+      hasAsked.withLock { $0 = true }
+      return await ask(question)
+    }
     do throws(BusFailure) {
       try await serve(PairingAgent.path) { call throws(BusFailure) in try await agent.answer(call) }
       _ = try await call(
@@ -28,18 +36,67 @@ extension BlueZ {
       throw AccessoryError(refusal: error, "pairing \(label)")
     }
     return try await attempt { () throws(AccessoryError) in
-      do throws(BusFailure) {
-        _ = try await call(device.path, Self.deviceInterface, "Pair", within: limit)
-        return true
-      } catch {
-        if error.name == "org.bluez.Error.AlreadyExists" { return false }
-        if error.isTimeout || error == .cancelled { await post(device.path, Self.deviceInterface, "CancelPairing") }
-        throw Self.pairingError(error, label)
+      let deadline = io.now + limit
+      await endLeftover(device.path)
+      for tries in 1...Self.pairingTries {
+        let (failure, wasLost) = await pairOnce(device.path, within: deadline - io.now)
+        guard let failure else { return true }
+        if failure.name == "org.bluez.Error.AlreadyExists" { return false }
+        guard wasLost else { throw Self.pairingError(failure, label) }
+        // A connection that another program has just given up ends two seconds later.
+        guard tries < Self.pairingTries, !hasAsked.withLock({ $0 }), io.now < deadline else { break }
       }
+      throw AccessoryError(
+        .disconnected, "\(label) went away while it was being paired: is it near enough, and ready to be paired?")
     } finally: {
       // The agent ends with this conversation, too.
       _ = try? await call(
         Self.managerPath, Self.agentManager, "UnregisterAgent", [.path(PairingAgent.path)], within: .seconds(2))
+    }
+  }
+
+  /// Ends a connection that nobody uses any more. Some devices don't finish pairing on a connection on which it has failed before, as
+  /// when a command has just read a value that is for paired devices only.
+  private func endLeftover(_ path: String) async {
+    guard let device = objects.devices[path], device.isConnected, device.deviceClass == nil,
+      !objects.characteristics.values.contains(where: { $0.isInUse && $0.path.hasPrefix(path + "/") })
+    else { return }
+    await disconnect(path)
+    _ = try? await first(within: Self.pairingEnd, otherwise: .disconnected(path)) { objects in
+      objects.devices[path]?.isConnected == true ? nil : Result<Void, AccessoryError>.success(())
+    }
+  }
+
+  /// Pairs a device. When the connection ends meanwhile, bluetoothd may never answer: then pairing is cancelled.
+  private func pairOnce(_ path: String, within limit: Duration) async -> (failure: BusFailure?, wasLost: Bool) {
+    let isConnected = Locked(objects.devices[path]?.isConnected == true)
+    let end = Locked<TimerToken?>(nil)
+    let key = observe { [weak self, io] (_, objects: BluetoothObjects) in
+      let isThere = objects.devices[path]?.isConnected == true
+      let wasThere = isConnected.withLock { isConnected in
+        defer { isConnected = isThere }
+        return isConnected
+      }
+      guard wasThere, !isThere else { return }
+      end.withLock { end in
+        end =
+          end
+          ?? io.schedule(at: io.now + Self.pairingEnd) { [weak self] in
+            Task { [weak self] in await self?.post(path, Self.deviceInterface, "CancelPairing") }
+          }
+      }
+    }
+    defer {
+      stopObserving(key)
+      if let end = end.withLock({ $0 }) { io.cancel(end) }
+    }
+    do throws(BusFailure) {
+      _ = try await call(path, Self.deviceInterface, "Pair", within: limit)
+      return (nil, false)
+    } catch {
+      if error.isTimeout || error == .cancelled { await post(path, Self.deviceInterface, "CancelPairing") }
+      let isOver = error.name == "org.bluez.Error.AuthenticationCanceled"
+      return (error, isOver && end.withLock { $0 != nil })
     }
   }
 

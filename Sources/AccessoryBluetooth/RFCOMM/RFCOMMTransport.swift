@@ -45,7 +45,7 @@ public enum RFCOMMTransport {
       do throws(Errno) {
         return try RFCOMMSocket.connect(to: address, channel: channel, by: adapter, limit: connectLimit)
       } catch {
-        throw failure(error, label)
+        throw failure(error, label, address)
       }
     }
     if Task.isCancelled {
@@ -57,7 +57,7 @@ public enum RFCOMMTransport {
     }
   }
 
-  private static func failure(_ errno: Errno, _ label: String) -> AccessoryError {
+  private static func failure(_ errno: Errno, _ label: String, _ address: BluetoothAddress) -> AccessoryError {
     func error(_ kind: AccessoryError.Kind, _ text: String) -> AccessoryError {
       AccessoryError(kind, code: .errno(errno.rawValue), text)
     }
@@ -77,7 +77,7 @@ public enum RFCOMMTransport {
       return error(
         .disconnected, "\(label) has no serial port at this channel, or is busy: rfcomm:ADDRESS/CHANNEL names another")
     case .permissionDenied, .notPermitted:
-      return error(.permissionDenied, "\(label) must be paired first: bridge-cli bluetooth pair")
+      return .mustBePaired(label, .rfcomm(address, channel: nil))
     default: return AccessoryError(device: errno, "connecting to \(label)")
     }
   }

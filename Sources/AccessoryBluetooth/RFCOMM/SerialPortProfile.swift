@@ -83,7 +83,7 @@ actor SerialPortProfile: IOActor {
     } catch {
       // Otherwise bluetoothd keeps trying.
       if error.isTimeout || error == .cancelled { await bluez.post(path, BlueZ.deviceInterface, "Disconnect") }
-      throw Self.failure(error, label)
+      throw Self.failure(error, label, unpaired: await bluez.unpaired(path, .rfcomm))
     }
     let late = AccessoryError(.busy, "another program was also waiting for the connection to \(label), and got it")
     let timer = io.schedule(at: io.now + Self.handoverLimit) { result.finish(.failure(late)) }
@@ -93,7 +93,9 @@ actor SerialPortProfile: IOActor {
     return descriptor
   }
 
-  private static func failure(_ failure: BusFailure, _ label: String) -> AccessoryError {
+  private static func failure(
+    _ failure: BusFailure, _ label: String, unpaired: DeviceAddress?
+  ) -> AccessoryError {
     if failure.isTimeout {
       return AccessoryError(.timedOut, "\(label) doesn't answer: is it on, and near enough?")
     }
@@ -106,7 +108,14 @@ actor SerialPortProfile: IOActor {
       return AccessoryError(.busy, "another program uses the serial port of \(label): end that one")
     case "org.bluez.Error.Failed" where failure.text.contains("Host is down") || failure.text.contains("page-timeout"):
       return AccessoryError(.timedOut, "\(label) doesn't answer: is it on, and near enough?")
-    default: return AccessoryError(refusal: failure, "connecting to \(label)")
+    case "org.bluez.Error.Failed" where failure.text.contains("refused") || failure.text.contains("key-missing"):
+      // The kernel ends what isn't safe enough for the device, and nobody answers its questions about pairing.
+      return unpaired.map { .mustBePaired(label, $0) }
+        ?? AccessoryError(
+          .disconnected,
+          "\(label) refuses the connection: if it has forgotten that it is paired, bridge-cli bluetooth unpair, and pair it again"
+        )
+    default: return AccessoryError(refusal: failure, "connecting to \(label)", unpaired: unpaired)
     }
   }
 

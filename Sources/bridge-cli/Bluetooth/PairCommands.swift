@@ -96,7 +96,8 @@ struct PairCommand: AsyncParsableCommand {
       return .yes
     default:
       guard Consent.canBeAsked else {
-        Output.note("\(label) asks for \(what(question)), but there is no terminal to ask you at")
+        Output.note(
+          "\(label) asks for \(what(question)), but there is no terminal to ask you at: run this command at one")
         return .no
       }
       return (try? await ask(question, label)) ?? .no
@@ -120,10 +121,10 @@ struct PairCommand: AsyncParsableCommand {
 
   private static func what(_ question: PairingQuestion) -> String {
     switch question {
-    case .pin: "a PIN (--pin)"
-    case .passkey: "a number that it shows (--passkey)"
-    case .isSame(let number):
-      "confirmation that it shows \(PairingQuestion.digits(number)) (--passkey \(PairingQuestion.digits(number)))"
+    case .pin: "a PIN (--pin NUMBER)"
+    case .passkey: "a number that it shows (--passkey NUMBER)"
+    // It is another number each time.
+    case .isSame: "confirmation that it shows the same number as this computer"
     case .isAllowed, .typePIN, .typePasskey: "confirmation"
     }
   }

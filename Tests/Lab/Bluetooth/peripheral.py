@@ -30,6 +30,14 @@ recording. Each command is a line, and so is its answer:
   packs N        N further battery managers, whose names are Pack1, Pack2 …
   tired          from now on, a battery manager ends the connection as soon as it has told its charge; `awake`: no longer
   advertisers    what the guest's adapters tell everybody, where something isn't found
+  quitter N S    a device with the name N that ends each connection after S seconds
+  links N        how often the device with the name N was connected
+  guarded N KIND a battery manager with the name N for paired devices only: KIND is `works` (it asks nothing), `compare` (both show a
+                 number) or `passkey` (it shows a number)
+  shown          the number that such a device shows, and forgets it; `none` where it shows none
+  person yes|no  what a person at such a device says to a number, at first yes
+  unpair         such devices forget whom they were paired with
+  response N     an HM-10 with the name N, which it tells only who asks (by a scan response)
   central …      what a central does that uses the guest's services: see central.py
 """
 import asyncio
@@ -43,8 +51,9 @@ from bumble import data_types, hci
 from bumble.controller import Controller
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, DeviceConfiguration
-from bumble.gatt import Characteristic, CharacteristicValue, Service
+from bumble.gatt import GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR, Characteristic, CharacteristicValue, Service
 from bumble.link import LocalLink
+from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 import central
@@ -101,15 +110,17 @@ class Adapter(Controller):
         for report in getattr(packet, 'reports', []):
             report.rssi = self.strengths.get(self.heard, report.rssi)
             if report.event_type == SCAN_RESPONSE:
-                report.data = self.scan_response() or report.data
+                response = self.scan_response()
+                report.data = report.data if response is None else response
         super().send_hci_packet(packet)
 
     def scan_response(self):
         """What the advertiser that was heard tells who asks; bumble repeats its advertisement instead."""
         for controller in self.link.controllers:
-            advertiser = controller.le_legacy_advertiser
-            if advertiser.enabled and advertiser.address == self.heard:
-                return advertiser.scan_response_data
+            # The guest's adapters have the legacy one; bumble's own devices have sets.
+            for advertiser in [controller.le_legacy_advertiser, *controller.advertising_sets.values()]:
+                if advertiser.enabled and advertiser.address == self.heard:
+                    return bytes(advertiser.scan_response_data)
 
     def leave(self, connection):
         """The other side learns that this one is gone."""
@@ -143,7 +154,10 @@ class Air(LocalLink):
 class Peripheral:
     """A device with a service, a characteristic that is written, and one that sends. Both may be the same."""
 
-    def __init__(self, air, name, service, write, notify, answer=None):
+    # Which kind of access the values take.
+    permissions = Characteristic.READABLE | Characteristic.WRITEABLE
+
+    def __init__(self, air, name, service, write, notify, answer=None, tells_name=True):
         self.name, self.answer, self.connection, self.piece, self.early = name, answer or self.echo, None, 0, 0
         self.bytes = self.writes = self.sent = self.notifications = self.listeners = self.left = 0
         self.digest, self.last, self.connections = hashlib.sha256(), b'', 0
@@ -155,7 +169,7 @@ class Peripheral:
                 name=name, address=hci.Address.generate_static_address(), advertising_interval_min=100,
                 advertising_interval_max=100), self.controller, self.controller)
         properties, value = Characteristic.Properties, CharacteristicValue(read=lambda _: b'', write=self.written)
-        permissions = Characteristic.READABLE | Characteristic.WRITEABLE
+        permissions = self.permissions
         writes = properties.READ | properties.WRITE_WITHOUT_RESPONSE
         if write == notify:
             self.port = Characteristic(write, writes | properties.NOTIFY, permissions, value)
@@ -167,9 +181,10 @@ class Peripheral:
         flags, uuid = AdvertisingData.Flags, UUID(service)
         listed = data_types.IncompleteListOf16BitServiceUUIDs if len(uuid.to_bytes()) == 2 \
             else data_types.IncompleteListOf128BitServiceUUIDs
-        self.device.advertising_data = bytes(AdvertisingData([
-            data_types.Flags(flags.LE_GENERAL_DISCOVERABLE_MODE | flags.BR_EDR_NOT_SUPPORTED),
-            listed([uuid]), data_types.CompleteLocalName(name)]))
+        told = [data_types.Flags(flags.LE_GENERAL_DISCOVERABLE_MODE | flags.BR_EDR_NOT_SUPPORTED), listed([uuid])]
+        named = [data_types.CompleteLocalName(name)]
+        self.device.advertising_data = bytes(AdvertisingData(told + named if tells_name else told))
+        self.device.scan_response_data = b'' if tells_name else bytes(AdvertisingData(named))
         self.device.on('connection', self.connected)
         self.port.on('subscription', self.listened)
 
@@ -269,6 +284,63 @@ class Battery(Peripheral):
         await super().send(bearer, value, rate)
         if self.is_tired and value.startswith(b'\xdd\x03') and self.connection:
             await self.connection.disconnect()
+
+
+class Quitter(Peripheral):
+    """A device that ends each connection."""
+
+    def __init__(self, air, name, seconds):
+        self.seconds = seconds
+        super().__init__(air, name, 'FFE0', 'FFE1', 'FFE1')
+
+    def connected(self, connection):
+        super().connected(connection)
+        asyncio.ensure_future(self.quit(connection))
+
+    async def quit(self, connection):
+        await asyncio.sleep(self.seconds)
+        if self.connection is connection:
+            await connection.disconnect()
+
+
+class Person(PairingDelegate):
+    """Who pairs a guarded device."""
+
+    says, shown = True, None
+
+    async def compare_numbers(self, number, digits):
+        Person.shown = number
+        return Person.says
+
+    async def display_number(self, number, digits):
+        Person.shown = number
+
+
+class Guarded(Battery):
+    """A battery manager by JBD with a Battery Service, both of which are for paired devices only."""
+
+    ABILITIES = {
+        'works': PairingDelegate.NO_OUTPUT_NO_INPUT, 'compare': PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT,
+        'passkey': PairingDelegate.DISPLAY_OUTPUT_ONLY}
+
+    def __init__(self, air, name, kind):
+        writes, reads = Characteristic.WRITE_REQUIRES_ENCRYPTION, Characteristic.READ_REQUIRES_ENCRYPTION
+        if kind != 'works':
+            writes, reads = writes | Characteristic.WRITE_REQUIRES_AUTHENTICATION, reads | Characteristic.READ_REQUIRES_AUTHENTICATION
+        self.permissions = Battery.permissions | writes | reads
+        super().__init__(air, name)
+        properties = Characteristic.Properties
+        self.device.add_services([Service('180F', [
+            Characteristic('2A19', properties.READ | properties.NOTIFY, self.permissions, bytes([57]))])])
+        for attribute in self.device.gatt_server.attributes:
+            if attribute.type == GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR:
+                attribute.permissions |= writes
+        self.device.pairing_config_factory = lambda connection: PairingConfig(
+            mitm=kind != 'works', delegate=Person(self.ABILITIES[kind]))
+
+    async def forget(self):
+        if self.device.keystore:
+            await self.device.keystore.delete_all()
 
 
 class Pack(Peripheral):
@@ -424,6 +496,23 @@ class Neighbourhood:
         elif command == 'crowd':
             for number in range(1, int(words[0]) + 1):
                 await self.add(Peripheral(self.air, f'Crowd{number}', 'FFE0', 'FFE1', 'FFE1'))
+        elif command == 'quitter':
+            await self.add(Quitter(self.air, words[0], float(words[1])))
+        elif command == 'links':
+            return str(sum(peripheral.connections for peripheral in self.peripherals if peripheral.name == words[0]))
+        elif command == 'guarded':
+            await self.add(Guarded(self.air, *words))
+        elif command == 'response':
+            await self.add(Peripheral(self.air, words[0], 'FFE0', 'FFE1', 'FFE1', tells_name=False))
+        elif command == 'shown':
+            shown, Person.shown = Person.shown, None
+            return 'none' if shown is None else f'{shown:06d}'
+        elif command == 'person':
+            Person.says = words[0] == 'yes'
+        elif command == 'unpair':
+            for peripheral in self.peripherals:
+                if isinstance(peripheral, Guarded):
+                    await peripheral.forget()
         elif command == 'packs':
             for number in range(1, int(words[0]) + 1):
                 self.batteries.append(Battery(self.air, f'Pack{number}'))

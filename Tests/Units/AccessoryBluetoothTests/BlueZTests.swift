@@ -243,6 +243,54 @@ import Testing
       ])
   }
 
+  // MARK: - Pairing
+
+  /// What asks for it: a refusal of the call, or no answer to it. Nothing is said to a device that is paired.
+  @Test(arguments: [
+    ("org.bluez.Error.NotPermitted", "Insufficient Encryption", AccessoryError.Kind.permissionDenied),
+    ("org.bluez.Error.NotAuthorized", "Not Authorized", .permissionDenied),
+    ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x05", .permissionDenied),
+    ("org.freedesktop.DBus.Error.NoReply", "time out", .timedOut),
+  ]) func aDeviceThatWantsToBePairedIsToldSo(name: String, text: String, kind: AccessoryError.Kind) async throws {
+    for isPaired in [false, true] {
+      let bus = try Self.bus { call in call.member == "AcquireNotify" ? .error(name, text) : nil }
+      let bluez = try await BlueZ.open(bus.address)
+      bus.changed(Self.device, "org.bluez.Device1", [("Paired", .boolean(isPaired))])
+      bus.changed(Self.device, "org.bluez.Device1", [("RSSI", .int16(-41))])
+      let late = AccessoryError(.timedOut, "it stays")
+      try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+        objects.devices[Self.device]?.signalStrength == -41 ? .success(()) : nil
+      }
+      let error = await #expect(throws: AccessoryError.self) {
+        try await GATTTransport.open(Self.address, GATTSettings(), label: "ble:x", over: bluez)
+      }
+      #expect(error?.kind == kind)
+      #expect(
+        error?.message.contains("bridge-cli bluetooth pair ble:AA:BB:CC:DD:EE:FF") == !isPaired,
+        "\(error?.message ?? "")")
+      await bluez.close()
+    }
+  }
+
+  /// A device that has been connected before doesn't even tell its services, as bluetoothd waits for one that it wants to read.
+  @Test func aConnectedDeviceThatDoesNotTellItsServices() async throws {
+    let bus = try Self.bus()
+    let bluez = try await BlueZ.open(bus.address)
+    bus.changed(Self.device, "org.bluez.Device1", [("ServicesResolved", .boolean(false))])
+    let late = AccessoryError(.timedOut, "it stays")
+    try await bluez.first(within: .seconds(20), otherwise: late) { objects in
+      objects.devices[Self.device]?.hasServicesResolved == false ? .success(()) : nil
+    }
+    let error = await #expect(throws: AccessoryError.self) {
+      try await bluez.connect(Self.address, by: nil, label: "ble:x", searching: .zero, within: .zero)
+    }
+    #expect(error?.kind == .timedOut)
+    #expect(
+      error?.message == "ble:x is connected, but doesn't tell its services; if it must be paired first: "
+        + "bridge-cli bluetooth pair ble:AA:BB:CC:DD:EE:FF")
+    await bluez.close()
+  }
+
   // MARK: - The transport
 
   /// bluetoothd offers no sockets: notifications are signals, writes are calls.

@@ -95,6 +95,86 @@ import Testing
     await bluez.close()
   }
 
+  /// A device that is connected, with a characteristic.
+  private static func objects(isInUse: Bool) -> WireValue {
+    func object(_ path: String, _ interface: String, _ properties: [(String, WireValue)]) -> WireValue {
+      .entry(.path(path), .array("{sa{sv}}", [.entry(.text(interface), .properties(properties))]))
+    }
+    return .array(
+      "{oa{sa{sv}}}",
+      [
+        object(
+          path, "org.bluez.Device1", [("Address", .text("AA:BB:CC:DD:EE:FF")), ("Connected", .boolean(true))]),
+        object(
+          path + "/service0001/char0002", "org.bluez.GattCharacteristic1",
+          [("Service", .path(path + "/service0001")), ("NotifyAcquired", .boolean(isInUse))]),
+      ])
+  }
+
+  /// A connection on which pairing has failed before, and that nobody uses, is ended first.
+  @Test(arguments: [false, true]) func aConnectionThatIsLeftOver(isInUse: Bool) async throws {
+    let place = Locked<FakeBus?>(nil)
+    let bus = try FakeBus { call in
+      if call.member == "Disconnect" {
+        place.withLock { $0 }?.changed(Self.path, "org.bluez.Device1", [("Connected", .boolean(false))])
+      }
+      return call.member == "GetManagedObjects" ? .values([Self.objects(isInUse: isInUse)]) : nil
+    }
+    place.withLock { $0 = bus }
+    defer { place.withLock { $0 = nil } }
+    let bluez = try await BlueZ.open(bus.address)
+    #expect(try await bluez.pair(Self.device, label: "ble:x") { _ in .no })
+    let members = bus.calls.map(\.member).filter { ["Disconnect", "Pair"].contains($0) }
+    #expect(members == (isInUse ? ["Pair"] : ["Disconnect", "Pair"]))
+    await bluez.close()
+  }
+
+  /// The connection of the last program ends in the middle of it, and bluetoothd never answers: it is cancelled, and begun again.
+  /// Where the person was asked before, that isn't repeated behind their back.
+  @Test(arguments: [false, true]) func aConnectionThatEndsMeanwhile(isAsked: Bool) async throws {
+    let place = Locked<FakeBus?>(nil)
+    let pairs = Locked(0)
+    let bus = try FakeBus { call in
+      let bus = place.withLock { $0 }
+      switch call.member {
+      case "GetManagedObjects": return .values([Self.objects(isInUse: true)])
+      case "Pair":
+        let number = pairs.withLock { pairs in
+          pairs += 1
+          return pairs
+        }
+        guard number == 1 else { return nil }
+        if isAsked {
+          bus?.call(
+            "/org/accessorybridge/agent", "org.bluez.Agent1", "RequestConfirmation", [.path(Self.path), .uint32(7)])
+        } else {
+          bus?.changed(Self.path, "org.bluez.Device1", [("Connected", .boolean(false))])
+        }
+        return .nothing
+      default: return nil
+      }
+    }
+    place.withLock { $0 = bus }
+    defer { place.withLock { $0 = nil } }
+    let bluez = try await BlueZ.open(bus.address)
+    let pairing = Task {
+      try await bluez.pair(Self.device, label: "ble:x") { [bus] _ in
+        bus.changed(Self.path, "org.bluez.Device1", [("Connected", .boolean(false))])
+        return .yes
+      }
+    }
+    try await eventually("pairing is cancelled") { bus.calls.contains { $0.member == "CancelPairing" } }
+    bus.fail("Pair", "org.bluez.Error.AuthenticationCanceled")
+    if isAsked {
+      let error = await #expect(throws: AccessoryError.self) { try await pairing.value }
+      #expect(error?.kind == .disconnected)
+    } else {
+      #expect(try await pairing.value)
+    }
+    #expect(pairs.withLock { $0 } == (isAsked ? 1 : 2))
+    await bluez.close()
+  }
+
   @Test func whatIsPairedStaysSo() async throws {
     let bus = try FakeBus { call in call.member == "Pair" ? .error("org.bluez.Error.AlreadyExists", "yes") : nil }
     let bluez = try await BlueZ.open(bus.address)

@@ -14,8 +14,10 @@ import Testing
   private static let device = "/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF"
   private static let address = BluetoothAddress("AA:BB:CC:DD:EE:FF")!
 
-  /// An adapter that is on, and a device that is paired.
-  private static func bus(_ answer: @escaping @Sendable (FakeBus.Call) -> FakeBus.Answer?) throws -> FakeBus {
+  /// An adapter that is on, and a device that is paired or in reach.
+  private static func bus(
+    isPaired: Bool = true, _ answer: @escaping @Sendable (FakeBus.Call) -> FakeBus.Answer?
+  ) throws -> FakeBus {
     @Sendable func object(_ path: String, _ interface: String, _ properties: [(String, WireValue)]) -> WireValue {
       .entry(.path(path), .array("{sa{sv}}", [.entry(.text(interface), .properties(properties))]))
     }
@@ -28,7 +30,11 @@ import Testing
           [
             object("/org/bluez/hci0", "org.bluez.Adapter1", [("Powered", .boolean(true))]),
             object(
-              device, "org.bluez.Device1", [("Address", .text("AA:BB:CC:DD:EE:FF")), ("Paired", .boolean(true))]),
+              device, "org.bluez.Device1",
+              [
+                ("Address", .text("AA:BB:CC:DD:EE:FF")), ("Paired", .boolean(isPaired)), ("RSSI", .int16(-40)),
+                ("Adapter", .path("/org/bluez/hci0")),
+              ]),
           ])
       ])
     }
@@ -126,6 +132,25 @@ import Testing
     let profile = SerialPortProfile(bus.address, io: .shared)
     let error = await #expect(throws: AccessoryError.self) { try await Self.connect(profile) }
     #expect(error?.kind == kind)
+  }
+
+  /// bluetoothd doesn't say why the device refuses. One that isn't paired wants to be.
+  @Test(arguments: [
+    ("br-connection-refused", false, AccessoryError.Kind.permissionDenied),
+    ("Connection refused (111)", false, .permissionDenied), ("br-connection-key-missing", true, .disconnected),
+    ("br-connection-refused", true, .disconnected),
+  ]) func aDeviceThatWantsToBePairedIsToldSo(text: String, isPaired: Bool, kind: AccessoryError.Kind) async throws {
+    let bus = try Self.bus(isPaired: isPaired) { call in
+      call.member == "ConnectProfile" ? .error("org.bluez.Error.Failed", text) : nil
+    }
+    let profile = SerialPortProfile(bus.address, io: .shared)
+    let error = await #expect(throws: AccessoryError.self) { try await Self.connect(profile) }
+    #expect(error?.kind == kind)
+    #expect(
+      error?.message.contains(
+        isPaired ? "bluetooth unpair" : "must be paired first: bridge-cli bluetooth pair rfcomm:AA:BB:CC:DD:EE:FF")
+        == true,
+      "\(error?.message ?? "")")
   }
 
   @Test func bluetoothdEndsMeanwhile() async throws {

@@ -35,6 +35,8 @@ package final class FakeBus: Sendable {
   private let answered = Locked<[(error: String?, body: [UInt8])]>([])
   private let signalled = Locked<[Call]>([])
   private let serial = Locked<UInt32>(1_000)
+  /// The calls that have got no answer: by which client, and with which number.
+  private let unanswered = Locked<[String: (client: Int, serial: UInt32)]>([:])
   private let answer: @Sendable (Call) -> Answer?
 
   /// bluetoothd's own name, and a stranger's.
@@ -199,8 +201,16 @@ package final class FakeBus: Sendable {
     case .error(let name, let text):
       (reply.kind, reply.errorName, reply.body) = (.error, name, [.text(text)])
       send(reply.bytes, to: number)
-    case .nothing: break
+    case .nothing: unanswered.withLock { $0[call.member] = (number, message.serial) }
     }
+  }
+
+  /// Answers the last call of a method that has got no answer with an error.
+  package func fail(_ member: String, _ name: String) {
+    guard let call = unanswered.withLock({ $0.removeValue(forKey: member) }) else { return }
+    var reply = WireMessage(.error)
+    (reply.sender, reply.replySerial, reply.errorName, reply.body) = (Self.owner, call.serial, name, [.text("")])
+    send(reply.bytes, to: call.client)
   }
 
   private func note(_ call: Call) {
