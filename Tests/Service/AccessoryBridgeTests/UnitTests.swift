@@ -37,6 +37,23 @@ import Testing
       sources: [SimulatorSource(directory: place.simulators)], profiles: ProfileStore([profile(units)]), services: [])
   }
 
+  /// The line is one thing to share, and whoever shares it by frames asks each unit.
+  @Test func aLineIsSharedWithAllItsUnits() async throws {
+    let place = try Place()
+    let line = try await Self.line(place)
+    let accessories = Self.accessories(place, .list([1, 2, 5]))
+    let shared = try await accessories.openShared("BANK")
+    #expect(shared.routing != nil && !shared.isReadOnly)
+    let isTaken = await kind { () throws(AccessoryError) in _ = try await accessories.open("BANK@1") }
+    #expect(isTaken == .busy)
+    await shared.transport.close()
+    let first = try await accessories.open("BANK@1")
+    #expect(try await first.battery().percent == 10)
+    #expect(try await first.commands() == DriverLibrary.builtIn.driver(named: "daly")?.commands)
+    await first.close()
+    await line.stop()
+  }
+
   @Test func unitsOfALineAreOpenTogether() async throws {
     let place = try Place()
     let line = try await Self.line(place)
