@@ -56,7 +56,8 @@ struct HeldAccessory: FoundAccessory {
 
   func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
     try checkDriver()
-    return try await calls.descriptions()
+    let reply = try await calls.commands()
+    return (reply.driver, reply.commands)
   }
 
   func possibleCommands() async throws(AccessoryError) -> [(driver: String, commands: [CommandDescription])] {

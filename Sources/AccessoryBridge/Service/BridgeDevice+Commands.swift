@@ -7,12 +7,6 @@ import AccessoryDrivers
 // Commands by name through a service, in the types of the drivers.
 
 extension BridgeDevice {
-  /// The accessory's commands, and the driver's name.
-  package func descriptions() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
-    let reply = try await commands()
-    return (reply.driver, reply.commands)
-  }
-
   /// Carries out commands. Returns the device and the replies.
   package func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool = false

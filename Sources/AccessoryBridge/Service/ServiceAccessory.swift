@@ -142,7 +142,7 @@ public final class ServiceAccessory: Accessory {
 
   /// The commands that the accessory supports, by name.
   public func commands() async throws(AccessoryError) -> [CommandDescription] {
-    try await checked { () throws(AccessoryError) in try await calls.descriptions() }.commands
+    try await checked { () throws(AccessoryError) in try await calls.commands() }.commands
   }
 
   /// Carries out commands with the accessory's driver in the service.

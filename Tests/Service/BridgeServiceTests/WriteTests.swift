@@ -166,7 +166,7 @@ import Testing
     try await Self.with(allowsWrites: true) { harness, client, _ in
       let told = try await client.call(Bridge.GetCommands()).commands
       #expect(told.map(\.isWrite) == [false, true])
-      let (_, commands) = try await BridgeClient.connect(to: harness.path).device("P1").descriptions()
+      let commands = try await BridgeClient.connect(to: harness.path).device("P1").commands().commands
       #expect(commands.map(\.isWrite) == [false, true])
       try await harness.simulate("A1")
       try await harness.attached("A1")
