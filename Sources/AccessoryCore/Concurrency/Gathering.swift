@@ -3,11 +3,11 @@
 /// Events on their way to work that costs more than their arrival, such as the reading that follows from a message. This is the one rule
 /// for what accessories send by themselves, so that none of them, however fast it sends, takes more than a little of the machine.
 ///
-/// Events are handed over at once, up to `atOnce` together and `perSecond` on average. What comes meanwhile is gathered: of each kind the
-/// newest, until the next group is due. So what stays for a tenth of a second is never missed, and what was sent last always arrives.
+/// Events are handed over one by one, up to `atOnce` together and `perSecond` on average. What comes meanwhile is gathered: of each kind
+/// the newest, until the next group is due. So what stays for a tenth of a second is never missed, and what was sent last always arrives.
 /// While nothing comes there is no timer.
 package final class Gathering<Element: Sendable, Kind: Hashable & Sendable>: Sendable {
-  /// How many groups are handed over together, and per second.
+  /// How many events or groups are handed over together, and per second.
   package static var atOnce: Int { 16 }
   package static var perSecond: Double { 10 }
   /// The most kinds that are kept at a time. With more, the oldest event is lost.
@@ -15,6 +15,8 @@ package final class Gathering<Element: Sendable, Kind: Hashable & Sendable>: Sen
 
   private struct State: Sendable {
     var limit = RateLimit(atOnce: Gathering.atOnce, perSecond: Gathering.perSecond)
+    /// The events that are handed over each by itself, before the others.
+    var single: [Element] = []
     /// The newest event of each kind, with the number of its arrival.
     var newest: [Kind: (order: UInt64, element: Element)] = [:]
     var order: UInt64 = 0
@@ -38,7 +40,13 @@ package final class Gathering<Element: Sendable, Kind: Hashable & Sendable>: Sen
 
   /// Adds an event. Any thread may call this.
   package func put(_ element: Element, of kind: Kind) {
+    let now = clock.now
     let wake = state.withLock { state -> OneShot<Void>? in
+      let wake = state.wakesAtEvent ? state.wake : nil
+      if state.newest.isEmpty, state.single.count < Self.atOnce, state.limit.admit(now: now) {
+        state.single.append(element)
+        return wake
+      }
       if state.newest[kind] == nil, state.newest.count >= Self.kindLimit,
         let oldest = state.newest.min(by: { $0.value.order < $1.value.order })
       {
@@ -46,7 +54,7 @@ package final class Gathering<Element: Sendable, Kind: Hashable & Sendable>: Sen
       }
       state.order += 1
       state.newest[kind] = (state.order, element)
-      return state.wakesAtEvent ? state.wake : nil
+      return wake
     }
     wake?.finish()
   }
@@ -80,6 +88,7 @@ package final class Gathering<Element: Sendable, Kind: Hashable & Sendable>: Sen
 
   private static func step(_ state: inout State, now: MonotonicTime) -> Step {
     state.wake = nil
+    if !state.single.isEmpty { return .group([state.single.removeFirst()]) }
     if state.newest.isEmpty, let end = state.end {
       if case .failure(let error) = end { return .end(error) }
       return .end(nil)

@@ -38,16 +38,23 @@ import Testing
     #expect(groups.value.allSatisfy { $0.count == 1 })
   }
 
+  /// As many as may come at once are handed over each by itself, also to a consumer that is slow.
   @Test func theNewestOfEachKindIsKeptInTheOrderOfArrival() async throws {
     let gathering = gathering
+    for number in 100..<116 { gathering.put(number, of: 0) }
     for number in [1, 12, 3, 11, 2] { gathering.put(number, of: number / 10) }
+    for number in 100..<116 { #expect(try await gathering.next() == [number]) }
+    clock.advance(by: .milliseconds(100))
     #expect(try await gathering.next() == [11, 2])
   }
 
   @Test func moreKindsThanTheLimitLoseTheOldest() async throws {
     let gathering = gathering
     let limit = Gathering<Int, Int>.kindLimit
+    for number in 0..<16 { gathering.put(number, of: 0) }
     for number in 0..<(limit + 3) { gathering.put(number, of: number) }
+    for _ in 0..<16 { _ = try await gathering.next() }
+    clock.advance(by: .milliseconds(100))
     #expect(try await gathering.next() == Array(3..<(limit + 3)))
   }
 
