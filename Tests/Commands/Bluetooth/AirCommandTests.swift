@@ -99,6 +99,24 @@ import Testing
     }
   }
 
+  // MARK: - Pairing
+
+  /// The number is another one each time, so it is of no use in what the next command is to say.
+  @Test func withoutATerminalNoNumberIsCompared() async throws {
+    try await Sandbox.with { box in
+      let air = try PretendedAir(number: 482_913)
+      defer { air.close() }
+      let pairing = try box.start(["bluetooth", "pair", Self.device], environment: air.environment)
+      try await eventually("it answers") { !air.bus.answers.isEmpty }
+      #expect(air.bus.answers.first?.error == "org.bluez.Error.Rejected")
+      air.bus.fail("Pair", "org.bluez.Error.AuthenticationFailed")
+      let ended = try await pairing.end()
+      #expect(ended.status == EX_NOPERM, "\(ended.errorText)")
+      #expect(ended.errorText.contains("no terminal to ask you at: run this command at one"), "\(ended.errorText)")
+      #expect(!ended.errorText.contains("482913"), "\(ended.errorText)")
+    }
+  }
+
   // MARK: - Names
 
   /// Each spelling means the device, and what it tells is shown escaped.

@@ -21,12 +21,13 @@ final class PretendedAir: Sendable {
   private let device: Device
 
   /// `early` is called with each call before it is answered. `advertised` are a company's data that the device sends to everybody
-  /// while somebody searches.
+  /// while somebody searches. With a `number` it isn't paired, and wants that to be compared.
   init(
     line: String? = nil, isPowered: Bool = true, advertised: (company: UInt16, data: [UInt8])? = nil,
+    number: UInt32? = nil,
     early: @escaping @Sendable (FakeBus.Call) -> Void = { _ in }
   ) throws {
-    let device = Device(isPowered: isPowered, line: try line.map(Self.open), advertised: advertised)
+    let device = Device(isPowered: isPowered, line: try line.map(Self.open), advertised: advertised, number: number)
     bus = try FakeBus(clients: .max) { call in
       early(call)
       return device.answer(call)
@@ -65,6 +66,7 @@ final class PretendedAir: Sendable {
     private let isPowered: Bool
     private let line: FileDescriptor?
     private let advertised: (company: UInt16, data: [UInt8])?
+    private let number: UInt32?
     private let state = Locked(State())
 
     private struct State {
@@ -73,8 +75,8 @@ final class PretendedAir: Sendable {
       var writes: FileDescriptor?
     }
 
-    init(isPowered: Bool, line: FileDescriptor?, advertised: (company: UInt16, data: [UInt8])?) {
-      (self.isPowered, self.line, self.advertised) = (isPowered, line, advertised)
+    init(isPowered: Bool, line: FileDescriptor?, advertised: (company: UInt16, data: [UInt8])?, number: UInt32?) {
+      (self.isPowered, self.line, self.advertised, self.number) = (isPowered, line, advertised, number)
       guard let line else { return }
       DispatchQueue(label: "test.air.line").async { [self] in
         var buffer = [UInt8](repeating: 0, count: 20)
@@ -102,6 +104,12 @@ final class PretendedAir: Sendable {
         state.withLock { $0.isConnected = true }
         tell([("Connected", .boolean(true)), ("ServicesResolved", .boolean(true))])
       case "Disconnect": disconnect()
+      case "Pair":
+        guard let number else { return nil }
+        bus.withLock { $0 }?.call(
+          "/org/accessorybridge/agent", "org.bluez.Agent1", "RequestConfirmation",
+          [.path(PretendedAir.path), .uint32(number)])
+        return .nothing
       case "StartDiscovery": advertise()
       case "AcquireNotify": return acquire(\.notifications)
       case "AcquireWrite": return acquire(\.writes)
@@ -186,7 +194,8 @@ final class PretendedAir: Sendable {
           object(
             PretendedAir.path, "org.bluez.Device1",
             [
-              ("Address", .text(PretendedAir.address)), ("Name", .text(PretendedAir.name)), ("Paired", .boolean(true)),
+              ("Address", .text(PretendedAir.address)), ("Name", .text(PretendedAir.name)),
+              ("Paired", .boolean(number == nil)),
               ("Connected", .boolean(isConnected)), ("ServicesResolved", .boolean(isConnected)),
               ("UUIDs", .array("s", [uuid("ffe0")])), ("Adapter", .path("/org/bluez/hci0")),
             ] + manufacturerData),
