@@ -109,7 +109,7 @@ extension BridgeCLI {
     case let error as ResolutionError:
       switch error {
       case .ambiguous, .malformed, .noDevice: ErrorReport(UsageError(error.description))
-      case .noDevices, .noMatch, .noUnit: ErrorReport(AccessoryError(.notFound, error.description))
+      case .noDevices, .noMatch, .otherCapitals, .noUnit: ErrorReport(AccessoryError(.notFound, error.description))
       }
     default: nil
     }

@@ -61,38 +61,58 @@ public actor BluetoothSource: DeviceSource, IOActor {
     return list.devices
   }
 
-  /// Searches until a device matches. A device that is received precedes one that BlueZ only remembers. If bluetoothd
-  /// can't be used or the adapter is off, throws the same errors as opening a Bluetooth device.
+  /// Searches for the devices that fit the wish. Those that are received precede those that BlueZ only remembers; by its address also a
+  /// remembered one is returned at once, if anything is known of it. If bluetoothd can't be used or the adapter is off, throws the same
+  /// errors as opening a Bluetooth device.
   public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] {
     guard place.hasAdapter, let search = BluetoothSearch([wish]) else { return [] }
+    // Without time nothing is opened by it, and nothing is wrong.
+    guard limit > .zero else { return await remembered(wish) }
     let bluez = try await BlueZ.open(place.bus, io: io)
     return try await attempt { () throws(AccessoryError) in
       let adapter = try await bluez.adapter(wish.adapter)
-      let found = OneShot<Device?>()
-      let key = await bluez.observe { event, objects in
+      let known = await Self.fitting(wish, bluez.objects)
+      if wish.address != nil, known.contains(where: \.tellsSomething) { return known }
+      let hearing = BluetoothHearing(wish)
+      for device in known { hearing.take(device, on: io) }
+      let key = await bluez.observe { [io] event, objects in
         switch event {
-        case .gone: found.finish(nil)
+        case .gone: hearing.end()
         case .changed(let path):
           guard let known = objects.devices[path], wish.adapter == nil || known.adapter == adapter.path,
-            let device = Device(known, in: objects), device.bluetooth?.isInReach == true, wish.fits(device)
+            let device = Device(known, in: objects)
           else { return }
-          found.finish(device)
+          hearing.take(device, on: io)
         case .value, .returned: break
         }
       }
       try await bluez.startSearching(search.kind, for: search.services, on: adapter)
-      let timer = io.schedule(at: io.now + limit) { found.finish(nil) }
-      let heard = await found.value(whenCancelled: nil)
-      io.cancel(timer)
+      let heard = await hearing.devices(within: limit, on: io)
       await bluez.stopObserving(key)
-      if let heard { return [heard] }
-      let objects = await bluez.objects
-      return objects.devices.values.sorted { $0.path < $1.path }.compactMap { Device($0, in: objects) }
-        .first(where: wish.fits).map { [$0] } ?? []
+      if !heard.isEmpty { return heard }
+      let remembered = await Self.fitting(wish, bluez.objects)
+      if remembered.isEmpty, let address = wish.address, !Task.isCancelled {
+        throw .notOnTheAir(address, wish.adapter.map { " for the adapter \($0)" } ?? "")
+      }
+      return remembered
     } finally: {
       // The end of the connection ends the search, too.
       await bluez.close()
     }
+  }
+
+  private func remembered(_ wish: DeviceWish) async -> [Device] {
+    guard let bluez = try? await BlueZ.open(place.bus, within: Self.limits.list, io: io) else { return [] }
+    let devices = Self.fitting(wish, await bluez.objects)
+    await bluez.close()
+    return devices
+  }
+
+  /// What BlueZ knows of the devices that fit; each once, whatever adapters know it.
+  private static func fitting(_ wish: DeviceWish, _ objects: BluetoothObjects) -> [Device] {
+    var seen: Set<DeviceAddress> = []
+    return objects.devices.values.sorted { $0.path < $1.path }.compactMap { Device($0, in: objects) }
+      .filter { wish.fits($0) && seen.insert($0.address).inserted }
   }
 
   // MARK: - Following

@@ -172,9 +172,6 @@ public struct Accessories: Sendable {
       opener.label = name.label(of: opener.label)
       return opener
     }
-    finder.search = { wish, limit throws(AccessoryError) in
-      try await CombinedSource(sources).search(for: wish, within: limit)
-    }
     finder.listTimeout = Self.listTimeout
     finder.heldLabel = { name, entry in name.text ?? entry.device.id }
     return finder
@@ -185,7 +182,7 @@ extension AccessoryError {
   /// The error for a name that doesn't name exactly one device.
   init(_ error: ResolutionError) {
     switch error {
-    case .noDevices, .noMatch, .noUnit: self.init(.notFound, error.description)
+    case .noDevices, .noMatch, .otherCapitals, .noUnit: self.init(.notFound, error.description)
     case .malformed, .noDevice, .ambiguous: self.init(.misconfigured, error.description)
     }
   }

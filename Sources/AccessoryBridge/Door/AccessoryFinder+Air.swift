@@ -19,30 +19,12 @@ extension AccessoryFinder {
   /// A service connects by itself what a profile with `connect: allowed` claims. It knows soon after its start all such devices
   /// that BlueZ knows; others it hears when somebody searches. A device that it doesn't list then is one that it isn't going
   /// to connect: somebody has detached it, say.
-  ///
-  /// Throws `notFound` when a device that BlueZ doesn't know was searched for and isn't there: opening it would search again.
   func soonHeld(_ own: OwnAccessory, _ name: DeviceName) async throws -> (any FoundAccessory)? {
     let device = own.device
     guard device.address.transport.isBluetooth, own.opener.profile?.allowsConnecting == true else { return nil }
     guard let age = await ageOfServices() else { return nil }
-    if device.bluetooth == nil {
-      guard let address = device.address.bluetooth else { return nil }
-      let wish = DeviceWish(device.address.transport, adapter: device.address.adapter) {
-        $0.bluetooth?.address == address
-      }
-      // The service hears it, too. Where the search fails or ends early, opening the device says why.
-      let end = clock.now + DeviceName.searchLimit
-      let found = try? await host.during("looking for \(own.label)", limit: DeviceName.searchLimit) {
-        () async throws(AccessoryError) in try await search(wish, DeviceName.searchLimit)
-      }
-      guard let found else { return nil }
-      if found.isEmpty {
-        guard clock.now >= end else { return nil }
-        throw AccessoryError.notOnTheAir(address, device.address.adapter.map { " for the adapter \($0)" } ?? "")
-      }
-    } else if device.bluetooth?.isKnown == true, age > Self.listing.age {
-      return nil
-    }
+    // Where it isn't known after it was searched for, there is nothing to search with, and opening it says why.
+    guard let bluetooth = device.bluetooth, !bluetooth.isKnown || age <= Self.listing.age else { return nil }
     let arrivals = ServiceArrivals(of: services, clock: clock)
     let timer = clock.schedule(at: clock.now + Self.listing.limit) { arrivals.stop() }
     defer {

@@ -15,8 +15,6 @@ package struct AccessoryFinder: Sendable {
   package var listTimeout = Duration.seconds(5)
   /// The accessories that a name may mean; for a line with several, the line itself where the second argument is true.
   package var devices: @Sendable (DeviceName, Bool) async throws -> [Device]
-  /// Searches a device on the air, for at most this time.
-  package var search: @Sendable (DeviceWish, Duration) async throws(AccessoryError) -> [Device] = { _, _ in [] }
   /// How this program opens a device that no service has open.
   package var opener: @Sendable (Device, DeviceName) async throws -> DeviceOpener
   /// The drivers and profiles of this program.
@@ -75,8 +73,11 @@ package struct AccessoryFinder: Sendable {
   package func entry(
     _ name: DeviceName, all isAll: Bool = false, asLine isLine: Bool = false
   ) async throws -> ServiceEntry? {
-    try await ServiceEntry.find(name, at: services, all: isAll, asLine: isLine, replyTimeout: listTimeout) {
-      try await devices(name, false)
+    // What a service has open is connected, or it waits for it.
+    var known = name
+    known.searches = .nothing
+    return try await ServiceEntry.find(name, at: services, all: isAll, asLine: isLine, replyTimeout: listTimeout) {
+      try await devices(known, false)
     }
   }
 
@@ -84,7 +85,11 @@ package struct AccessoryFinder: Sendable {
   package func own(_ name: DeviceName) async throws -> any FoundAccessory { try await ownAccessory(name) }
 
   private func ownAccessory(_ name: DeviceName) async throws -> OwnAccessory {
-    let device = try name.device(among: try await devices(name, isLine || opensLines), by: transport)
+    let isLine = isLine || opensLines
+    let there = try await host.during("looking for \(name.text ?? "it")", limit: name.wish()?.limit) {
+      () async throws -> [Device] in try await devices(name, isLine)
+    }
+    let device = try name.device(among: there, by: transport)
     return OwnAccessory(opener: try await opener(device, name), kinds: kinds, host: host)
   }
 

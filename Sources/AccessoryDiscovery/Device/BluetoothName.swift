@@ -18,9 +18,28 @@ struct BluetoothName {
     (adapter, name) = BluetoothAdapterName.prefix(of: String(text.dropFirst(transport.rawValue.utf8.count + 1)))
   }
 
-  func fits(_ device: Device) -> Bool {
-    guard let bluetooth = device.bluetooth, device.transports.contains(transport) else { return false }
-    return device.name == name || bluetooth.toldName == name
+  /// Whether it is an address with something behind it that no address has: a channel beyond 30, say.
+  var isAddress: Bool { name.split(separator: "/").first.map { BluetoothAddress(String($0)) != nil } ?? false }
+
+  func fits(_ device: Device) -> Bool { names(of: device).contains(name) }
+
+  /// Whether it is the name but for capital letters.
+  func fitsInOtherCapitals(_ device: Device) -> Bool { inOtherCapitals(device) != nil }
+
+  private func inOtherCapitals(_ device: Device) -> String? {
+    names(of: device).first { $0 != name && $0.lowercased() == name.lowercased() }
+  }
+
+  private func names(of device: Device) -> [String] {
+    guard let bluetooth = device.bluetooth, device.transports.contains(transport) else { return [] }
+    return [device.name, bluetooth.toldName].compactMap { $0 }
+  }
+
+  /// The error where no device has this name.
+  func missing(_ text: String, among devices: [Device]) -> ResolutionError {
+    if isAddress { return .malformed(text) }
+    guard let name = devices.lazy.compactMap(inOtherCapitals).first else { return .noMatch(text) }
+    return .otherCapitals(text, "\(transport.rawValue):\(adapter.map { "\($0)/" } ?? "")\(name)")
   }
 
   /// The device with this name; nil when there is none. Anybody can tell any name: one that is connected, paired or trusted

@@ -34,9 +34,16 @@ extension DeviceName {
       let found = try only(text, devices) { $0.address.ofAnyAdapter == address.ofAnyAdapter }
       // A device on USB may have it as another of its addresses.
       let other = devices.first { $0.addresses.contains(address) }?.choosing(address.transport)
-      return found?.by(address.adapter) ?? other ?? Device(address, source: .named)
+      if let known = found?.by(address.adapter) ?? other { return known }
+      var named = Device(address, source: .named)
+      // A channel isn't a part of what the device is.
+      if let place = address.bluetooth, let heard = devices.first(where: { $0.bluetooth?.address == place }) {
+        named = heard
+        named.address = address
+      }
+      return named
     }
-    if bluetooth != nil { throw .noMatch(text) }
+    if let bluetooth { throw bluetooth.missing(text, among: devices) }
     if text.contains("/") {
       // A device's name may look like a path; an existing path takes precedence.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
@@ -89,7 +96,7 @@ extension DeviceName {
       switch error {
       case .noUnit: throw error
       case .ambiguous(_, let units): throw .noUnit(name.unit, units)
-      case .noDevices, .noMatch, .malformed, .noDevice: break
+      case .noDevices, .noMatch, .otherCapitals, .malformed, .noDevice: break
       }
     }
     guard let found else { throw .noMatch(text) }
@@ -106,6 +113,7 @@ extension DeviceName {
     _ text: String?, there: [Device], awaited: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device? {
     let all = there + awaited
+    if let text, let device = try awaitedOnAir(text, there, awaited) { return device }
     if let text, !text.hasPrefix("/") {
       let namesakes = all.filter { exact(text, $0) }
       if namesakes.count == 1, identity(text, namesakes[0]) { return namesakes[0] }
@@ -123,6 +131,15 @@ extension DeviceName {
     return awaited.isEmpty ? nil : try known(text, among: all, lookingAtFiles)
   }
 
+  /// The awaited device that has this name on the air. A stranger that tells the same name doesn't take its place.
+  private static func awaitedOnAir(
+    _ text: String, _ there: [Device], _ awaited: [Device]
+  ) throws(ResolutionError) -> Device? {
+    guard let name = BluetoothName(text), !there.contains(where: { name.fits($0) && $0.bluetooth?.isKnown == true })
+    else { return nil }
+    return try name.device(among: awaited)
+  }
+
   private static func known(
     _ text: String?, among devices: [Device], _ lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device? {
@@ -131,7 +148,7 @@ extension DeviceName {
       device = try resolve(text, among: devices, lookingAtFiles: lookingAtFiles)
     } catch {
       switch error {
-      case .noDevices, .noMatch: return nil
+      case .noDevices, .noMatch, .otherCapitals: return nil
       case .noUnit, .ambiguous, .malformed, .noDevice: throw error
       }
     }

@@ -25,6 +25,16 @@ public struct DeviceName: Sendable, Hashable {
   /// absolute path that doesn't match gives a device with the source `named`; and a word that is no device's name isn't
   /// looked up in `/dev`. It is for callers that must not block or reveal what the file system contains.
   package let looksAtFiles: Bool
+  /// Which devices on the air `devices(of:)` searches for.
+  package var searches = Searches.everything
+
+  /// What is searched for on the air.
+  package enum Searches: Sendable, Hashable {
+    case nothing
+    /// Devices that are meant by a name. For callers whose device is opened by somebody else, who searches for an address.
+    case names
+    case everything
+  }
 
   /// The device that this text names; the only one, for nil.
   public init(_ text: String?) { self.init(text, lookingAtFiles: true) }
@@ -75,7 +85,8 @@ public struct DeviceName: Sendable, Hashable {
   /// The devices of these sources, for `device(among:)`. A source that fails is left out if the text is a path, since a
   /// path can be opened without a source; otherwise its error is thrown.
   ///
-  /// A Bluetooth device that is meant by its name, and isn't among them, is searched for; see `searchLimit`.
+  /// A Bluetooth device that is meant by its address or its name, and isn't among them, is searched for; see `searchLimit`. What it tells
+  /// counts, by whatever it is meant. By a name the search finds all devices that tell it: nobody knows which one is meant of several.
   public func devices(of sources: [any DeviceSource]) async throws(AccessoryError) -> [Device] {
     var devices: [Device] = []
     for source in sources {
@@ -85,11 +96,32 @@ public struct DeviceName: Sendable, Hashable {
         guard isPath else { throw error }
       }
     }
-    guard let text, let name = BluetoothName(text) ?? UnitName(text).flatMap({ BluetoothName($0.line) }),
-      !name.name.isEmpty, !devices.contains(where: name.fits)
-    else { return Twins.marked(devices) }
-    let wish = DeviceWish(name.transport, adapter: name.adapter) { name.fits($0) }
-    return devices + (try await CombinedSource(sources).search(for: wish, within: Self.searchLimit))
+    guard let (wish, limit) = wish(among: devices) else { return Twins.marked(devices) }
+    let found = try await CombinedSource(sources).search(for: wish, within: limit)
+    return Twins.marked(devices.filter { device in !found.contains { $0.isSame(as: device) } }) + found
+  }
+
+  /// What is searched for, and for how long; nil where the text means nothing on the air, or a device that is known there.
+  package func wish(among devices: [Device] = []) -> (wish: DeviceWish, limit: Duration)? {
+    guard let text, searches != .nothing else { return nil }
+    let texts = [text, UnitName(text)?.line].compactMap { $0 }
+    if let place = texts.compactMap({ DeviceAddress($0) }).first, let address = place.bluetooth {
+      guard searches == .everything, !devices.contains(where: { $0.bluetooth?.address == address }) else { return nil }
+      // An inquiry for Bluetooth Classic takes longer than opening a port whose channel is known.
+      return (
+        DeviceWish(place.transport, address: address, adapter: place.adapter),
+        place.transport == .ble ? Self.searchLimit : .zero
+      )
+    }
+    let names = texts.compactMap { BluetoothName($0) }
+    // Those that somebody has made known go before strangers, who may tell the same.
+    guard let first = names.first, !first.name.isEmpty, !names.contains(where: \.isAddress),
+      !devices.contains(where: { device in device.bluetooth?.isKnown == true && names.contains { $0.fits(device) } })
+    else { return nil }
+    let wish = DeviceWish(first.transport, adapter: first.adapter) { device in
+      names.contains { $0.fits(device) || $0.fitsInOtherCapitals(device) }
+    }
+    return (wish, Self.searchLimit)
   }
 
   /// How long a Bluetooth device is searched for.

@@ -56,8 +56,10 @@ public protocol DeviceSource: Sendable {
   /// Searches, from time to time and while somebody reads `events()`, as long as one of these wishes has no device. They
   /// replace the wishes of the call before. A source that reports its devices without searching does nothing.
   func wait(for wishes: [DeviceWish]) async
-  /// Searches until a device fits the wish, for at most `limit`. Returns no device when there is none, or nothing to search
-  /// with. Throws when the search fails.
+  /// Searches for the devices that fit the wish, for at most `limit`: for that one alone whose address the wish has, which ends the
+  /// search, and otherwise for all, to the end of the time. Without time it returns only what is known of the address. Returns no
+  /// device when there is none, or nothing to search with. Throws when the search fails, and `notFound` when a device with the
+  /// wish's address isn't heard.
   func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device]
 }
 

@@ -10,6 +10,9 @@ public struct DeviceWish: Sendable {
   public var service: BluetoothUUID?
   /// The adapter that it is searched with; nil means the usual one.
   public var adapter: BluetoothAdapterName?
+  /// The address of the device, if it is known. Then a search ends when that device was heard. Otherwise it goes on to the end of its
+  /// time, and finds all that fit: anybody can tell anything.
+  public var address: BluetoothAddress?
   /// Whether it is this device.
   public var fits: @Sendable (Device) -> Bool
 
@@ -19,5 +22,11 @@ public struct DeviceWish: Sendable {
     fits: @escaping @Sendable (Device) -> Bool
   ) {
     (self.transport, self.service, self.adapter, self.fits) = (transport, service, adapter, fits)
+  }
+
+  /// A wish for the device with this address.
+  public init(_ transport: TransportKind, address: BluetoothAddress, adapter: BluetoothAdapterName? = nil) {
+    self.init(transport, adapter: adapter) { $0.bluetooth?.address == address }
+    self.address = address
   }
 }

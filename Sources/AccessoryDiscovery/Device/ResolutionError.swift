@@ -8,7 +8,9 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   case noDevices
   /// Neither an accessory nor a file has this name.
   case noMatch(String)
-  /// The text begins with `usb:`, and isn't a valid USB name.
+  /// No device on the air has this name, but one has it with other capital letters, which is the second text.
+  case otherCapitals(String, String)
+  /// The text begins with `usb:`, and isn't a valid USB name; or with `ble:` or `rfcomm:` and an address, with more behind it.
   case malformed(String)
   /// The path leads to a regular file or a folder, which can't be a device.
   case noDevice(String, kind: String)
@@ -29,6 +31,13 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
       "there is no accessory \(text), and no such file: bridge-cli list shows all accessories"
     case .noMatch(let text):
       "there is no accessory \(text): bridge-cli list shows all accessories"
+    case .otherCapitals(let text, let other):
+      "no Bluetooth device has the name of \(text), but one has it with other capital letters: write \(other)"
+    case .malformed(let text) where text.hasPrefix(TransportKind.rfcomm.rawValue):
+      "\(text) is not the address of a serial port: write rfcomm:AA:BB:CC:DD:EE:FF, or rfcomm:AA:BB:CC:DD:EE:FF/3 with a "
+        + "channel from 1 to 30"
+    case .malformed(let text) where BluetoothName(text) != nil:
+      "\(text) is not the address of a device: write ble:AA:BB:CC:DD:EE:FF, or ble:hci1/AA:BB:CC:DD:EE:FF with an adapter"
     case .malformed(let text):
       "\(text) is not a USB device name: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, with hexadecimal "
         + "numbers for vendor and product, like usb:2341:0043"
@@ -41,6 +50,9 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
       "there are several accessories on \(text ?? "the line"), say which: \(Self.names(devices))"
     case .ambiguous(nil, let devices):
       "there are \(devices.count) accessories, say which: \(Self.names(devices))"
+    case .ambiguous(let text?, let devices) where BluetoothName(text) != nil:
+      "\(devices.count) devices have the name of \(text), and anybody can tell any name: name one by its address: "
+        + Self.names(devices)
     case .ambiguous(let text?, let devices):
       "\(text) matches \(devices.count) accessories, write more of the name: \(Self.names(devices))"
     }

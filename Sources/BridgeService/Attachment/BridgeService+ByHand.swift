@@ -18,7 +18,8 @@ extension BridgeService {
       }
       return profile
     }
-    let profile = chosen ?? profiles.profile(for: device)
+    let profile: Profile?
+    if let chosen { profile = chosen } else { profile = profiles.profile(for: await heard(device)) }
     if device.unit == nil, let profile, profile.units != nil { return try await attach(device, profile, chosen) }
     if let attachment = attachments.holding(device) {
       guard chosen == nil || chosen == attachment.profile else {
@@ -43,6 +44,16 @@ extension BridgeService {
     try admit(profile, nil)
     found.attach(device)
     return try await settled(attach(device, profile, isByHand: true, chosenProfile: chosen?.name), false)
+  }
+
+  /// What a device tells on the air of which only the address is known; without that where it isn't heard.
+  private func heard(_ device: Device) async -> Device {
+    let name = DeviceName(device.place, lookingAtFiles: false)
+    guard device.source == .named, let (wish, limit) = name.wish() else { return device }
+    for source in found.sources {
+      if let heard = try? await source.search(for: wish, within: limit).first { return heard }
+    }
+    return device
   }
 
   /// Attaches the accessories on a line. Returns when the result is known for each of them.

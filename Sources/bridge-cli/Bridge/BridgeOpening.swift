@@ -112,7 +112,7 @@ struct BridgeOpening: Sendable {
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case let error as AccessoryError: [.notFound, .disconnected, .timedOut, .busy, .ioFailure].contains(error.kind)
-    case ResolutionError.noDevices, ResolutionError.noMatch: true
+    case ResolutionError.noDevices, ResolutionError.noMatch, ResolutionError.otherCapitals: true
     default: false
     }
   }

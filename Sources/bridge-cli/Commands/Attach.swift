@@ -53,7 +53,9 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if udev { return try await UdevCall.run(options) }
     if end { return try await Detaching(name: device.text, json: output.json).run() }
-    let found = try await AccessoryWait.device(device.text, limit: waiting.wait?.duration)
+    // Who opens a device on the air searches for it.
+    let found = try await AccessoryWait.device(
+      device.text, limit: waiting.wait?.duration, searching: .names)
     switch try await RunningService.takePlace(options) {
     case .taken(_, let path): try await ask(found, path)
     case .free(let sockets): try await hold(found, sockets)
@@ -100,7 +102,13 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   /// Holds the device in this process, as a service for it alone.
   private func hold(_ device: Device, _ sockets: ControlSockets) async throws {
-    let chosen = try await chosen()
+    var chosen = try await chosen()
+    // What a device on the air tells counts, also where the address was typed.
+    if chosen == nil, device.source == .named, device.address.transport == .ble,
+      let heard = try? await AccessoryWait.device(device.place, limit: nil)
+    {
+      chosen = await KnownProfiles.store.profile(for: heard)
+    }
     let log = ServiceLog.logger(BridgeCLI.name, options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
     let service = RunningService(

@@ -86,7 +86,8 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
 
   private func patients() async throws -> [Device] {
     if let text = device.text {
-      let name = DeviceName(text)
+      var name = DeviceName(text)
+      name.searches = .names
       let devices = (try? await KnownDevices.devices(for: name, lines: true)) ?? []
       return [try transport.choose(try patient(name, among: devices), label: text)]
     }

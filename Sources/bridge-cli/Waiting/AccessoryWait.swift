@@ -30,10 +30,13 @@ enum AccessoryWait {
 
   /// Looks for the device that `text` means, for a command that opens no accessory itself, until the device is there or the time
   /// is over.
-  static func device(_ text: String?, limit: Duration?) async throws -> Device {
+  static func device(
+    _ text: String?, limit: Duration?, searching: DeviceName.Searches = .everything
+  ) async throws -> Device {
     try await waiting(for: text, limit ?? .zero) {
       do {
-        let name = DeviceName(text)
+        var name = DeviceName(text)
+        name.searches = searching
         return (.success(try name.device(among: try await KnownDevices.devices(for: name, lines: true))), isThere: true)
       } catch {
         return (.failure(error), isThere: !isAbsence(error))
@@ -75,7 +78,7 @@ enum AccessoryWait {
   /// Whether an error means that an accessory is absent.
   static func isAbsence(_ error: any Error) -> Bool {
     switch error {
-    case ResolutionError.noDevices, ResolutionError.noMatch: true
+    case ResolutionError.noDevices, ResolutionError.noMatch, ResolutionError.otherCapitals: true
     case let error as AccessoryError: [.notFound, .disconnected].contains(error.kind)
     default: false
     }

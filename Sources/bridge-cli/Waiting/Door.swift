@@ -41,7 +41,9 @@ enum Door {
   /// Finds the accessory that was found before by `text`, and is there again, by one of its names.
   static func findNow(_ again: SameAgain, _ text: String?, _ line: LineOptions) async throws -> any FoundAccessory {
     var failure: (any Error)?
-    for name in again.names(text) {
+    // Several devices may tell one name on the air; the address is that of the one that was found.
+    let isNamedOnAir = DeviceName(text).wish().map { $0.wish.address == nil } ?? false
+    for name in isNamedOnAir ? again.names(text).reversed() : again.names(text) {
       do { return try await findNow(name, line, asLine: again.isLine, again: again) } catch {
         failure = failure ?? error
       }
@@ -63,10 +65,6 @@ enum Door {
       try await KnownDevices.devices(for: name, lines: areLines)
     } opener: { device, name in
       try await opener(device, name, line)
-    }
-    finder.search = { wish, limit throws(AccessoryError) in
-      guard let source = try? KnownDevices.source() else { return [] }
-      return try await source.search(for: wish, within: limit)
     }
     finder.isLine = isLine
     finder.opensLines = line?.driver != nil

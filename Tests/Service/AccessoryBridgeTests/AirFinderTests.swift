@@ -72,23 +72,23 @@ import Testing
     #expect(service.calls.value.filter { $0 == "List" }.count <= 3, "\(service.calls.value)")
   }
 
-  /// A device that was searched for in vain isn't searched for again by opening it.
+  /// A device that was searched for in vain isn't searched for again by opening it, nor for what the service has.
   @Test func anAbsentDeviceIsSearchedForOnce() async throws {
     let (directory, clock) = (try TemporaryDirectory(), ManualClock())
     let service = try CannedService(at: directory.path + "/socket", Self.service)
     defer { service.close() }
     var finder = Self.finder(Self.device(isKnown: false), directory.path + "/socket", clock)
     let searches = Watched(0)
-    finder.search = { _, limit in
+    finder.devices = { name, _ in
+      guard name.wish() != nil else { return [] }
       searches.update { $0 += 1 }
-      clock.advance(by: limit)
-      return []
+      throw AccessoryError.notOnTheAir(Self.address)
     }
     let error = await #expect(throws: AccessoryError.self) { try await finder.find(Self.name) }
     #expect(error?.kind == .notFound && error?.message.contains("isn't there: is it on, near enough") == true)
     #expect(searches.value == 1)
     // Where there is nothing to search with, opening the device says so.
-    finder.search = { _, _ in [] }
+    finder.devices = { _, _ in [] }
     #expect(try await finder.find(Self.name).service == nil)
   }
 }
