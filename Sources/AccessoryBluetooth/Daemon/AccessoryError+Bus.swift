@@ -86,7 +86,7 @@ extension AccessoryError {
   }
 
   private static func words(_ failure: BusFailure) -> String {
-    let text = failure.text.isEmpty ? failure.name : failure.text
+    let text = failure.text.isEmpty ? failure.name : ConnectionFailure.words(failure.text) ?? failure.text
     return ": " + SafeText.escape(text, limit: 200)
   }
 

@@ -135,6 +135,17 @@ package struct GATTSerialPort: Sendable, Equatable {
     func some(_ words: [String], of most: Int) -> String {
       words.prefix(most).joined(separator: ", ") + (words.count > most ? ", …" : "")
     }
+    if let service = settings.service, let entry = table.first(where: { $0.service.uuid == service }) {
+      func list(_ fits: (GATTCharacteristic) -> Bool) -> String {
+        let found = entry.characteristics.filter(fits).compactMap { $0.uuid?.description }
+        return found.isEmpty ? "none" : some(found, of: 8)
+      }
+      return AccessoryError(
+        .unsupported,
+        "the service \(service) of \(label) doesn't say by itself which characteristics carry its bytes: those that can be "
+          + "written are \(list { $0.takesCommands || $0.takesRequests }), those that send are \(list(\.notifies)). Choose one "
+          + "of each: --gatt \(service),WRITE,NOTIFY")
+    }
     let services = table.compactMap { entry in
       entry.service.uuid.map { service in
         "\(service) (\(some(entry.characteristics.compactMap { $0.uuid?.description }, of: 8)))"

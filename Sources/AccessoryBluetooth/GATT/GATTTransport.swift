@@ -48,6 +48,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private var unreadCount = 0
   private var isClosing = false
   private var isOver = false
+  /// The timer that runs from the end of the sockets until bluetoothd says why.
+  private var hangUpLimit: TimerToken?
   private var observer: Int?
   private let closed = OneShot<Void>()
 
@@ -70,6 +72,8 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private static let emptyLimit = 64
   /// The most unread bytes from signals. Unlike a socket, signals have no flow control.
   static let unreadLimit = 1 << 20
+  /// How long after the end of the sockets bluetoothd may take to say why.
+  private static let hangUpTime = Duration.milliseconds(200)
   /// How long a close waits for bytes that were accepted before.
   private static let closeLimit = Duration.seconds(1)
   /// How long a confirmed write may take. GATT's own limit is 30 seconds.
@@ -103,7 +107,10 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     input.onResume { self.io.post { self.enter { $0.resume() } } }
     let (device, notify) = (device, port.notify.path)
     observer = await bluez.observe { [weak self] event, objects in
-      self?.enter { $0.follow(event, isThere: objects.devices[device]?.isConnected == true, notify) }
+      self?.enter { transport in
+        let isThere = objects.devices[device]?.isConnected == true
+        transport.follow(event, isThere: isThere, hasPort: objects.characteristics[notify] != nil, notify)
+      }
     }
     do throws(BusFailure) {
       try await bluez.follow(only: device)
@@ -140,11 +147,25 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     guard !isOver else { return }
     let hasHungUp = !readiness.isDisjoint(with: [.hangUp, .error])
     if hasHungUp || readiness.contains(.readable) { read(toTheEnd: hasHungUp) }
-    if hasHungUp { return end(.disconnected(label)) }
+    if hasHungUp { return hangUp() }
     if readiness.contains(.writable) { flush() }
   }
 
-  private func follow(_ event: BlueZEvent, isThere: Bool, _ notify: String) {
+  /// The sockets end when the device goes, and when it has other services than before. bluetoothd says which a moment later.
+  private func hangUp() {
+    guard !isOver, hangUpLimit == nil else { return }
+    if isClosing { return end(nil) }
+    for watched in [reader, writer] {
+      guard let watched, let token = watched.token else { continue }
+      io.unwatch(watched.descriptor, token)
+      watched.token = nil
+    }
+    hangUpLimit = io.schedule(at: io.now + Self.hangUpTime) { [weak self] in
+      self?.enter { $0.end(.disconnected($0.label)) }
+    }
+  }
+
+  private func follow(_ event: BlueZEvent, isThere: Bool, hasPort: Bool, _ notify: String) {
     guard !isOver else { return }
     switch event {
     case .value(notify, let bytes) where reader == nil: take(bytes)
@@ -154,6 +175,11 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     case .changed where !isThere:
       read(toTheEnd: true)
       end(.disconnected(label))
+    case .changed where !hasPort:
+      read(toTheEnd: true)
+      end(
+        AccessoryError(
+          .disconnected, "\(label) has other services than before, so its serial port has ended: open it again"))
     case .changed, .value, .returned: break
     }
   }
@@ -214,7 +240,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   // MARK: - Writing
 
   private func flush() {
-    guard !isOver else { return }
+    guard !isOver, hangUpLimit == nil else { return }
     for _ in 0..<Self.packetsPerEvent {
       if writtenCount == writing.count {
         writtenCount = 0
@@ -240,7 +266,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
         return watch(writer, .write)
       } catch {
         read(toTheEnd: true)
-        return end(.disconnected(label, code: .errno(error.rawValue)))
+        return hangUp()
       }
     }
     io.post(self)  // continue after other descriptors were served
@@ -284,7 +310,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   }
 
   static let characteristic = "org.bluez.GattCharacteristic1"
-  private static let descriptor = "org.bluez.GattDescriptor1"
+  static let descriptor = "org.bluez.GattDescriptor1"
 
   // MARK: - Ending
 
@@ -306,6 +332,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
     isOver = true
+    if let hangUpLimit { io.cancel(hangUpLimit) }
     note?(GATTNotes.ended(isClosing ? nil : error, disconnects: ownsConnection))
     for watched in [reader, writer] {
       guard let watched else { continue }

@@ -189,6 +189,76 @@ import Testing
     #expect(try await searching.value.map(\.id) == [Self.id])
   }
 
+  private static func other(_ name: String) -> [WireValue] {
+    let path = adapter + "/dev_AA_BB_CC_DD_EE_01"
+    let properties: [(String, WireValue)] = [
+      ("Address", .text("AA:BB:CC:DD:EE:01")), ("Name", .text(name)), ("Adapter", .path(adapter)),
+      ("RSSI", .int16(-40)),
+    ]
+    return [.path(path), interfaces("org.bluez.Device1", properties)]
+  }
+
+  /// By a name all are found that tell it until the search ends, not the first one alone.
+  @Test func aNameIsSearchedForToTheEnd() async throws {
+    let bus = try Self.bus([("Name", .text("Pack"))]) { _ in nil }
+    let source = Self.source(bus)
+    let searching = Task { try await source.search(for: DeviceWish { $0.name == "Pack" }, within: .seconds(600)) }
+    try await eventually("the search begins") { bus.bodies(of: "StartDiscovery").count == 1 }
+    bus.changed(Self.path, "org.bluez.Device1", [("RSSI", .int16(-50))])
+    bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", Self.other("Pack"))
+    bus.hangUp()
+    #expect(try await searching.value.map(\.id) == ["ble:AA:BB:CC:DD:EE:01", Self.id])
+  }
+
+  /// By its address a device is what BlueZ remembers of it, without a search; what tells nothing is searched for.
+  @Test func anAddressIsWhatWasHeardThere() async throws {
+    let address = try #require(BluetoothAddress("AA:BB:CC:DD:EE:FF"))
+    let wish = DeviceWish(.ble, address: address)
+    let bus = try Self.bus([("UUIDs", .texts([Self.serial]))]) { _ in nil }
+    let found = try await Self.source(bus).search(for: wish, within: .seconds(600))
+    #expect(found.map(\.id) == [Self.id] && found.first?.name == "HMSoft")
+    #expect(bus.bodies(of: "StartDiscovery").isEmpty)
+    // Without time there is no search.
+    let absent = DeviceWish(.rfcomm, address: try #require(BluetoothAddress("AA:BB:CC:DD:EE:02")))
+    #expect(try await Self.source(Self.bus([])).search(for: absent, within: .zero) == [])
+    let silent = try FakeBus { call in
+      call.member == "GetManagedObjects"
+        ? .values([
+          .array(
+            "{oa{sa{sv}}}",
+            [.entry(.path(Self.adapter), Self.interfaces("org.bluez.Adapter1", [("Powered", .boolean(true))]))])
+        ]) : nil
+    }
+    let source = Self.source(silent)
+    let searching = Task { try await source.search(for: wish, within: .seconds(600)) }
+    try await eventually("the search begins") { silent.bodies(of: "StartDiscovery").count == 1 }
+    let maker = WireValue.array("{qv}", [.entry(.uint16(0x0B65), .variant(.array("y", [.byte(1)])))])
+    silent.signal(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+      [
+        .path(Self.path),
+        Self.interfaces(
+          "org.bluez.Device1",
+          [("Address", .text("AA:BB:CC:DD:EE:FF")), ("Adapter", .path(Self.adapter)), ("RSSI", .int16(-50))]),
+      ])
+    // What it tells may come later, and all of it counts.
+    silent.changed(
+      Self.path, "org.bluez.Device1",
+      [("Name", .text("JK-B2A8")), ("UUIDs", .texts([Self.serial])), ("ManufacturerData", maker)])
+    let heard = try await searching.value
+    #expect(heard.first?.bluetooth?.toldName == "JK-B2A8" && heard.first?.bluetooth?.manufacturers == [0x0B65])
+  }
+
+  /// Why BlueZ couldn't connect is said in words, with its code.
+  @Test(arguments: [
+    ("br-connection-sdp-search", "it couldn't be asked for its services (br-connection-sdp-search)"),
+    ("le-connection-abort-by-local", "this computer broke off the attempt (le-connection-abort-by-local)"),
+    ("br-connection-something-new", "br-connection-something-new"), ("Software caused", "Software caused"),
+  ]) func codesOfConnectingAreSaidInWords(code: String, words: String) {
+    let error = AccessoryError(refusal: BusFailure("org.bluez.Error.Failed", code), "connecting to ble:x")
+    #expect(error.message == "connecting to ble:x: \(words)")
+  }
+
   /// While nobody reads, a device has one event: what was between is left out.
   @Test func whoReadsLateLearnsTheNewestState() async throws {
     func device(_ number: UInt64, isConnected: Bool = false) -> Device {

@@ -46,9 +46,12 @@ import Testing
     let port = try GATTSerialPort(in: table, named, label: "ble:x")
     #expect(port.write.uuid?.description == "abc2" && port.notify.uuid?.description == "abc3")
     // Two could be written: which one isn't guessed.
-    #expect(throws: AccessoryError.self) {
+    let several = #expect(throws: AccessoryError.self) {
       try GATTSerialPort(in: table, try #require(GATTSettings("abcd")), label: "ble:x")
     }
+    #expect(
+      several?.message.contains("can be written are abc1, abc2, those that send are abc3") == true, "\(several as Any)")
+    #expect(several?.message.contains("--gatt abcd,WRITE,NOTIFY") == true)
     // What is named must fit.
     #expect(throws: AccessoryError.self) {
       try GATTSerialPort(in: table, try #require(GATTSettings("abcd,abc3,abc3")), label: "ble:x")
