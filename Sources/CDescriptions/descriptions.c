@@ -26,6 +26,9 @@ static const uint8_t cbt[] = {
 static const uint8_t daly[] = {
 #embed "Descriptions/daly.yaml"
 };
+static const uint8_t daly_81[] = {
+#embed "Descriptions/daly-81.yaml"
+};
 static const uint8_t daly_d2[] = {
 #embed "Descriptions/daly-d2.yaml"
 };
@@ -148,6 +151,7 @@ static const struct embedded_description descriptions[] = {
     DESCRIPTION(buknuwo, "buknuwo"),
     DESCRIPTION(cbt, "cbt"),
     DESCRIPTION(daly, "daly"),
+    DESCRIPTION(daly_81, "daly-81"),
     DESCRIPTION(daly_d2, "daly-d2"),
     DESCRIPTION(ecoworthy, "ecoworthy"),
     DESCRIPTION(eg4, "eg4"),

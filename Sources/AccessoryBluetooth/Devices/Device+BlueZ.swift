@@ -18,6 +18,7 @@ extension Device {
     identity.toldName = known.name
     identity.services = known.services.sorted()
     identity.manufacturers = known.manufacturerData.keys.sorted()
+    identity.manufacturerData = known.manufacturerData.mapValues { Array($0.prefix(16)) }
     identity.deviceClass = known.deviceClass
     identity.signalStrength = known.signalStrength
     (identity.isConnected, identity.isPaired) = (known.isConnected, known.isPaired)
@@ -27,11 +28,12 @@ extension Device {
     bluetooth = identity
   }
 
-  /// Whether both values are equal except for the signal strength, which changes with every packet.
+  /// Whether both values are equal except for the signal strength and the makers' data, which change with every packet.
   func saysSame(as other: Device) -> Bool {
     guard bluetooth?.isInReach == other.bluetooth?.isInReach else { return false }
     var same = self
     same.bluetooth?.signalStrength = other.bluetooth?.signalStrength
+    same.bluetooth?.manufacturerData = other.bluetooth?.manufacturerData ?? [:]
     return same == other
   }
 }

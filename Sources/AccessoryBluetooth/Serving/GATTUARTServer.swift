@@ -14,6 +14,8 @@ public actor GATTUARTServer: IOActor {
     public var name: String
     /// Which service it is.
     let port: ServedPort
+    /// The service that is advertised, where that isn't the one with the characteristics.
+    package var told: BluetoothUUID?
     /// Whether devices must be paired.
     public var isPaired: Bool
     /// The most devices that may write at one time. What others write is refused; they hear everything.
@@ -99,7 +101,7 @@ public actor GATTUARTServer: IOActor {
     let session = session ?? begin()
     self.session = session
     session.send(.publish(settings.port.served(isPaired: settings.isPaired)))
-    session.send(.offer(ServedOffer(settings.name, [settings.port.service])))
+    session.send(.offer(ServedOffer(settings.name, [settings.told ?? settings.port.service])))
   }
 
   private func begin() -> any ServingSession {

@@ -12,6 +12,8 @@ public struct BluetoothIdentity: Sendable, Hashable {
   public var services: [BluetoothUUID] = []
   /// The numbers of the companies whose data it sends, sorted.
   public var manufacturers: [UInt16] = []
+  /// How the data of these companies begin. Isn't told in documents, and changes with every packet of some.
+  package var manufacturerData: [UInt16: [UInt8]] = [:]
   /// The class of a Bluetooth Classic device; nil for others.
   public var deviceClass: UInt32?
   /// The strength of the last signal in dBm; nil when nobody searches for devices.

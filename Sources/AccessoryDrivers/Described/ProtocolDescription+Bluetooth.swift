@@ -13,19 +13,28 @@ extension ProtocolDescription.Bluetooth {
     return settings
   }
 
-  /// Whether `device` looks like this: its name is one of these, if there are any, it sends data of one of these companies, if there are
-  /// any, and it tells the service. A description that says neither name nor company fits nothing: many kinds have the same services.
-  func fits(_ device: Device) -> Bool {
-    guard !names.isEmpty || !manufacturers.isEmpty, let told = device.bluetooth else { return false }
-    if !names.isEmpty {
-      let patterns = names.map { TextPattern($0) }
-      guard
-        [told.toldName, device.name].contains(where: { name in
+  /// What `device` tells that accessories of this protocol tell; nil where it looks like none of them.
+  func look(of device: Device) -> Look? { looks.first { $0.fits(device) } }
+}
+
+extension ProtocolDescription.Bluetooth.Look {
+  fileprivate func fits(_ device: Device) -> Bool {
+    guard let told = device.bluetooth else { return false }
+    let patterns = names.map { TextPattern($0, questionMarks: true) }
+    guard
+      names.isEmpty
+        || [told.toldName, device.name].contains(where: { name in
           name.map { name in patterns.contains { $0.fits(name) } } ?? false
+        }
+        )
+    else { return false }
+    guard addresses.isEmpty || addresses.contains(where: told.address.bytes.starts) else { return false }
+    guard
+      manufacturers.isEmpty
+        || manufacturers.contains(where: {
+          told.manufacturers.contains($0) && (data.isEmpty || told.manufacturerData[$0]?.starts(with: data) == true)
         })
-      else { return false }
-    }
-    if !manufacturers.isEmpty, !manufacturers.contains(where: told.manufacturers.contains) { return false }
+    else { return false }
     return service.map(told.services.contains) ?? true
   }
 }

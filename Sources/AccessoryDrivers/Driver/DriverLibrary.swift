@@ -56,6 +56,7 @@ public struct DriverLibrary: Sendable {
   /// is the device's name in the error.
   public func unknown(for device: Device, _ profile: Profile?, label: String) -> AccessoryError {
     let reason: String
+    let looks = profile == nil && device.driver == nil ? kindsOnAir(device).map(\.kind) : []
     if let profile {
       if let name = profile.driver {
         reason = "the profile \(profile.name), which matches \(label), names the unknown driver \(name)"
@@ -65,6 +66,11 @@ public struct DriverLibrary: Sendable {
     } else if let name = device.driver {
       let name = SafeText.escape(name)
       reason = "\(label) was announced with the driver \(name), which this version doesn't have"
+    } else if let first = looks.first {
+      return AccessoryError(
+        .misconfigured,
+        "\(label) looks like \(looks.joined(separator: " or ")) by what it tells, which anybody can: nothing was sent to it. "
+          + "If it is one, name its driver with --driver \(first), or write a profile for it")
     } else {
       reason = "the protocol of \(label) is unknown"
     }

@@ -9,10 +9,10 @@ extension DriverLibrary {
   public func kindsOnAir(_ device: Device) -> [IdentificationFind] {
     guard device.bluetooth != nil else { return [] }
     return protocols.names.compactMap { protocols.described($0)?.description }.compactMap { description in
-      guard let bluetooth = description.bluetooth, bluetooth.fits(device) else { return nil }
+      guard let look = description.bluetooth?.look(of: device) else { return nil }
       let facts = [
         device.bluetooth?.toldName.map { IdentificationFind.Fact("name", $0) },
-        bluetooth.service.map { IdentificationFind.Fact("service", $0.description) },
+        look.service.map { IdentificationFind.Fact("service", $0.description) },
       ]
       return IdentificationFind(kind: description.name, step: 0, line: nil, facts: facts.compactMap { $0 })
     }

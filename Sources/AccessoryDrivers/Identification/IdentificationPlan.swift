@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -17,12 +18,15 @@ public struct IdentificationPlan: Sendable {
     case connection(isNetwork: Bool)
     /// A connection to a Modbus TCP port.
     case modbusTCP
+    /// A Bluetooth Low Energy device, whose bytes pass by characteristics. Only kinds that have them are asked.
+    case air
 
     /// The port kind of an address; nil for USB endpoints, HID reports and power supplies, which say themselves what they are, and for
     /// text in HID reports, which devices of many kinds have: nothing is sent to them unless somebody says what they are.
     public init?(_ address: DeviceAddress) {
       switch address {
       case .terminal: self = .line
+      case .ble: self = .air
       case .usb, .hidraw, .hidText, .powerSupply: return nil
       case .tcp(let place) where place.port == 502: self = .modbusTCP
       default: self = .connection(isNetwork: address.transport.isNetwork)
@@ -42,6 +46,22 @@ public struct IdentificationPlan: Sendable {
   private let timeout: Duration?
   private let onlyOnAir: Set<String>
 
+  /// Whether the steps are for a Bluetooth Low Energy device.
+  public var isOnAir: Bool { port == .air }
+
+  /// The steps that have the same characteristics, and so one opening, in order.
+  var parts: [(gatt: GATTSettings?, steps: Range<Int>)] {
+    var parts: [(gatt: GATTSettings?, steps: Range<Int>)] = []
+    for (index, step) in steps.enumerated() {
+      if let last = parts.last, last.gatt == step.gatt {
+        parts[parts.count - 1].steps = last.steps.lowerBound..<index + 1
+      } else {
+        parts.append((step.gatt, index..<index + 1))
+      }
+    }
+    return parts
+  }
+
   /// How long the plan listens at each baud rate. Kinds that send by themselves do so every second.
   public static let listening = Duration.milliseconds(1_500)
 
@@ -52,12 +72,21 @@ public struct IdentificationPlan: Sendable {
   ) {
     (self.drivers, self.port, self.timeout) = (drivers.drivers, port, timeout)
     let all = drivers.protocols.names.compactMap { drivers.protocols.described($0) }
-    // Those that are only on the air are found by what they tell there, and no cable is sent their requests.
-    let described = all.filter { !$0.isOnlyOnAir }
+    // No cable is sent the requests of those that are only on the air, and no device on the air those of others.
+    let described = all.filter { port == .air ? $0.canBeAskedOnAir : !$0.isOnlyOnAir }
     onlyOnAir = Set(all.filter(\.isOnlyOnAir).map(\.name))
     protocols = Dictionary(described.map { ($0.name, $0) }) { $1 }
     // Sorted by rate and name, so that kinds without an entry in the order always have the same position.
     let rest = described.sorted { ($0.rate, $0.name) < ($1.rate, $1.name) }
+    if port == .air { planOnAir(rest, isWanted) } else { planOnLine(rest, isWanted) }
+    let tried = Set(steps.flatMap(\.kinds))
+    // A driver without a stream of bytes has nothing to try on one.
+    let kinds = self.drivers.filter(\.hasBytes).map(\.name) + drivers.protocols.names
+    untried = kinds.filter { isWanted($0) && !tried.contains($0) }
+      .map { .init($0, reason($0)) }
+  }
+
+  private mutating func planOnLine(_ rest: [DescribedProtocol], _ isWanted: (String) -> Bool) {
     let listening = IdentificationOrder.listening(self.drivers)
     for place in listening { listen(place.kind, place.rate, isWanted) }
     for described in rest where !Self.isIn(listening, described) {
@@ -68,11 +97,19 @@ public struct IdentificationPlan: Sendable {
     for described in rest where !Self.isIn(asking, described) {
       ask(described.name, described.rate, isWanted)
     }
-    let tried = Set(steps.flatMap(\.kinds))
-    // A driver without a stream of bytes has nothing to try on one.
-    let kinds = self.drivers.filter(\.hasBytes).map(\.name) + drivers.protocols.names
-    untried = kinds.filter { isWanted($0) && !tried.contains($0) }
-      .map { .init($0, reason($0)) }
+  }
+
+  /// For each pair of characteristics it first listens, then asks one kind after another.
+  private mutating func planOnAir(_ described: [DescribedProtocol], _ isWanted: (String) -> Bool) {
+    let pairs = Dictionary(grouping: described) { $0.gatt }.sorted { Self.order($0.key) < Self.order($1.key) }
+    for (_, kinds) in pairs {
+      for kind in kinds { listen(kind.name, kind.rate, isWanted) }
+      for kind in kinds { ask(kind.name, kind.rate, isWanted) }
+    }
+  }
+
+  private static func order(_ gatt: GATTSettings) -> String {
+    [gatt.write, gatt.notify, gatt.greeting?.characteristic].map { $0?.text ?? "" }.joined(separator: " ")
   }
 
   /// The kinds that the plan can find.
@@ -103,7 +140,8 @@ public struct IdentificationPlan: Sendable {
     else { return }
     add(
       IdentificationStep(
-        line: line(rate, described), sends: [], timeout: time, candidates: [.init(kind: kind, probe: probe)]))
+        line: line(rate, described), gatt: gatt(described), sends: [], timeout: time,
+        candidates: [.init(kind: kind, probe: probe)]))
   }
 
   private mutating func ask(_ name: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
@@ -134,7 +172,8 @@ public struct IdentificationPlan: Sendable {
     var sends = [IdentificationStep.Sending(probe.request)]
     if let wake = plan.wake { sends.insert(.init(wake.bytes, pause: .nanoseconds(wake.pause)), at: 0) }
     var step = IdentificationStep(
-      line: line(rate, described), sends: sends, timeout: max(probe.timeout, .nanoseconds(plan.retryGap)),
+      line: line(rate, described), gatt: gatt(described), sends: sends,
+      timeout: max(probe.timeout, .nanoseconds(plan.retryGap)),
       candidates: [.init(kind: described.name, probe: probe)])
     // At most three tries, and one less than the driver makes, because it isn't known whether the accessory is there.
     step.times = min(3, max(1, plan.tries - 1))
@@ -158,6 +197,8 @@ public struct IdentificationPlan: Sendable {
     steps[place].timeout = max(steps[place].timeout, step.timeout)
   }
 
+  private func gatt(_ described: DescribedProtocol) -> GATTSettings? { port == .air ? described.gatt : nil }
+
   private func line(_ rate: UInt32, _ described: DescribedProtocol? = nil) -> TerminalSettings? {
     guard port == .line else { return nil }
     var line = described?.line ?? TerminalSettings()
@@ -171,7 +212,11 @@ public struct IdentificationPlan: Sendable {
     if drivers.first(where: { $0.name == name })?.lacks.isSuperset(of: [.status, .battery, .requests]) == true {
       return "it sends no replies"
     }
-    if onlyOnAir.contains(name) { return "it is a Bluetooth device, which is found by its name and services" }
+    if port == .air, protocols[name] == nil {
+      return onlyOnAir.contains(name)
+        ? "it is read by what it advertises" : "it isn't known how it looks by Bluetooth Low Energy"
+    }
+    if port != .air, onlyOnAir.contains(name) { return "it is a Bluetooth device, which is found by its name and services" }
     let described = protocols[name]
     if port == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
     return described == nil ? "no request is known that identifies it" : "its description has no plan: identify"
@@ -196,6 +241,9 @@ extension ProtocolDescription {
 extension DescribedProtocol {
   /// Whether its accessories have no serial line.
   fileprivate var isOnlyOnAir: Bool { description.bluetooth != nil && line == nil }
+  /// Whether its accessories have characteristics that carry bytes.
+  fileprivate var canBeAskedOnAir: Bool { description.bluetooth != nil && description.advertisement == nil }
+  fileprivate var gatt: GATTSettings { description.bluetooth?.gatt ?? GATTSettings() }
   /// The line's baud rate.
   fileprivate var rate: UInt32 { line?.baudRate ?? 115_200 }
 }

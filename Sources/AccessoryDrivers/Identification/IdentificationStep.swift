@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBluetooth
 import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
@@ -21,6 +22,8 @@ public struct IdentificationStep: Sendable {
   public var kinds: [String] { candidates.map(\.kind) }
   /// The settings of the line; nil when there is no serial line.
   public var line: TerminalSettings?
+  /// The characteristics that carry the bytes, and what is told before; nil for what isn't a Bluetooth Low Energy device.
+  public var gatt: GATTSettings?
   /// What to send, in order; the accessory answers the last. Empty when the step only listens.
   public var sends: [Sending]
   /// How often this is sent before the step ends without a find.
@@ -51,7 +54,8 @@ public struct IdentificationStep: Sendable {
 
   /// Whether another step sends the same bytes with the same settings, so that both can be one step.
   func isSame(as other: IdentificationStep) -> Bool {
-    line == other.line && sends == other.sends && farewell == other.farewell && isListening == other.isListening
+    line == other.line && gatt == other.gatt && sends == other.sends && farewell == other.farewell
+      && isListening == other.isListening
   }
 }
 

@@ -42,11 +42,56 @@ public struct Identifier {
     _ plan: IdentificationPlan, over session: AccessorySession, clock: any TimerClock = IOThread.shared,
     tell: @escaping @Sendable (Event) -> Void = { _ in }
   ) async throws(AccessoryError) -> IdentificationOutcome {
+    try await run(plan, plan.steps.indices, after: IdentificationOutcome(), over: session, clock: clock, tell: tell)
+  }
+
+  /// Opens the device of `opener` and performs the plan. A Bluetooth Low Energy device is connected once, and each pair of
+  /// characteristics that it has is opened over this connection, one after another. Throws what opening and `run(_:over:)` throw.
+  public static func run(
+    _ plan: IdentificationPlan, opening opener: DeviceOpener, tell: @escaping @Sendable (Event) -> Void = { _ in }
+  ) async throws(AccessoryError) -> IdentificationOutcome {
+    let link = plan.isOnAir ? try await opener.general?.unguardedSession() : nil
+    return try await attempt { () async throws(AccessoryError) in
+      var outcome = IdentificationOutcome()
+      for (gatt, steps) in plan.parts where outcome.found.isEmpty {
+        var opener = opener
+        if let gatt { opener.settings.gatt = gatt }
+        let session: AccessorySession
+        do throws(AccessoryError) {
+          session = try await opener.unguardedSession()
+        } catch {
+          guard gatt != nil, error.kind == .unsupported else { throw error }
+          for step in steps {
+            outcome.skipped[step + 1] = "the device doesn't have its characteristics"
+            tell(.skipped(step + 1, "the device doesn't have its characteristics"))
+          }
+          continue
+        }
+        let before = outcome
+        outcome = try await attempt { () async throws(AccessoryError) in
+          try await run(plan, steps, after: before, over: session, clock: opener.clock, tell: tell)
+        } finally: {
+          // Closing restores the port's settings, also after an error.
+          await session.close()
+        }
+      }
+      return outcome
+    } finally: {
+      await link?.close()
+    }
+  }
+
+  /// Performs these steps of the plan, and adds to what was found before.
+  private static func run(
+    _ plan: IdentificationPlan, _ steps: Range<Int>, after before: IdentificationOutcome,
+    over session: AccessorySession, clock: any TimerClock, tell: @escaping @Sendable (Event) -> Void
+  ) async throws(AccessoryError) -> IdentificationOutcome {
     var identifier = Identifier(plan, session, clock, tell)
+    identifier.outcome = before
     await identifier.lookAtOutputs()
     let result: Result<Void, AccessoryError>
     do throws(AccessoryError) {
-      try await identifier.run()
+      try await identifier.run(steps)
       result = .success(())
     } catch {
       result = .failure(error)
@@ -64,8 +109,8 @@ public struct Identifier {
     arrivals = session.input.makeAsyncIterator()
   }
 
-  private mutating func run() async throws(AccessoryError) {
-    for (index, step) in plan.steps.enumerated() {
+  private mutating func run(_ steps: Range<Int>) async throws(AccessoryError) {
+    for (index, step) in zip(steps, plan.steps[steps]) {
       do throws(AccessoryError) {
         try await set(step.line)
       } catch {

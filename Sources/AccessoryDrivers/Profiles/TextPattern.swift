@@ -4,9 +4,14 @@
 public struct TextPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The pattern's text.
   public var text: String
+  /// Whether each `?` matches any one byte.
+  private var takesOne = false
 
   /// A pattern with this text.
   public init(_ text: String) { self.text = text }
+
+  /// A pattern with this text, in which each `?` matches any one byte.
+  package init(_ text: String, questionMarks takesOne: Bool) { (self.text, self.takesOne) = (text, takesOne) }
 
   /// A pattern with this text.
   public init(stringLiteral text: String) { self.text = text }
@@ -30,7 +35,9 @@ public struct TextPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
       if place < pattern.count, pattern[place] == Self.star {
         retry = (place, position)
         place += 1
-      } else if place < pattern.count, pattern[place] == subject[position] {
+      } else if place < pattern.count,
+        pattern[place] == subject[position] || takesOne && pattern[place] == UInt8(ascii: "?")
+      {
         place += 1
         position += 1
       } else if let last = retry {

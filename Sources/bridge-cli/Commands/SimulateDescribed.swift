@@ -106,13 +106,16 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     let seed = options.seed ?? .random(in: 0 ... .max)
     let air = described.description.bluetooth
     let port = GATTSettings(service: air?.service, write: air?.write, notify: air?.notify)
+    let told = air?.looks.compactMap(\.service).first
     guard let units else {
-      return try await options.run(device, serial: serial, seed: seed, onAir: port, onUSB: usb(serial)) {
+      return try await options.run(device, serial: serial, seed: seed, onAir: port, telling: told, onUSB: usb(serial)) {
         Self.shown($0)
       }
     }
     let line = try line(device, units)
-    try await options.run(line, serial: serial, seed: seed, onSignal: .pull, onAir: port, onUSB: usb(serial)) {
+    try await options.run(
+      line, serial: serial, seed: seed, onSignal: .pull, onAir: port, telling: told, onUSB: usb(serial)
+    ) {
       Self.shown($0.news, unit: $0.unit)
     }
   }

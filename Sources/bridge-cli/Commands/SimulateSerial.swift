@@ -51,18 +51,20 @@ struct SimulatorOptions: ParsableArguments {
   }
 
   /// Runs the simulator until it is interrupted, or unplugged for good. `news` turns an event of the device into text
-  /// for people and fields of JSON; nil hides the event. SIGUSR1 triggers `signal`. `port` is what real ones have on the air, `form`
-  /// the form of their serial port where it doesn't say that. `usb` is the USB device that it is, in the place of a terminal.
+  /// for people and fields of JSON; nil hides the event. SIGUSR1 triggers `signal`. `port` is what real ones have on the air, `told` the
+  /// service that they advertise where it is another one, `form` the form of their serial port where `port` doesn't say that. `usb` is the USB device that it is, in the place of a terminal.
   func run<Device: SerialDevice>(
     _ device: Device, serial: String, seed: UInt64, onSignal signal: Device.ScheduledAction? = nil,
-    onAir port: GATTSettings = GATTSettings(), as form: GATTUART = .hm10, onUSB usb: SimulatedUSBIdentity? = nil,
+    onAir port: GATTSettings = GATTSettings(), telling told: BluetoothUUID? = nil, as form: GATTUART = .hm10,
+    onUSB usb: SimulatedUSBIdentity? = nil,
     news: @Sendable (Device.News) -> SimulatorNews?
   ) async throws {
     var configuration = SerialSimulator<Device>.Configuration(device, seed: seed)
     configuration.link = link
     if let usb { configuration.connection = .usb(usb) }
     if let ble {
-      let own = uart == nil ? GATTUARTServer.Settings(ble, port) : nil
+      var own = uart == nil ? GATTUARTServer.Settings(ble, port) : nil
+      own?.told = told
       configuration.connection = .bluetooth(own ?? GATTUARTServer.Settings(ble, uart ?? form))
     }
     configuration.faults = faults

@@ -90,16 +90,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     opener.settings.terminal = TerminalSettings()
     if let first = plan.steps.first?.line { opener.settings.terminal.baudRate = first.baudRate }
     opener.label = DeviceName(port).label(of: device.address.description)
-    let session = try await opener.unguardedSession()
-    let result: Result<IdentificationOutcome, AccessoryError>
-    do throws(AccessoryError) {
-      result = .success(try await Identifier.run(plan, over: session) { view.show($0) })
-    } catch {
-      result = .failure(error)
-    }
-    // Closing restores the port's settings, also after an error.
-    await session.close()
-    return try result.get()
+    return try await Identifier.run(plan, opening: opener) { view.show($0) }
   }
 
   /// The result for a device that tells what it is.
@@ -154,9 +145,14 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   private func device() async throws -> Device? {
     guard let port else { return nil }
     do {
-      return try await AccessoryWait.device(port, limit: waiting.wait?.duration)
+      return try await WaitingLine.during("looking for \(port)", limit: DeviceName(port).wish()?.limit) {
+        try await AccessoryWait.device(port, limit: waiting.wait?.duration)
+      }
     } catch ResolutionError.noMatch where dryRun {
       return Device(.node(DeviceName(port).path ?? port), source: .named)
+    } catch let error as AccessoryError where dryRun && error.kind == .notFound {
+      guard let address = DeviceAddress(port) else { throw error }
+      return Device(address, source: .named)
     }
   }
 

@@ -11,6 +11,8 @@ struct IdentifyDocument: Encodable {
     let step: Int
     let kinds: [String]
     let baud: UInt32?
+    /// The characteristic that is written.
+    let characteristic: String?
     let listens: Bool
     let sends: [BytesDocument]
     let farewell: BytesDocument?
@@ -71,8 +73,10 @@ struct IdentifyDocument: Encodable {
       let skipped = outcome?.skipped[index + 1]
       let result = skipped != nil ? "skipped" : index + 1 == foundStep ? "found" : index < begun ? "nothing" : "planned"
       return Step(
-        step: index + 1, kinds: step.kinds, baud: step.line?.baudRate, listens: step.isListening,
-        sends: step.sends.map { BytesDocument($0.bytes) },
+        step: index + 1, kinds: step.kinds, baud: step.line?.baudRate,
+        characteristic: step.gatt?.write?.text, listens: step.isListening,
+        sends: (step.gatt?.greeting.map { [BytesDocument($0.bytes)] } ?? [])
+          + step.sends.map { BytesDocument($0.bytes) },
         farewell: step.farewell.isEmpty ? nil : BytesDocument(step.farewell), times: step.times,
         outcome: result, reason: skipped)
     }

@@ -19,19 +19,27 @@ struct IdentifyView: Sendable {
 
   /// The plan as a table, a row for each step. `columns` is the terminal's width; nil without a terminal.
   func table(_ style: Style, columns: Int? = nil) -> [String] {
-    var table = Table(["STEP", "RATE", "KIND", "TIMES", "SENT"], optional: [0, 3], endsInText: true, leastText: 12)
+    var table = Table(
+      ["STEP", plan.isOnAir ? "AT" : "RATE", "KIND", "TIMES", "SENT"], optional: [0, 3], endsInText: true, leastText: 12
+    )
     for (index, step) in plan.steps.enumerated() {
       table.add([
-        "\(index + 1)", step.line.map { "\($0.baudRate)" } ?? "-", step.kinds.joined(separator: ", "),
+        "\(index + 1)", Self.place(step) ?? "-", step.kinds.joined(separator: ", "),
         step.isListening ? "-" : "\(step.times)", Self.sent(step),
       ])
     }
     return table.lines(style, columns: columns)
   }
 
+  /// The rate, or the characteristic that is written or listened to.
+  private static func place(_ step: IdentificationStep) -> String? {
+    step.line.map { "\($0.baudRate)" } ?? (step.isListening ? step.gatt?.notify : step.gatt?.write)?.description
+  }
+
   private static func sent(_ step: IdentificationStep) -> String {
-    guard !step.isListening else { return "nothing: it listens for \(Self.text(step.timeout))" }
-    let frames = step.sends.map { Hexadecimal.string($0.bytes) }.joined(separator: ", then ")
+    let greeting = step.gatt?.greeting.map { "\(Hexadecimal.string($0.bytes)) to \($0.characteristic), then " } ?? ""
+    guard !step.isListening else { return greeting + "nothing: it listens for \(Self.text(step.timeout))" }
+    let frames = greeting + step.sends.map { Hexadecimal.string($0.bytes) }.joined(separator: ", then ")
     let farewell = step.farewell.isEmpty ? "" : ", and \(Hexadecimal.string(step.farewell)) if it answers"
     return frames + farewell
   }
@@ -87,7 +95,7 @@ struct IdentifyView: Sendable {
 
   private func line(_ number: Int, _ what: String) -> String {
     let step = plan.steps[number - 1]
-    let rate = step.line.map { " at \($0.baudRate)" } ?? ""
+    let rate = Self.place(step).map { " at \($0)" } ?? ""
     let doing = step.isListening ? "listening\(rate) for" : "asking\(rate) for"
     return "\(number)/\(plan.steps.count)  \(doing) \(step.kinds.joined(separator: ", ")): \(what)"
   }
@@ -157,7 +165,11 @@ struct IdentifyView: Sendable {
       )
     }
     for noise in outcome.noise { lines.append(Self.words(noise)) }
+    if plan.isOnAir, outcome.stepCount == 0 {
+      return lines + ["It has none of the characteristics by which known kinds are asked: bridge-cli info \(address)."]
+    }
     if outcome.noise.isEmpty { lines.append("Nothing at all was received: is it on, awake, and connected?") }
+    if plan.isOnAir { return lines + ["Is the maker's app, or another computer, connected to it?"] }
     if plan.steps.contains(where: { $0.line != nil }) {
       lines.append("RS-485: try A and B the other way round. RS-232 and TTL: RX goes to TX, and TX to RX.")
       lines.append(

@@ -29,6 +29,8 @@ recording. Each command is a line, and so is its answer:
   patience N     every limit of time from now on is one of a quiet machine times this
   packs N        N further battery managers, whose names are Pack1, Pack2 …
   tired          from now on, a battery manager ends the connection as soon as it has told its charge; `awake`: no longer
+  neighbour J    a device as the JSON J says: see Neighbour
+  touched NAME   how often the devices with this name were connected, and how many bytes were written to them
   advertisers    what the guest's adapters tell everybody, where something isn't found
   quitter N S    a device with the name N that ends each connection after S seconds
   links N        how often the device with the name N was connected
@@ -51,7 +53,8 @@ from bumble import data_types, hci
 from bumble.controller import Controller
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, DeviceConfiguration
-from bumble.gatt import GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR, Characteristic, CharacteristicValue, Service
+from bumble.gatt import (
+    GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR, Characteristic, CharacteristicValue, Descriptor, Service)
 from bumble.link import LocalLink
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
@@ -399,6 +402,31 @@ class Pack(Peripheral):
         await self.device.power_off()
 
 
+class Neighbour(Pack):
+    """A device with an advertisement of its own: `company` and `data` of a maker, what of it comes in the scan response (`later`), an
+    address with these beginnings (`address`), and the levels of its batteries by their names (`batteries`)."""
+
+    def __init__(self, air, said):
+        super().__init__(air, {'answers': {}, 'pushed': [], 'ready': '', 'write': None, **said})
+        parts = {'services': data_types.IncompleteListOf16BitServiceUUIDs([UUID(uuid) for uuid in said['told']]),
+                 'name': data_types.CompleteLocalName(said['name'])}
+        if 'company' in said:
+            data = int(said['company'], 16).to_bytes(2, 'little') + bytes.fromhex(said.get('data', '01'))
+            parts['maker'] = data_types.ManufacturerSpecificData(
+                company_identifier=int.from_bytes(data[:2], 'little'), data=data[2:])
+        later = said.get('later', [])
+        flags = AdvertisingData.Flags
+        first = [data_types.Flags(flags.LE_GENERAL_DISCOVERABLE_MODE | flags.BR_EDR_NOT_SUPPORTED)]
+        first += [part for name, part in parts.items() if name not in later]
+        self.device.advertising_data = bytes(AdvertisingData(first))
+        self.device.scan_response_data = bytes(AdvertisingData([part for name, part in parts.items() if name in later]))
+        properties = Characteristic.Properties
+        for name, level in said.get('batteries', []):
+            self.device.add_services([Service('180F', [Characteristic(
+                '2A19', properties.READ | properties.NOTIFY, Characteristic.READABLE, bytes([level]),
+                [Descriptor('2901', Characteristic.READABLE, name.encode())])])])
+
+
 class Neighbourhood:
     pack = None
 
@@ -517,6 +545,13 @@ class Neighbourhood:
             for number in range(1, int(words[0]) + 1):
                 self.batteries.append(Battery(self.air, f'Pack{number}'))
                 await self.add(self.batteries[-1])
+        elif command == 'neighbour':
+            neighbour = Neighbour(self.air, json.loads(words[0]))
+            await self.add(neighbour)
+            return str(neighbour.device.random_address).split('/')[0]
+        elif command == 'touched':
+            named = [one for one in self.peripherals if one.name == words[0]]
+            return f'{sum(one.connections for one in named)} {sum(one.bytes for one in named)}'
         elif command == 'pack':
             if self.pack:
                 await self.pack.leave()

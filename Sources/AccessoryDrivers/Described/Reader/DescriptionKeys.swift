@@ -21,7 +21,8 @@ enum DescriptionKeys {
     "registers", "framings", "units", "messages",
     "parameters", "derived", "plausible", "requests", "plan", "examples",
   ]
-  static let bluetooth = ["name", "manufacturer", "service", "write", "notify", "greet"]
+  static let bluetooth = ["name", "manufacturer", "service", "write", "notify", "greet", "looks"]
+  static let looks = ["name", "address", "manufacturer", "data", "service"]
   static let greet = ["characteristic", "send"]
   static let advertisement = ["manufacturer", "begins", "aes_ctr"]
   static let counterMode = ["nonce", "key_byte", "from"]
@@ -82,7 +83,7 @@ enum DescriptionKeys {
     ("line", KnownKeys.tty), ("a check", check), ("a length", length), ("an argument", argument),
     ("an example", example), ("units", units), ("derived", derivation), ("a parameter", parameter),
     ("plan: wake", wake), ("plan: poll", poll), ("advertisement", advertisement), ("aes_ctr", counterMode),
-    ("bluetooth", bluetooth), ("greet", greet),
+    ("bluetooth", bluetooth), ("greet", greet), ("looks", looks),
     ("modbus", modbus), ("a group of registers", registers), ("a register", register),
     ("the description itself", description),
   ]

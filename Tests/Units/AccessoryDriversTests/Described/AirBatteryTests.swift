@@ -179,14 +179,16 @@ import Testing
   // MARK: - Which kind it is
 
   private static func device(
-    _ name: String?, services: [String], manufacturers: [UInt16] = []
+    _ name: String?, services: [String], manufacturers: [UInt16] = [], at address: String = "C8:47:8C:11:22:33",
+    data: [UInt16: [UInt8]] = [:]
   ) throws -> Device {
-    let address = try #require(BluetoothAddress("C8:47:8C:11:22:33"))
+    let address = try #require(BluetoothAddress(address))
     var device = Device(.ble(address), source: .bluetooth, name: name)
     var bluetooth = BluetoothIdentity(address, adapter: "hci0")
     bluetooth.toldName = name
     bluetooth.services = try services.map { try #require(BluetoothUUID($0)) }
-    bluetooth.manufacturers = manufacturers
+    bluetooth.manufacturers = (manufacturers + data.keys).sorted()
+    bluetooth.manufacturerData = data
     device.bluetooth = bluetooth
     return device
   }
@@ -199,11 +201,22 @@ import Testing
       ("L-12100BNNA70", ["ffe0"], [0x585A], ["litime"]), ("L-12100BNNA70", ["ffe0"], [], []),
       ("SOK-24V1127", ["fff0"], [], ["abc-bms"]), ("G-12V150Ah-0123", [], [], ["ej"]),
       (" B12100A 220600016 ", ["ffe0"], [0x01A8], ["roypow"]), ("BP02", ["ff00"], [], ["seplos2"]),
-      (nil, [], [0xD6C0], ["tdt"]), ("TP_123456", [], [], ["tianpwr"]),
-      ("$Battery", ["ffe0"], [0xFFFF], ["topband"]), ("F100011002424470238", [], [], []),
+      (nil, [], [0xD6C0], ["tdt"]),
+      ("HS020603AW26030934", ["ffe1", "ffe0"], [0x7B26], ["tdt"]), ("HS30A3", ["ff00", "0001"], [], ["humsienk"]),
+      ("BT270-2", [], [0x0302], ["daly-d2"]), ("DWF3C8A1F7C1235", ["ff00"], [], []),
+      ("ANT-BLE22AACB-0489", ["ffe0"], [], ["ant-legacy"]), ("ANT@BLE24CBUB-1231", ["ffe0"], [], ["ant"]),
+      ("LT-12100BG-A07003", ["ffe0"], [0x585A], ["litime"]), ("LT-12100BG-A06003", ["ffe0"], [0x585A], ["ej"]),
+      ("LT-24100B-A00211", ["ffe0"], [0x585A], ["ej"]), ("LT-24100B-A00311", ["ffe0"], [0x585A], ["litime"]),
+      ("T-12100", ["ffe0"], [0x585A], ["litime"]), ("ST48-200", ["fff0"], [], ["seplos3"]), ("BP012", ["ff00"], [], []),
+      ("250320512100045", ["6e400001-b5a3-f393-e0a9-e50e24dcca9e"], [], ["vatrer"]),
+      ("23-01-05-034", ["af30"], [], ["lipower"]),
+      ("170C000E56", ["fff0", "ffb0"], [0x4243], ["cbt"]), ("LEDBlue-1234", ["ffe5"], [], []),
+      ("TP_123456", [], [], ["tianpwr"]),
+      ("$Battery", ["ffe0"], [0xFFFF], ["topband"]), ("F100011002424470238", [], [], ["felicity"]),
       ("F100011002424470238", ["6e6f736a-4643-4d44-8fa9-0fafd005e455"], [], ["felicity"]),
       ("EK-B24S8E200A", ["fee7"], [], ["neey"]), ("GW-24S4EB", ["fee7"], [], ["neey"]),
-      ("BL-48100", ["ff00"], [0x7B], ["braunpwr"]), ("CDZG1", [], [], []),
+      ("BL-48100", ["ff00"], [0x7B], ["braunpwr"]), ("CDZG1", [], [], ["buknuwo"]),
+      ("MEY-12320-A00898", [], [], ["buknuwo"]),
       ("CDZG1", ["00002760-08c2-11e1-9073-0e8ac72e1001"], [], ["buknuwo"]),
       ("SmartShunt HQ2222ABCDE", [], [0x02E1], ["victron-ble"]),
       ("ECO-WORTHY 02_B8EF", ["fff0"], [], ["ecoworthy"]), ("HMSoft", ["ffe0"], [], []), (nil, ["ff00"], [], []),
@@ -213,6 +226,26 @@ import Testing
   ) throws {
     let device = try Self.device(name, services: services, manufacturers: manufacturers)
     #expect(DriverLibrary.builtIn.kindsOnAir(device).map(\.kind) == kinds)
+  }
+
+  /// By the beginning of its address, and by how its company's data begin.
+  @Test func aBatteryIsKnownByItsAddressAndItsData() throws {
+    func kinds(_ device: Device) -> [String] { DriverLibrary.builtIn.kindsOnAir(device).map(\.kind) }
+    #expect(kinds(try Self.device("gokwh battery", services: ["ff00"], at: "A5:C2:37:29:1A:41")) == ["jbd"])
+    #expect(kinds(try Self.device(nil, services: ["ff00"], at: "70:3E:97:D1:C1:8C")) == ["jbd"])
+    #expect(kinds(try Self.device("gokwh battery", services: ["ffe0"], at: "A5:C2:37:29:1A:41")) == [])
+    #expect(kinds(try Self.device("Bat1", services: [], data: [0x45CC: [0xA5, 0]])) == ["eg4"])
+    #expect(kinds(try Self.device("Bat1", services: [], data: [0x45CC: [0xA6, 0]])) == [])
+    #expect(kinds(try Self.device("B7522603211101", services: [], data: [0xFFFF: [0x4E]])) == ["gobel"])
+  }
+
+  /// Who asks a device without a driver learns what it looks like, and which driver that would be.
+  @Test func whatADeviceLooksLikeIsToldWhereItsDriverIsMissing() throws {
+    let device = try Self.device("JBD-SP04", services: ["ff00"])
+    let error = DeviceOpener(device, drivers: .builtIn).withoutDriver
+    #expect(error.message.contains("looks like jbd") && error.message.contains("--driver jbd"), "\(error)")
+    let other = DeviceOpener(try Self.device("HMSoft", services: ["ffe0"]), drivers: .builtIn).withoutDriver
+    #expect(other.message.contains("the protocol of ble:C8:47:8C:11:22:33 is unknown"), "\(other)")
   }
 
   /// A renogy battery is written in one service, and sends in another.

@@ -40,7 +40,7 @@ import Testing
     ("example", DescriptionKeys.example), ("modbus", DescriptionKeys.modbus), ("registers", DescriptionKeys.registers),
     ("register", DescriptionKeys.register), ("units", DescriptionKeys.units),
     ("parameter", DescriptionKeys.parameter), ("start_step", DescriptionKeys.startStep),
-    ("ignore", DescriptionKeys.ignore), ("bluetooth", DescriptionKeys.bluetooth),
+    ("ignore", DescriptionKeys.ignore), ("bluetooth", DescriptionKeys.bluetooth), ("looks", DescriptionKeys.looks),
     ("advertisement", DescriptionKeys.advertisement), ("aes_ctr", DescriptionKeys.counterMode),
     ("greet", DescriptionKeys.greet),
   ]

@@ -173,4 +173,28 @@ struct IdentificationPlanTests {
       ]), port: .line)
     #expect(plan.steps.last?.kinds == ["a-lamp", "lamp"] && plan.steps.last?.sends.count == 1)
   }
+
+  // MARK: - On the air
+
+  /// A device on the air is asked only for kinds of the air; the steps of one pair of characteristics follow one another.
+  @Test func aDeviceOnTheAirIsAskedForKindsOfTheAir() throws {
+    let address = try #require(BluetoothAddress("C8:47:8C:11:22:33"))
+    #expect(IdentificationPlan.PortKind(.ble(address)) == .air)
+    #expect(IdentificationPlan.PortKind(.rfcomm(address, channel: nil)) == .connection(isNetwork: false))
+    let plan = IdentificationPlan.test(port: .air)
+    #expect(plan.isOnAir && !plan.isSilent && plan.steps.allSatisfy { $0.line == nil && $0.gatt != nil })
+    for kind in plan.kinds {
+      let described = try #require(DriverLibrary.builtIn.protocols.described(kind))
+      let air = try #require(described.description.bluetooth, "\(kind) isn't on the air")
+      #expect(plan.steps.filter { $0.kinds.contains(kind) }.allSatisfy { $0.gatt == air.gatt }, "\(kind)")
+    }
+    #expect(["jbd", "jk02", "daly-d2", "tdt", "vatrer", "cbt"].allSatisfy(plan.kinds.contains))
+    #expect(!["hm10", "vedirect", "pi30", "ev3", "framed"].contains(where: plan.kinds.contains))
+    #expect(plan.untried.contains { $0.name == "victron-ble" && $0.text.contains("advertises") })
+    // None of the requests is a write.
+    #expect(plan.steps.count == plan.parts.map(\.steps.count).reduce(0, +))
+    #expect(Set(plan.parts.map(\.gatt)).count == plan.parts.count)
+    // What a device is told before is a part of the plan.
+    #expect(plan.steps.contains { $0.kinds.contains("tdt") && $0.gatt?.greeting?.bytes == Array("HiLink".utf8) })
+  }
 }
