@@ -59,7 +59,7 @@ struct AttachmentMachine: Sendable, Equatable {
   var awaitsPlace: Bool { state == .failed && isRefused && isPresent }
   /// Whether an `open` is in progress.
   private(set) var isOpening = false
-  private var hasBeenAttached = false
+  private(set) var hasBeenAttached = false
   /// When it was opened last, if it hasn't answered since.
   private var unproven: MonotonicTime?
   /// Whether the last link has ended without use: the device was connected, and left before it answered or had stayed for a while.

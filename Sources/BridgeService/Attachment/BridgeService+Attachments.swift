@@ -241,6 +241,7 @@ extension BridgeService {
         var ticket: Int?
         do throws(AccessoryError) {
           if let conflict { throw conflict }
+          try await self.checkName(key)
           if let node { await Self.reset(node, of: name, hooks, log) }
           if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
           if let adapter { ticket = try await self.takeConnection(key, at: adapter, isAsked: false) }
@@ -295,6 +296,7 @@ extension BridgeService {
       await open.close()
       return giveBack(ticket)
     }
+    if !attachment.machine.hasBeenAttached { tellLearned(attachment) }
     attachment.contact.opened(open, with: ticket, at: clock.now)
     perform(attachment.machine.opened(now: clock.now), on: attachment)
   }

@@ -132,6 +132,27 @@ import Testing
     await service.close()
   }
 
+  /// Two strangers with the name by which a profile goes: neither is connected, and the error has both addresses. One alone is.
+  @Test(arguments: [true, false]) func ofTwoDevicesWithOneNameNeitherIsConnected(areTwo: Bool) async throws {
+    let (source, clock) = (AirSource(), ManualClock())
+    let rule = BluetoothRule(name: TextPattern("JBD-*"))
+    let service = await Self.service([Self.profile(connects: true, rule)], source, clock)
+    var devices = [Self.device(), Self.device(BluetoothAddress(rawValue: 7)!)]
+    for place in devices.indices { devices[place].bluetooth?.toldName = "JBD-SP04" }
+    source.send(.added(devices[0]))
+    // Others are listened for.
+    try await eventually("it waits") { clock.nextDeadline != nil }
+    #expect(await service.states == [.opening])
+    if areTwo { source.send(.added(devices[1])) }
+    try await eventually("all have come") { await service.foundCount == (areTwo ? 2 : 1) }
+    try await eventually("all wait") { await service.states.allSatisfy { $0 == .opening } }
+    clock.advance(by: .seconds(10))
+    try await eventually("it was tried") { await service.hasProblem }
+    let problem = await service.problems.first ?? ""
+    #expect(problem.contains("ble:00:00:00:00:00:07") == areTwo && problem.contains("address:") == areTwo, "\(problem)")
+    await service.close()
+  }
+
   /// The adapter says how a device is reached, and isn't a part of what it is.
   @Test func anAdapterIsKept() async throws {
     let (source, clock) = (AirSource(), ManualClock())
@@ -171,5 +192,6 @@ extension BridgeService {
   fileprivate var attachedIDs: [String] { attachments.ordered.map(\.device.id) }
   fileprivate var states: [Bridge.AttachmentState] { attachments.ordered.map(\.machine.state) }
   fileprivate var hasProblem: Bool { attachments.ordered.first?.machine.problem != nil }
+  fileprivate var problems: [String] { attachments.ordered.compactMap(\.machine.problem?.message) }
   fileprivate var generation: Int { attachments.ordered.first?.generation ?? 0 }
 }
