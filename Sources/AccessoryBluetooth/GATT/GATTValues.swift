@@ -30,6 +30,7 @@ public actor GATTValues: Transport, IOActor {
 
   /// The time limits for reading a value, and for bluetoothd to read the battery after the device was connected.
   private static let limits = (read: Duration.seconds(10), battery: Duration.seconds(5))
+  private static let (batteryLimit, nameLimit) = (8, 64)
   private static let batteryService = BluetoothUUID(short: 0x180F)
   private static let batteryLevel = BluetoothUUID(short: 0x2A19)
 
@@ -100,10 +101,13 @@ public actor GATTValues: Transport, IOActor {
   /// `permissionDenied` when it must be paired first, `cancelled`, and `ioFailure`.
   public func read(_ characteristic: BluetoothUUID) async throws(AccessoryError) -> [UInt8]? {
     try check()
-    guard let found = await find(characteristic) else { return nil }
+    guard let found = await find(characteristic).first else { return nil }
+    return try await read(found, GATTTransport.characteristic)
+  }
+
+  private func read(_ path: String, _ interface: String) async throws(AccessoryError) -> [UInt8] {
     do throws(BusFailure) {
-      let values = try await bluez.call(
-        found, GATTTransport.characteristic, "ReadValue", [.options([])], within: Self.limits.read)
+      let values = try await bluez.call(path, interface, "ReadValue", [.options([])], within: Self.limits.read)
       guard let bytes = values.first?.bytes else { throw .malformed }
       return Array(bytes.prefix(GATTPacket.longestValue))
     } catch {
@@ -112,13 +116,71 @@ public actor GATTValues: Transport, IOActor {
     }
   }
 
-  private func find(_ uuid: BluetoothUUID) async -> String? {
+  /// The paths of these characteristics that can be read, in the order of the device's table.
+  private func find(_ uuid: BluetoothUUID) async -> [String] {
     let objects = await bluez.objects
     let services = Set(objects.services.values.lazy.filter { [device] in $0.device == device }.map(\.path))
     let found = objects.characteristics.values.filter {
       $0.uuid == uuid && services.contains($0.service) && $0.flags.contains("read")
     }
-    return found.map(\.path).min()
+    return found.map(\.path).sorted()
+  }
+
+  /// A battery of a device that has several.
+  public struct Battery: Sendable, Hashable {
+    /// The name by which the device's descriptors tell it from the others; a number where they don't. Comes from the device.
+    public let name: String
+    /// How full it is.
+    public let percent: Int
+  }
+
+  /// The batteries of a device with several Battery Services, in the order of its table; empty for any other device. One that can't be
+  /// read now is left out. Throws the errors of `read` that end everything.
+  public func batteries() async throws(AccessoryError) -> [Battery] {
+    try check()
+    let levels = await find(Self.batteryLevel).prefix(Self.batteryLimit)
+    guard levels.count > 1 else { return [] }
+    var batteries: [Battery] = []
+    for (index, level) in levels.enumerated() {
+      do throws(AccessoryError) {
+        guard let percent = Self.percent(try await read(level, GATTTransport.characteristic)) else { continue }
+        batteries.append(Battery(name: await name(of: level) ?? "\(index + 1)", percent: percent))
+      } catch {
+        guard [.permissionDenied, .unsupported, .notFound, .ioFailure].contains(error.kind) else { throw error }
+      }
+    }
+    return batteries
+  }
+
+  /// What a characteristic's descriptors call it: the user description, or the presentation format.
+  private func name(of characteristic: String) async -> String? {
+    let descriptors = await bluez.objects.descriptors.values.filter { $0.characteristic == characteristic }
+    for kind in [0x2901, 0x2904] as [UInt16] {
+      guard let found = descriptors.first(where: { $0.uuid == BluetoothUUID(short: kind) }),
+        let value = try? await read(found.path, GATTTransport.descriptor),
+        let name = kind == 0x2901 ? Self.text(value) : Self.presentation(value)
+      else { continue }
+      return name
+    }
+    return nil
+  }
+
+  private static func text(_ value: [UInt8]) -> String? {
+    let text = String(decoding: value.prefix { $0 != 0 }.prefix(Self.nameLimit), as: UTF8.self)
+    return text.isEmpty ? nil : text
+  }
+
+  /// The description in a Characteristic Presentation Format, of the Bluetooth SIG's name space (Assigned Numbers, 2.4.2).
+  private static func presentation(_ value: [UInt8]) -> String? {
+    guard value.count == 7, value[4] == 1 else { return nil }
+    let number = UInt16(value[6]) << 8 | UInt16(value[5])
+    let places = [
+      "front", "back", "top", "bottom", "upper", "lower", "main", "backup", "auxiliary", "supplementary", "flash",
+      "inside",
+      "outside", "left", "right", "internal", "external",
+    ]
+    if 1...255 ~= number { return "\(number)" }
+    return places.indices.contains(Int(number) - 0x100) ? places[Int(number) - 0x100] : nil
   }
 
   /// The battery's charge in percent: from bluetoothd, which reads the Battery Service by itself, or from the device.

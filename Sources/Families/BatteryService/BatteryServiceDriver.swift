@@ -16,7 +16,7 @@ extension Driver {
   public static let batteryService = Driver(
     name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",
     polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .guarded,
-    lacks: [.status, .values, .files, .requests]
+    lacks: [.status, .files, .requests]
   ) { session, _, _ throws(AccessoryError) in
     try await BatteryServiceDevice.open(session)
   }
@@ -40,6 +40,8 @@ public final class BatteryServiceDevice: Accessory {
   /// Closes the connection when it is released.
   private let session: AccessorySession
   private let values: GATTValues
+  /// The batteries of a device with several, as they were read last.
+  private let batteries = Locked<[GATTValues.Battery]>([])
 
   private init(_ session: AccessorySession, _ values: GATTValues) {
     (self.session, self.values, label) = (session, values, values.label)
@@ -95,9 +97,35 @@ public final class BatteryServiceDevice: Accessory {
     }
   }
 
-  /// How full the battery is. Throws `unsupported` where the device has no Battery Service.
+  /// How full the battery is; of several the one that is the least full. Throws `unsupported` where the device has no Battery Service.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    Self.reading(try await values.batteryPercent())
+    let several = try await values.batteries()
+    batteries.withLock { $0 = several }
+    if let lowest = several.map(\.percent).min() { return Self.reading(lowest) }
+    return Self.reading(try await values.batteryPercent())
+  }
+
+  /// Each battery of a device that has several. Throws `unsupported` for any other device.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    let several = try await values.batteries()
+    guard !several.isEmpty else {
+      throw AccessoryError(.unsupported, "\(label) reports no values beside its battery")
+    }
+    var names: Set<String> = []
+    return several.enumerated().map { index, battery in
+      let plain = String(battery.name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+      let isUnique = plain.contains { $0 != "_" } && names.insert(plain).inserted
+      return AccessoryValue(
+        "battery_" + (isUnique ? plain : "\(index + 1)"), unit: .percent, content: .number(Double(battery.percent)))
+    }
+  }
+
+  /// The batteries that the last reading of the battery has left out.
+  public var missing: String? {
+    let several = batteries.withLock { $0 }
+    guard several.count > 1 else { return nil }
+    let all = several.map { "\(SafeText.escape($0.name, limit: 32)) \($0.percent) %" }.joined(separator: ", ")
+    return "it has \(several.count) batteries, of which this is the lowest: \(all)"
   }
 
   private static func reading(_ percent: Int) -> BatteryReading {
@@ -105,7 +133,13 @@ public final class BatteryServiceDevice: Accessory {
   }
 
   /// The battery, whenever its percentage changes.
-  public func news() -> EventStream<AccessoryNews> { values.batteryChanges().converted { .battery(Self.reading($0)) } }
+  public func news() -> EventStream<AccessoryNews> {
+    values.batteryChanges().converted { [weak self] percent in
+      // bluetoothd follows the first one alone.
+      let others = self?.batteries.withLock { $0.dropFirst().map(\.percent) } ?? []
+      return .battery(Self.reading(others.min().map { min($0, percent) } ?? percent))
+    }
+  }
 
   /// Ends the connection, if this program has made it.
   public func close() async { await session.close() }

@@ -116,6 +116,42 @@ import Testing
     #expect(bus.calls.map(\.member) == ["GetManagedObjects", "ReadValue"])
   }
 
+  /// Two Battery Services: by a description in words, and by a place of the SIG's list.
+  @Test func eachOfSeveralBatteriesIsTold() async throws {
+    let other = Self.device + "/service0030"
+    func more(_ path: String, _ interface: String, _ properties: [(String, WireValue)]) -> WireValue {
+      Self.object(path, [(interface, properties)])
+    }
+    func named(_ service: String, _ short: String) -> WireValue {
+      more(
+        "\(service)/char2a19/desc\(short)", "org.bluez.GattDescriptor1",
+        [("UUID", Self.uuid(short)), ("Characteristic", .path("\(service)/char2a19"))])
+    }
+    guard case .array(let type, let objects) = Self.objects(.characteristic) else { return }
+    let all = WireValue.array(
+      type,
+      objects + [
+        more(other, "org.bluez.GattService1", [("UUID", Self.uuid("180f")), ("Device", .path(Self.device))]),
+        Self.characteristic(other, "2a19"), named(Self.battery, "2901"), named(other, "2904"),
+      ])
+    let bus = try FakeBus { call in
+      switch (call.member, call.path.hasPrefix(other), call.path.suffix(4)) {
+      case ("GetManagedObjects", _, _): .values([all])
+      case ("ReadValue", _, "2901"): Self.bytes("Left ear\0".utf8)
+      case ("ReadValue", _, "2904"): Self.bytes([4, 0, 0xAD, 0x27, 1, 0x0E, 0x01])
+      case ("ReadValue", let isOther, "2a19"): Self.bytes([isOther ? 57 : 81])
+      default: nil
+      }
+    }
+    let accessory = try await Self.open(bus)
+    #expect(try await accessory.battery().percent == 57)
+    #expect(accessory.missing == "it has 2 batteries, of which this is the lowest: Left ear 81 %, right 57 %")
+    let values = try await accessory.values()
+    #expect(values.map(\.name) == ["battery_left_ear", "battery_right"])
+    #expect(values.map(\.content) == [.number(81), .number(57)])
+    await accessory.close()
+  }
+
   @Test(arguments: [[], [101], [1, 2], [255]] as [[UInt8]]) func whatIsNoPercentage(_ level: [UInt8]) async throws {
     let accessory = try await Self.open(try Self.bus(.characteristic, batteryLevel: level))
     let error = await #expect(throws: AccessoryError.self) { try await accessory.battery() }
