@@ -112,14 +112,12 @@ extension DescribedAccessory {
   ) async throws(AccessoryError) -> Read<Value> {
     let wanted = description.sources(of: isWanted)
     var requests: [Int] = []
-    for request in description.plannedRequests where !requests.contains(request) {
-      guard let reply = description.requests[request].reply,
-        description.needed(reply).contains(where: { wanted.contains($0) })
-      else { continue }
+    for request in description.plannedRequests where !requests.contains(request) && tells(request, wanted) {
       requests.append(request)
     }
     requests += others ?? []
-    let asked = requests.isEmpty ? AskedRequests() : try await ask(all: requests, isWanted: true)
+    // An identity that isn't told isn't asked for again and again.
+    let asked = requests.isEmpty ? AskedRequests() : try await ask(all: requests, isWanted: others == nil)
     let isKnown = latestValues.knows(isWanted, now: clock.bootTime)
     if let failure = asked.failures.first?.error, asked.answered.isEmpty, others == nil {
       // What the accessory sends by itself is told nevertheless.
@@ -127,12 +125,20 @@ extension DescribedAccessory {
     }
     var missing: String?
     if requests.isEmpty || !isKnown && others == nil { missing = try await awaitNews(of: isWanted) }
-    let missed = requests.filter { request in
+    // Also what comes with a request that isn't in the plan, and what says how a reply is to be read.
+    let needed = wanted.union(description.conditions(of: wanted))
+    let told = description.requests.indices.filter { tells($0, needed) && !requests.contains($0) }
+    let missed = (requests + told).filter { request in
       asked.failures.contains { $0.request == request } || memory.withLock { $0.isLost(request) }
     }
     let (reported, derived) = latestValues.values(now: clock.bootTime)
     return Read(make(reported, derived), age: .zero).lacking(silence(of: missed) ?? missing).lacking(
       latestValues.implausibleNumbers)
+  }
+
+  /// Whether the reply to this request has one of these fields.
+  private func tells(_ request: Int, _ wanted: Set<String>) -> Bool {
+    description.requests[request].reply.map { description.needed($0).contains { wanted.contains($0) } } ?? false
   }
 
   /// When a message with fields of this part came last.
@@ -230,6 +236,26 @@ extension ProtocolDescription {
       if let count = message.pieces?.count { names.insert(count) }
     }
     return names
+  }
+
+  /// The fields of other messages on which it depends what is in the messages with these fields, such as the accessory's version.
+  fileprivate func conditions(of names: Set<String>) -> Set<String> {
+    func conditions(_ steps: [Step]) -> [String] {
+      steps.flatMap { step -> [String] in
+        switch step {
+        case .when(let condition, let steps): conditions(steps) + (condition.isElsewhere ? [condition.field] : [])
+        case .group(let steps, _), .tail(let steps): conditions(steps)
+        case .field, .skip: []
+        }
+      }
+    }
+    return Set(
+      messages.flatMap { message -> [String] in
+        guard case .fields(let steps) = message.body, message.fields.contains(where: { names.contains($0.name) }) else {
+          return []
+        }
+        return conditions(steps)
+      })
   }
 
   /// The names of the values that are derived from these.

@@ -102,7 +102,7 @@ struct DescribedWords: Sendable {
     var words = FrameWords(
       description.name, kind, title: "\(kind) \(described.name)\(unit(decoded.unit, "from"))", command: described.name,
       summary: shown.map { value in
-        let unit = value.unit.map { " \($0)" } ?? ""
+        let unit = value.value == .nothing ? "" : value.unit.map { " \($0)" } ?? ""
         return "\(value.name) \(Self.shown(value.value))\(unit)"
       }.joined(separator: ", ") + Self.impossible(decoded.plausibility),
       fields: decoded.values.map { FrameField($0.name, $0.value) } + FrameField.battery(decoded.values))

@@ -89,24 +89,24 @@ extension Accessory {
     throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
   }
 
-  /// The default, for accessories that this program has open: they answer now, and lack what they leave unanswered.
+  /// The default, for accessories that this program has open: they answer now.
   public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
-    Read(try await battery(), age: .zero).lacking(unanswered)
+    Read(try await battery(), age: .zero)
   }
 
   /// The default, in the same way.
   public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
-    Read(try await status(), age: .zero).lacking(unanswered)
+    Read(try await status(), age: .zero)
   }
 
   /// The default, in the same way.
   public func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> {
-    Read(try await identify(), age: .zero).lacking(unanswered)
+    Read(try await identify(), age: .zero)
   }
 
   /// The default, in the same way.
   public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
-    Read(try await values(), age: .zero).lacking(unanswered)
+    Read(try await values(), age: .zero)
   }
 
   /// The default: subscribes, then asks. The news may include messages that came before the reading.

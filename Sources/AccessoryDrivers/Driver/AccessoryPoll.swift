@@ -35,11 +35,7 @@ extension Accessory {
     var problem: AccessoryError?
     for part in AccessoryPoll.Part.allCases where poll.parts.contains(part) {
       do throws(AccessoryError) {
-        switch part {
-        case .status: news.append(.status(try await status()))
-        case .battery: news.append(.battery(try await battery()))
-        case .values: news.append(.values(try await values()))
-        }
+        news.append(try await self.news(of: part))
       } catch {
         problem = problem ?? error
         // One that leaves a part unanswered may have the others; one that is gone isn't asked for the rest.
@@ -48,5 +44,14 @@ extension Accessory {
     }
     if let problem, news.isEmpty { throw problem }
     return news
+  }
+
+  /// Asks for one part of its state.
+  func news(of part: AccessoryPoll.Part) async throws(AccessoryError) -> AccessoryNews {
+    switch part {
+    case .status: .status(try await status())
+    case .battery: .battery(try await battery())
+    case .values: .values(try await values())
+    }
   }
 }

@@ -16,8 +16,15 @@ public final class Link<Rules: Exchange>: Sendable {
 
   let core: LinkCore<Rules>
 
+  /// The link's clock.
+  package let clock: any TimerClock
+  /// Which requests of its driver the accessory answers, by their places in `requestNames`.
+  package let memory = Locked(RequestMemory())
+  package let requestNames = Locked<[String]>([])
+
   init(_ session: AccessorySession, rules: Rules, clock: any TimerClock) {
     label = session.label
+    self.clock = clock
     core = LinkCore(session, rules: rules, clock: clock)
   }
 

@@ -7,7 +7,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 /// An accessory that speaks the AF1 reference command set: the `framed` driver.
-public struct AF1Accessory: Sendable {
+public struct AF1Accessory: LinkedAccessory {
   /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "framed"
 
@@ -23,9 +23,6 @@ public struct AF1Accessory: Sendable {
 
   /// The link, for requests and events that this driver has no function for.
   public let link: Link<AF1Exchange>
-
-  /// The accessory's name in messages to the user.
-  public var label: String { link.label }
 
   /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on.
   ///
@@ -44,12 +41,16 @@ public struct AF1Accessory: Sendable {
 
   /// Asks for its status. Throws what `request` throws, and `badData`.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
-    AccessoryStatus(try await ask(.status, as: AF1StatusReply.self, largestReply: 16))
+    try await reading(.status) { () throws(AccessoryError) in
+      AccessoryStatus(try await ask(.status, as: AF1StatusReply.self, largestReply: 16))
+    }
   }
 
   /// Asks for its battery. Throws what `request` throws, and `badData`.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    BatteryReading(try await ask(.battery, as: AF1BatteryReply.self, largestReply: 16))
+    try await reading(.battery) { () throws(AccessoryError) in
+      BatteryReading(try await ask(.battery, as: AF1BatteryReply.self, largestReply: 16))
+    }
   }
 
   /// Asks for its battery. Returns the reading and the events that come after it, as `events` does: no event is older
@@ -84,9 +85,6 @@ public struct AF1Accessory: Sendable {
   public func events() -> EventStream<Event> {
     link.events().converted { Self.event($0) }
   }
-
-  /// Closes the link. Returns when the device is free for others.
-  public func close() async { await link.close() }
 
   func ask<Reply: AF1Payload>(
     _ command: AF1Command, as type: Reply.Type, largestReply: Int? = nil

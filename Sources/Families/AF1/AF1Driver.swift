@@ -48,7 +48,7 @@ extension Profile {
   static let af1HID = shipped(PackageResources.framed_hid_yaml, driver: AF1Accessory.driverName)
 }
 
-extension AF1Accessory: Accessory {
+extension AF1Accessory {
   /// What the accessory's reply to HELLO said: boot id, largest payload and window.
   public var protocolDetails: ProtocolDetails? {
     let exchange = link.exchange

@@ -9,7 +9,10 @@ import AccessoryProtocols
 extension EV3Brick {
   /// Asks, in two messages, for the brick's own values and for those of the devices at its ports. Each device is read
   /// in its current mode, which isn't changed. Throws what `ask` throws.
-  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+  public func values() async throws(AccessoryError) -> [AccessoryValue] { try await readValues().value }
+
+  /// The same, and says what the brick doesn't answer.
+  public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
     var batch = EV3Batch()
     let (brick, types) = try adding { () throws(EV3MessageError) in
       (
@@ -20,8 +23,12 @@ extension EV3Brick {
       )
     }
     let reply = try await send(batch)
-    let used = types.filter { Self.isDevice(reply[$0.1].type) }.map { ($0.0, reply[$0.1].type) }
-    return brick.values(reply) + (try await values(at: used))
+    let used = types.filter { Self.isDevice(reply[$0.1].type) }.map { (port: $0.0, type: reply[$0.1].type) }
+    // What the ports don't tell hides nothing of the brick.
+    return try await answers([
+      ("brick", { @Sendable () async throws(AccessoryError) in brick.values(reply) }),
+      ("ports", { @Sendable () async throws(AccessoryError) in try await values(at: used) }),
+    ]).map { ($0["brick"] ?? []) + ($0["ports"] ?? used.flatMap { Self.values($0.port, $0.type) }) }
   }
 
   /// Whether a type is that of a device that can be read.
@@ -86,14 +93,21 @@ extension EV3Brick {
     let reply = try await send(batch)
     return zip(ports, places).flatMap { at, place in
       let (quantity, unit) = Self.meaning(of: reply[place.unit])
-      let name = "port_\(at.port.name.lowercased())"
-      return [
-        AccessoryValue(
-          "\(name)_device", quantity: .identity, content: .choice(word: at.type.name, number: Int(at.type.rawValue))),
-        AccessoryValue(
-          name, quantity: quantity, unit: unit, number: reply[place.value].flatMap { Double(measured: $0) }),
-      ]
+      return Self.values(at.port, at.type, quantity, unit, reply[place.value].flatMap { Double(measured: $0) })
     }
+  }
+
+  /// The device at a port, and what it measures.
+  private static func values(
+    _ port: EV3Port, _ type: EV3DeviceType, _ quantity: AccessoryValue.Quantity? = nil, _ unit: MeasurementUnit? = nil,
+    _ number: Double? = nil
+  ) -> [AccessoryValue] {
+    let name = "port_\(port.name.lowercased())"
+    return [
+      AccessoryValue(
+        "\(name)_device", quantity: .identity, content: .choice(word: type.name, number: Int(type.rawValue))),
+      AccessoryValue(name, quantity: quantity, unit: unit, number: number),
+    ]
   }
 
   /// The quantity and the unit for a symbol of the firmware.

@@ -9,15 +9,12 @@ import AccessoryProtocols
 /// A LEGO EV3 brick: the `ev3` driver.
 ///
 /// `ask` and `tell` send a command of `EV3Command`; a batch sends several commands in one message.
-public struct EV3Brick: Sendable {
+public struct EV3Brick: LinkedAccessory {
   /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "ev3"
 
   /// The link, for requests and events that this driver has no function for.
   public let link: Link<EV3Exchange>
-
-  /// The brick's name in messages to the user.
-  public var label: String { link.label }
 
   /// The default timeout of a batch that waits for something, such as a key press.
   public static let longestWait = Duration.seconds(60)
@@ -97,7 +94,4 @@ public struct EV3Brick: Sendable {
       throw AccessoryError(.misconfigured, "the command can't be sent to \(label): \(error)")
     }
   }
-
-  /// Closes the link. Returns when the device is free for others.
-  public func close() async { await link.close() }
 }

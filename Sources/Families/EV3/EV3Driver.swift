@@ -34,17 +34,26 @@ extension Profile {
   public static let ev3 = shipped(PackageResources.ev3_yaml, driver: EV3Brick.driverName)
 }
 
-extension EV3Brick: Accessory {
+extension EV3Brick {
   /// Asks for the name and the versions. A brick doesn't report its serial number; its USB descriptors hold it.
-  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
-    AccessoryIdentity(
-      manufacturer: "LEGO", name: try await ask(.brickName), model: "EV3", serialNumber: "",
-      firmwareRevision: try await ask(.firmwareVersion), hardwareRevision: try await ask(.hardwareVersion))
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity { try await readIdentity().value }
+
+  /// Asks for the same, and says what of it isn't answered.
+  public func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> {
+    try await answers([
+      ("name", { @Sendable () async throws(AccessoryError) in try await ask(.brickName) }),
+      ("firmware", { @Sendable () async throws(AccessoryError) in try await ask(.firmwareVersion) }),
+      ("hardware", { @Sendable () async throws(AccessoryError) in try await ask(.hardwareVersion) }),
+    ]).map { told in
+      AccessoryIdentity(
+        manufacturer: "LEGO", name: told["name"] ?? "", model: "EV3", serialNumber: "",
+        firmwareRevision: told["firmware"] ?? "", hardwareRevision: told["hardware"] ?? "")
+    }
   }
 
   /// Asks for the warnings. They become the fault code, except for "busy" and "battery low", which are no faults.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
-    let warnings = try await ask(.warnings)
+    let warnings = try await reading(.status) { () throws(AccessoryError) in try await ask(.warnings) }
     let faults = warnings.subtracting([.busy, .batteryLow])
     if !faults.isEmpty { return AccessoryStatus(state: .fault, faultCode: UInt16(faults.rawValue)) }
     return AccessoryStatus(state: warnings.contains(.busy) ? .busy : .idle, reportsFaults: true)
@@ -62,7 +71,7 @@ extension EV3Brick: Accessory {
     } catch {
       throw AccessoryError(.misconfigured, "\(error)")  // three commands always fit
     }
-    let reply = try await send(batch)
+    let reply = try await reading(.battery) { () throws(AccessoryError) in try await send(batch) }
     return BatteryReading(
       percent: (0...100).contains(reply[percent]) ? reply[percent] : nil,
       millivolts: Self.thousandths(reply[volts]), milliamperes: Self.thousandths(-reply[amperes]))
@@ -72,9 +81,6 @@ extension EV3Brick: Accessory {
   private static func thousandths(_ value: Float) -> Int? {
     value.isFinite && abs(value) < 1_000 ? Int((value * 1_000).rounded()) : nil
   }
-
-  /// A stream without news, because a brick sends no events. It throws the link's error when the brick goes.
-  public func news() -> EventStream<AccessoryNews> { link.news() }
 }
 
 extension EV3Exchange.Options {

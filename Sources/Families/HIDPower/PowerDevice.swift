@@ -144,6 +144,16 @@ public final class PowerDevice: Accessory {
     }
   }
 
+  /// The battery, with what it lacks.
+  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
+    Read(try await battery(), age: .zero).lacking(unanswered)
+  }
+
+  /// Everything else that the device tells, with what it lacks.
+  public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
+    Read(try await values(), age: .zero).lacking(unanswered)
+  }
+
   /// What can't be read: the device's descriptor is damaged, or it refuses some reports.
   public var unanswered: String? {
     if let damage = transport.descriptor.damage {

@@ -26,6 +26,11 @@ private struct Half: LinkedAccessory {
 
   func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity(model: "Half") }
   func battery() async throws(AccessoryError) -> BatteryReading { try answers.value.battery.get() }
+  func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
+    var read = Read(try await battery(), age: .zero)
+    read.missing = unanswered
+    return read
+  }
   func status() async throws(AccessoryError) -> AccessoryStatus { try answers.value.status.get() }
 
   static func driver(_ answers: Watched<Answers>) -> Driver {

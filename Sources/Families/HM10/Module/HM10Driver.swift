@@ -28,52 +28,62 @@ extension Profile {
   public static let hm10 = shipped(PackageResources.hm10_yaml, driver: HM10Module.driverName)
 }
 
-extension HM10Module: RadioAccessory {
+extension HM10Module: LinkedAccessory, RadioAccessory {
   /// The module is its own radio.
   public var radio: (any HM10Radio)? { self }
 
   /// Asks for the name, the address and the version.
-  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
-    AccessoryIdentity(
-      manufacturer: "", name: try await name(), model: dialect == .clone ? "HM-10 (clone)" : "HM-10",
-      serialNumber: try await address().digits, firmwareRevision: try await version(), hardwareRevision: "")
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity { try await readIdentity().value }
+
+  /// Asks for the same, and says what of it isn't answered.
+  public func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> {
+    try await answers([
+      ("name", { @Sendable () async throws(AccessoryError) in try await name() }),
+      ("address", { @Sendable () async throws(AccessoryError) in try await address().digits }),
+      ("version", { @Sendable () async throws(AccessoryError) in try await version() }),
+    ]).map { told in
+      AccessoryIdentity(
+        manufacturer: "", name: told["name"] ?? "", model: dialect == .clone ? "HM-10 (clone)" : "HM-10",
+        serialNumber: told["address"] ?? "", firmwareRevision: told["version"] ?? "", hardwareRevision: "")
+    }
   }
 
   /// Returns `busy` while the module is connected, without asking it; otherwise asks whether it is there.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     if isConnected { return AccessoryStatus(state: .busy) }
-    try await ask(.attention)
+    _ = try await reading(.status) { () throws(AccessoryError) in try await ask(.attention) }
     return AccessoryStatus(state: .idle)
   }
 
   /// Asks for the battery's charge in percent.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    BatteryReading(percent: try await batteryPercent())
+    BatteryReading(percent: try await reading(.battery) { () throws(AccessoryError) in try await batteryPercent() })
   }
 
   /// Returns whether the module is connected, and to which device. While it isn't connected, this also asks for its
   /// role and its transmit power. Settings that the module refuses to report are unknown: clones refuse most of them.
-  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+  public func values() async throws(AccessoryError) -> [AccessoryValue] { try await readValues().value }
+
+  /// The same, and says what the module doesn't answer.
+  public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
     let isConnected = isConnected
-    let role = isConnected ? nil : try await known(.role).flatMap { HM10Role(rawValue: $0) }
-    let power = isConnected ? nil : try await known(.power).flatMap { HM10Power(rawValue: $0) }
-    return [
+    let settings =
+      isConnected
+      ? Read([:], age: .zero)
+      : try await answers([
+        ("role", { @Sendable () async throws(AccessoryError) in try await value(of: .role) }),
+        ("power", { @Sendable () async throws(AccessoryError) in try await value(of: .power) }),
+      ])
+    let role = settings.value["role"].flatMap { HM10Role(rawValue: $0) }
+    let power = settings.value["power"].flatMap { HM10Power(rawValue: $0) }
+    let values = [
       AccessoryValue("connected", quantity: .state, content: .flag(isConnected)),
       AccessoryValue("peer", quantity: .identity, content: isConnected ? peer.map { .text("\($0)") } : nil),
       AccessoryValue("role", quantity: .state, content: role.map { .choice(word: "\($0)", number: $0.rawValue) }),
       AccessoryValue(
         "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map { Double($0.decibels) }),
     ]
-  }
-
-  /// The value of a setting; nil when the module refuses to report it.
-  private func known(_ setting: HM10Setting) async throws(AccessoryError) -> Int? {
-    do throws(AccessoryError) {
-      return try await value(of: setting)
-    } catch {
-      guard error.kind == .refused else { throw error }
-      return nil
-    }
+    return settings.map { _ in values }
   }
 
   /// Connections and their ends are news of the status; every other event is `other`.

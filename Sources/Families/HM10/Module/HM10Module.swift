@@ -16,8 +16,6 @@ public struct HM10Module: Sendable {
   /// The link, for requests and events that this driver has no function for.
   public let link: Link<HM10Exchange>
 
-  /// The module's name in messages to the user.
-  public var label: String { link.label }
   /// Whether the module is connected to another device.
   public var isConnected: Bool { link.exchange.isConnected }
   /// The address of the connected device, if the module reports it.
@@ -141,7 +139,4 @@ public struct HM10Module: Sendable {
     let text = SafeText.escape(String(decoding: reply.encoded, as: UTF8.self))
     return AccessoryError(.badData, "\(label) sent an invalid reply to \(wire): \(text)")
   }
-
-  /// Closes the link. Returns when the device is free for others. A Bluetooth connection of the module stays open.
-  public func close() async { await link.close() }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryLink
 import Testing
 
 @testable import AccessoryDrivers

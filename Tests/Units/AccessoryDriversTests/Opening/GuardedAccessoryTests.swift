@@ -60,6 +60,9 @@ private struct Partial: Accessory {
   let reading: BatteryReading
   var unanswered: String? { "the cells" }
   func battery() async throws(AccessoryError) -> BatteryReading { reading }
+  func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
+    Read(reading, age: .zero).lacking(unanswered)
+  }
   func news() -> EventStream<AccessoryNews> { EventStream(AsyncThrowingStream { nil }) }
   func close() async {}
 }

@@ -46,6 +46,10 @@ import Testing
     }
     let accessory = bench.accessory
     var readings: [String: Reading] = [:]
+    // First, since values may come with the identity, too.
+    readings["status"] = try await reading { () throws(AccessoryError) in
+      try await accessory.readStatusAndIdentity().map { ["status": "\($0.status)", "identity": "\($0.identity)"] }
+    }
     let lacks = Driver(accessory.description).lacks
     if !lacks.contains(.battery) {
       readings["battery"] = try await reading { () throws(AccessoryError) in
@@ -67,9 +71,6 @@ import Testing
           return told
         }
       }
-    }
-    readings["status"] = try await reading { () throws(AccessoryError) in
-      try await accessory.readStatusAndIdentity().map { ["status": "\($0.status)", "identity": "\($0.identity)"] }
     }
     return readings
   }

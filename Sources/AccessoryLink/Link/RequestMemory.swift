@@ -4,10 +4,10 @@ import AccessoryCore
 
 /// Which of its requests an accessory answers. A request that stays unanswered while others are answered is asked rarely
 /// after some tries, and the values of its last reply are then lost. It has no clock: its owner passes the time.
-struct RequestMemory: Sendable {
+package struct RequestMemory: Sendable {
   /// After this many silences in a row a request is asked rarely. Until then the values of its last reply are kept, as
   /// readings stay fresh for three polls.
-  static let tolerated = 3
+  package static let tolerated = 3
   /// How long a silent request isn't asked: at first, and at most. The pause doubles each time.
   static let pauses = Duration.seconds(60)...Duration.seconds(600)
 
@@ -27,13 +27,16 @@ struct RequestMemory: Sendable {
   }
 
   private var entries: [Int: Entry] = [:]
+
+  package init() {}
+
   /// The request that was answered last.
-  private(set) var lastAnswered: Int?
+  package private(set) var lastAnswered: Int?
   /// Whether the accessory left everything unanswered when it was asked last.
   private var isSilent = false
 
   /// The request was answered. After a silence of the whole accessory, all others are asked again at once.
-  mutating func answered(_ request: Int) {
+  package mutating func answered(_ request: Int) {
     entries[request] = Entry(wasAnswered: true)
     lastAnswered = request
     guard isSilent else { return }
@@ -42,7 +45,7 @@ struct RequestMemory: Sendable {
   }
 
   /// The request wasn't answered or was refused, but the accessory is there. Returns whether its values are lost.
-  mutating func failed(_ request: Int, _ error: AccessoryError, isOptional: Bool, now: MonotonicTime) -> Bool {
+  package mutating func failed(_ request: Int, _ error: AccessoryError, isOptional: Bool, now: MonotonicTime) -> Bool {
     var entry = entries[request] ?? Entry()
     entry.failure = error.kind
     entry.isExcused = isOptional && !entry.wasAnswered
@@ -60,31 +63,34 @@ struct RequestMemory: Sendable {
   }
 
   /// The accessory has left everything unanswered. This says nothing about single requests.
-  mutating func everythingFailed() { isSilent = true }
+  package mutating func everythingFailed() { isSilent = true }
 
   /// `other` asks for the same as `request`, which is answered.
-  mutating func replace(_ other: Int, by request: Int) { entries[other] = Entry(substitute: request) }
+  package mutating func replace(_ other: Int, by request: Int) { entries[other] = Entry(substitute: request) }
 
   /// Whether the request isn't to be asked now.
-  func rests(_ request: Int, now: MonotonicTime) -> Bool {
+  package func rests(_ request: Int, now: MonotonicTime) -> Bool {
     guard let entry = entries[request] else { return false }
     return entry.substitute != nil || entry.next.map { $0 > now } ?? false
   }
 
   /// How often the request is sent at most; nil for as often as the protocol says. One that was never answered isn't
   /// repeated beside a silent one: waiting for each would take long.
-  func tries(_ request: Int, besideSilent: Bool) -> Int? {
+  package func tries(_ request: Int, besideSilent: Bool) -> Int? {
     let entry = entries[request] ?? Entry()
     let isProbablySilent = entry.wasAnswered ? entry.silences >= Self.tolerated : besideSilent || entry.silences > 0
     return isProbablySilent ? 1 : nil
   }
 
   /// Whether the values of the request's reply aren't known, or not any more.
-  func isLost(_ request: Int) -> Bool { entries[request]?.isLost ?? false }
+  package func isLost(_ request: Int) -> Bool { entries[request]?.isLost ?? false }
+
+  /// Whether the values of the request's reply were known, and aren't any more.
+  package func wasLost(_ request: Int) -> Bool { entries[request].map { $0.isLost && $0.wasAnswered } ?? false }
 
   /// What the accessory doesn't answer or refuses, of these requests or of all: a sentence without its period. Requests that not
   /// every model has are left out. Nil if there are none.
-  func sentence(of requests: [Int]? = nil, label: String, name: (Int) -> String) -> String? {
+  package func sentence(of requests: [Int]? = nil, label: String, name: (Int) -> String) -> String? {
     var (silent, rare, refused, unusable): ([String], [String], [String], [String]) = ([], [], [], [])
     for request in requests ?? entries.keys.sorted() {
       guard let entry = entries[request], let failure = entry.failure, !entry.isExcused, entry.substitute == nil,
