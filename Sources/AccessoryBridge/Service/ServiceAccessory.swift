@@ -54,7 +54,7 @@ public final class ServiceAccessory: Accessory {
           + "the right profile (bridge-cli attach \(label) --profile NAME), or use its bytes")
     }
     let client = try await BridgeClient.connect(to: held.socketPath, replyTimeout: replyTimeout)
-    let calls = client.device(held.accessory.device.place, label: label)
+    let calls = client.device(held.accessory, label: label)
     let news = try await ServiceNews.follow(calls, replyTimeout: replyTimeout)
     // The service may still be making contact.
     return try await attempt { () throws(AccessoryError) in

@@ -31,7 +31,7 @@ package struct ServiceEntry: Sendable {
   func isUnit(of line: Device) -> Bool { line.unit == nil && device.unit != nil && device.isOnLine(of: line) }
 
   /// The object for calls about the accessory. `label` is its name in error messages.
-  package func calls(label: String?) -> BridgeDevice { client.device(accessory.device.place, label: label) }
+  package func calls(label: String?) -> BridgeDevice { client.device(accessory, label: label) }
 
   /// The accessory that `name` names, if a service at one of `places` has it open; with `all`, also one that a service
   /// has given up. Nil when this program must open it itself, or it isn't present. `devices` returns the other devices.

@@ -74,6 +74,8 @@ extension Bridge {
     package var missing: String?
     /// From where on the owner wants the battery to count as low, in percent and in seconds; nil where the profile doesn't say.
     package var low_percent, low_time_s: Int?
+    /// Its name in calls; see `Device.key`. Nil where only its path is known, and from an older service.
+    package var key: String?
 
     /// The owner's limit.
     package var lowLimit: LowLimit? {

@@ -286,7 +286,8 @@ extension Bridge {
     }
 
     package var device: String
-    package init(device: String) { self.device = device }
+    package var identity: String?
+    package init(device: String, identity: String? = nil) { (self.device, self.identity) = (device, identity) }
   }
 
   package struct Detach: ControlMethod {

@@ -43,9 +43,16 @@ package struct BridgeClient: Sendable {
   /// All accessories of the service.
   package func list() async throws(AccessoryError) -> [Bridge.Accessory] { try await call(Bridge.List()).accessories }
 
-  /// The accessory with this path. In errors `label` takes the place of the path.
+  /// The accessory with this path, or whatever it is called. In errors `label` takes the place of the path.
   package func device(_ path: String, label: String? = nil) -> BridgeDevice {
-    BridgeDevice(client: self, path: path, label: label ?? path)
+    BridgeDevice(client: self, name: path, path: path, label: label ?? path)
+  }
+
+  /// This accessory, and no other that gets its path meanwhile. With `isLine`, the line that it is on.
+  package func device(_ accessory: Bridge.Accessory, label: String? = nil, isLine: Bool = false) -> BridgeDevice {
+    let device = isLine ? accessory.device.line : accessory.device
+    let name = isLine ? accessory.key.map { String($0.dropLast(accessory.device.unitSuffix.count)) } : accessory.key
+    return BridgeDevice(client: self, name: name ?? device.place, path: device.place, label: label ?? device.place)
   }
 
   /// The readings of the accessory with this name, nil for the only one: the series with these names, nil for all; of
@@ -73,8 +80,18 @@ package struct BridgeClient: Sendable {
     try await call(Bridge.Attach(device: device, profile: profile))
   }
 
-  /// Makes the service attach the device at this path as soon as the system reports it.
-  package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
+  /// Makes the service attach the device at this path as soon as the system reports it, if it has this identity.
+  package func expect(_ path: String, identity: String? = nil) async throws(AccessoryError) {
+    do throws(ControlError) {
+      _ = try await connection.call(Bridge.Expect(device: path, identity: identity), timeout: replyTimeout)
+    } catch {
+      // An older service compares the path alone.
+      guard identity != nil, case .answer(let answer) = error, answer.isOfUnknownParameter("identity") else {
+        throw error.accessoryError
+      }
+      try await expect(path)
+    }
+  }
 
   /// The events of all accessories, on a connection of its own: first one event for each attached accessory, then the
   /// changes. With `values` these include values, with `alarms` alarms, and with `found` the devices that the service

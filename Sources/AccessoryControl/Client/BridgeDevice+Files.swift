@@ -7,17 +7,17 @@ import AccessoryCore
 extension BridgeDevice {
   /// The entries of a folder.
   package func entries(of folder: String) async throws(AccessoryError) -> [FileEntry] {
-    try await call(Bridge.ListFolder(device: path, path: folder)).entries
+    try await call(Bridge.ListFolder(device: name, path: folder)).entries
   }
 
   /// Makes a folder.
   package func makeFolder(_ folder: String) async throws(AccessoryError) {
-    _ = try await call(Bridge.MakeFolder(device: path, path: folder))
+    _ = try await call(Bridge.MakeFolder(device: name, path: folder))
   }
 
   /// Removes a file or an empty folder.
   package func remove(_ file: String) async throws(AccessoryError) {
-    _ = try await call(Bridge.Remove(device: path, path: file))
+    _ = try await call(Bridge.Remove(device: name, path: file))
   }
 
   /// The result of a transfer.
@@ -48,7 +48,7 @@ extension BridgeDevice {
     _ file: String, limit: Int, patience: Duration, _ take: (GetStep) async throws(AccessoryError) -> Void
   ) async throws(AccessoryError) -> TransferResult {
     let answers = try await stream(
-      Bridge.GetFile(device: path, path: file, limit_bytes: limit, patience_ms: Self.milliseconds(patience)))
+      Bridge.GetFile(device: name, path: file, limit_bytes: limit, patience_ms: Self.milliseconds(patience)))
     var (size, count) = (0, 0)
     for try await answer in answers {
       switch answer.event {
@@ -90,7 +90,7 @@ extension BridgeDevice {
   ) async throws(AccessoryError) -> TransferResult {
     let answers = try await stream(
       Bridge.SendFile(
-        device: path, path: file, size_bytes: size, kind: kind, crc32: crc32, patience_ms: Self.milliseconds(patience)))
+        device: name, path: file, size_bytes: size, kind: kind, crc32: crc32, patience_ms: Self.milliseconds(patience)))
     for try await answer in answers {
       switch answer.event {
       case .wanted:

@@ -8,7 +8,9 @@ import Glibc
 package struct BridgeDevice: Sendable {
   /// The service.
   package var client: BridgeClient
-  /// The accessory's name in calls: its path, which is unique.
+  /// The accessory's name in calls: its key, with a service that tells it, otherwise its path.
+  package let name: String
+  /// Its path.
   package let path: String
   /// The name for people, which replaces the path in the service's errors.
   package var label: String
@@ -17,22 +19,22 @@ package struct BridgeDevice: Sendable {
 
   /// The facts about the accessory, its line and its protocol.
   package func info() async throws(AccessoryError) -> Bridge.GetInfo.Reply {
-    try await call(Bridge.GetInfo(device: path))
+    try await call(Bridge.GetInfo(device: name))
   }
 
   /// The accessory's status and identity.
   package func status() async throws(AccessoryError) -> Bridge.GetStatus.Reply {
-    try await call(Bridge.GetStatus(device: path))
+    try await call(Bridge.GetStatus(device: name))
   }
 
   /// The accessory's battery.
   package func battery() async throws(AccessoryError) -> Bridge.GetBattery.Reply {
-    try await call(Bridge.GetBattery(device: path))
+    try await call(Bridge.GetBattery(device: name))
   }
 
   /// The accessory's values. Throws `unsupported` also where the service is too old for values.
   package func values() async throws(AccessoryError) -> Bridge.GetValues.Reply {
-    try await call(Bridge.GetValues(device: path))
+    try await call(Bridge.GetValues(device: name))
   }
 
   /// The readings of the accessory in the last time, at most 24 hours: the series with these names, nil for all; of the
@@ -41,7 +43,7 @@ package struct BridgeDevice: Sendable {
     -> (device: Device?, series: [ReadingSeries])
   {
     let since = time.map { Double($0.inNanoseconds) / 1e9 }
-    let reply = try await call(Bridge.GetHistory(device: path, names: names, since: since))
+    let reply = try await call(Bridge.GetHistory(device: name, names: names, since: since))
     return (reply.device, reply.series.map(\.series))
   }
 
@@ -50,7 +52,7 @@ package struct BridgeDevice: Sendable {
     _ names: [String]? = nil, last time: Duration
   ) async throws(AccessoryError) -> (device: Device?, series: [ReadingSeries], energy: Energy?) {
     let since = Double(time.inNanoseconds) / 1e9
-    let reply = try await call(Bridge.GetHistory(device: path, names: names, since: since, energy: true))
+    let reply = try await call(Bridge.GetHistory(device: name, names: names, since: since, energy: true))
     return (reply.device, reply.series.map(\.series), reply.energy?.energy)
   }
 
@@ -60,7 +62,7 @@ package struct BridgeDevice: Sendable {
   package func events(
     values: Bool = false, alarms: Bool = false
   ) async throws(AccessoryError) -> BridgeEvents {
-    let method = Bridge.Subscribe(device: path, values: values, alarms: alarms)
+    let method = Bridge.Subscribe(device: name, values: values, alarms: alarms)
     return try await BridgeClient.events(method, at: client.socketPath, replyTimeout: client.replyTimeout) {
       failure($0)
     }
@@ -68,7 +70,7 @@ package struct BridgeDevice: Sendable {
 
   /// The bytes to and from the accessory from now on, on a connection of its own.
   package func trace() async throws(AccessoryError) -> BridgeStream<Bridge.Trace> {
-    try await stream(Bridge.Trace(device: path))
+    try await stream(Bridge.Trace(device: name))
   }
 
   // MARK: - Commands
@@ -78,14 +80,14 @@ package struct BridgeDevice: Sendable {
   package func request(
     _ command: String, payload: [UInt8], write: Bool = false
   ) async throws(AccessoryError) -> (device: Device, payload: [UInt8]) {
-    let reply = try await call(Bridge.Request(device: path, command: command, payload: payload, write: write))
+    let reply = try await call(Bridge.Request(device: name, command: command, payload: payload, write: write))
     guard let payload = reply.reply.payload else { throw invalidReplyError }
     return (reply.device, payload)
   }
 
   /// The named commands of the accessory's driver.
   package func commands() async throws(AccessoryError) -> Bridge.GetCommands.Reply {
-    try await call(Bridge.GetCommands(device: path))
+    try await call(Bridge.GetCommands(device: name))
   }
 
   /// Carries out commands. The replies are in the order of the commands; empty when `isAnswered` is false.
@@ -93,7 +95,7 @@ package struct BridgeDevice: Sendable {
     _ calls: [Bridge.CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> Bridge.Perform.Reply {
     var reply = try await call(
-      Bridge.Perform(device: path, commands: calls, no_reply: isAnswered ? nil : true, write: write))
+      Bridge.Perform(device: name, commands: calls, no_reply: isAnswered ? nil : true, write: write))
     if !isAnswered { reply.replies = [] }
     guard reply.replies.map(\.command) == (isAnswered ? calls.map(\.name) : []) else { throw invalidReplyError }
     return reply
@@ -103,7 +105,7 @@ package struct BridgeDevice: Sendable {
   package func preview(
     _ calls: [Bridge.CommandCall], write: Bool
   ) async throws(AccessoryError) -> (device: Device, frames: [[UInt8]], refusal: String?) {
-    let reply = try await call(Bridge.Perform(device: path, commands: calls, write: write, dry_run: true))
+    let reply = try await call(Bridge.Perform(device: name, commands: calls, write: write, dry_run: true))
     let frames = (reply.sends_hex ?? []).compactMap { Hexadecimal.bytes($0) }
     guard let told = reply.sends_hex, frames.count == told.count else { throw invalidReplyError }
     return (reply.device, frames, reply.refusal)
@@ -111,7 +113,7 @@ package struct BridgeDevice: Sendable {
 
   /// Makes the service detach the accessory.
   package func detach() async throws(AccessoryError) -> Device {
-    try await call(Bridge.Detach(device: path)).device
+    try await call(Bridge.Detach(device: name)).device
   }
 
   // MARK: - Raw bytes
@@ -127,7 +129,7 @@ package struct BridgeDevice: Sendable {
   package func open(
     write: Bool = false
   ) async throws(AccessoryError) -> (device: Device, transport: any Transport) {
-    guard let lent = try await borrow(Bridge.Open(device: path, write: write), isAsked: write) else {
+    guard let lent = try await borrow(Bridge.Open(device: name, write: write), isAsked: write) else {
       throw await client.tooOld(for: "Open")
     }
     return lent
@@ -142,7 +144,7 @@ package struct BridgeDevice: Sendable {
     _ access: Bridge.ShareAccess, by unit: Bridge.ShareUnit = .bytes, write: Bool = false
   ) async throws(AccessoryError) -> (device: Device, transport: any Transport)? {
     try await borrow(
-      Bridge.Share(device: path, access: access, by: unit, write: write), isAsked: write
+      Bridge.Share(device: name, access: access, by: unit, write: write), isAsked: write
     ) { reply in
       // By frames, a client that may not write gets no line.
       access == .write && (unit == .bytes || reply.loan != nil)

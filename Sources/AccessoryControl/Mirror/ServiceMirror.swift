@@ -347,10 +347,13 @@ package actor ServiceMirror {
       }
       while !Task.isCancelled, links[path]?.generation == generation, let place = links[path]?.queue.popFirst() {
         links[path]?.unread.remove(place)
-        guard let device = state[place, path]?.device else { continue }
+        guard let accessory = state[place, path] else { continue }
+        let device = accessory.device
         let start = clock.now
         var answers = await MirrorAnswers(
-          asking: client.device(place, label: device.id), for: interests, commands: link.permitsCommands)
+          asking: accessory.record.map { client.device($0, label: device.id) }
+            ?? client.device(place, label: device.id),
+          for: interests, commands: link.permitsCommands)
         answers.askTime = start
         guard !Task.isCancelled, links[path]?.generation == generation else { break }
         let news = state.take(answers, of: device, from: path, now: clock.now)

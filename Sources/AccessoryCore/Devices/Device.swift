@@ -189,7 +189,7 @@ public struct Device: Sendable, Hashable {
   package var lineIdentity: String {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
-    if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
+    if let usb { return usb.place + suffix }
     if case .powerSupply(let name) = address { return name }
     return address.ofAnyAdapter.description
   }

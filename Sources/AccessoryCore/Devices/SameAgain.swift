@@ -73,6 +73,16 @@ extension Device {
   /// The identity of the line with its port: "0001@1-1.4".
   package var identityAtPort: String { hasSharableIdentity ? "\(lineIdentity)@\(port)" : lineIdentity }
 
+  /// The accessory's name in calls to the service that holds it. It means no other accessory, whatever comes and goes: it is the identity
+  /// with the port, behind a word with which no name begins that a user types. Nil where nothing but the address is known.
+  package var key: String? {
+    guard source != .named else { return nil }
+    return Self.keyWord + (lineIdentity.hasSuffix(port) ? lineIdentity : "\(lineIdentity)@\(port)") + unitSuffix
+  }
+
+  /// The word with which keys begin.
+  package static let keyWord = "key:"
+
   /// Whether two devices may have this identity: it is a serial number. Every other identity contains the place.
   var hasSharableIdentity: Bool {
     serialNumber?.isEmpty == false && source != .named && bluetooth == nil && supply == nil

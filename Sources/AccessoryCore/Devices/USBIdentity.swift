@@ -57,6 +57,9 @@ public struct USBIdentity: Sendable, Hashable {
   /// The vendor id and the product id, as lsusb prints them: "2341:0043".
   public var product: String { Hexadecimal.string(vendorID) + ":" + Hexadecimal.string(productID) }
 
+  /// The product with its port: "2341:0043@1-1.4".
+  package var place: String { "\(product)@\(port)" }
+
   /// Whether one of the interfaces could be that of an accessory.
   package var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
 }

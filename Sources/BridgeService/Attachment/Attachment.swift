@@ -76,6 +76,7 @@ final class Attachment {
       protocols: claim.protocolStrings)
     facts.writes = claim.writes
     facts.lowLimit = profile?.lowLimit
+    facts.key = device.key
     if machine.state == .waiting {
       facts.tries_limit = machine.triesLimit
       facts.next_try_ms = machine.deadline.map { Self.milliseconds(max(.zero, $0 - clock.now)) }

@@ -192,7 +192,7 @@ extension BridgeService {
 
   package func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply {
     try checkNaming(call.device, caller)
-    expect(call.device)
+    expect(ExpectedDevice(call.device, identity: call.identity))
     return Bridge.Expect.Reply()
   }
 

@@ -57,6 +57,13 @@ extension BridgeService {
     for event in twins.take(event, on: self) { take(marked: event) }
   }
 
+  func readTwins() async { await twins.read(on: self) }
+
+  /// Marks the present devices anew, after it became known which of them have twins.
+  func mark(_ marked: (Device) -> Device) {
+    for device in found.all where marked(device) != device { take(marked: .changed(marked(device), from: device)) }
+  }
+
   private func take(marked event: DeviceEvent) {
     switch event {
     case .added(let device):
@@ -154,13 +161,13 @@ extension BridgeService {
   }
 
   /// Attaches a device as soon as a source reports it, even if no profile claims it.
-  package func expect(_ path: String) {
-    if let attachment = attachments.ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
+  package func expect(_ expected: ExpectedDevice) {
+    if let attachment = attachments.ordered.first(where: { $0.machine.isPresent && expected.fits($0.device) }) {
       guard attachment.machine.state == .failed, !attachment.machine.isRefused else { return }
       return perform(attachment.machine.plugged(now: clock.now), on: attachment)
     }
-    found.expectations.add(path, now: clock.now)
-    for device in found.all where device.isAt(path) { appeared(device) }
+    found.expectations.add(expected, now: clock.now)
+    for device in found.all where expected.fits(device) { appeared(device) }
   }
 
   private func disappeared(_ device: Device) {

@@ -8,9 +8,10 @@ import AccessoryDrivers
 // Finding the attachment that a call names, and checking that it can be asked.
 
 extension BridgeService {
-  /// The attachment that `text`, as a user types it, names. With `asLine`, the name of a line with several units gives
+  /// The attachment that `text` names: as a user types it, or by its key. With `asLine`, the name of a line with several units gives
   /// the first of them.
   func find(_ text: String?, asLine isLine: Bool = false) throws(CallError) -> Attachment {
+    if let text, text.hasPrefix(Device.keyWord) { return try find(key: text, asLine: isLine) }
     let (there, awaited) = (
       attachments.ordered.filter(\.machine.isPresent), attachments.ordered.filter { !$0.machine.isPresent }
     )
@@ -36,6 +37,15 @@ extension BridgeService {
     let all = there + awaited
     guard let found = all.first(where: { $0.device == device }) ?? all.first(where: { $0.isSame(device) }) else {
       throw Self.notHeld(text)
+    }
+    return found
+  }
+
+  private func find(key: String, asLine isLine: Bool) throws(CallError) -> Attachment {
+    let named = attachments.ordered.filter { $0.device.key == key || isLine && $0.device.line.key == key }
+    guard let found = named.first(where: \.machine.isPresent) ?? named.first else {
+      let name = String(key.dropFirst(Device.keyWord.count))
+      throw CallError(.disconnected(name), device: name)
     }
     return found
   }

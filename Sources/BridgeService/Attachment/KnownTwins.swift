@@ -13,35 +13,58 @@ final class KnownTwins {
   /// The last write.
   private var work: Task<Void, Never>?
   private var isFailing = false
+  private var isRead = false
+  /// The timer until the file is read again.
+  private var retry = DeadlineTimer()
 
   /// The largest file that is read, in bytes.
   private static let sizeLimit = 1 << 20
 
-  /// Reads what an earlier run of the service has saved, and saves to `file` from now on.
+  /// Reads what an earlier run of the service has saved, and saves to `file` from now on. A file that can't be read is tried again, and
+  /// isn't written before.
   func keep(in file: any HistoryFile, on service: isolated BridgeService) async {
     guard self.file == nil else { return }
-    let queue = SetupQueue(label: "twins")
-    let result = await HistoryRecorder.within(HistoryRecorder.patience, service.clock) {
-      await queue.run { () -> Result<[UInt8]?, AccessoryError> in
-        do throws(AccessoryError) {
-          try file.prepare()
-          return .success(try file.read(limit: Self.sizeLimit))
-        } catch {
-          return .failure(error)
-        }
+    self.file = (file, SetupQueue(label: "twins"))
+    let reading = Task { await service.readTwins() }
+    if await HistoryRecorder.within(HistoryRecorder.patience, service.clock, { await reading.value }) == nil {
+      service.log.warning("the disk doesn't answer, so \(file.path) isn't read yet")
+    }
+  }
+
+  func read(on service: isolated BridgeService) async {
+    retry.ended()
+    guard let (file, queue) = file else { return }
+    let result = await queue.run { () -> Result<[UInt8]?, AccessoryError> in
+      do throws(AccessoryError) {
+        try file.prepare()
+        return .success(try file.read(limit: Self.sizeLimit))
+      } catch {
+        return .failure(error)
       }
     }
     switch result {
-    case .success(let bytes)?:
+    case .success(let bytes):
+      isRead = true
+      let before = twins
       if let bytes, !twins.take(String(decoding: bytes, as: UTF8.self)) {
         service.log.warning(
           "\(bytes.isEmpty ? file.emptiness : "\(file.path) is damaged"): what was known of equal serial numbers is lost"
         )
       }
-      self.file = (file, queue)
-    case .failure(let error)?:
-      service.log.warning("what is known of equal serial numbers can't be read: \(error.message)")
-    case nil: service.log.warning("the disk doesn't answer, so \(file.path) was not read")
+      guard twins != before else { return }
+      // Those that are there already have their ports in their names from now on.
+      service.mark(twins.marked)
+      if twins.text.utf8.count != bytes?.count { write(on: service) }
+    case .failure(let error):
+      if !isFailing {
+        service.log.warning("what is known of equal serial numbers can't be read: \(error.message); it is tried again")
+      }
+      isFailing = true
+      // Another service uses the file.
+      if error.kind == .busy { return self.file = nil }
+      retry.set(service.clock.now + HistoryRecorder.shortPause, on: service.clock) { [weak service] in
+        service?.post { service in service.run { await service.readTwins() } }
+      }
     }
   }
 
@@ -64,7 +87,7 @@ final class KnownTwins {
   }
 
   private func write(on service: isolated BridgeService) {
-    guard let (file, queue) = file else { return }
+    guard isRead, let (file, queue) = file else { return }
     let (bytes, before) = (Array(twins.text.utf8), work)
     work = Task {
       await before?.value
@@ -85,6 +108,7 @@ final class KnownTwins {
 
   /// Waits a limited time for the last write.
   func finish(on service: isolated BridgeService) async {
+    retry.cancel(on: service.clock)
     guard let work else { return }
     _ = await HistoryRecorder.within(HistoryRecorder.patience, service.clock) { await work.value }
   }

@@ -20,7 +20,7 @@ enum ServiceLoan {
       guard let (client, accessory) = await client(at: place, holding: device) else { continue }
       // An older service knows neither the field `writes` nor the parameter `write`.
       let write = writes && accessory.writes != nil
-      return AccessorySession(try await client.device(device.address.description).open(write: write).transport)
+      return AccessorySession(try await client.device(accessory).open(write: write).transport)
     }
     return nil
   }
@@ -32,6 +32,7 @@ enum ServiceLoan {
     else { return nil }
     let held = list.first { accessory in
       accessory.state != .failed && accessory.device.line.isOnLine(of: device)
+        && (accessory.key == nil || device.key == nil || accessory.device.line.key == device.line.key)
     }
     return held.map { (client, $0) }
   }

@@ -40,7 +40,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   @Option(help: .hidden)
-  var expect: [String] = []
+  var expect: [UdevDevice] = []
 
   func validate() throws {
     guard maxAccessories ?? 1 >= 1 else { throw ValidationError("--max-accessories must be at least 1") }
@@ -73,7 +73,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
         configuration: configuration, log: log, sources: sources, powerSupplies: powerSupplies, json: output.json,
         isForNamed: listed.areGiven, file: options.config, hasLimit: maxAccessories != nil)
       try await service.run(on: sockets, hooks: .forManager()) { service in
-        for path in expect { await service.expect(path) }
+        for device in expect { await service.expect(device.device) }
         await ListedDevices.hold(entries, by: service, log: log)
       }
     }

@@ -29,7 +29,7 @@ struct Detaching {
       return held.calls(label: nil)
     } catch let error as ResolutionError where error.unitsOfALine != nil {
       guard let held = try await Door.finder().entry(DeviceName(name), all: true, asLine: true) else { return nil }
-      return held.client.device(held.accessory.device.path, label: name)
+      return held.client.device(held.accessory, label: name, isLine: true)
     }
   }
 }

@@ -104,21 +104,25 @@ actor ServiceTopFeed: TopFeed {
 
   /// The charge, the voltage and the current of a battery.
   func history(of key: String) async -> [ReadingSeries] {
-    guard let (client, place) = await client(for: key) else { return [] }
-    defer { client.close() }
+    guard let device = await device(for: key) else { return [] }
+    defer { device.client.close() }
     let names = [ReadingSeries.percent, ReadingSeries.voltage, ReadingSeries.current]
-    guard let answer = try? await client.device(place).history(names) else { return [] }
+    guard let answer = try? await device.history(names) else { return [] }
     return names.compactMap { name in answer.series.first { $0.name == name } }
   }
 
-  /// A connection for calls on the accessory of this row, and its name in calls; nil if its service doesn't answer.
-  func client(for key: String) async -> (BridgeClient, place: String)? {
+  /// The accessory of this row, with a connection of its own; nil if its service doesn't answer.
+  func device(for key: String) async -> BridgeDevice? {
     let parts = key.split(separator: "\n", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
     guard let client = try? await BridgeClient.connect(to: String(parts[0]), replyTimeout: Self.patience) else {
       return nil
     }
-    return (client, String(parts[1]))
+    let record = await mirror.snapshot.services.lazy.flatMap { service in
+      service.records.lazy.filter { ServiceTopRows.key(service.path, $0.device) == key }
+    }.first
+    let id = String(parts[2])
+    return record.map { client.device($0, label: id) } ?? client.device(id)
   }
 
   // MARK: - Lists

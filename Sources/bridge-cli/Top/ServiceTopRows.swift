@@ -35,7 +35,7 @@ enum ServiceTopRows {
     return accessory
   }
 
-  private static func key(_ service: String, _ device: Device) -> String {
+  static func key(_ service: String, _ device: Device) -> String {
     "\(service)\n\(device.place)\n\(device.id)"
   }
 

@@ -39,28 +39,27 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
 
 extension ServiceTopFeed: WebFeed {
   func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries] {
-    guard let (client, place) = await client(for: key) else { return [] }
-    defer { client.close() }
-    return (try? await client.device(place).history(names, last: time))?.series ?? []
+    guard let device = await device(for: key) else { return [] }
+    defer { device.client.close() }
+    return (try? await device.history(names, last: time))?.series ?? []
   }
 
   func commands(of key: String) async -> [CommandDescription] {
-    guard let (client, place) = await client(for: key) else { return [] }
-    defer { client.close() }
-    guard (try? await Self.checkSocket(of: client)) != nil else { return [] }
-    return (try? await client.device(place).commands())?.commands ?? []
+    guard let device = await device(for: key) else { return [] }
+    defer { device.client.close() }
+    guard (try? await Self.checkSocket(of: device.client)) != nil else { return [] }
+    return (try? await device.commands())?.commands ?? []
   }
 
   func perform(
     _ command: CommandDescription, _ arguments: [String: String], on key: String
   ) async throws(AccessoryError) -> [NamedValue] {
-    guard let (client, place) = await client(for: key) else {
+    guard let device = await device(for: key) else {
       throw AccessoryError(.notFound, "its service doesn't answer")
     }
-    defer { client.close() }
-    try await Self.checkSocket(of: client)
-    let label = key.split(separator: "\n").last.map(String.init)
-    let reply = try await client.device(place, label: label).perform(
+    defer { device.client.close() }
+    try await Self.checkSocket(of: device.client)
+    let reply = try await device.perform(
       [Bridge.CommandCall(command.name, arguments)], isAnswered: true)
     return CommandAnswer(command, reply.replies.first?.values ?? []).values
   }

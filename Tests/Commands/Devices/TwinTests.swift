@@ -122,13 +122,16 @@ import Testing
     }
   }
 
-  /// The rest of a file isn't sent to the other one.
-  @Test func aFileIsSentOnToItsOwn() async throws {
+  /// The rest of a file isn't sent to the other one, by the command itself or by a service.
+  @Test(arguments: [false, true]) func aFileIsSentOnToItsOwn(isServed: Bool) async throws {
     try await Sandbox.with { box in
+      let service = isServed ? try await box.serve() : nil
       let other = try await plug("b", 80, box)
+      try await service?.errors(containing: "0001 is attached at")
       let link = box.directory.path + "/a"
       let first = try await box.simulate(
         "--serial", "0001", "--link", link, "--largest-payload", "1028", "--unplug-after", "12")
+      try await service?.errors(containing: "\(id("a", box)) is attached at")
       try box.directory.write([UInt8](repeating: 7, count: 20_000), to: "new.bin")
       let sending = try box.start("send-file", "./a", "new.bin", "--patience", "60s", "--json")
       try await first.program.end()

@@ -446,7 +446,10 @@ extension Sandbox {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
       let place = box.directory.path + "/rule.socket"
-      let variables = ["DEVNAME": simulator.path, "ACTION": "add", "ACCESSORY_BRIDGE_SOCKET": place]
+      let variables = [
+        "DEVNAME": simulator.path, "ACTION": "add", "ACCESSORY_BRIDGE_SOCKET": place, "ID_VENDOR_ID": "10C4",
+        "ID_MODEL_ID": "ea60", "DEVPATH": "/devices/pci0000:00/usb1/1-1/1-1.4/1-1.4:1.0/ttyUSB0/tty/ttyUSB0",
+      ]
       #expect(try await box.run("attach", "--udev").status == EX_USAGE)
       #expect(
         try await box.run(

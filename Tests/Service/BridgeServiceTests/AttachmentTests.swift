@@ -288,15 +288,37 @@ import Testing
     func isExpected(_ path: String, after delay: Duration = .zero) -> Bool {
       expectations.take(Device(.node(path), source: .udev), now: start + delay)
     }
-    expectations.add("/dev/ttyS99", now: start)
+    expectations.add(ExpectedDevice("/dev/ttyS99"), now: start)
     #expect(isExpected("/dev/ttyS99", after: Expectations.patience) == false)
-    expectations.add("/dev/ttyS99", now: start)
+    expectations.add(ExpectedDevice("/dev/ttyS99"), now: start)
     #expect(isExpected("/dev/ttyS9") == false)
     #expect(isExpected("/dev/ttyS99"))
     #expect(isExpected("/dev/ttyS99") == false, "once")
-    expectations.add("/dev/ttyS99", now: start)
-    for number in 0..<Expectations.limit { expectations.add("/dev/many\(number)", now: start) }
+    expectations.add(ExpectedDevice("/dev/ttyS99"), now: start)
+    for number in 0..<Expectations.limit { expectations.add(ExpectedDevice("/dev/many\(number)"), now: start) }
     #expect(isExpected("/dev/ttyS99") == false)
+  }
+
+  /// Another device that has got the path meanwhile isn't the one that is expected, and neither is what comes there after it.
+  @Test func whatIsExpectedHasItsIdentity() {
+    func adapter(port: String, product: UInt16 = 0xEA60) -> Device {
+      Device(
+        .terminal("/dev/ttyUSB0"), source: .udev, serialNumber: "0001",
+        usb: USBIdentity(
+          vendorID: 0x10C4, productID: product, bus: 1, address: 7, node: "/dev/bus/usb/001/007", port: port))
+    }
+    let expected = ExpectedDevice("/dev/ttyUSB0", identity: "10c4:ea60@1-1.4")
+    for (other, isExpected) in [
+      (adapter(port: "1-1.4"), true), (adapter(port: "1-1.2"), false), (adapter(port: "1-1.4", product: 0xEA61), false),
+      (Device(.terminal("/dev/ttyUSB0"), source: .udev), false),
+    ] {
+      var expectations = Expectations()
+      expectations.add(expected, now: MonotonicTime(nanoseconds: 0))
+      let isTaken = expectations.take(other, now: MonotonicTime(nanoseconds: 1))
+      #expect(isTaken == isExpected)
+      let isTakenAgain = expectations.take(adapter(port: "1-1.4"), now: MonotonicTime(nanoseconds: 2))
+      #expect(!isTakenAgain)
+    }
   }
 
   @Test func profilesAreReadAnew() async throws {

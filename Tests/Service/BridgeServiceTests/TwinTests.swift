@@ -104,6 +104,84 @@ import Testing
     }
   }
 
+  /// Between a look at the list and a call, another accessory with the same serial number may get the path.
+  @Test func aCallReachesNoOtherAccessoryThatHasThePathNow() async throws {
+    let accessory = ScriptedAccessory { request in
+      switch request.command {
+      case .battery: .reply((try? AF1BatteryReply(level: .high, percent: 57).encoded()) ?? [])
+      case .status: .reply((try? AF1StatusReply(state: .idle).encoded()) ?? [])
+      case .hello: .silence
+      default: .refusal(3)
+      }
+    }
+    let terminal = try await accessory.onPseudoTerminal()
+    func adapter(port: String) -> Device {
+      Device(
+        .terminal(terminal.path), source: .udev, driver: "framed", serialNumber: "A10K7Q",
+        usb: USBIdentity(
+          vendorID: 0x10C4, productID: 0xEA60, bus: 1, address: 7, node: "/dev/bus/usb/001/007", port: port))
+    }
+    let profile = Profile(name: "framed", rules: [DeviceRule(driver: "framed")], driver: "framed")
+    try await ServiceHarness.with(profiles: [profile]) { harness in
+      let client = try await BridgeClient.connect(to: harness.path)
+      await harness.service.take(.added(adapter(port: "1-1.1")))
+      try await harness.said("A10K7Q is attached at")
+      let first = try await client.list()[0]
+      #expect(first.key == "key:A10K7Q@1-1.1")
+      #expect(try await client.device(first).battery().battery.percent == 57)
+      await harness.service.take(.removed(adapter(port: "1-1.1")))
+      await harness.service.take(.added(adapter(port: "1-1.2")))
+      try await eventually("the other one") {
+        try await client.list().contains { $0.key == "key:A10K7Q@1-1.2" && $0.state == .attached }
+      }
+      #expect(try await client.device(terminal.path).battery().battery.percent == 57, "its path is the other one's")
+      let count = accessory.requests.value.count
+      let device = client.device(first)
+      func isRefused(_ call: () async throws(AccessoryError) -> Void) async {
+        do throws(AccessoryError) {
+          try await call()
+          Issue.record("it reached the other one")
+        } catch {
+          #expect(error.kind == .disconnected && error.message == "A10K7Q@1-1.1 was disconnected")
+        }
+      }
+      await isRefused { () throws(AccessoryError) in _ = try await device.battery() }
+      await isRefused { () throws(AccessoryError) in _ = try await device.request("battery", payload: []) }
+      await isRefused { () throws(AccessoryError) in _ = try await device.open() }
+      await isRefused { () throws(AccessoryError) in _ = try await device.entries(of: "/") }
+      await isRefused { () throws(AccessoryError) in _ = try await device.detach() }
+      #expect(accessory.requests.value.count == count)
+      client.close()
+    }
+    await terminal.transport.close()
+  }
+
+  /// A file that can't be read at first is tried again, and what it says counts for those that are there.
+  @Test func aFileThatCantBeReadIsTriedAgain() async throws {
+    let (file, clock) = (MemoryHistoryFile(), ManualClock())
+    func name(_ harness: ServiceHarness) async throws -> String? {
+      let client = try await harness.client()
+      defer { client.close() }
+      return try await client.call(Bridge.List()).accessories.first?.device.id.split(separator: "/").last.map(
+        String.init)
+    }
+    try await ServiceHarness.with({ $0.twinFile = file }) { harness in
+      for link in ["a", "b"] { try await Self.plugIn(57, link, harness) }
+      try await eventually("both") { file.state.value.replacements >= 1 }
+    }
+    let kept = file.state.value.bytes
+    file.state.update { $0.readFailure = AccessoryError(.ioFailure, "reading /state/twins: input/output error") }
+    try await ServiceHarness.with(clock: clock, { $0.twinFile = file }) { harness in
+      try await harness.said("can't be read")
+      try await Self.plugIn(57, "b", harness)
+      try await eventually("one") { try await name(harness) == "0001" }
+      file.state.update { $0.readFailure = nil }
+      clock.advance(by: HistoryRecorder.shortPause)
+      try await eventually("its name") { try await name(harness) == "b" }
+    }
+    #expect(file.state.value.bytes == kept)
+  }
+
   @Test func theyAreRememberedAfterARestart() async throws {
     let file = MemoryHistoryFile()
     func run(_ links: [String]) async throws -> [String] {

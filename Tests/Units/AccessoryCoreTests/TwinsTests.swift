@@ -53,6 +53,23 @@ struct TwinsTests {
     #expect(devices.map(\.id) == ["0001@1-1.1@3", "0001@1-1.2@3", "0001@1-1.1@4"])
   }
 
+  /// It doesn't depend on who else is there, and no text that names one accessory is the key of another.
+  @Test func theKeyOfAnAccessoryIsItsIdentityAtItsPort() {
+    let alone = Twins.marked([first, second])[0]
+    #expect(first.key == "key:0001@1-1.1" && alone.key == first.key && second.key == "key:0001@1-1.2")
+    #expect(first.onLine(unit: 3).key == "key:0001@1-1.1@3")
+    #expect(Self.adapter(port: "1-1.1", node: "/dev/ttyUSB7").key == first.key)
+    #expect(Self.adapter(nil, port: "1-1.1", node: "/dev/ttyUSB7").key == "key:10c4:ea60@1-1.1")
+    #expect(Self.simulator("A", at: "/dev/pts/3").key == "key:A@/dev/pts/3")
+    #expect(Self.simulator("A", at: "/dev/pts/3", link: "/tmp/a").key == "key:A@/tmp/a")
+    #expect(Device(.terminal("/dev/ttyUSB0"), source: .named).key == nil)
+    // Two that tell one serial number, and have no port.
+    let supplies = ["BAT0", "BAT1"].map {
+      Device(.powerSupply($0), source: .udev, serialNumber: "0001").key
+    }
+    #expect(supplies[0] != supplies[1])
+  }
+
   @Test func oneDeviceThatIsSeenTwiceHasNoTwin() {
     // A terminal and the node of the same USB device; a simulator by its terminal and by udev.
     var node = first

@@ -379,7 +379,7 @@ extension BridgeService {
 
   /// A source reports the device, and it is attached.
   fileprivate func plug(_ device: Device) {
-    if let path = device.address.node { expect(path) }
+    if let path = device.address.node { expect(ExpectedDevice(path)) }
     take(.added(device))
   }
 

@@ -13,6 +13,7 @@ final class MemoryHistoryFile: HistoryFile {
     var appends = 0
     var replacements = 0
     var failure: AccessoryError?
+    var readFailure: AccessoryError?
   }
 
   let state = Watched(State())
@@ -25,7 +26,10 @@ final class MemoryHistoryFile: HistoryFile {
 
   func prepare() throws(AccessoryError) {}
 
-  func read(limit: Int) throws(AccessoryError) -> [UInt8]? { state.value.bytes.map { Array($0.prefix(limit)) } }
+  func read(limit: Int) throws(AccessoryError) -> [UInt8]? {
+    if let failure = state.value.readFailure { throw failure }
+    return state.value.bytes.map { Array($0.prefix(limit)) }
+  }
 
   private func change(_ body: @Sendable (inout State) -> Void) throws(AccessoryError) {
     if let failure = state.value.failure { throw failure }
