@@ -86,7 +86,8 @@ import Testing
     let end = try await program.end()
     looking.cancel()
     #expect(end.errorText.contains("sends a packet of more than 16777216 bytes"), "\(end.errorText)")
-    #expect(peak.value < 64 << 20, "\(peak.value >> 20) MiB")
+    // How much comes until the limit is noticed depends on how fast the broker is; all of it would be 477 MiB.
+    #expect(peak.value < 192 << 20, "\(peak.value >> 20) MiB")
   }
 
   /// A flood of anything leaves a publisher small, and it ends when it is told to.
