@@ -216,7 +216,9 @@ public struct IdentificationPlan: Sendable {
       return onlyOnAir.contains(name)
         ? "it is read by what it advertises" : "it isn't known how it looks by Bluetooth Low Energy"
     }
-    if port != .air, onlyOnAir.contains(name) { return "it is a Bluetooth device, which is found by its name and services" }
+    if port != .air, onlyOnAir.contains(name) {
+      return "it is a Bluetooth device, which is found by its name and services"
+    }
     let described = protocols[name]
     if port == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
     return described == nil ? "no request is known that identifies it" : "its description has no plan: identify"
