@@ -13,7 +13,6 @@ command is a line, and so is its answer:
   drop         the device ends the connection
   stats        the number of bytes that it got
   tones        the frequencies of the tones that it was told to play, and forgets them
-  guard        from now on, it wants both sides' numbers to be compared before anybody uses its serial port
 """
 import asyncio
 import os
@@ -25,7 +24,6 @@ import tty
 from bumble import hci, rfcomm
 from bumble.core import UUID
 from bumble.device import Device, DeviceConfiguration
-from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 
@@ -95,9 +93,6 @@ class Classic:
             return f'{self.serial.bytes} bytes'
         elif command == 'tones':
             return self.serial.tones()
-        elif command == 'guard':
-            self.device.pairing_config_factory = lambda connection: PairingConfig(
-                delegate=PairingDelegate(PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT))
         else:
             return 'unknown command'
         return 'ok'
