@@ -25,8 +25,8 @@ extension FleetPublisher {
           .permissionDenied,
           "the service at \(service.socketPath) permits no commands: only its socket for readings does")
       }
-      let id = record.state.device.id
-      let device = record.state.accessory.record.map { service.device($0, label: id) } ?? service.device(id)
+      let label = record.state.device.id
+      let device = record.state.accessory.record.map { service.device($0, label: label) } ?? service.device(label)
       let first: CommandQueues.Work = { [self] in await perform(name, message.payload, id, level, device) }
       try commands.add(first, for: level) { Task { await performAll(level, first) } }
     } catch {
