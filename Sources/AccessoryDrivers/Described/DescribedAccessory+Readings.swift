@@ -67,16 +67,13 @@ extension DescribedAccessory {
   /// The messages that the accessory sends by itself. A message with battery fields gives the battery, any other its
   /// values. A message with status fields also gives the status, if that has changed.
   public func news() -> EventStream<AccessoryNews> {
-    let (latestValues, clock, description, unit) = (latestValues, clock, description, unit)
+    guard follower != nil else { return share?.ending(link.news()) ?? link.news() }
     let lastStatus = Locked<AccessoryStatus?>(nil)
-    let news = link.events().gathered(on: clock) { MessageKind($0) }.spread { group -> [AccessoryNews] in
-      let messages = group.filter {
-        $0.isFrom(unit) && latestValues.take($0, at: clock.bootTime, isFirst: false) == nil
-      }
-      guard !messages.isEmpty else { return [] }
-      let (reported, derived) = latestValues.values(now: clock.bootTime)
+    let news = told.stream().gathered(on: clock) { MessageKind($0.message) }.spread { [self] group -> [AccessoryNews] in
+      guard let last = group.max(by: { $0.time < $1.time }) else { return [] }
+      let (reported, derived) = last.values.values(now: last.time)
       var (tellsStatus, tellsBattery, values) = (false, false, [DescribedValue]())
-      for message in messages {
+      for message in group.map(\.message) {
         let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
         if names.contains(where: DescribedPart.isStatus) { tellsStatus = true }
         if names.contains(where: DescribedPart.isBattery) { tellsBattery = true } else { values += message.values }

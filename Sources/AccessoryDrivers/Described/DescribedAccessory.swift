@@ -31,8 +31,10 @@ public final class DescribedAccessory: LinkedAccessory {
   private let made = Locked<[Int: DescribedRequest]>([:])
   /// Its share of a line with several units; nil when the line is its own.
   let share: LineShare?
-  /// Stores what the accessory sends by itself.
-  private let follower: Task<Void, Never>?
+  /// What the accessory sends by itself, after it was stored.
+  let told = EventHub<ToldMessage>(limit: 256)
+  /// Stores what the accessory sends by itself; nil when it sends nothing.
+  let follower: Task<Void, Never>?
 
   private init(
     _ link: Link<DescribedExchange>, _ description: ProtocolDescription, unit: Int?, label: String,
@@ -50,22 +52,25 @@ public final class DescribedAccessory: LinkedAccessory {
       follower = nil
       return
     }
-    let events = link.events()
+    let (events, told) = (link.events(), told)
     // What came before that. On a shared line it may be old.
     for message in share == nil ? link.exchange.firstEvents : [] where message.isFrom(unit) {
-      latestValues.take(message, at: clock.bootTime, isFirst: true)
+      latestValues.take(message, at: clock.bootTime)
     }
     follower = Task {
+      var failure: AccessoryError?
       do throws(AccessoryError) {
-        var iterator = events.makeAsyncIterator()
-        while let message = try await iterator.next() {
-          if message.isFrom(unit) { latestValues.take(message, at: clock.bootTime, isFirst: true) }
+        for try await message in events where message.isFrom(unit) {
+          let time = clock.bootTime
+          guard case .success(let values) = latestValues.take(message, at: time) else { continue }
+          told.send(ToldMessage(message: message, values: values, time: time))
         }
-        latestValues.end(nil)
       } catch {
         // The link is down. Requests throw its error, too.
-        latestValues.end(error)
+        failure = error
       }
+      latestValues.end(failure)
+      told.finish(failure)
     }
   }
 
@@ -118,7 +123,7 @@ public final class DescribedAccessory: LinkedAccessory {
     _ index: Int, _ arguments: [String: Int] = [:], tries: Int? = nil
   ) async throws(AccessoryError) -> DecodedMessage? {
     guard let reply = try await reply(to: index, arguments, tries: tries) else { return nil }
-    if let disbelief = latestValues.take(reply, at: clock.bootTime, isFirst: true, request: index) { throw disbelief }
+    _ = try latestValues.take(reply, at: clock.bootTime, request: index).get()
     memory.withLock { $0.answered(index) }
     return reply
   }

@@ -46,10 +46,9 @@ struct LatestValues: Sendable {
     return all.isEmpty ? nil : "what can't be is unknown: \(all.joined(separator: ", "))"
   }
 
-  /// Stores the values of a message, unless it makes no sense as a whole. `isFirst` is false when another caller counts the
-  /// message's impossible values, so that they are counted only once. `request` is what it answers; nil for a pushed one.
-  mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool, request: Int? = nil) {
-    if isFirst { impossibleValues &+= UInt64(message.impossibleValues) }
+  /// Stores the values of a message, unless it makes no sense as a whole. `request` is what it answers; nil for a pushed one.
+  mutating func take(_ message: DecodedMessage, at time: MonotonicTime, request: Int? = nil) {
+    impossibleValues &+= UInt64(message.impossibleValues)
     disbelief = message.plausibility.disbelief(
       in: "the message \(description.messages[message.message].name) of \(label), read as \(description.name),")
     guard disbelief == nil else { return }
@@ -66,8 +65,6 @@ struct LatestValues: Sendable {
       }
     }
     guard isPushed else { return }
-    // The same message arrives twice: once from the follower, and once from a reading that waits for it.
-    guard isFirst else { return }
     arrivals[message.message] = (time, arrivals[message.message].map { time - $0.time })
     if let first = description.plan.round, message.values.contains(where: { $0.name == first }) {
       if round.began != nil { round.ended = time }
@@ -148,6 +145,13 @@ struct LatestValues: Sendable {
   }
 }
 
+/// A message that the accessory has sent by itself, with all values as they were then: a consumer may be late.
+struct ToldMessage: Sendable {
+  let message: DecodedMessage
+  let values: LatestValues
+  let time: MonotonicTime
+}
+
 /// A `LatestValues` behind a lock, with the tasks that wait for its next change.
 final class SharedLatestValues: Sendable {
   private struct State: Sendable {
@@ -164,18 +168,18 @@ final class SharedLatestValues: Sendable {
     state = Locked(State(latest: LatestValues(description, label: label)))
   }
 
-  /// Stores the values of a message, and wakes waiting tasks. Returns the error where the message makes no sense as a whole: then nothing
-  /// is stored.
+  /// Stores the values of a message, and wakes waiting tasks. Returns all values then, or the error where the message makes no sense as
+  /// a whole: then nothing is stored.
   @discardableResult
   func take(
-    _ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool, request: Int? = nil
-  ) -> AccessoryError? {
-    let (waiting, disbelief) = state.withLock { state in
-      state.latest.take(message, at: time, isFirst: isFirst, request: request)
-      return (isFirst ? Array(state.waiting.values) : [], state.latest.disbelief)
+    _ message: DecodedMessage, at time: MonotonicTime, request: Int? = nil
+  ) -> Result<LatestValues, AccessoryError> {
+    let (waiting, latest) = state.withLock { state in
+      state.latest.take(message, at: time, request: request)
+      return (Array(state.waiting.values), state.latest)
     }
     for one in waiting { one.yield() }
-    return disbelief
+    return latest.disbelief.map { .failure($0) } ?? .success(latest)
   }
 
   /// Ends the streams of changes, since no messages come any more; `failure` is the link's error, nil when it was closed.

@@ -37,7 +37,7 @@ import Testing
         if joined == nil { joined = decoded } else { joined?.join(decoded) }
       }
       if let count = example.given.values.first { joined?.cutLists(to: count) }
-      latest.take(try #require(joined), at: MonotonicTime(nanoseconds: 0), isFirst: true)
+      latest.take(try #require(joined), at: MonotonicTime(nanoseconds: 0))
     }
     return latest
   }
@@ -112,7 +112,7 @@ import Testing
       let content = batch.payloadBytes(at: 0)
       latest.take(
         MessageDecoder(codec).decode(message, batch.header(at: 0), content.span.bytes),
-        at: MonotonicTime(nanoseconds: 0), isFirst: true)
+        at: MonotonicTime(nanoseconds: 0))
     }
     let (reported, derived) = latest.values(now: MonotonicTime(nanoseconds: 0))
     #expect(AccessoryIdentity(described: reported + derived).model == "MKS2-8000")

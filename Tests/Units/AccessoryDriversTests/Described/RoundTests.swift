@@ -116,6 +116,29 @@ import Testing
     await accessory.close()
   }
 
+  /// Who takes the news late gets them as they were, and makes nobody else's readings older, nor their age less.
+  @Test func lateNewsBringNoOldReadingsBack() async throws {
+    let accessory = try await open()
+    var late = accessory.news().makeAsyncIterator()
+    let prompt = accessory.news()
+    let then = clock.bootTime
+    transport.receive(Self.main)
+    transport.receive(UnknownWordTests.block("V\t48000", "I\t-100", "SOC\t100"))
+    for try await case .battery(let reading) in prompt where reading.millivolts == 48_000 { break }
+    clock.advance(by: .seconds(5))
+    for millivolts in [53_509, 48_000] {
+      while let news = try await late.next() {
+        guard case .battery(let reading) = news else { continue }
+        #expect(reading.millivolts == millivolts)
+        break
+      }
+      #expect(try await accessory.battery().millivolts == 48_000)
+      #expect(accessory.toldTime(of: .battery) == then)
+    }
+    await accessory.close()
+    while try await late.next() != nil {}
+  }
+
   /// A round begins with a value that the accessory sends by itself.
   @Test func aRoundBeginsWithAPushedValue() throws {
     let text = """

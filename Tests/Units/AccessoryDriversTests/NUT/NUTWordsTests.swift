@@ -161,7 +161,7 @@ import Testing
     let reply = try #require(description.requests.first { $0.name == request }?.reply)
     latest.take(
       decoder.decode(reply, batch.header(at: 0), batch.payloadBytes(at: 0).span.bytes, known: [:]),
-      at: MonotonicTime(nanoseconds: 0), isFirst: true)
+      at: MonotonicTime(nanoseconds: 0))
     let (reported, derived) = latest.values(now: MonotonicTime(nanoseconds: 0))
     return words(
       BatteryReading(described: reported, derived: derived), AccessoryValue.all(described: reported, derived: derived))
