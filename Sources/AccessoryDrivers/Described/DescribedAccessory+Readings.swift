@@ -70,7 +70,7 @@ extension DescribedAccessory {
     guard follower != nil else { return share?.ending(link.news()) ?? link.news() }
     let lastStatus = Locked<AccessoryStatus?>(nil)
     let news = told.stream().gathered(on: clock) { MessageKind($0.message) }.spread { [self] group -> [AccessoryNews] in
-      guard let last = group.max(by: { $0.time < $1.time }) else { return [] }
+      guard let last = group.last else { return [] }
       let (reported, derived) = last.values.values(now: last.time)
       var (tellsStatus, tellsBattery, values) = (false, false, [DescribedValue]())
       for message in group.map(\.message) {

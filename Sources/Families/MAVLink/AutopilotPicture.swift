@@ -78,7 +78,14 @@ struct AutopilotPicture: Sendable {
 final class SharedAutopilotPicture: Sendable {
   private let picture = Locked(AutopilotPicture())
 
-  func take(_ message: MAVLinkMessage, at time: MonotonicTime) { picture.withLock { $0.take(message, at: time) } }
+  /// Stores the content of a message, and returns the state then, without expired messages.
+  @discardableResult
+  func take(_ message: MAVLinkMessage, at time: MonotonicTime) -> AutopilotPicture {
+    picture.withLock { picture in
+      picture.take(message, at: time)
+      return picture.fresh(now: time)
+    }
+  }
 
   /// The current state, without expired messages.
   func fresh(now: MonotonicTime) -> AutopilotPicture { picture.withLock { $0.fresh(now: now) } }

@@ -21,20 +21,23 @@ public final class MAVLinkAutopilot: LinkedAccessory {
   private let picture = SharedAutopilotPicture()
   /// Whether the autopilot has refused to send BATTERY_STATUS.
   private let refusesBatteries = Locked(false)
+  /// What the autopilot sends by itself, with what was known then.
+  private let told = EventHub<(message: MAVLinkMessage, known: AutopilotPicture)>(limit: 256)
   /// Stores what the autopilot sends by itself.
   private let follower: Task<Void, Never>
 
   private init(_ link: Link<MAVLinkExchange>, clock: any TimerClock) {
     self.link = link
     self.clock = clock
-    let (events, picture) = (link.events(), picture)
+    let (events, picture, told) = (link.events(), picture, told)
     if let heartbeat = link.exchange.autopilot?.heartbeat { picture.take(.heartbeat(heartbeat), at: clock.bootTime) }
     follower = Task {
       do throws(AccessoryError) {
-        var iterator = events.makeAsyncIterator()
-        while let message = try await iterator.next() { picture.take(message, at: clock.bootTime) }
+        for try await message in events { told.send((message, picture.take(message, at: clock.bootTime))) }
+        told.finish(nil)
       } catch {
-        // The link is down. Requests throw its error.
+        // The link is down. Requests throw its error, too.
+        told.finish(error)
       }
     }
   }
@@ -116,16 +119,15 @@ public final class MAVLinkAutopilot: LinkedAccessory {
 
   /// Heartbeats as status news, the main battery as battery news, and further batteries, SYS_STATUS and texts as values.
   public func news() -> EventStream<AccessoryNews> {
-    let (clock, picture) = (clock, picture)
     // A newer message replaces the same one about the same battery.
-    return link.events().gathered(on: clock) { UInt64($0.number) << 8 | UInt64($0.battery ?? 0) }.spread { group in
-      for message in group { picture.take(message, at: clock.bootTime) }
-      let known = picture.fresh(now: clock.bootTime)
-      return group.map { Self.news($0, known) }
+    let groups = told.stream().gathered(on: clock) { UInt64($0.message.number) << 8 | UInt64($0.message.battery ?? 0) }
+    return groups.spread { [self] group in
+      guard let known = group.last?.known else { return [] }
+      return group.map { news(of: $0.message, known) }
     }
   }
 
-  private static func news(_ message: MAVLinkMessage, _ known: AutopilotPicture) -> AccessoryNews {
+  private func news(of message: MAVLinkMessage, _ known: AutopilotPicture) -> AccessoryNews {
     switch message {
     case .heartbeat(let heartbeat): .status(AccessoryStatus(heartbeat))
     case .batteryStatus(let status) where known.batteries[status.id] == nil: .other
