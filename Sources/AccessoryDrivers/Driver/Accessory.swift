@@ -198,7 +198,9 @@ package struct StatusAndIdentity: Sendable {
   package let identity: AccessoryIdentity
 
   /// A status with an identity.
-  package init(status: AccessoryStatus, identity: AccessoryIdentity) { (self.status, self.identity) = (status, identity) }
+  package init(status: AccessoryStatus, identity: AccessoryIdentity) {
+    (self.status, self.identity) = (status, identity)
+  }
 }
 
 /// An unsolicited message of an accessory.

@@ -34,7 +34,9 @@ struct GuardedAccessory: Accessory {
   func identify() async throws(AccessoryError) -> AccessoryIdentity { try await base.identify() }
   func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }
   func readIdentity() async throws(AccessoryError) -> Read<AccessoryIdentity> { try await base.readIdentity() }
-  func battery() async throws(AccessoryError) -> BatteryReading { try await base.battery().believed(from: label).reading }
+  func battery() async throws(AccessoryError) -> BatteryReading {
+    try await base.battery().believed(from: label).reading
+  }
   func values() async throws(AccessoryError) -> [AccessoryValue] { try await base.values().map(\.bounded) }
   func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     try believed(try await base.readBattery())

@@ -98,11 +98,18 @@ public final class BatteryServiceDevice: Accessory {
   }
 
   /// How full the battery is; of several the one that is the least full. Throws `unsupported` where the device has no Battery Service.
-  public func battery() async throws(AccessoryError) -> BatteryReading {
+  public func battery() async throws(AccessoryError) -> BatteryReading { try await readBattery().value }
+
+  /// The same, with the batteries that it leaves out.
+  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     let several = try await values.batteries()
     batteries.withLock { $0 = several }
-    if let lowest = several.map(\.percent).min() { return Self.reading(lowest) }
-    return Self.reading(try await values.batteryPercent())
+    guard let lowest = several.map(\.percent).min() else {
+      return Read(Self.reading(try await values.batteryPercent()), age: .zero)
+    }
+    let all = several.map { "\(SafeText.escape($0.name, limit: 32)) \($0.percent) %" }.joined(separator: ", ")
+    let text = "it has \(several.count) batteries, of which this is the lowest: \(all)"
+    return Read(Self.reading(lowest), age: .zero).lacking(several.count > 1 ? text : nil)
   }
 
   /// Each battery of a device that has several. Throws `unsupported` for any other device.
@@ -118,14 +125,6 @@ public final class BatteryServiceDevice: Accessory {
       return AccessoryValue(
         "battery_" + (isUnique ? plain : "\(index + 1)"), unit: .percent, content: .number(Double(battery.percent)))
     }
-  }
-
-  /// The batteries that the last reading of the battery has left out.
-  public var missing: String? {
-    let several = batteries.withLock { $0 }
-    guard several.count > 1 else { return nil }
-    let all = several.map { "\(SafeText.escape($0.name, limit: 32)) \($0.percent) %" }.joined(separator: ", ")
-    return "it has \(several.count) batteries, of which this is the lowest: \(all)"
   }
 
   private static func reading(_ percent: Int) -> BatteryReading {

@@ -144,8 +144,9 @@ import Testing
       }
     }
     let accessory = try await Self.open(bus)
-    #expect(try await accessory.battery().percent == 57)
-    #expect(accessory.missing == "it has 2 batteries, of which this is the lowest: Left ear 81 %, right 57 %")
+    let reading = try await accessory.readBattery()
+    #expect(reading.percent == 57)
+    #expect(reading.missing == "it has 2 batteries, of which this is the lowest: Left ear 81 %, right 57 %")
     let values = try await accessory.values()
     #expect(values.map(\.name) == ["battery_left_ear", "battery_right"])
     #expect(values.map(\.content) == [.number(81), .number(57)])

@@ -80,7 +80,7 @@ import Testing
       let maker = try await device.identify().manufacturer
       #expect(maker == "CPS")
       // The other reports were refused, and that is said.
-      #expect(device.missing?.hasPrefix("it refused the feature reports ") == true)
+      #expect(device.unanswered?.hasPrefix("it refused the feature reports ") == true)
     }
   }
 
