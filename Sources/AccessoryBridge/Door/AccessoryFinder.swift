@@ -86,8 +86,13 @@ package struct AccessoryFinder: Sendable {
 
   private func ownAccessory(_ name: DeviceName) async throws -> OwnAccessory {
     let isLine = isLine || opensLines
-    let there = try await host.during("looking for \(name.text ?? "it")", limit: name.wish()?.limit) {
-      () async throws -> [Device] in try await devices(name, isLine)
+    let there: [Device]
+    if let wish = name.wish() {
+      there = try await host.during("looking for \(name.text ?? "it")", limit: wish.limit) {
+        () async throws -> [Device] in try await devices(name, isLine)
+      }
+    } else {
+      there = try await devices(name, isLine)
     }
     let device = try name.device(among: there, by: transport)
     return OwnAccessory(opener: try await opener(device, name), kinds: kinds, host: host)
