@@ -91,7 +91,7 @@ package struct AccessoryInUse: Sendable {
     _ calls: [CommandCall], isAnswered: Bool, write: Bool
   ) async throws(AccessoryError) -> [CommandReply] {
     try await answer { () async throws(AccessoryError) in
-      if let shared { return try await shared.calls.perform(calls, isAnswered: isAnswered, write: write).replies }
+      if let shared { return try await shared.calls.perform(calls, isAnswered: isAnswered, write: write) }
       return try await accessory.asking(toWrite: write).perform(calls, isAnswered: isAnswered)
     }
   }

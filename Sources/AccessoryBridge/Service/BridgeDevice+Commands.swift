@@ -7,12 +7,11 @@ import AccessoryDrivers
 // Commands by name through a service, in the types of the drivers.
 
 extension BridgeDevice {
-  /// Carries out commands. Returns the device and the replies.
+  /// Carries out commands. Returns the replies.
   package func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool = false
-  ) async throws(AccessoryError) -> (device: Device, replies: [CommandReply]) {
-    let reply = try await perform(calls.map { Bridge.CommandCall($0) }, isAnswered: isAnswered, write: write)
-    return (reply.device, reply.replies)
+  ) async throws(AccessoryError) -> [CommandReply] {
+    try await perform(calls.map { Bridge.CommandCall($0) }, isAnswered: isAnswered, write: write).replies
   }
 }
 

@@ -151,7 +151,7 @@ public final class ServiceAccessory: Accessory {
       var device = self.calls
       device.client.replyTimeout = Self.longReplyTimeout
       return try await device.perform(calls, isAnswered: isAnswered, write: write)
-    }.replies
+    }
   }
 
   /// The accessory's files. If the accessory has none, the service answers with `unsupported`.

@@ -16,6 +16,8 @@ struct MirrorLink: Sendable {
   var queue: ArraySlice<String> = []
   var unread: Set<String> = []
   var readerCount = 0
+  /// The last pauses before readings that couldn't be had were requested again, by the places of the accessories.
+  var pauses: [String: Duration] = [:]
   /// Whether the list must be requested, and is being requested; when the last one came, and how long that took.
   var (wantsList, isListing) = (false, false)
   var lastList: (MonotonicTime, took: Duration)?

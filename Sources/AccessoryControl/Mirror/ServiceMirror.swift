@@ -9,7 +9,7 @@ import AccessoryIO
 ///
 /// A view takes a `snapshot` when it wants one, or follows `changes`. Both are computed from the state, so a slow view
 /// needs no buffer. A view that must see intermediate states gets each event in order, through its hooks. While nothing
-/// changes and no view asks, nothing runs.
+/// changes and no view asks, nothing runs, but for readings that an accessory hasn't answered.
 package actor ServiceMirror {
   /// Data that a mirror requests in addition to the list of accessories, their batteries and their status.
   package struct Interests: OptionSet, Sendable {
@@ -94,6 +94,8 @@ package actor ServiceMirror {
   package static let listAge = Duration.seconds(2)
   /// The time limits for a list, and for an accessory's answer to one question.
   private static let (listPatience, readingPatience) = (Duration.seconds(3), Duration.seconds(30))
+  /// The pauses before readings that couldn't be had are requested again: nobody tells what doesn't change.
+  private static let againPauses = Duration.seconds(60)...Duration.seconds(600)
   /// The number of accessories of a service whose first readings are requested at the same time.
   private static let readers = 4
   /// Lists take at most this part of the time: one in ten.
@@ -359,6 +361,13 @@ package actor ServiceMirror {
         let news = state.take(answers, of: device, from: path, now: clock.now)
         publish()
         if let news { await link.hooks.happened(.read(device, news), path, true) }
+        guard answers.failureCount > 0 else {
+          links[path]?.pauses[place] = nil
+          continue
+        }
+        readAgain(device, path, generation)
+        // The service may still be asking for what took too long, and would answer nothing else on this connection before.
+        break
       }
       client.close()
     }
@@ -367,6 +376,25 @@ package actor ServiceMirror {
     endReading()
     // Only now the service knows until when they are fresh.
     if interests.contains(.freshness) { listSoon(path) }
+  }
+
+  /// Requests the readings once more after a pause, if the accessory is there then.
+  private func readAgain(_ device: Device, _ path: String, _ generation: UInt64) {
+    let pauses = Self.againPauses
+    let pause = links[path]?.pauses[device.place].map { min($0 * 2, pauses.upperBound) } ?? pauses.lowerBound
+    links[path]?.pauses[device.place] = pause
+    _ = clock.schedule(at: clock.now + pause) { [weak self] in
+      Task { await self?.readIfThere(device, path, generation) }
+    }
+  }
+
+  private func readIfThere(_ device: Device, _ path: String, _ generation: UInt64) {
+    guard links[path]?.generation == generation else { return }
+    guard let accessory = state[device.place, path], accessory.device.id == device.id else {
+      links[path]?.pauses[device.place] = nil
+      return
+    }
+    readSoon(accessory.device, path)
   }
 
   private func endReading() {

@@ -122,11 +122,14 @@ extension DescribedAccessory {
     }
     var missing: String?
     if requests.isEmpty || !isKnown && others == nil { missing = try await awaitNews(of: isWanted) }
-    // Also what comes with a request that isn't in the plan, and what says how a reply is to be read.
-    let needed = wanted.union(description.conditions(of: wanted))
-    let told = description.requests.indices.filter { tells($0, needed) && !requests.contains($0) }
-    let missed = (requests + told).filter { request in
+    var missed = description.requests.indices.filter { request in
       asked.failures.contains { $0.request == request } || memory.withLock { $0.isLost(request) }
+    }
+    if !missed.isEmpty {
+      // Also what comes with a request that isn't in the plan, and what says how a reply is to be read.
+      let needed = wanted.union(description.conditions(of: wanted))
+      let told = missed.filter { tells($0, needed) && !requests.contains($0) }
+      missed = requests.filter(missed.contains) + told
     }
     let (reported, derived) = latestValues.values(now: clock.bootTime)
     return Read(make(reported, derived), age: .zero).lacking(silence(of: missed) ?? missing).lacking(

@@ -10,7 +10,7 @@ enum PlainForm {
   /// The command, as ArgumentParser would read it from these words; nil if they have another form, right or wrong.
   static func command(_ words: [String]) -> (any ParsableCommand)? {
     let command = read(words)
-    // Of a debug build any plain command says at once which new option is missing here.
+    // A debug build checks here that no new option was forgotten below.
     assert(
       command.map { Self.unset(in: $0).isEmpty } ?? true,
       "PlainForm sets no value of \(words[0])'s \(command.map { Self.unset(in: $0) } ?? [])")
@@ -39,8 +39,8 @@ enum PlainForm {
     }
   }
 
-  /// The properties of a command that have no value, by their paths: ArgumentParser ends the program where one of them is read. Such
-  /// a one holds only its definition (`Parsed` in ArgumentParser).
+  /// The paths of a command's properties that have no value. ArgumentParser ends the program when one of them is read: it has only
+  /// the definition of an option (`Parsed` in ArgumentParser).
   private static func unset(in value: Any, at path: String = "") -> [String] {
     Mirror(reflecting: value).children.flatMap { child in
       let its = Mirror(reflecting: child.value)

@@ -134,6 +134,26 @@ import Testing
     }
   }
 
+  /// What the accessory didn't tell in time may never be told by an event, since it doesn't change.
+  @Test func readingsThatCouldNotBeHadAreAskedForAgain() async throws {
+    let clock = ManualClock()
+    var answers = Self.answers([Self.event("present"), Self.event("ready")])
+    answers["Battery"] = [#"!{"error":"accessorybridge.Bridge.TimedOut","parameters":{"message":"it is slow"}}"#]
+    let service = try CannedService(at: place, answers)
+    defer { service.close() }
+    let mirror = ServiceMirror([.readings], clock: clock)
+    func count() -> Int { service.calls.value.count { $0 == "Battery" } }
+    try await following(mirror) {
+      for (asked, pause) in [(1, 60), (2, 120), (3, 240), (4, 480), (5, 600), (6, 600)] {
+        try await service.calls.wait { $0.count { $0 == "Battery" } == asked }
+        try await eventually("the next try") { clock.nextDeadline == clock.now + .seconds(pause) }
+        clock.advance(by: .seconds(pause - 1))
+        #expect(count() == asked)
+        clock.advance(by: .seconds(1))
+      }
+    }
+  }
+
   /// A view that wants no readings asks nothing of accessories, but those that a user named what they are.
   @Test(arguments: ["udev", "named"]) func namedAccessoriesAreAskedWhatTheyAre(source: String) async throws {
     func named(_ text: String) -> String { text.replacing(#""source":"udev""#, with: #""source":"\#(source)""#) }
