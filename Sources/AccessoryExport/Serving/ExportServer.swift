@@ -24,8 +24,13 @@ package actor ExportServer<Session: ExportSession> {
     }
   }
 
+  private struct Place {
+    var client: FairPlaces.Client
+    let transport: DescriptorTransport
+  }
+
   private struct Places {
-    var taken: [Int: FairPlaces.Client] = [:]
+    var taken: [Int: Place] = [:]
     var lastID = 0
   }
 
@@ -80,23 +85,26 @@ package actor ExportServer<Session: ExportSession> {
   }
 
   /// Takes a client. If there are too many, a client from the address with the most connections is disconnected: this one, or the one
-  /// that it replaces.
+  /// that it replaces. That one is closed at once, so that clients who come faster than they are served have no more descriptors.
   package nonisolated func welcome(_ transport: DescriptorTransport) {
     let origin = FairPlaces.Origin(transport.peer)
-    let (id, other) = places.withLock { places -> (Int?, Int?) in
-      var other: Int?
+    let (id, other) = places.withLock { places -> (Int?, Place?) in
+      var other: Place?
       if places.taken.count >= limit {
-        other = FairPlaces.yielding(to: origin, among: places.taken.values)
-        guard let other else { return (nil, nil) }
-        places.taken[other] = nil
+        guard let id = FairPlaces.yielding(to: origin, among: places.taken.values.lazy.map(\.client)) else {
+          return (nil, nil)
+        }
+        other = places.taken.removeValue(forKey: id)
       }
       places.lastID += 1
-      places.taken[places.lastID] = FairPlaces.Client(places.lastID, origin, isSettled: false)
+      places.taken[places.lastID] = Place(
+        client: FairPlaces.Client(places.lastID, origin, isSettled: false), transport: transport)
       return (places.lastID, other)
     }
     guard let id else { return transport.beginClose() }
+    other?.transport.beginClose()
     Task {
-      if let other { await self.remove(other) }
+      if let other { await self.remove(other.client.id) }
       await self.join(transport, id)
     }
   }
@@ -117,8 +125,8 @@ package actor ExportServer<Session: ExportSession> {
   /// The client was answered, and stays.
   private func settle(_ id: Int) {
     places.withLock { places in
-      guard let place = places.taken[id] else { return }
-      places.taken[id] = FairPlaces.Client(id, place.origin, isSettled: true)
+      guard let origin = places.taken[id]?.client.origin else { return }
+      places.taken[id]?.client = FairPlaces.Client(id, origin, isSettled: true)
     }
   }
 
@@ -172,7 +180,9 @@ package actor ExportServer<Session: ExportSession> {
         if !answer.bytes.isEmpty, client.transport.output.offer(answer.bytes) != .accepted { return remove(id) }
         if answer.isLast { return remove(id) }
         settle(id)
-        if let following = client.session.following { return send(following, to: id, client) }
+        if let following = client.session.following {
+          return mayFollow(id) ? send(following, to: id, client) : remove(id)
+        }
         if client.transport.output.queuedCount > Self.backlogLimit {
           return client.transport.output.onEmpty { [weak self] in
             guard let self else { return }
@@ -189,6 +199,22 @@ package actor ExportServer<Session: ExportSession> {
   }
 
   // MARK: - What follows after an answer
+
+  /// At most three quarters of the places are for clients that follow what happens, since these stay: a request always finds a place. If
+  /// there are too many, one of them gives way as in `FairPlaces`, which is the first one of the same address. Returns false if it is
+  /// this one.
+  private func mayFollow(_ id: Int) -> Bool {
+    let following = clients.filter { $0.value.sending != nil }.keys
+    guard following.count >= max(1, limit * 3 / 4) else { return true }
+    let other = places.withLock { places -> Int? in
+      guard let origin = places.taken[id]?.client.origin else { return nil }
+      let others = following.compactMap { places.taken[$0]?.client }
+      return FairPlaces.yielding(
+        to: origin, among: others.map { FairPlaces.Client($0.id, $0.origin, isSettled: false) })
+    }
+    if let other { remove(other) }
+    return other != nil
+  }
 
   /// Sends the pieces one after another. Each has the time of a request until the client has taken it.
   private func send(_ following: @escaping @Sendable () async -> [UInt8]?, to id: Int, _ client: Client) {

@@ -29,15 +29,17 @@ final class Presence: Sendable {
   private let announcement: AnnouncementFile?
   private let isRemoved = Locked(false)
 
-  /// Makes the link and the announcement. The link replaces a link to a terminal, unless that belongs to a running
-  /// simulator, but no other file.
+  /// Makes the announcement and then the link, so that who comes by the link finds what it is. The link replaces a link to a
+  /// terminal, unless that belongs to a running simulator, but no other file.
   init(of path: String, _ hints: DiscoveryHints) throws(AccessoryError) {
     target = path
-    link = try hints.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, hints.directory) }
+    link = try hints.link.map { link throws(AccessoryError) in try Self.freed(link, for: path, hints.directory) }
+    announcement = try Self.announce(path, name: AnnouncementFile.name(ofTerminal: path), link: link, hints)
+    guard let link else { return }
     do throws(AccessoryError) {
-      announcement = try Self.announce(path, name: AnnouncementFile.name(ofTerminal: path), link: link, hints)
+      try Self.makeLink(link, to: path)
     } catch {
-      if let link { unlink(link) }
+      announcement?.remove()
       throw error
     }
   }
@@ -69,30 +71,30 @@ final class Presence: Sendable {
     return try AnnouncementFile(announcement, name: name, directory: hints.directory)
   }
 
-  private static func makeLink(
-    _ link: String, to path: String, _ directory: String?
-  ) throws(AccessoryError) -> String {
+  /// The absolute path of a link, where nothing is now, or what isn't a link to a terminal.
+  private static func freed(_ link: String, for path: String, _ directory: String?) throws(AccessoryError) -> String {
     let absolute = absolute(link)
-    if let old = SymbolicLink.target(of: absolute), old.hasPrefix("/dev/pts/") {
-      // That the terminal exists proves nothing, because its number is reused. The announcement shows if its simulator runs.
-      if old != path, let owner = AnnouncementFile.living(AnnouncementFile.name(ofTerminal: old), directory: directory),
-        owner.link == absolute
-      {
-        let who = owner.serial ?? "another simulator"
-        throw AccessoryError(
-          .busy, "\(link) is the link of \(who), which runs at \(old): end it, or choose another path")
-      }
-      unlink(absolute)
+    guard let old = SymbolicLink.target(of: absolute), old.hasPrefix("/dev/pts/") else { return absolute }
+    // That the terminal exists proves nothing, because its number is reused. The announcement shows if its simulator runs.
+    if old != path, let owner = AnnouncementFile.living(AnnouncementFile.name(ofTerminal: old), directory: directory),
+      owner.link == absolute
+    {
+      let who = owner.serial ?? "another simulator"
+      throw AccessoryError(
+        .busy, "\(link) is the link of \(who), which runs at \(old): end it, or choose another path")
     }
-    guard symlink(path, absolute) == 0 else {
-      let error = Errno(rawValue: errno)
-      if error == .fileExists {
-        throw AccessoryError(
-          .misconfigured, code: .errno(EEXIST), "\(link) exists and is not a link to a terminal: choose another path")
-      }
-      throw AccessoryError(errno: error, "making the link \(link)")
-    }
+    unlink(absolute)
     return absolute
+  }
+
+  private static func makeLink(_ link: String, to path: String) throws(AccessoryError) {
+    guard symlink(path, link) != 0 else { return }
+    let error = Errno(rawValue: errno)
+    if error == .fileExists {
+      throw AccessoryError(
+        .misconfigured, code: .errno(EEXIST), "\(link) exists and is not a link to a terminal: choose another path")
+    }
+    throw AccessoryError(errno: error, "making the link \(link)")
   }
 
   /// The absolute path, without "." and empty components.

@@ -191,6 +191,43 @@ import Testing
     await ended.value()
     await server.close()
   }
+
+  /// Those who follow what happens stay. However many they are, others are answered, and the first of them give way.
+  @Test func followersLeaveRoomForRequests() async throws {
+    let site = SampleSite([Sample.row("PACK1")])
+    let server = site.site.server(limit: 4)
+    let place = try await server.listen(at: "127.0.0.1", port: 0, networks: []) { _ in }
+    typealias Asked = (transport: DescriptorTransport, received: Watched<(String, hasEnded: Bool)>)
+    func ask(_ path: String) async throws -> Asked {
+      let transport = try await DescriptorTransport.open(place.network)
+      let received = Watched(("", hasEnded: false))
+      transport.input.onReadable {
+        var buffer: [UInt8] = []
+        while true {
+          switch transport.input.take(into: &buffer) {
+          case .bytes:
+            let text = String(decoding: buffer, as: UTF8.self)
+            received.update { $0.0 += text }
+          case .nothing: return
+          case .end: return received.update { $0.hasEnded = true }
+          }
+        }
+      }
+      #expect(transport.output.offer(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)) == .accepted)
+      return (transport, received)
+    }
+    var followers: [Asked] = []
+    for _ in 0..<6 {
+      followers.append(try await ask("/events"))
+      try await followers.last?.received.wait { $0.0.contains("event: order") }
+    }
+    for follower in followers.prefix(3) { try await follower.received.wait { $0.hasEnded } }
+    let page = try await ask("/")
+    try await page.received.wait { $0.0.contains("PACK1") && $0.hasEnded }
+    #expect(followers.suffix(3).allSatisfy { !$0.received.value.hasEnded })
+    for one in followers + [page] { one.transport.beginClose() }
+    await server.close()
+  }
 }
 
 extension String {
