@@ -11,6 +11,9 @@ struct LatestValues: Sendable {
     var isPushed: Bool
     /// The request that it answers; nil for a pushed value.
     var request: Int?
+    /// Its place among the others: what is asked for comes first, in the order of the first answers, then the messages that the
+    /// accessory sends by itself, in the description's order.
+    var rank: Int
     /// Whether it has expired and was told so.
     var isToldExpired = false
   }
@@ -18,7 +21,7 @@ struct LatestValues: Sendable {
   let description: ProtocolDescription
   /// The accessory's name in errors.
   let label: String
-  /// In the order of their first arrival. Bounded by the number of fields in the description.
+  /// By rank, so that people see the same order each time. Bounded by the number of fields in the description.
   private(set) var entries: [Entry] = []
   private var places: [String: Int] = [:]
   /// How many values were decoded but are impossible, such as a charge of 250 percent.
@@ -56,12 +59,13 @@ struct LatestValues: Sendable {
     let isPushed = description.messages[message.message].isPushed
     for part in partsOfMessages[message.message] { toldTimes[part] = time }
     for value in message.values {
-      let entry = Entry(value: value, time: time, isPushed: isPushed, request: request)
+      var entry = Entry(
+        value: value, time: time, isPushed: isPushed, request: request, rank: isPushed ? message.message : -1)
       if let place = places[value.name] {
+        entry.rank = entries[place].rank
         entries[place] = entry
       } else {
-        places[value.name] = entries.count
-        entries.append(entry)
+        insert(entry)
       }
     }
     guard isPushed else { return }
@@ -70,6 +74,13 @@ struct LatestValues: Sendable {
       if round.began != nil { round.ended = time }
       round.began = time
     }
+  }
+
+  /// Adds a new value after those of its rank.
+  private mutating func insert(_ entry: Entry) {
+    let place = entries.lastIndex { $0.rank <= entry.rank }.map { $0 + 1 } ?? 0
+    entries.insert(entry, at: place)
+    for index in place..<entries.count { places[entries[index].value.name] = index }
   }
 
   /// The values of the replies to a request become unknown, because it isn't answered any more. Their parts of the state

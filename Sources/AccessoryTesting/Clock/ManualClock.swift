@@ -90,7 +90,10 @@ public final class ManualClock: TimerClock {
   public var pendingCount: Int { state.value.entries.count }
 
   /// The earliest deadline; nil if nothing is scheduled.
-  public var nextDeadline: MonotonicTime? { state.value.entries.map(\.deadline).min() }
+  public var nextDeadline: MonotonicTime? { deadlines.min() }
+
+  /// All deadlines, in no order.
+  package var deadlines: [MonotonicTime] { state.value.entries.map(\.deadline) }
 
   /// How many actions have been scheduled in all; pass it to `waitForSchedule(after:)`.
   public var scheduledCount: Int { state.value.scheduledCount }

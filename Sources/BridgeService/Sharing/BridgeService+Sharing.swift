@@ -217,12 +217,13 @@ extension BridgeService {
   /// the feed gets all bytes from the device; otherwise only the bytes that arrive while the line is lent.
   @discardableResult
   func connect(
-    _ hub: SharingHub, to attachment: Attachment, line: SharedLineControl?, isReadOnly: Bool = false
+    _ hub: SharingHub, to attachment: Attachment, line: SharedLineControl?, isReadOnly: Bool = false,
+    onWaiting: (@Sendable () -> Void)? = nil
   ) async -> ShareFeed {
     let feed = ShareFeed(
       label: attachment.target.address.description, timing: line?.timing ?? .instant, line: line,
       hearsAlways: isReadOnly || hub.rules.writers == .none)
-    await sharing(of: attachment).line.add(feed)
+    await sharing(of: attachment).line.add(feed, onWaiting: onWaiting)
     var shared = SharedDevice(feed)
     shared.isReadOnly = isReadOnly
     await hub.attach(shared) { _ in }

@@ -159,7 +159,12 @@ final class SharedEndpoints {
       line?.use(lent)
       if lent != nil { await hub.lineWasReopened() }
     }
-    places.feed = await service.connect(hub, to: attachment, line: line, isReadOnly: places.isReadOnly)
+    // The bytes of a program that has written and left may come only after the line was given back.
+    let onWaiting: @Sendable () -> Void = { [weak service, profile = places.profile] in
+      service?.post { $0.endpoints.changed(profile, on: $0) }
+    }
+    places.feed = await service.connect(
+      hub, to: attachment, line: line, isReadOnly: places.isReadOnly, onWaiting: onWaiting)
     changed(places.profile, on: service)
   }
 

@@ -55,10 +55,15 @@ actor SharedLine: IOActor {
 
   // MARK: - Feeds
 
-  func add(_ feed: ShareFeed) {
+  /// Adds a feed. `onWaiting` is called on the I/O thread when it has bytes for a device that isn't lent.
+  func add(_ feed: ShareFeed, onWaiting: (@Sendable () -> Void)? = nil) {
     members.removeAll { $0.feed.hasEnded }
     members.append(Member(feed))
-    feed.output.onQueued { [weak self] in self?.onThread { $0.pump() } }
+    feed.output.onQueued { [weak self] in
+      self?.onThread { line in
+        if line.isFlowing { line.pump() } else { onWaiting?() }
+      }
+    }
     pump()
   }
 

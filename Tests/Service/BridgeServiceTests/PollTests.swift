@@ -102,7 +102,9 @@ import Testing
       // Retries and time-outs are the clock's, too.
       try await clock.pass("the accessory to sleep", step: .seconds(20)) { await harness.service.isAsleep("S1") }
       // What was sent, and sent again, is on its way yet.
-      try await accessory.requests.wait { $0.count { $0.command == .status } == 4 }
+      try await accessory.requests.wait { all in
+        [.status, .battery].allSatisfy { command in all.count { $0.command == command } == 4 }
+      }
       let count = accessory.requests.value.count
       isAwake.update { $0 = true }
       clock.advance(by: .seconds(86_400))

@@ -25,10 +25,15 @@ package final class FakeBus: Sendable {
     case nothing
   }
 
+  private struct Client {
+    let descriptor: FileDescriptor
+    var isSignedIn = false
+  }
+
   /// Where a client finds it.
   package let address: String
   private let directory: TemporaryDirectory
-  private let clients = Locked<[Int: FileDescriptor]>([:])
+  private let clients = Locked<[Int: Client]>([:])
   private let listener = Locked<FileDescriptor?>(nil)
   private let received = Locked<[Call]>([])
   private let matched = Locked<[String]>([])
@@ -55,7 +60,7 @@ package final class FakeBus: Sendable {
       for number in 0..<clientLimit {
         let client = FileDescriptor(rawValue: accept(listener.rawValue, nil, nil))
         guard client.rawValue >= 0 else { break }
-        clients.withLock { $0[number] = client }
+        clients.withLock { $0[number] = Client(descriptor: client) }
         DispatchQueue(label: "test.bus.client").async { [self] in
           serve(client, number)
           clients.withLock { clients in
@@ -128,14 +133,15 @@ package final class FakeBus: Sendable {
 
   /// Ends the connections.
   package func hangUp() {
-    clients.withLock { clients in for client in clients.values { shutdown(client.rawValue, CInt(SHUT_RDWR)) } }
+    clients.withLock { clients in for client in clients.values { shutdown(client.descriptor.rawValue, CInt(SHUT_RDWR)) }
+    }
   }
 
-  /// Sends bytes as they are, to all clients or to one.
+  /// Sends bytes as they are, to all clients that have signed in, or to one.
   package func send(_ bytes: [UInt8], descriptors: [FileDescriptor] = [], to client: Int? = nil) {
     clients.withLock { clients in
-      for (number, descriptor) in clients where client == nil || client == number {
-        Self.send(bytes, descriptors, to: descriptor)
+      for (number, one) in clients where client == nil ? one.isSignedIn : client == number {
+        Self.send(bytes, descriptors, to: one.descriptor)
       }
     }
   }
@@ -160,6 +166,7 @@ package final class FakeBus: Sendable {
         isSignedIn = true
         send(
           Array("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n".utf8), to: number)
+        clients.withLock { $0[number]?.isSignedIn = true }
       }
       while let (message, body, count) = WireMessage.read(bytes) {
         bytes.removeFirst(count)

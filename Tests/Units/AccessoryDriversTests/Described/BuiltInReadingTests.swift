@@ -53,6 +53,21 @@ import Testing
     return Dictionary(uniqueKeysWithValues: values.compactMap { value in value.content.map { (value.name, $0) } })
   }
 
+  /// A JK tells its cells by itself, before or after it answers who it is: the values have one order.
+  @Test(arguments: [false, true]) func theOrderIsTheSameWhateverComesFirst(isPushedFirst: Bool) throws {
+    let description = try Self.description("jk02")
+    var latest = LatestValues(description)
+    func message(_ isPushed: Bool, _ names: [String]) throws -> DecodedMessage {
+      let index = try #require(description.messages.firstIndex { $0.isPushed == isPushed })
+      var message = DecodedMessage(message: index)
+      message.values = names.map { DescribedValue($0, .whole(1)) }
+      return message
+    }
+    let both = [try message(false, ["model"]), try message(true, ["cells", "voltage"])]
+    for one in isPushedFirst ? both.reversed() : both { latest.take(one, at: MonotonicTime(nanoseconds: 0)) }
+    #expect(latest.entries.map(\.value.name) == ["model", "cells", "voltage"])
+  }
+
   /// One sensor is one temperature, although a Daly also tells the highest and the lowest.
   @Test func oneSensorIsOneTemperature() throws {
     let latest = try latest("daly", "temperature_extremes", "temperatures")
