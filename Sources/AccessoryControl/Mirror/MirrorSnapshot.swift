@@ -8,13 +8,11 @@ package struct MirrorSnapshot: Sendable {
     package var path: String
     /// Whether it answers.
     package var isUp: Bool
-    /// Its last list, including accessories that it is opening, waits for or has given up.
-    package var records: [Bridge.Accessory] = []
     /// Whether it has reported more accessories than there is room for. Further ones are dropped.
     package var hasTooMany = false
 
-    package init(path: String, isUp: Bool, records: [Bridge.Accessory] = [], hasTooMany: Bool = false) {
-      (self.path, self.isUp, self.records, self.hasTooMany) = (path, isUp, records, hasTooMany)
+    package init(path: String, isUp: Bool, hasTooMany: Bool = false) {
+      (self.path, self.isUp, self.hasTooMany) = (path, isUp, hasTooMany)
     }
   }
 

@@ -16,8 +16,6 @@ package struct MirrorState: Sendable {
   private struct Service: Sendable {
     var isUp = false
     var isExpected = false
-    /// The service's last list.
-    var records: [Bridge.Accessory] = []
     var ids: Set<UInt64> = []
     var byteCount = 0
     var hasTooMany = false
@@ -26,24 +24,30 @@ package struct MirrorState: Sendable {
   private struct Entry: Sendable {
     var accessory: MirroredAccessory
     var size: Int
-    /// Increases with each disconnection of any accessory.
+    /// Increases with each disconnection of any accessory; 0 for one that was never connected.
     var leftAs: UInt64 = 0
   }
 
   private var entries: [UInt64: Entry] = [:]
   private var places: [Name: UInt64] = [:]
-  /// Accessories that are away, by their identities.
+  /// Accessories that are away, by their identities, and by the places where they were last.
   private var away: [Name: [UInt64]] = [:]
+  private var left: [Name: Set<UInt64>] = [:]
   private var services: [String: Service] = [:]
   private var lastID: UInt64 = 0
   private var leftCount: UInt64 = 0
   private let countLimit: Int
   private let byteLimit: Int
+  private let keepsAbsent: Bool
   /// The accessories that have changed or were forgotten since `takeChanged` was called last.
   private var changed: Set<UInt64> = []
 
-  package init(countLimit: Int = ReplyLimits.devices, byteLimit: Int = ReplyLimits.deviceBytes) {
-    (self.countLimit, self.byteLimit) = (countLimit, byteLimit)
+  /// With `keepsAbsent`, the accessories that a service lists and doesn't have open are known, too: it opens them, waits for them or
+  /// has given them up.
+  package init(
+    countLimit: Int = ReplyLimits.devices, byteLimit: Int = ReplyLimits.deviceBytes, keepsAbsent: Bool = false
+  ) {
+    (self.countLimit, self.byteLimit, self.keepsAbsent) = (countLimit, byteLimit, keepsAbsent)
   }
 
   // MARK: - What is known
@@ -56,8 +60,7 @@ package struct MirrorState: Sendable {
   /// The services in the order of their paths: those that are expected, and those that have been there.
   package var shownServices: [MirrorSnapshot.Service] {
     services.sorted { $0.key < $1.key }.filter { $0.value.isUp || $0.value.isExpected }.map {
-      MirrorSnapshot.Service(
-        path: $0.key, isUp: $0.value.isUp, records: $0.value.records, hasTooMany: $0.value.hasTooMany)
+      MirrorSnapshot.Service(path: $0.key, isUp: $0.value.isUp, hasTooMany: $0.value.hasTooMany)
     }
   }
 
@@ -117,11 +120,13 @@ package struct MirrorState: Sendable {
   @discardableResult
   package mutating func take(_ list: [Bridge.Accessory], from service: String, now: MonotonicTime) -> [Device] {
     var listed: Set<String> = []
+    var absent: Set<UInt64> = []
     var new: [Device] = []
     for record in list.prefix(countLimit) {
       let device = record.device
       guard record.isReachable else {
         disconnect(device, service, record.problem?.error(or: .disconnected) ?? .disconnected(device.path))
+        if keepsAbsent, let id = keep(absent: record, service, besides: absent) { absent.insert(id) }
         continue
       }
       listed.insert(device.place)
@@ -131,16 +136,19 @@ package struct MirrorState: Sendable {
       if isKnown ? !isReported(device, service) : connect(device, service) { new.append(device) }
       change(device.place, service) { $0.take(record, at: now) }
     }
-    services[service, default: Service()].records = Array(list.prefix(countLimit))
     for id in services[service]?.ids ?? [] {
-      guard let accessory = entries[id]?.accessory, accessory.isConnected, !listed.contains(accessory.device.place)
-      else { continue }
-      disconnect(accessory.device, service, Self.left)
+      guard let entry = entries[id] else { continue }
+      let accessory = entry.accessory
+      if accessory.isConnected {
+        if !listed.contains(accessory.device.place) { disconnect(accessory.device, service, Self.unlisted) }
+      } else if accessory.record != nil, !absent.contains(id) {
+        if entry.leftAs == 0 { forget(id) } else { change(id) { $0.record = nil } }
+      }
     }
     return new
   }
 
-  private static let left = AccessoryError(.disconnected, "the service no longer has it")
+  private static let unlisted = AccessoryError(.disconnected, "the service no longer has it")
 
   // MARK: - Events
 
@@ -164,7 +172,7 @@ package struct MirrorState: Sendable {
       note(service: service, isUp: true)
       for id in services[service]?.ids ?? [] {
         guard let accessory = entries[id]?.accessory, accessory.isConnected, !accessory.isReported else { continue }
-        disconnect(accessory.device, service, Self.left)
+        disconnect(accessory.device, service, Self.unlisted)
       }
     // A list may have told it before: then its readings are asked for, or known already.
     case .present(let device) where isReported(device, service): break
@@ -239,7 +247,28 @@ package struct MirrorState: Sendable {
     change(id) { $0.disconnect(error) }
     leftCount += 1
     entries[id]?.leftAs = leftCount
-    away[Name(service: service, text: device.id), default: []].append(id)
+    replace(at: device.place, service, false)
+    addAway(id)
+  }
+
+  /// Another accessory is at the place where others were last, or has gone from there.
+  private mutating func replace(at place: String, _ service: String, _ isReplaced: Bool) {
+    for id in left[Name(service: service, text: place)] ?? [] { change(id) { $0.isReplaced = isReplaced } }
+  }
+
+  /// Takes the record of an accessory that the service lists and doesn't have open. Returns its number, which is none of `others`; nil
+  /// when there is no room.
+  private mutating func keep(
+    absent record: Bridge.Accessory, _ service: String, besides others: Set<UInt64>
+  ) -> UInt64? {
+    let device = record.device
+    let known = returning(device, service, besides: others)
+    guard let id = known ?? add(device, service, isConnected: false) else { return nil }
+    removeAway(id)
+    let isReplaced = places[Name(service: service, text: device.place)] != nil
+    change(id) { $0.takeAbsent(record, isReplaced: isReplaced) }
+    addAway(id)
+    return id
   }
 
   /// Whether the service has told since it was found that it has this device.
@@ -258,9 +287,9 @@ package struct MirrorState: Sendable {
     let id: UInt64
     if let present = places[place] {
       id = present
-    } else if let (returned, former) = returning(device, service) {
+    } else if let returned = returning(device, service) {
       id = returned
-      removeAway(id, former)
+      removeAway(id)
       places[place] = id
     } else {
       guard let new = add(device, service) else { return false }
@@ -268,26 +297,28 @@ package struct MirrorState: Sendable {
       places[place] = id
     }
     change(id) { $0.connect(device) }
+    replace(at: device.place, service, true)
     return true
   }
 
-  /// The accessory that comes back with this device, and the name by which it is away. One that has got a twin has its port in its
-  /// identity since, and is the same at the same port.
-  private func returning(_ device: Device, _ service: String) -> (UInt64, Name)? {
-    let name = Name(service: service, text: device.id)
-    if let id = away[name]?.last { return (id, name) }
-    let former = Name(service: service, text: device.lineIdentity + device.unitSuffix)
+  /// The accessory that comes back with this device. One that has got a twin has its port in its identity since, and is the same at the
+  /// same port. It is none of `others`.
+  private func returning(_ device: Device, _ service: String, besides others: Set<UInt64> = []) -> UInt64? {
+    let its = (away[Name(service: service, text: device.id)] ?? []).filter { !others.contains($0) }
+    let here = left[Name(service: service, text: device.place)] ?? []
+    if let id = its.last(where: here.contains) ?? its.last { return id }
+    let former = away[Name(service: service, text: device.lineIdentity + device.unitSuffix)] ?? []
     let again = SameAgain(device)
-    return away[former]?.last { id in entries[id].map { again.fits($0.accessory.device) } ?? false }.map {
-      ($0, former)
-    }
+    return former.last { id in !others.contains(id) && entries[id].map { again.fits($0.accessory.device) } ?? false }
   }
 
-  private mutating func add(_ device: Device, _ service: String) -> UInt64? {
-    let accessory = MirroredAccessory(id: lastID + 1, service: service, device: device)
+  private mutating func add(_ device: Device, _ service: String, isConnected: Bool = true) -> UInt64? {
+    var accessory = MirroredAccessory(id: lastID + 1, service: service, device: device)
+    accessory.isConnected = isConnected
     let size = accessory.textByteCount
     while let its = services[service], its.ids.count >= countLimit || size > byteLimit - its.byteCount {
-      let away = its.ids.filter { entries[$0]?.accessory.isConnected == false }
+      // What the service lists would come back with its next list.
+      let away = its.ids.filter { entries[$0].map { !$0.accessory.isConnected && $0.accessory.record == nil } ?? false }
       guard let longest = away.min(by: { entries[$0]!.leftAs < entries[$1]!.leftAs }) else {
         services[service]?.hasTooMany = true
         return nil
@@ -303,16 +334,31 @@ package struct MirrorState: Sendable {
   }
 
   private mutating func forget(_ id: UInt64) {
+    removeAway(id)
     guard let entry = entries.removeValue(forKey: id) else { return }
-    let old = entry.accessory
-    services[old.service]?.ids.remove(id)
-    services[old.service]?.byteCount -= entry.size
-    removeAway(id, Name(service: old.service, text: old.device.id))
+    services[entry.accessory.service]?.ids.remove(id)
+    services[entry.accessory.service]?.byteCount -= entry.size
     changed.insert(id)
   }
 
-  private mutating func removeAway(_ id: UInt64, _ name: Name) {
-    away[name]?.removeAll { $0 == id }
-    if away[name]?.isEmpty == true { away[name] = nil }
+  private mutating func addAway(_ id: UInt64) {
+    guard let (identity, place) = names(of: id) else { return }
+    away[identity, default: []].append(id)
+    left[place, default: []].insert(id)
+  }
+
+  private mutating func removeAway(_ id: UInt64) {
+    guard let (identity, place) = names(of: id) else { return }
+    away[identity]?.removeAll { $0 == id }
+    if away[identity]?.isEmpty == true { away[identity] = nil }
+    left[place]?.remove(id)
+    if left[place]?.isEmpty == true { left[place] = nil }
+  }
+
+  private func names(of id: UInt64) -> (identity: Name, place: Name)? {
+    entries[id].map {
+      let (service, device) = ($0.accessory.service, $0.accessory.device)
+      return (Name(service: service, text: device.id), Name(service: service, text: device.place))
+    }
   }
 }

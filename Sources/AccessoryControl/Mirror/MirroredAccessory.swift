@@ -14,9 +14,12 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var isConnected = true
   /// Whether the service has reported it since the service was found, or found again.
   package var isReported = true
+  /// Whether it isn't connected, and another accessory is where it was last.
+  package var isReplaced = false
   /// Why it isn't connected; nil while it is.
   package var problem: AccessoryError?
-  /// The service's record of the accessory in the last list; nil before the first list, and after a disconnection.
+  /// The service's record of the accessory in the last list; nil before the first list, and after a disconnection. If the mirror
+  /// follows absent accessories, the next list has it again.
   @Boxed package var record: Bridge.Accessory?
   /// The driver and the profile by which the service opened the accessory last; nil if unknown.
   package var driver, profile: String?
@@ -157,6 +160,12 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     take(missing: record.missing)
   }
 
+  /// Takes the record of an accessory that the service doesn't have open.
+  mutating func takeAbsent(_ record: Bridge.Accessory, isReplaced: Bool) {
+    (device, self.record, alarms) = (record.device, record, record.alarms)
+    (isConnected, isReported, self.isReplaced) = (false, true, isReplaced)
+  }
+
   /// Takes the answers to the questions after a connect.
   mutating func take(_ answers: MirrorAnswers, at now: MonotonicTime) {
     guard isConnected else { return }
@@ -174,7 +183,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 
   /// The accessory is connected, perhaps again: no readings from before are valid. Alarms stay: the service clears them.
   mutating func connect(_ device: Device) {
-    (self.device, isConnected, isReported, problem) = (device, true, true, nil)
+    (self.device, isConnected, isReported, isReplaced, problem) = (device, true, true, false, nil)
     forgetReadings()
   }
 

@@ -35,6 +35,8 @@ package actor ServiceMirror {
     package static let batteries = Interests(rawValue: 128)
     /// Devices that the service begins to open. Only a view's hooks get them.
     package static let found = Interests(rawValue: 256)
+    /// Accessories that the service lists and doesn't have open: it opens them, waits for them or has given them up.
+    package static let absent = Interests(rawValue: 512)
   }
 
   /// A service to follow.
@@ -112,7 +114,7 @@ package actor ServiceMirror {
     executor: (any TaskExecutor)? = nil
   ) {
     (self.interests, self.clock, self.executor) = (interests, clock, executor)
-    state = MirrorState(countLimit: countLimit)
+    state = MirrorState(countLimit: countLimit, keepsAbsent: interests.contains(.absent))
     (news, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -120,6 +122,9 @@ package actor ServiceMirror {
 
   /// The current state.
   package var snapshot: MirrorSnapshot { state.snapshot }
+
+  /// The accessory with this number; nil if there is none, or it was forgotten.
+  package func accessory(_ id: UInt64) -> MirroredAccessory? { state[id] }
 
   /// Whether the service decides at its socket which commands are permitted; false while it isn't running.
   package func permitsCommands(of path: String) -> Bool { links[path]?.permitsCommands ?? false }

@@ -13,7 +13,7 @@ struct Acting: Sendable {
   let secret: WebToken
   /// How often the clients of an address may send forms.
   private var pace = Pace(10, every: .seconds(1))
-  private var outcomes: [(number: UInt64, key: String, outcome: CommandOutcome)] = []
+  private var outcomes: [(number: UInt64, key: UInt64, outcome: CommandOutcome)] = []
   private var lastNumber: UInt64 = 0
 
   init() { secret = .random() }
@@ -33,7 +33,7 @@ struct Acting: Sendable {
   }
 
   /// Keeps an outcome, and returns its number.
-  mutating func keep(_ outcome: CommandOutcome, of key: String) -> UInt64 {
+  mutating func keep(_ outcome: CommandOutcome, of key: UInt64) -> UInt64 {
     lastNumber += 1
     outcomes.append((lastNumber, key, outcome))
     if outcomes.count > Self.outcomeLimit { outcomes.removeFirst() }
@@ -41,7 +41,7 @@ struct Acting: Sendable {
   }
 
   /// The outcome that the query `outcome=7` of an accessory's page names.
-  func outcome(_ query: String, of key: String) -> CommandOutcome? {
+  func outcome(_ query: String, of key: UInt64) -> CommandOutcome? {
     guard query.hasPrefix("outcome="), let number = UInt64(query.dropFirst("outcome=".count)) else { return nil }
     return outcomes.first { $0.number == number && $0.key == key }?.outcome
   }

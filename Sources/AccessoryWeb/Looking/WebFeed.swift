@@ -10,22 +10,22 @@ package protocol WebFeed: TopFeed {
   /// Disconnects. The feed isn't used again.
   func close() async
   /// The series with these names in the last `time`, or as much as is kept; empty without a history.
-  func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries]
+  func history(of key: UInt64, _ names: [String], last time: Duration) async -> [ReadingSeries]
   /// The commands of an accessory that its service permits to programs that only read.
-  func commands(of key: String) async -> [CommandDescription]
+  func commands(of key: UInt64) async -> [CommandDescription]
   /// Performs one of these commands, and returns what came back. Throws `permissionDenied` for any other command, and what the
   /// service throws.
   func perform(
-    _ command: CommandDescription, _ arguments: [String: String], on key: String
+    _ command: CommandDescription, _ arguments: [String: String], on key: UInt64
   ) async throws(AccessoryError) -> [NamedValue]
 }
 
 extension WebFeed {
   package func close() async {}
-  package func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries] { [] }
-  package func commands(of key: String) async -> [CommandDescription] { [] }
+  package func history(of key: UInt64, _ names: [String], last time: Duration) async -> [ReadingSeries] { [] }
+  package func commands(of key: UInt64) async -> [CommandDescription] { [] }
   package func perform(
-    _ command: CommandDescription, _ arguments: [String: String], on key: String
+    _ command: CommandDescription, _ arguments: [String: String], on key: UInt64
   ) async throws(AccessoryError) -> [NamedValue] {
     throw AccessoryError(.permissionDenied, "commands can't be sent from here")
   }

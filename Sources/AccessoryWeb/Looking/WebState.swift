@@ -38,9 +38,9 @@ actor WebState {
   private let clock: any TimerClock
   private let makeFeed: @Sendable () async throws(AccessoryError) -> any WebFeed
   private let wallClock: @Sendable () -> Double
-  private var rows: [String: TopRow] = [:]
-  private var names: [String: String] = [:]
-  private var keys: [String: String] = [:]
+  private var rows: [UInt64: TopRow] = [:]
+  private var names: [UInt64: String] = [:]
+  private var keys: [String: UInt64] = [:]
   private var events: [String: [WebEvent]] = [:]
   /// Accessories that aren't in the list any more, as they were last, by name.
   private var gone: [String: TopRow] = [:]
@@ -50,6 +50,8 @@ actor WebState {
   private var lastWaiting: UInt64 = 0
 
   private var feed: (any WebFeed)?
+  /// Grows with each feed. The keys of rows are those of one feed.
+  private(set) var feedNumber: UInt64 = 0
   private var following: Task<Void, Never>?
   private var lookCount = 0
   private var ending: TimerToken?
@@ -97,7 +99,9 @@ actor WebState {
   }
 
   private func follow() {
-    (rows, gone, notes, emptyText) = ([:], [:], [], "Looking for accessories …")
+    (rows, names, keys, gone) = ([:], [:], [:], [:])
+    (notes, emptyText) = ([], "Looking for accessories …")
+    feedNumber += 1
     let settled = OneShot<Void>()
     self.settled = settled
     _ = clock.schedule(at: clock.now + Self.patience) { settled.finish() }
@@ -138,7 +142,7 @@ actor WebState {
       guard !Task.isCancelled else { return }
       hasMore = changes.hasMore
       for key in changes.removed { remove(key) }
-      for row in changes.rows.sorted(by: { $0.key < $1.key }) { put(row) }
+      for row in changes.rows.sorted(by: Self.isNamedBefore) { put(row) }
       (notes, emptyText) = (changes.notes, changes.emptyText)
       refreshLater(after: changes.refreshAfter)
     }
@@ -167,7 +171,7 @@ actor WebState {
 
   // MARK: - Accessories
 
-  private func remove(_ key: String) {
+  private func remove(_ key: UInt64) {
     if let row = rows.removeValue(forKey: key), row.reach != .attached, gone.count < Self.historyLimit {
       gone[row.name] = row
     }
@@ -175,7 +179,7 @@ actor WebState {
   }
 
   private func put(_ row: TopRow) {
-    if let old = rows[row.key] ?? earlier(row) { note(WebEvent.between(old, row, at: wallClock()), of: row) }
+    if let old = rows[row.key] ?? gone.removeValue(forKey: row.name) { note(WebEvent.between(old, row, at: wallClock()), of: row) }
     rows[row.key] = row
     guard names[row.key] == nil else { return }
     let name = PageName.encode(row.name)
@@ -188,11 +192,9 @@ actor WebState {
     (names[row.key], keys[free]) = (free, row.key)
   }
 
-  /// The state of an accessory that was away, and is now at another place.
-  private func earlier(_ row: TopRow) -> TopRow? {
-    if let row = gone.removeValue(forKey: row.name) { return row }
-    guard names[row.key] == nil else { return nil }
-    return rows.values.first { $0.name == row.name && $0.reach != .attached }
+  /// The order in which the pages of accessories with one name are numbered.
+  private static func isNamedBefore(_ a: TopRow, _ b: TopRow) -> Bool {
+    (a.accessory.service, a.device.place, a.key) < (b.accessory.service, b.device.place, b.key)
   }
 
   /// Events are kept by the name that people see, so that they are still there when an accessory comes back at another place.

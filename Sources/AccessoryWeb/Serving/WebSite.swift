@@ -38,7 +38,9 @@ package actor WebSite {
   private var guesses = GuessLimit()
   /// What performing commands needs; nil where none may be.
   private(set) var acting: Acting?
-  private var histories: [String: KnownHistory] = [:]
+  private var histories: [UInt64: KnownHistory] = [:]
+  /// The feed whose accessories have the histories and the commands.
+  private var feedNumber: UInt64 = 0
   private var shown: (version: UInt64, time: MonotonicTime, content: LiveContent)?
 
   /// Of how many accessories the history is known.
@@ -120,7 +122,7 @@ package actor WebSite {
   }
 
   /// Keeps what became of a command, and returns its number.
-  func keep(_ outcome: CommandOutcome, of key: String) -> UInt64 { acting?.keep(outcome, of: key) ?? 0 }
+  func keep(_ outcome: CommandOutcome, of key: UInt64) -> UInt64 { acting?.keep(outcome, of: key) ?? 0 }
 
   static func refusal(_ refusal: HTTPRequest.Refusal) -> WebReply {
     switch refusal {
@@ -242,6 +244,8 @@ package actor WebSite {
   }
 
   private func content(_ row: TopRow, name: String, _ choice: GraphView.Choice) async -> LiveContent {
+    let feed = await state.feedNumber
+    if feed != feedNumber { (feedNumber, histories, known) = (feed, [:], nil) }
     let series = await history(of: row)
     var more = DetailPage.More()
     more.graphs = GraphView(series: series, choice: choice, now: wallClock()).html
@@ -270,7 +274,7 @@ package actor WebSite {
     return histories[row.key]?.series(names) ?? []
   }
 
-  private var known: (key: String, time: MonotonicTime, commands: [CommandDescription])?
+  private var known: (key: UInt64, time: MonotonicTime, commands: [CommandDescription])?
   /// How long the list of commands is shown before it is asked for again.
   private static let commandsAge = Duration.seconds(60)
 

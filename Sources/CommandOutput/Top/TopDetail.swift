@@ -6,7 +6,7 @@ import Console
 /// The view of one accessory in `top`: its state, battery, cells, values and a graph.
 extension TopScreen {
   func drawDetail(
-    _ model: inout TopModel, _ key: String, on grid: inout CellGrid, _ now: MonotonicTime
+    _ model: inout TopModel, _ key: UInt64, on grid: inout CellGrid, _ now: MonotonicTime
   ) -> [Duration] {
     guard let row = model.row(key) else {
       drawLines([["It is no longer there."]], &model, on: &grid, title: model.title)

@@ -11,9 +11,9 @@ package protocol TopFeed: Sendable {
   /// Asks for what isn't reported as a change: the ages of readings. Returns when `take` has them.
   func refresh() async
   /// The values of accessories whose rows don't contain values.
-  func values(of keys: [String]) async -> [String: [AccessoryValue]]
+  func values(of keys: [UInt64]) async -> [UInt64: [AccessoryValue]]
   /// The readings of an accessory in the last hours; empty without a history.
-  func history(of key: String) async -> [ReadingSeries]
+  func history(of key: UInt64) async -> [ReadingSeries]
 }
 
 /// Changes of the accessories in `top`.
@@ -21,7 +21,7 @@ package struct TopChanges: Sendable {
   /// New and changed accessories.
   package var rows: [TopRow] = []
   /// The keys of accessories that are no longer there.
-  package var removed: [String] = []
+  package var removed: [UInt64] = []
   /// Notes about the sources; escaped.
   package var notes: [String] = []
   /// The text of an empty list.

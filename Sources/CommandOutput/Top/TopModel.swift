@@ -10,7 +10,7 @@ package struct TopModel: Sendable {
   package enum View: Sendable, Hashable {
     case list, help
     /// One accessory, by its key.
-    case detail(String)
+    case detail(UInt64)
   }
 
   /// A line that the user types.
@@ -31,7 +31,7 @@ package struct TopModel: Sendable {
   package var emptyText = "No accessory yet."
 
   private(set) var rows: [TopRow] = []
-  private var indices: [String: Int] = [:]
+  private var indices: [UInt64: Int] = [:]
   /// The indices of the rows that pass the filter, in order; nil if outdated.
   private var order: [Int]?
 
@@ -43,7 +43,7 @@ package struct TopModel: Sendable {
   /// Whether the screen is frozen, so that it can be read or copied.
   package private(set) var isPaused = false
   /// The key of the selected row; nil for the first row, whichever it is.
-  private var selected: String?
+  private var selected: UInt64?
   /// The first shown row of the list, and of the detail view or the help.
   private(set) var top = 0
   package internal(set) var scroll = 0
@@ -66,12 +66,11 @@ package struct TopModel: Sendable {
   package var count: Int { rows.count }
 
   /// The row of this key.
-  package func row(_ key: String) -> TopRow? { indices[key].map { rows[$0] } }
+  package func row(_ key: UInt64) -> TopRow? { indices[key].map { rows[$0] } }
 
   /// Adds or replaces a row.
   package mutating func put(_ row: TopRow) {
     if let index = indices[row.key] {
-      if rows[index] == row { return }
       rows[index] = row
     } else {
       indices[row.key] = rows.count
@@ -81,14 +80,14 @@ package struct TopModel: Sendable {
   }
 
   /// Sets the values of a row. They don't affect the order.
-  package mutating func setValues(_ values: [AccessoryValue], of key: String) {
+  package mutating func setValues(_ values: [AccessoryValue], of key: UInt64) {
     guard let index = indices[key] else { return }
     rows[index].accessory.values = ValuesReading(values, at: MonotonicTime(nanoseconds: 0))
     rows[index].hasValues = true
   }
 
   /// Removes a row.
-  package mutating func remove(_ key: String) {
+  package mutating func remove(_ key: UInt64) {
     guard let index = indices.removeValue(forKey: key) else { return }
     let last = rows.removeLast()
     if index < rows.count {
@@ -134,7 +133,7 @@ package struct TopModel: Sendable {
   }
 
   /// The key of the selected row; nil when no row is listed.
-  package mutating func selectedKey() -> String? {
+  package mutating func selectedKey() -> UInt64? {
     let order = ordered()
     let place = selection()
     return order.indices.contains(place) ? rows[order[place]].key : nil
@@ -165,7 +164,7 @@ package struct TopModel: Sendable {
   }
 
   /// The keys of the rows in the list when it was last drawn, or the key of the detail view.
-  package mutating func shownKeys() -> [String] {
+  package mutating func shownKeys() -> [UInt64] {
     if case .detail(let key) = view { return [key] }
     let order = ordered()
     return order[min(top, order.count)..<min(order.count, top + page)].map { rows[$0].key }

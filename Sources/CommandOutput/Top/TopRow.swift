@@ -24,8 +24,8 @@ package struct TopRow: Sendable, Hashable {
     case away
   }
 
-  /// Identifies the accessory. Not shown.
-  package let key: String
+  /// The accessory's number in its feed. Not shown.
+  package let key: UInt64
   /// Its name, escaped.
   package let name: String
   /// The accessory's state. The times of its readings are on the screen's clock.
@@ -37,9 +37,15 @@ package struct TopRow: Sendable, Hashable {
   /// Whether its values are known; false until they have been requested.
   package var hasValues = true
 
-  /// A row of an accessory. `name` is escaped here.
-  package init(key: String, name: String, _ accessory: MirroredAccessory) {
+  /// A row of an accessory of a fleet. `name` is escaped here.
+  package init(key: UInt64, name: String, _ accessory: MirroredAccessory) {
     (self.key, self.name, self.accessory) = (key, SafeText.escape(name, limit: 64), accessory)
+  }
+
+  /// A row of a service's accessory.
+  package init(_ accessory: MirroredAccessory, isServed: Bool) {
+    self.init(key: accessory.id, name: accessory.device.id, accessory)
+    self.isServed = isServed
   }
 
   package subscript<Value>(dynamicMember path: WritableKeyPath<MirroredAccessory, Value>) -> Value {

@@ -4,7 +4,7 @@ import AccessoryCore
 
 /// The charge of each accessory since `top` was started. Used for a graph without a history.
 struct TopSamples: Sendable {
-  private var samples: [String: [(time: Double, percent: Int)]] = [:]
+  private var samples: [UInt64: [(time: Double, percent: Int)]] = [:]
 
   /// The most samples of an accessory. When they are exceeded, every second one is dropped.
   static let limit = 240
@@ -19,10 +19,10 @@ struct TopSamples: Sendable {
     samples[row.key] = known
   }
 
-  mutating func forget(_ key: String) { samples[key] = nil }
+  mutating func forget(_ key: UInt64) { samples[key] = nil }
 
   /// The charge up to `now`, in seconds since 1970; nil if there is none.
-  func series(of key: String, now: Double) -> ReadingSeries? {
+  func series(of key: UInt64, now: Double) -> ReadingSeries? {
     guard let known = samples[key], !known.isEmpty else { return nil }
     let ends = known.dropFirst().map(\.time) + [max(now, known[known.count - 1].time)]
     return ReadingSeries(

@@ -18,7 +18,7 @@ package final class TopSession {
     case news, timer, refreshed, drained, resized, continued
     /// The feed has more changes than it returned.
     case more
-    case history(String, [ReadingSeries])
+    case history(UInt64, [ReadingSeries])
   }
 
   private let feed: any TopFeed
@@ -42,7 +42,7 @@ package final class TopSession {
   private var refreshTime: MonotonicTime?
   private var size = TerminalSize(of: STDOUT_FILENO)
   /// The accessory whose history was last requested, and when.
-  private var asked: (key: String, time: MonotonicTime)?
+  private var asked: (key: UInt64, time: MonotonicTime)?
 
   /// How long an escape byte waits for the rest of its key sequence.
   private static let escapeTime = Duration.milliseconds(50)
@@ -278,7 +278,7 @@ package final class TopSession {
   }
 
   /// The graph of the source's history, or of the samples since the start.
-  private func graph(of key: String, _ series: [ReadingSeries]) -> TopGraph {
+  private func graph(of key: UInt64, _ series: [ReadingSeries]) -> TopGraph {
     let now = WallClock.seconds
     let known = series.filter { $0.last != nil }
     return TopGraph(known.isEmpty ? [samples.series(of: key, now: now)].compactMap { $0 } : known, end: now)

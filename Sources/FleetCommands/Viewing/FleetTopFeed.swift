@@ -16,7 +16,9 @@ actor FleetTopFeed: TopFeed {
   /// The accessories whose state has changed since it was read, and those whose rows were given out.
   private var dirty: Set<FleetStore.Key> = []
   private var known: [TopicLevel: Set<FleetStore.Key>] = [:]
-  private var keys: [String: FleetStore.Key] = [:]
+  /// The accessories whose rows were given out, and the keys of their rows.
+  private var (keys, numbers): ([UInt64: FleetStore.Key], [FleetStore.Key: UInt64]) = ([:], [:])
+  private var lastNumber: UInt64 = 0
   private var trouble: String?
   private var isLoaded = false
 
@@ -77,12 +79,11 @@ actor FleetTopFeed: TopFeed {
     var count = 0
     while count < limit, let key = dirty.popFirst() {
       count += 1
-      let text = key.description
       if let one = fleet.accessory(key) {
-        keys[text] = key
-        changes.rows.append(TopRow(one, now: now, wallClock: wallClock))
-      } else if keys.removeValue(forKey: text) != nil {
-        changes.removed.append(text)
+        changes.rows.append(TopRow(one, key: number(of: key), now: now, wallClock: wallClock))
+      } else if let number = numbers.removeValue(forKey: key) {
+        keys[number] = nil
+        changes.removed.append(number)
         known[key.gateway]?.remove(key)
       }
     }
@@ -97,26 +98,33 @@ actor FleetTopFeed: TopFeed {
     return changes
   }
 
+  private func number(of key: FleetStore.Key) -> UInt64 {
+    if let number = numbers[key] { return number }
+    lastNumber += 1
+    (keys[lastNumber], numbers[key]) = (key, lastNumber)
+    return lastNumber
+  }
+
   /// Ages of retained readings come with their documents.
   func refresh() async {}
 
-  func values(of keys: [String]) async -> [String: [AccessoryValue]] {
+  func values(of numbers: [UInt64]) async -> [UInt64: [AccessoryValue]] {
     let fleet = await reader.fleet
-    var values: [String: [AccessoryValue]] = [:]
-    for text in keys {
-      guard let key = self.keys[text] else { continue }
-      values[text] = fleet.accessory(key)?.values?.values.map(\.value) ?? []
+    var values: [UInt64: [AccessoryValue]] = [:]
+    for number in numbers {
+      guard let key = keys[number] else { continue }
+      values[number] = fleet.accessory(key)?.values?.values.map(\.value) ?? []
     }
     return values
   }
 
-  func history(of key: String) async -> [ReadingSeries] { [] }
+  func history(of key: UInt64) async -> [ReadingSeries] { [] }
 }
 
 extension TopRow {
   /// A row for an accessory of a fleet, without its values. `now` and `wallClock` are the same moment.
-  fileprivate init(_ one: FleetAccessory, now: MonotonicTime, wallClock: Double) {
-    self.init(key: one.key.description, name: one.key.description, one.state)
+  fileprivate init(_ one: FleetAccessory, key: UInt64, now: MonotonicTime, wallClock: Double) {
+    self.init(key: key, name: one.key.description, one.state)
     (gateway, isServed, hasValues) = (one.key.gateway.text, one.isOnline, false)
     // The service's record is that of an accessory which it has.
     if !one.state.isConnected { self.record = nil }

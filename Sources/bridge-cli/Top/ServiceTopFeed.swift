@@ -9,15 +9,18 @@ import CommandOutput
 actor ServiceTopFeed: TopFeed {
   nonisolated let news: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
-  private let mirror = ServiceMirror([.values, .alarms, .readings, .lists, .freshness])
+  private let mirror = ServiceMirror([.values, .alarms, .readings, .lists, .freshness, .absent])
+  private var changes: MirrorChanges?
   private let places: [String]
   /// Whether the only service is in this process.
   private let isOwn: Bool
-  private var shown: [String: TopRow] = [:]
+  /// After which pauses the list is worth asking for again, by the accessories that are opened or tried again.
+  private var pauses: [UInt64: Duration] = [:]
   /// The rules of the command line, the alarms that they have raised, by the accessories' identities, and what is wrong with
   /// them.
   private let rules: [AlarmRule]
   private var raised: [String: [AccessoryAlarm]] = [:]
+  private var raisedAnew = false
   private var remarks: [String] = []
   private static let remarkLimit = 3
 
@@ -39,7 +42,11 @@ actor ServiceTopFeed: TopFeed {
     if !rules.isEmpty { hooks.happened = { event, place, _ in await alarms.take(event, of: place) } }
     await withTaskGroup { group in
       group.addTask { [mirror, hooks] in await mirror.run(services, hooks) }
-      group.addTask { [mirror, changed] in for await _ in mirror.news { changed.yield() } }
+      group.addTask { [mirror, changed] in
+        let changes = await mirror.changes()
+        await self.use(changes)
+        for await _ in changes.signals { changed.yield() }
+      }
     }
     await alarms.end()
   }
@@ -52,6 +59,7 @@ actor ServiceTopFeed: TopFeed {
     var alarms = (raised[device.id] ?? []).filter { $0.name != alarm.name }
     if state == .raised { alarms.append(alarm) }
     raised[device.id] = alarms.isEmpty ? nil : alarms
+    raisedAnew = true
     changed.yield()
   }
 
@@ -61,49 +69,55 @@ actor ServiceTopFeed: TopFeed {
     changed.yield()
   }
 
-  private func addRaised(to row: inout TopRow, _ id: String) {
-    let its = row.accessory.alarms ?? []
+  private func addRaised(to accessory: inout MirroredAccessory) {
+    guard let own = raised[accessory.device.id] else { return }
+    let its = accessory.alarms ?? []
     // The service's own may say the same.
-    row.accessory.alarms = its + (raised[id] ?? []).filter { !its.map(TopRow.Alarm.init).contains(TopRow.Alarm($0)) }
+    accessory.alarms = its + own.filter { !its.map(TopRow.Alarm.init).contains(TopRow.Alarm($0)) }
   }
 
   // MARK: - For the screen
 
+  private func use(_ changes: MirrorChanges) { self.changes = changes }
+
   func take(limit: Int, now: MonotonicTime) async -> TopChanges {
-    let snapshot = await mirror.snapshot
-    var changes = TopChanges()
-    var rows: [String: TopRow] = [:]
-    for var row in ServiceTopRows.rows(snapshot) {
-      if !raised.isEmpty, let id = row.key.split(separator: "\n", omittingEmptySubsequences: false).last {
-        addRaised(to: &row, String(id))
+    let change = await changes?.take() ?? MirrorChange(services: [])
+    var taken = TopChanges()
+    taken.removed = change.forgotten
+    let up = Set(change.services.lazy.filter(\.isUp).map(\.path))
+    for var accessory in raisedAnew ? await mirror.snapshot.accessories : change.accessories {
+      // Of two that were at one place, the list shows the one that is there.
+      guard !accessory.isReplaced || accessory.record != nil else {
+        taken.removed.append(accessory.id)
+        continue
       }
-      rows[row.key] = row
+      pauses[accessory.id] = Self.pause(accessory.record)
+      addRaised(to: &accessory)
+      taken.rows.append(TopRow(accessory, isServed: up.contains(accessory.service)))
     }
-    for (key, row) in rows where shown[key] != row { changes.rows.append(row) }
-    changes.removed = shown.keys.filter { rows[$0] == nil }
-    shown = rows
-    let away = snapshot.services.filter { !$0.isUp }
-    let isUp = snapshot.services.contains { $0.isUp }
+    raisedAnew = false
+    for key in taken.removed { pauses[key] = nil }
+    let away = change.services.filter { !$0.isUp }
     if !away.isEmpty {
-      changes.notes = away.map { "Waiting for the service at \(SafeText.escape($0.path, limit: 100))" }
-    } else if !isUp {
-      changes.notes = ["Waiting for a service"]
+      taken.notes = away.map { "Waiting for the service at \(SafeText.escape($0.path, limit: 100))" }
+    } else if up.isEmpty {
+      taken.notes = ["Waiting for a service"]
     }
-    changes.notes += remarks
-    changes.emptyText =
+    taken.notes += remarks
+    taken.emptyText =
       isOwn
       ? "No accessory found yet: what is plugged in appears here. To simulate one: bridge-cli simulate framed"
       : "The service has no accessory yet. To simulate one: bridge-cli simulate framed"
-    changes.refreshAfter = Self.patience(with: snapshot.services.lazy.flatMap(\.records))
-    return changes
+    taken.refreshAfter = pauses.values.min()
+    return taken
   }
 
   func refresh() async { _ = await mirror.refreshed(olderThan: .milliseconds(200)) }
 
-  func values(of keys: [String]) async -> [String: [AccessoryValue]] { [:] }
+  func values(of keys: [UInt64]) async -> [UInt64: [AccessoryValue]] { [:] }
 
   /// The charge, the voltage and the current of a battery.
-  func history(of key: String) async -> [ReadingSeries] {
+  func history(of key: UInt64) async -> [ReadingSeries] {
     guard let device = await device(for: key) else { return [] }
     defer { device.client.close() }
     let names = [ReadingSeries.percent, ReadingSeries.voltage, ReadingSeries.current]
@@ -112,29 +126,22 @@ actor ServiceTopFeed: TopFeed {
   }
 
   /// The accessory of this row, with a connection of its own; nil if its service doesn't answer.
-  func device(for key: String) async -> BridgeDevice? {
-    let parts = key.split(separator: "\n", omittingEmptySubsequences: false)
-    guard parts.count == 3 else { return nil }
-    guard let client = try? await BridgeClient.connect(to: String(parts[0]), replyTimeout: Self.patience) else {
-      return nil
-    }
-    let record = await mirror.snapshot.services.lazy.flatMap { service in
-      service.records.lazy.filter { ServiceTopRows.key(service.path, $0.device) == key }
-    }.first
-    let id = String(parts[2])
-    return record.map { client.device($0, label: id) } ?? client.device(id)
+  func device(for key: UInt64) async -> BridgeDevice? {
+    guard let accessory = await mirror.accessory(key),
+      let client = try? await BridgeClient.connect(to: accessory.service, replyTimeout: Self.patience)
+    else { return nil }
+    let id = accessory.device.id
+    return accessory.record.map { client.device($0, label: id) } ?? client.device(id)
   }
 
   // MARK: - Lists
 
-  /// When the list is worth asking for although there is no news: while accessories are opened or tried again.
-  private static func patience(with accessories: some Sequence<Bridge.Accessory>) -> Duration? {
-    accessories.compactMap { accessory -> Duration? in
-      switch accessory.state {
-      case .opening: .seconds(1)
-      case .waiting: accessory.next_try_ms.map { max(.seconds(1), .milliseconds(min($0, 3_600_000) + 500)) }
-      case .attached, .lent, .failed: nil
-      }
-    }.min()
+  /// When the list is worth asking for although there is no news: while an accessory is opened or tried again.
+  private static func pause(_ record: Bridge.Accessory?) -> Duration? {
+    switch record?.state {
+    case .opening: .seconds(1)
+    case .waiting: record?.next_try_ms.map { max(.seconds(1), .milliseconds(min($0, 3_600_000) + 500)) }
+    case .attached, .lent, .failed, nil: nil
+    }
   }
 }

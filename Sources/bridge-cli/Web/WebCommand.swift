@@ -38,13 +38,13 @@ struct WebCommand: AsyncParsableCommand, JSONCommand {
 }
 
 extension ServiceTopFeed: WebFeed {
-  func history(of key: String, _ names: [String], last time: Duration) async -> [ReadingSeries] {
+  func history(of key: UInt64, _ names: [String], last time: Duration) async -> [ReadingSeries] {
     guard let device = await device(for: key) else { return [] }
     defer { device.client.close() }
     return (try? await device.history(names, last: time))?.series ?? []
   }
 
-  func commands(of key: String) async -> [CommandDescription] {
+  func commands(of key: UInt64) async -> [CommandDescription] {
     guard let device = await device(for: key) else { return [] }
     defer { device.client.close() }
     guard (try? await Self.checkSocket(of: device.client)) != nil else { return [] }
@@ -52,7 +52,7 @@ extension ServiceTopFeed: WebFeed {
   }
 
   func perform(
-    _ command: CommandDescription, _ arguments: [String: String], on key: String
+    _ command: CommandDescription, _ arguments: [String: String], on key: UInt64
   ) async throws(AccessoryError) -> [NamedValue] {
     guard let device = await device(for: key) else {
       throw AccessoryError(.notFound, "its service doesn't answer")

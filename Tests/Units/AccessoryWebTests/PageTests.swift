@@ -171,7 +171,7 @@ import Testing
   /// Two services may have accessories of the same name.
   @Test func equalNamesHavePagesOfTheirOwn() async {
     let one = Sample.row("PACK1")
-    var other = TopRow(key: "t\n/dev/x\nPACK1", name: "PACK1", one.accessory)
+    var other = TopRow(key: .max, name: "PACK1", one.accessory)
     other.battery?.percent = 33
     let site = SampleSite([one, other])
     #expect(await site.get("/").contains("href=\"accessory/PACK1~2\""))

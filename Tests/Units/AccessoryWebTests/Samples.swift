@@ -14,6 +14,9 @@ enum Sample {
   static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
   static let wallClock = 1_700_000_000.0
 
+  /// The key of the row with this name.
+  static func key(_ name: String) -> UInt64 { name.utf8.reduce(0) { $0 &* 257 &+ UInt64($1) } }
+
   static func row(
     _ name: String, percent: Int? = 57, level: BatteryReading.Level? = nil, driver: String = "jbd",
     age: Duration = .seconds(3)
@@ -24,7 +27,7 @@ enum Sample {
     if let level { battery.level = level }
     (accessory.battery, accessory.driver) = (battery, driver)
     (accessory.readTime, accessory.isRead, accessory.isAsked) = (now + (.zero - age), true, true)
-    return TopRow(key: "s\n/dev/\(name)\n\(name)", name: name, accessory)
+    return TopRow(key: key(name), name: name, accessory)
   }
 
   /// An accessory that was unplugged.
@@ -77,14 +80,14 @@ actor SampleFeed: WebFeed {
   }
 
   func refresh() { refreshCount += 1 }
-  func values(of keys: [String]) -> [String: [AccessoryValue]] { [:] }
-  func history(of key: String) -> [ReadingSeries] { series }
-  func history(of key: String, _ names: [String], last time: Duration) -> [ReadingSeries] { series }
-  func commands(of key: String) -> [CommandDescription] { permitted }
+  func values(of keys: [UInt64]) -> [UInt64: [AccessoryValue]] { [:] }
+  func history(of key: UInt64) -> [ReadingSeries] { series }
+  func history(of key: UInt64, _ names: [String], last time: Duration) -> [ReadingSeries] { series }
+  func commands(of key: UInt64) -> [CommandDescription] { permitted }
   func fail(with error: AccessoryError?) { failure = error }
 
   func perform(
-    _ command: CommandDescription, _ arguments: [String: String], on key: String
+    _ command: CommandDescription, _ arguments: [String: String], on key: UInt64
   ) throws(AccessoryError) -> [NamedValue] {
     if let failure { throw failure }
     performed.append(([command.name] + arguments.sorted { $0 < $1 }.map { "\($0)=\($1)" }).joined(separator: " "))

@@ -217,7 +217,6 @@ struct MirrorStateTests {
     #expect(freshness("A") == .stale)
     #expect(freshness("B") == .gone)
     #expect(freshness("C") == nil)
-    #expect(state.snapshot.services[0].records == [a, c])
     #expect(state.snapshot.accessories[0].readTime == now + .seconds(-2))
     #expect(state.snapshot.accessories[0].driver == "jbd")
     a.stale = nil
@@ -227,6 +226,69 @@ struct MirrorStateTests {
     a.tries = 2
     state.take([a], from: "s", now: now)
     #expect(freshness("A") == .gone)
+  }
+
+  /// A view that shows what a service waits for has one accessory for each record, and the same before and after.
+  @Test mutating func listedAccessoriesAreKnownBeforeAndAfterTheyAreOpen() {
+    state = MirrorState(keepsAbsent: true)
+    state.begin(service: "s")
+    state.note(service: "s", isUp: true)
+    func shown() -> [String] {
+      state.snapshot.accessories.map {
+        "\($0.id) \($0.device.id) \($0.device.place) \($0.isConnected) \($0.record?.state.rawValue ?? "unlisted")"
+      }
+    }
+    func record(_ id: String, _ path: String, _ attachment: Bridge.AttachmentState) -> Bridge.Accessory {
+      Bridge.Accessory(device: Self.device(id, path), state: attachment, tries: attachment == .waiting ? 1 : 0)
+    }
+    let (a, b) = (record("A", "/1", .opening), record("B", "/2", .waiting))
+    #expect(state.take([a, b], from: "s", now: now) == [])
+    #expect(shown() == ["1 A /1 false opening", "2 B /2 false waiting"])
+    arrive("A", at: "/1")
+    #expect(shown()[0] == "1 A /1 true unlisted" && freshness("A") == .fresh)
+    _ = take(.disconnected(Self.device("A", "/1"), .disconnected("/1")))
+    state.take([record("A", "/3", .waiting), b], from: "s", now: now)
+    #expect(shown() == ["1 A /3 false waiting", "2 B /2 false waiting"])
+    #expect(state.takeChanged() == [1, 2])
+    // What was there stays when it is no longer listed; what never was, goes.
+    state.take([], from: "s", now: now)
+    #expect(shown() == ["1 A /3 false unlisted"])
+    #expect(state.takeChanged() == [1, 2])
+  }
+
+  /// Of twins without a port in their identities each keeps its number, in whichever order they come.
+  @Test mutating func listedTwinsAreThemselves() {
+    state = MirrorState(keepsAbsent: true)
+    let twins = ["/1", "/2"].map {
+      Bridge.Accessory(device: Self.device("A", $0), state: .waiting, tries: 1)
+    }
+    for list in [twins, twins.reversed(), twins] { state.take(list, from: "s", now: now) }
+    #expect(state.snapshot.accessories.map(\.device.place) == ["/1", "/2"])
+    for path in ["/1", "/2"] { arrive("A", at: path) }
+    #expect(state.snapshot.accessories.map(\.device.place) == ["/1", "/2"])
+  }
+
+  @Test mutating func anAccessoryIsReplacedWhileAnotherIsAtItsPlace() {
+    arrive("A", at: "/1")
+    arrive("C", at: "/1")
+    func replaced() -> [Bool] { state.snapshot.accessories.map(\.isReplaced) }
+    #expect(replaced() == [true, false])
+    _ = take(.disconnected(Self.device("C", "/1"), .disconnected("/1")))
+    #expect(replaced() == [false, false])
+    arrive("C", at: "/1")
+    arrive("A", at: "/2")
+    #expect(replaced() == [false, false])
+  }
+
+  /// A hostile list is no more than there is room for, and no accessory that is listed makes room for another.
+  @Test mutating func listedAccessoriesAreBounded() {
+    state = MirrorState(countLimit: 8, keepsAbsent: true)
+    let list = (0..<20).map { Bridge.Accessory(device: Self.device("A\($0)", "/\($0)"), state: .opening) }
+    for _ in 0..<3 { state.take(list, from: "s", now: now) }
+    #expect(state.snapshot.accessories.map(\.id) == Array(1...8))
+    #expect(take(.connected(Self.device("new", "/new"))) == nil)
+    state.take([], from: "s", now: now)
+    #expect(state.snapshot.accessories.isEmpty)
   }
 
   /// The list may know of an accessory before its event: its readings are asked for, too.

@@ -53,13 +53,13 @@ import Testing
   @Test func rowsComeChangeAndGo() {
     var model = three
     model.put(TopSample.row("d", percent: 1))
-    model.remove("b")
-    model.remove("nobody")
+    model.remove(TopSample.key("b"))
+    model.remove(TopSample.key("nobody"))
     #expect(names(&model) == ["a", "c", "d"])
     #expect(model.counts == (1, 1, 0))
     model.put(TopSample.row("a", percent: 99))
     #expect(model.counts == (1, 0, 0))
-    for name in ["a", "c", "d"] { model.remove(name) }
+    for name in ["a", "c", "d"] { model.remove(TopSample.key(name)) }
     #expect(model.count == 0 && model.selectedKey() == nil)
   }
 
@@ -68,37 +68,37 @@ import Testing
   /// The selection stays with its accessory when the order changes; at the first row it stays at the top.
   @Test func theSelectionFollowsItsAccessory() {
     var model = three
-    #expect(model.selectedKey() == "a")
+    #expect(model.selectedKey() == TopSample.key("a"))
     _ = press(.character("I"), on: &model)
-    #expect(model.selectedKey() == "c")
+    #expect(model.selectedKey() == TopSample.key("c"))
     _ = press(.down, on: &model)
-    #expect(model.selectedKey() == "b")
+    #expect(model.selectedKey() == TopSample.key("b"))
     model.put(TopSample.row("bb"))
     model.put(TopSample.row("z"))
-    #expect(model.selectedKey() == "b")
+    #expect(model.selectedKey() == TopSample.key("b"))
     _ = press(.end, on: &model)
-    #expect(model.selectedKey() == "a")
+    #expect(model.selectedKey() == TopSample.key("a"))
     _ = press(.home, on: &model)
-    #expect(model.selectedKey() == "z")
+    #expect(model.selectedKey() == TopSample.key("z"))
     _ = press(.up, .up, on: &model)
-    #expect(model.selectedKey() == "z")
+    #expect(model.selectedKey() == TopSample.key("z"))
   }
 
   @Test func pageKeysMoveTheSelectionByAScreen() {
     var model = TopSample.model((100..<200).map { TopSample.row("n\($0)") })
     _ = TopSample.text(&model, columns: 80, rows: 24)
     _ = press(.pageDown, on: &model)
-    #expect(model.selectedKey() == "n120")
+    #expect(model.selectedKey() == TopSample.key("n120"))
     _ = press(.pageDown, .pageUp, on: &model)
-    #expect(model.selectedKey() == "n120")
+    #expect(model.selectedKey() == TopSample.key("n120"))
     #expect(TopSample.text(&model, columns: 80, rows: 24).contains { $0.contains("n120") })
     _ = press(.end, on: &model)
-    #expect(model.selectedKey() == "n199")
+    #expect(model.selectedKey() == TopSample.key("n199"))
     let screen = TopSample.text(&model, columns: 80, rows: 24)
     #expect(screen[22].contains("n199") && screen[23].hasSuffix("80-100 of 100"))
     #expect(model.shownKeys().count == 21)
     // The accessory that was selected is gone.
-    model.remove("n199")
+    model.remove(TopSample.key("n199"))
     _ = TopSample.text(&model, columns: 80, rows: 24)
     #expect(model.selectedKey() != nil)
   }
@@ -132,12 +132,12 @@ import Testing
     var model = TopSample.model(["a1", "b1", "a2", "b2"].map { TopSample.row($0) })
     _ = press(.function(3), on: &model)
     type("b", &model)
-    #expect(model.selectedKey() == "b1")
+    #expect(model.selectedKey() == TopSample.key("b1"))
     _ = press(.function(3), on: &model)
-    #expect(model.selectedKey() == "b2")
+    #expect(model.selectedKey() == TopSample.key("b2"))
     _ = press(.enter, on: &model)
     _ = press(.character("n"), on: &model)
-    #expect(model.selectedKey() == "b1")
+    #expect(model.selectedKey() == TopSample.key("b1"))
     #expect(names(&model).count == 4)
   }
 
@@ -146,7 +146,7 @@ import Testing
   @Test func keysOpenAndCloseTheViews() {
     var model = three
     _ = press(.enter, on: &model)
-    #expect(model.view == .detail("a"))
+    #expect(model.view == .detail(TopSample.key("a")))
     #expect(press(.character("q"), on: &model) == .draw)
     #expect(model.view == .list)
     for key in [Key.function(1), .character("?"), .character("h")] {
@@ -174,7 +174,7 @@ import Testing
     for round in 0..<1_000 {
       _ = model.press(keys.randomElement(using: &random) ?? .enter)
       if round % 7 == 0 { _ = TopSample.text(&model, columns: round % 90, rows: round % 30) }
-      if round % 50 == 0 { model.remove("\(round / 50 % 7)") }
+      if round % 50 == 0 { model.remove(TopSample.key("\(round / 50 % 7)")) }
       if round % 60 == 0 { model.put(TopSample.hostile[round / 60 % 7]) }
     }
   }

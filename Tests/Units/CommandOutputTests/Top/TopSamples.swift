@@ -10,11 +10,14 @@ import Console
 enum TopSample {
   static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
+  /// The key of the row with this name.
+  static func key(_ name: String) -> UInt64 { name.utf8.reduce(0) { $0 &* 257 &+ UInt64($1) } }
+
   static func row(
     _ name: String, percent: Int? = 57, charge: BatteryReading.Charge = .discharging, millivolts: Int? = 3_712,
     milliamperes: Int? = -250, age: Duration? = .seconds(3), status: AccessoryStatus? = AccessoryStatus(state: .idle)
   ) -> TopRow {
-    var row = TopRow(key: name, name: name, accessory(name))
+    var row = TopRow(key: key(name), name: name, accessory(name))
     row.battery = BatteryReading(
       percent: percent, millivolts: millivolts, milliamperes: milliamperes, charge: charge)
     row.readTime = age.map { now + (Duration.zero - $0) }
@@ -54,7 +57,7 @@ enum TopSample {
       "\u{1B}[2J\u{1B}]0;owned\u{7}", "a\nb\rc\td", "\u{202E}drow", String(repeating: "長い名前", count: 40),
       "e\u{301}" + String(repeating: "\u{301}", count: 60), "👩‍👩‍👧‍👦 family", "",
     ].enumerated().map { index, name in
-      var row = TopRow(key: "\(index)", name: name, accessory(name))
+      var row = TopRow(key: UInt64(index), name: name, accessory(name))
       row.battery = BatteryReading(
         percent: 100, level: .full, millivolts: ReadingLimits.electrical.upperBound,
         milliamperes: ReadingLimits.electrical.lowerBound, charge: .charging)

@@ -204,9 +204,9 @@ import Testing
     var row = TopSample.row("SIM0001")
     row.hasValues = false
     var model = TopSample.model([row])
-    #expect(model.row("SIM0001")?.values == nil)
-    model.setValues([AccessoryValue("power", number: 1)], of: "SIM0001")
-    #expect(model.row("SIM0001")?.values?.map(\.name) == ["power"])
+    #expect(model.row(TopSample.key("SIM0001"))?.values == nil)
+    model.setValues([AccessoryValue("power", number: 1)], of: TopSample.key("SIM0001"))
+    #expect(model.row(TopSample.key("SIM0001"))?.values?.map(\.name) == ["power"])
   }
 
   @Test func theDetailShowsCellsFaultsAndValues() {
@@ -256,7 +256,7 @@ import Testing
     screen = TopSample.text(&model, columns: 40, rows: 20)
     #expect(screen[17].hasPrefix(" value_99"))
     // The accessory goes while it is looked at.
-    model.remove("PACK1")
+    model.remove(TopSample.key("PACK1"))
     #expect(TopSample.text(&model, columns: 40, rows: 20).contains("It is no longer there."))
   }
 

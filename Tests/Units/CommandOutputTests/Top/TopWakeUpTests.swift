@@ -89,13 +89,13 @@ import Testing
   @Test func samplesOfAGraphAreBounded() {
     var samples = TopSamples()
     for index in 0..<10_000 { samples.note(TopSample.row("a", percent: index % 100), at: Double(index)) }
-    let series = samples.series(of: "a", now: 10_000)
+    let series = samples.series(of: TopSample.key("a"), now: 10_000)
     #expect((series?.points.count ?? 0) <= TopSamples.limit && series?.points.last?.end == 10_000)
     #expect(series?.last?.mean == 99)
     // A clock that goes back adds nothing.
     samples.note(TopSample.row("a", percent: 1), at: 5)
-    #expect(samples.series(of: "a", now: 10)?.last?.mean == 99)
-    samples.forget("a")
-    #expect(samples.series(of: "a", now: 1) == nil)
+    #expect(samples.series(of: TopSample.key("a"), now: 10)?.last?.mean == 99)
+    samples.forget(TopSample.key("a"))
+    #expect(samples.series(of: TopSample.key("a"), now: 1) == nil)
   }
 }
