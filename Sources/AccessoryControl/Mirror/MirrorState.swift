@@ -186,12 +186,22 @@ package struct MirrorState: Sendable {
       change(device.place, service) { $0.take(values, age, at: now) }
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
     case .alarm(let device, let alarm, let state):
-      // A disconnected accessory can have an alarm, too, for its silence.
-      let id = present(device, service) ?? away[Name(service: service, text: device.id)]?.last
-      if let id { change(id) { $0.take(alarm, state) } }
+      if let id = alarmed(device, service) { change(id) { $0.take(alarm, state) } }
     case .found: break
     }
     return nil
+  }
+
+  /// An alarm by a rule of the view was raised or cleared.
+  package mutating func take(
+    own alarm: AccessoryAlarm, _ state: AlarmChange, of device: Device, from service: String
+  ) {
+    if let id = alarmed(device, service) { change(id) { $0.ownAlarms.take(alarm, state) } }
+  }
+
+  /// The accessory that has an alarm. A disconnected one can have one, too, for its silence.
+  private func alarmed(_ device: Device, _ service: String) -> UInt64? {
+    present(device, service) ?? away[Name(service: service, text: device.id)]?.last
   }
 
   /// Takes the answers to the questions after a connect. Returns those that were taken: a reading that was reported since

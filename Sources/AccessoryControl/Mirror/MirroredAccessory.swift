@@ -34,6 +34,8 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// The raised alarms, if the mirror follows alarms; nil before the first list, and if the service is too old for
   /// alarms.
   package var alarms: [AccessoryAlarm]?
+  /// The raised alarms by rules of the view, beside those of the service.
+  package var ownAlarms: [AccessoryAlarm] = []
   /// Whether readings have come since the accessory was connected, or it has none.
   package var isRead = false
   /// Whether the requests after the accessory was connected have been answered.
@@ -96,7 +98,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
       count += entry.value.name.utf8.count + 2 * Self.overhead
       if case .text(let text) = entry.value.content { count += text.utf8.count }
     }
-    for alarm in alarms ?? [] {
+    for alarm in (alarms ?? []) + ownAlarms {
       count += alarm.name.utf8.count + alarm.rule.utf8.count + (alarm.value?.utf8.count ?? 0) + 4 * Self.overhead
     }
     for command in commands ?? [] {

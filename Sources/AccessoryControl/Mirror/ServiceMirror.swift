@@ -218,6 +218,12 @@ package actor ServiceMirror {
     await hooks.happened(event, path, isNews)
   }
 
+  /// An alarm by a rule of the view was raised or cleared. `path` is the socket of the accessory's service.
+  package func take(own alarm: AccessoryAlarm, _ change: AlarmChange, of device: Device, from path: String) {
+    state.take(own: alarm, change, of: device, from: path)
+    publish()
+  }
+
   private func take(_ event: MirrorEvent, of path: String, telling hooks: Hooks) async {
     switch event {
     case .begun(let client):

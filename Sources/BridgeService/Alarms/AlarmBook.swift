@@ -3,13 +3,14 @@
 import AccessoryControl
 import AccessoryCore
 
-/// The alarms of all accessories. They outlive an accessory's attachment, so that silence counts while the accessory is disconnected.
+/// The alarms of all accessories: of a service, or of a command that has rules of its own. They outlive an accessory's attachment, so
+/// that silence counts while the accessory is disconnected.
 /// This type has no clock and no timer: its owner passes the times and calls `timePassed` at the deadline.
-struct AlarmBook: Sendable {
+package struct AlarmBook: Sendable {
   /// What happened to an alarm, and to which accessory.
-  struct News: Sendable {
-    var device: Device
-    var news: AlarmSet.News
+  package struct News: Sendable {
+    package var device: Device
+    package var news: AlarmSet.News
   }
 
   private struct Record: Sendable {
@@ -23,16 +24,16 @@ struct AlarmBook: Sendable {
   /// The greatest number of accessories with alarms.
   private let limit: Int
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
   /// When to call `timePassed`; nil if nothing changes before the next reading.
-  var deadline: MonotonicTime? { records.values.compactMap(\.set.deadline).min() }
+  package var deadline: MonotonicTime? { records.values.compactMap(\.set.deadline).min() }
 
   /// Whether silence is counted for an accessory that the service doesn't hold.
   var awaitsSilence: Bool { records.values.contains { !$0.isHeld && $0.set.deadline != nil } }
 
   /// The next time at which this accessory's alarms can change.
-  func deadline(of key: String) -> MonotonicTime? { records[key]?.set.deadline }
+  package func deadline(of key: String) -> MonotonicTime? { records[key]?.set.deadline }
 
   /// Whether the accessory has rules.
   func watches(_ key: String) -> Bool { records[key] != nil }
@@ -47,7 +48,7 @@ struct AlarmBook: Sendable {
   func unfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.unfit ?? [] }
 
   /// The rules of `unfit` that this method hasn't returned before.
-  mutating func takeNewUnfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.takeNewUnfit() ?? [] }
+  package mutating func takeNewUnfit(_ key: String) -> [UnfitAlarm] { records[key]?.set.takeNewUnfit() ?? [] }
 
   /// All raised alarms, sorted by accessory name.
   var raised: [(key: String, device: Device, alarm: AlarmSet.Alarm)] {
@@ -58,7 +59,7 @@ struct AlarmBook: Sendable {
 
   /// Starts to watch an accessory by these rules, or replaces its rules. Rules that stay keep their state, even if the accessory was
   /// disconnected.
-  mutating func watch(_ key: String, _ device: Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
+  package mutating func watch(_ key: String, _ device: Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
     guard var record = records[key] else {
       guard !rules.isEmpty else { return [] }
       if records.count >= limit {
@@ -92,7 +93,7 @@ struct AlarmBook: Sendable {
   // MARK: - Readings
 
   /// Takes an accessory's readings. `wallClock` is in seconds since 1970, UTC.
-  mutating func take(_ key: String, _ readings: AlarmReadings, now: MonotonicTime, wallClock: Double) -> [News] {
+  package mutating func take(_ key: String, _ readings: AlarmReadings, now: MonotonicTime, wallClock: Double) -> [News] {
     change(key) { $0.take(readings, now: now, wallClock: wallClock) }
   }
 
@@ -107,7 +108,7 @@ struct AlarmBook: Sendable {
   }
 
   /// Call this at the deadline.
-  mutating func timePassed(now: MonotonicTime, wallClock: Double) -> [News] {
+  package mutating func timePassed(now: MonotonicTime, wallClock: Double) -> [News] {
     let due = records.filter { record in record.value.set.deadline.map { $0 <= now } ?? false }.keys.sorted()
     return due.flatMap { key in change(key) { $0.timePassed(now: now, wallClock: wallClock) } }
   }

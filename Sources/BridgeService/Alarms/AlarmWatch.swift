@@ -103,7 +103,7 @@ final class AlarmWatch {
           .alarm, time: BridgeService.wallClock, device: one.device, alarm: AccessoryAlarm(one.news.alarm),
           state: one.news.change))
     }
-    if let deadline = lines.deadline { schedule(at: deadline, on: service) }
+    schedule(at: lines.deadline, on: service)
   }
 
   private func log(_ line: AlarmLog.Line, on service: isolated BridgeService) {
@@ -112,16 +112,12 @@ final class AlarmWatch {
 
   // MARK: - The timer
 
-  /// Sets the timer for an accessory's deadline unless it is already set for an earlier time. A timer that fires too early sets
-  /// itself again, so a deadline that moves with each reading doesn't need a new timer each time.
   private func schedule(_ key: String, on service: isolated BridgeService) {
-    guard let deadline = book.deadline(of: key) else { return }
-    schedule(at: deadline, on: service)
+    schedule(at: book.deadline(of: key), on: service)
   }
 
-  private func schedule(at deadline: MonotonicTime, on service: isolated BridgeService) {
-    if let earlier = timer.deadline, earlier <= deadline { return }
-    timer.set(deadline, on: service.clock) { [weak service] in
+  private func schedule(at deadline: MonotonicTime?, on service: isolated BridgeService) {
+    timer.advance(to: deadline, on: service.clock) { [weak service] deadline in
       service?.post { $0.alarms.timePassed(deadline, on: $0) }
     }
   }
@@ -131,7 +127,7 @@ final class AlarmWatch {
     timer.ended()
     for line in lines.timePassed(now: service.clock.now) { log(line, on: service) }
     tell(book.timePassed(now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
-    if let next = book.deadline { schedule(at: next, on: service) }
+    schedule(at: book.deadline, on: service)
     service.checkIdle()
   }
 

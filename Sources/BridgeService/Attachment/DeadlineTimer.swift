@@ -3,11 +3,13 @@
 import AccessoryCore
 
 /// A timer that is set again only when its deadline changes.
-struct DeadlineTimer {
+package struct DeadlineTimer {
   private var current: (deadline: MonotonicTime, token: TimerToken)?
 
   /// Nil while the timer isn't set.
-  var deadline: MonotonicTime? { current?.deadline }
+  package var deadline: MonotonicTime? { current?.deadline }
+
+  package init() {}
 
   /// Sets the timer, which then runs `body`; nil cancels it.
   mutating func set(_ deadline: MonotonicTime?, on clock: any TimerClock, _ body: @escaping @Sendable () -> Void) {
@@ -16,11 +18,20 @@ struct DeadlineTimer {
     current = deadline.map { ($0, clock.schedule(at: $0, body)) }
   }
 
-  mutating func cancel(on clock: any TimerClock) {
+  /// Sets the timer, unless it is set for an earlier time or `deadline` is nil. So a deadline that moves with each reading doesn't need a
+  /// new timer each time; when the timer fires too early, its owner sets it again. `body` gets the time for which it was set.
+  package mutating func advance(
+    to deadline: MonotonicTime?, on clock: any TimerClock, _ body: @escaping @Sendable (MonotonicTime) -> Void
+  ) {
+    guard let deadline, current.map({ deadline < $0.deadline }) ?? true else { return }
+    set(deadline, on: clock) { body(deadline) }
+  }
+
+  package mutating func cancel(on clock: any TimerClock) {
     if let current { clock.cancel(current.token) }
     current = nil
   }
 
   /// To be called when `body` runs.
-  mutating func ended() { current = nil }
+  package mutating func ended() { current = nil }
 }

@@ -46,6 +46,10 @@ package struct TopRow: Sendable, Hashable {
   package init(_ accessory: MirroredAccessory, isServed: Bool) {
     self.init(key: accessory.id, name: accessory.device.id, accessory)
     self.isServed = isServed
+    guard !accessory.ownAlarms.isEmpty else { return }
+    let its = accessory.alarms ?? []
+    // A rule of the service may say the same.
+    self.alarms = its + accessory.ownAlarms.filter { !its.map(Alarm.init).contains(Alarm($0)) }
   }
 
   package subscript<Value>(dynamicMember path: WritableKeyPath<MirroredAccessory, Value>) -> Value {

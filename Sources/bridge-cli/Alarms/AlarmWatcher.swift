@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryIO
+import BridgeService
 import CommandOutput
 
 /// Watches accessories by the rules of the command line, on readings that others make.
@@ -12,20 +13,14 @@ actor AlarmWatcher {
   /// Takes what is wrong with a rule, or with a service.
   typealias Note = @Sendable (String) -> Void
 
-  private struct Record: Sendable {
-    var device: Device
-    var set: AlarmSet
-    var readings = AlarmReadings()
-  }
-
   private let rules: [AlarmRule]
   private let clock: any TimerClock
   private let body: Body
   private let note: Note
-  /// The accessories by their identities. A hostile service could report any number of them.
-  private var records = ReportedDevices<Record>()
-  private var keys: Set<String> = []
-  private var timer: (deadline: MonotonicTime, token: TimerToken)?
+  private var book = AlarmBook(limit: ReplyLimits.devices)
+  /// The last readings by the accessories' identities. A hostile service could report any number of accessories.
+  private var readings = ReportedDevices<AlarmReadings>()
+  private var timer = DeadlineTimer()
   private var hasReportedTooMany = false
 
   /// Calls `body` for each alarm that is raised or cleared.
@@ -36,14 +31,15 @@ actor AlarmWatcher {
     (self.rules, self.clock, self.note, self.body) = (rules, clock, note, body)
   }
 
-  /// Whether there is anything to watch by.
-  nonisolated var hasRules: Bool { !rules.isEmpty }
-
   /// Whether any rule looks at values.
   nonisolated var wantsValues: Bool { rules.contains { $0.looksAtValues } }
 
   /// An accessory is there, and its silence counts from now on.
-  func watch(_ device: Device) { _ = begin(device) }
+  func watch(_ device: Device) {
+    guard !rules.isEmpty, keep(readings[device.id] ?? AlarmReadings(), of: device) else { return }
+    _ = book.watch(device.id, device, rules, now: clock.now)
+    schedule(book.deadline(of: device.id))
+  }
 
   func take(_ device: Device, battery: BatteryReading) async {
     await take(device) { $0.battery = battery }
@@ -61,60 +57,44 @@ actor AlarmWatcher {
   }
 
   /// Ends the timer.
-  func end() {
-    if let timer { clock.cancel(timer.token) }
-    timer = nil
-  }
-
-  private func begin(_ device: Device) -> Bool {
-    guard !rules.isEmpty else { return false }
-    var record = records[device.id] ?? Record(device: device, set: AlarmSet(rules, now: clock.now))
-    record.device = device
-    guard records.keep(record, for: device.id, size: device.textByteCount) else {
-      if !hasReportedTooMany { note("a service reports too many accessories: not all of them are watched") }
-      hasReportedTooMany = true
-      return false
-    }
-    if keys.insert(device.id).inserted { schedule(record.set.deadline) }
-    return true
-  }
+  func end() { timer.cancel(on: clock) }
 
   private func take(_ device: Device, _ change: (inout AlarmReadings) -> Void) async {
-    guard begin(device), var record = records[device.id] else { return }
-    change(&record.readings)
-    let news = record.set.take(record.readings, now: clock.now, wallClock: WallClock.seconds)
-    for unfit in record.set.takeNewUnfit() {
+    watch(device)
+    guard var its = readings[device.id] else { return }
+    change(&its)
+    _ = keep(its, of: device)
+    let news = book.take(device.id, its, now: clock.now, wallClock: WallClock.seconds)
+    for unfit in book.takeNewUnfit(device.id) {
       note("\(SafeText.escape(device.id)): the rule \(SafeText.escape(unfit.description, limit: 600))")
     }
-    _ = records.keep(record, for: device.id, size: device.textByteCount)
-    schedule(record.set.deadline)
-    await tell(news, device)
+    schedule(book.deadline(of: device.id))
+    await tell(news)
   }
 
-  /// Sets the timer, unless it is set for an earlier time: then it sets itself again.
+  /// False when there is no room.
+  private func keep(_ its: AlarmReadings, of device: Device) -> Bool {
+    if readings.keep(its, for: device.id, size: device.textByteCount) { return true }
+    if !hasReportedTooMany { note("a service reports too many accessories: not all of them are watched") }
+    hasReportedTooMany = true
+    return false
+  }
+
   private func schedule(_ deadline: MonotonicTime?) {
-    guard let deadline else { return }
-    if let timer {
-      guard deadline < timer.deadline else { return }
-      clock.cancel(timer.token)
+    timer.advance(to: deadline, on: clock) { [weak self] deadline in
+      Task { await self?.timePassed(deadline) }
     }
-    timer = (deadline, clock.schedule(at: deadline) { [weak self] in Task { await self?.timePassed() } })
   }
 
-  private func timePassed() async {
-    timer = nil
-    var next: MonotonicTime?
-    for key in keys.sorted() {
-      guard var record = records[key] else { continue }
-      let news = record.set.timePassed(now: clock.now, wallClock: WallClock.seconds)
-      _ = records.keep(record, for: key, size: record.device.textByteCount)
-      if let deadline = record.set.deadline { next = min(next ?? deadline, deadline) }
-      await tell(news, record.device)
-    }
-    schedule(next)
+  private func timePassed(_ deadline: MonotonicTime) async {
+    guard timer.deadline == deadline else { return }
+    timer.ended()
+    let news = book.timePassed(now: clock.now, wallClock: WallClock.seconds)
+    schedule(book.deadline)
+    await tell(news)
   }
 
-  private func tell(_ news: [AlarmSet.News], _ device: Device) async {
-    for one in news { await body(device, AccessoryAlarm(one.alarm), one.change) }
+  private func tell(_ news: [AlarmBook.News]) async {
+    for one in news { await body(one.device, AccessoryAlarm(one.news.alarm), one.news.change) }
   }
 }

@@ -13,20 +13,25 @@ import Logging
 /// The alarms of services' accessories: those that services raise, and those by rules of the command line. A view of
 /// the services' mirror, which takes each event.
 struct ServiceAlarms: Sendable {
+  /// Takes an alarm. `place` is the socket of the service whose readings have raised it by a rule of the command line; nil for an alarm
+  /// of the service itself.
+  typealias Body = @Sendable (Device, AccessoryAlarm, AlarmChange, _ place: String?) async -> Void
+
   /// The data that the mirror requests.
   let interests: ServiceMirror.Interests
   /// The alarms of the command line's rules, by the services' sockets. Empty without rules.
   private let watchers: [String: AlarmWatcher]
-  private let body: AlarmWatcher.Body
+  private let body: Body
 
   /// Calls `body` for each alarm that is raised or raised already, and for each that is cleared. `note` takes what is wrong
   /// with the rules.
   init(
     _ rules: [AlarmRule], at places: [String], note: @escaping AlarmWatcher.Note = { Output.note($0) },
-    _ body: @escaping AlarmWatcher.Body
+    _ body: @escaping Body
   ) {
     self.body = body
-    let watchers = rules.isEmpty ? [] : places.map { ($0, AlarmWatcher(rules, note: note, body)) }
+    let watchers = rules.isEmpty
+      ? [] : places.map { place in (place, AlarmWatcher(rules, note: note) { await body($0, $1, $2, place) }) }
     self.watchers = Dictionary(watchers) { first, _ in first }
     let readings: ServiceMirror.Interests = rules.contains { $0.looksAtValues } ? [.readings, .values] : .readings
     interests = rules.isEmpty ? .alarms : readings.union(.alarms)
@@ -36,7 +41,7 @@ struct ServiceAlarms: Sendable {
   func take(_ event: MirrorEvent, of place: String) async {
     let watcher = watchers[place]
     switch event {
-    case .event(.alarm(let device, let alarm, let state)): await body(device, alarm, state)
+    case .event(.alarm(let device, let alarm, let state)): await body(device, alarm, state, nil)
     case .event(.present(let device)), .event(.connected(let device)): await watcher?.watch(device)
     case .event(.battery(let device, let reading, _)): await watcher?.take(device, battery: reading)
     case .event(.status(let device, let status, _)): await watcher?.take(device, status: status)

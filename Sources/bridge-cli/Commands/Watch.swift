@@ -69,7 +69,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       await ServiceAlarms.hold(rules, sources, body)
       await isOver
     } else {
-      await follow(places, ServiceAlarms(rules, at: places, body), batteries)
+      await follow(places, ServiceAlarms(rules, at: places) { device, alarm, state, _ in await body(device, alarm, state) }, batteries)
     }
   }
 

@@ -16,11 +16,8 @@ actor ServiceTopFeed: TopFeed {
   private let isOwn: Bool
   /// After which pauses the list is worth asking for again, by the accessories that are opened or tried again.
   private var pauses: [UInt64: Duration] = [:]
-  /// The rules of the command line, the alarms that they have raised, by the accessories' identities, and what is wrong with
-  /// them.
+  /// The rules of the command line, and what is wrong with them.
   private let rules: [AlarmRule]
-  private var raised: [String: [AccessoryAlarm]] = [:]
-  private var raisedAnew = false
   private var remarks: [String] = []
   private static let remarkLimit = 3
 
@@ -36,7 +33,9 @@ actor ServiceTopFeed: TopFeed {
   nonisolated func run() async {
     let services = places.map { ServiceMirror.Service($0) }
     let alarms = ServiceAlarms(rules, at: places, note: { text in Task { await self.remark(text) } }) {
-      device, alarm, state in await self.take(device, alarm, state)
+      [mirror] device, alarm, state, place in
+      // The service's own alarms come with its readings.
+      if let place { await mirror.take(own: alarm, state, of: device, from: place) }
     }
     var hooks = ServiceMirror.Hooks()
     if !rules.isEmpty { hooks.happened = { event, place, _ in await alarms.take(event, of: place) } }
@@ -51,17 +50,7 @@ actor ServiceTopFeed: TopFeed {
     await alarms.end()
   }
 
-  // MARK: - Alarms of the command line
-
-  private func take(_ device: Device, _ alarm: AccessoryAlarm, _ state: AlarmChange) {
-    // The service's own alarms come with its readings.
-    guard rules.contains(where: { $0.name == alarm.name && $0.text == alarm.rule }) else { return }
-    var alarms = (raised[device.id] ?? []).filter { $0.name != alarm.name }
-    if state == .raised { alarms.append(alarm) }
-    raised[device.id] = alarms.isEmpty ? nil : alarms
-    raisedAnew = true
-    changed.yield()
-  }
+  private func use(_ changes: MirrorChanges) { self.changes = changes }
 
   private func remark(_ text: String) {
     guard remarks.count < Self.remarkLimit else { return }
@@ -69,33 +58,22 @@ actor ServiceTopFeed: TopFeed {
     changed.yield()
   }
 
-  private func addRaised(to accessory: inout MirroredAccessory) {
-    guard let own = raised[accessory.device.id] else { return }
-    let its = accessory.alarms ?? []
-    // The service's own may say the same.
-    accessory.alarms = its + own.filter { !its.map(TopRow.Alarm.init).contains(TopRow.Alarm($0)) }
-  }
-
   // MARK: - For the screen
-
-  private func use(_ changes: MirrorChanges) { self.changes = changes }
 
   func take(limit: Int, now: MonotonicTime) async -> TopChanges {
     let change = await changes?.take() ?? MirrorChange(services: [])
     var taken = TopChanges()
     taken.removed = change.forgotten
     let up = Set(change.services.lazy.filter(\.isUp).map(\.path))
-    for var accessory in raisedAnew ? await mirror.snapshot.accessories : change.accessories {
+    for accessory in change.accessories {
       // Of two that were at one place, the list shows the one that is there.
       guard !accessory.isReplaced || accessory.record != nil else {
         taken.removed.append(accessory.id)
         continue
       }
       pauses[accessory.id] = Self.pause(accessory.record)
-      addRaised(to: &accessory)
       taken.rows.append(TopRow(accessory, isServed: up.contains(accessory.service)))
     }
-    raisedAnew = false
     for key in taken.removed { pauses[key] = nil }
     let away = change.services.filter { !$0.isUp }
     if !away.isEmpty {

@@ -189,6 +189,23 @@ struct MirrorStateTests {
     #expect(state.snapshot.accessories[0].alarms == nil)
   }
 
+  /// Alarms by rules of the view are no service's: its list and its end leave them.
+  @Test mutating func alarmsOfTheViewStayBesideThoseOfTheService() {
+    arrive("A", at: "/1")
+    let device = Self.device("A", "/1")
+    let alarm = AccessoryAlarm(name: "low", rule: "battery < 60 %", since: 1)
+    _ = state.takeChanged()
+    state.take(own: alarm, .raised, of: device, from: "s")
+    #expect(state.takeChanged() == [1])
+    state.take([Bridge.Accessory(device: device, state: .attached)], from: "s", now: now)
+    _ = take(.disconnected(device, .disconnected("A")))
+    state.lose(service: "s")
+    #expect(state.snapshot.accessories[0].ownAlarms == [alarm] && state.snapshot.accessories[0].alarms == nil)
+    state.take(own: alarm, .cleared, of: device, from: "s")
+    state.take(own: alarm, .raised, of: Self.device("B", "/1"), from: "s")
+    #expect(state.snapshot.accessories[0].ownAlarms == [])
+  }
+
   @Test mutating func anotherDeviceTakesTheFormersPlace() {
     arrive("A", at: "/1")
     arrive("C", at: "/1")
