@@ -37,8 +37,9 @@ struct AttachmentMachine: Sendable, Equatable {
   }
 
   private(set) var state = State.opening
+  private var pauses = GrowingPauses()
   /// The number of tries since the last success.
-  private(set) var tries = 0
+  var tries: Int { pauses.tries }
   /// The recoveries since the device answered last, of a device that is there and silent.
   private(set) var recoveries = 0
   /// Whether the next opening begins with a reset.
@@ -60,8 +61,6 @@ struct AttachmentMachine: Sendable, Equatable {
   /// Whether an `open` is in progress.
   private(set) var isOpening = false
   private(set) var hasBeenAttached = false
-  /// When it was opened last, if it hasn't answered since.
-  private var unproven: MonotonicTime?
   /// Whether the last link has ended without use: the device was connected, and left before it answered or had stayed for a while.
   private var hasQuit = false
   /// Whether the accessory is one of several units on a line. The line stays when a unit doesn't answer, so a unit is
@@ -109,10 +108,11 @@ struct AttachmentMachine: Sendable, Equatable {
     guard state == .opening else { return [.close] }
     guard isPresent else { return [.close] + tryAgain(Self.absent, now: now) }
     state = .attached
-    (problem, deadline, unproven) = (nil, nil, now)
+    (problem, deadline) = (nil, nil)
+    pauses.opened(now: now)
     hasBeenAttached = true
     // A limit counts the tries for one loss. Growing pauses are for what is lost again and again.
-    if policies.reconnect.tries != nil { tries = 0 }
+    if policies.reconnect.tries != nil { pauses.reset() }
     return [.reportAttached]
   }
 
@@ -151,13 +151,12 @@ struct AttachmentMachine: Sendable, Equatable {
     problem = error
     let isSilent = isUnit && isPresent && error.kind == .timedOut
     let policy = isSilent ? Self.silence : policy
-    guard let pause = policy.pause(beforeTry: tries + 1) else {
+    guard let pause = pauses.next(policy) else {
       deadline = nil
       guard isPresent else { return [.tellFailed(error), .forget] }
       state = .failed
       return [.tellFailed(error)]
     }
-    tries += 1
     triesLimit = policy.tries
     state = .waiting
     isResting = false
@@ -175,7 +174,7 @@ struct AttachmentMachine: Sendable, Equatable {
       "\(error.message): it is \(mustReset ? "reset on its bus" : "closed") and opened again (\(recoveries) since it answered)"
     )
     problem = error
-    tries += 1
+    pauses.count()
     (triesLimit, state, isResting) = (nil, .waiting, false)
     let pause = policy.pause(before: recoveries)
     deadline = now + pause
@@ -189,7 +188,10 @@ struct AttachmentMachine: Sendable, Equatable {
   }
 
   /// The device has answered, or its link has stood for a while: it is of use.
-  mutating func proved() { (tries, recoveries, unproven, hasQuit) = (0, 0, nil, false) }
+  mutating func proved() {
+    pauses.proved()
+    (recoveries, hasQuit) = (0, false)
+  }
 
   mutating func timePassed(now: MonotonicTime) -> [Action] {
     guard let deadline, deadline <= now else { return [] }
@@ -216,14 +218,8 @@ struct AttachmentMachine: Sendable, Equatable {
   /// The link has ended by itself.
   mutating func ended(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
     guard state == .attached else { return [] }
-    noteEnd(now: now)
+    hasQuit = pauses.ended(now: now).map { $0 < GrowingPauses.proof } ?? false
     return [.close, .tellGone(error)] + tryAgain(error, now: now)
-  }
-
-  /// The link has ended.
-  private mutating func noteEnd(now: MonotonicTime) {
-    hasQuit = unproven.map { now - $0 < GrowingPauses.proof } ?? false
-    if !hasQuit { tries = 0 }
   }
 
   /// The device was unplugged.
@@ -249,7 +245,7 @@ struct AttachmentMachine: Sendable, Equatable {
     case .attached, .lent: return []
     case .opening, .waiting, .failed:
       graceEnd = now + Self.grace
-      tries = 0
+      pauses.reset()
       return open()
     }
   }
@@ -257,9 +253,9 @@ struct AttachmentMachine: Sendable, Equatable {
   /// The device, which is on the air, can be heard again: it is opened at once. What was connected and left by itself wasn't away, so it
   /// keeps its pause.
   mutating func heard(now: MonotonicTime) -> [Action] {
-    let before = tries
-    guard state == .waiting, hasQuit, let pause = policy.pause(beforeTry: before) else {
-      defer { if policy.tries == nil { tries = before } }
+    let before = pauses
+    guard state == .waiting, hasQuit, let pause = policy.pause(beforeTry: tries) else {
+      defer { if policy.tries == nil { pauses = before } }
       return plugged(now: now)
     }
     isPresent = true
@@ -291,7 +287,7 @@ struct AttachmentMachine: Sendable, Equatable {
     guard state == .lent else { return [] }
     hasBeenAttached = hasBeenAttached || !isUnit
     if let error = isPresent ? error : Self.absent { return [.tellGone(error)] + tryAgain(error, now: now) }
-    tries = 0
+    pauses.reset()
     graceEnd = now + Self.grace
     return open()
   }

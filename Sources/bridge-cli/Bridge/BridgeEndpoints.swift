@@ -60,7 +60,7 @@ actor BridgeEndpoints {
   func serve(_ opening: BridgeOpening, endsOnUnplug: Bool) async throws {
     let (hub, view, streamsAreAll) = (hub, view, streamsAreAll)
     let isOpen = Switch()
-    let pauses = Locked(GrowingPauses())
+    let pauses = ReturnPauses()
     let task = Task {
       let arrivals = await ArrivalWatcher()
       defer { arrivals.end() }
@@ -68,7 +68,7 @@ actor BridgeEndpoints {
         openShared: {
           let opened = try await opening.open()
           isOpen.set(true)
-          pauses.withLock { $0.opened(now: IOThread.shared.now) }
+          pauses.opened()
           view.opened(opened.name, opened.document, advice: opened.advice)
           return opened.device
         },
@@ -78,14 +78,9 @@ actor BridgeEndpoints {
           if wasOpen, endsOnUnplug || streamsAreAll && hub.rules.unplug == .hangUp { throw error }
           if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
           if !wasOpen { view.waiting(error) }
-          let pause = pauses.withLock { pauses in
-            pauses.ended(now: IOThread.shared.now)
-            return pauses.next()
-          }
+          let pause = pauses.next()
           let leaves = opening.isOnTheAir && (error as? AccessoryError)?.kind == .disconnected
-          if await arrivals.next(within: leaves ? pause : min(pause, Self.longestPause)) {
-            pauses.withLock { $0.reset() }
-          }
+          if await arrivals.next(within: leaves ? pause : min(pause, Self.longestPause)) { pauses.reset() }
         })
     }
     serving = task

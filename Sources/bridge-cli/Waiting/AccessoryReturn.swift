@@ -7,9 +7,12 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 
-/// The pauses of a command that follows an accessory.
+/// The pauses of a command that waits for an accessory or follows it.
 final class ReturnPauses: Sendable {
   private let pauses = Locked(GrowingPauses())
+  private let policy: RetryPolicy
+
+  init(longest: Duration = RetryPolicy().longestInterval) { policy = GrowingPauses.policy(longest: longest) }
 
   /// The accessory is open now.
   func opened(now: MonotonicTime = IOThread.shared.now) { pauses.withLock { $0.opened(now: now) } }
@@ -17,13 +20,23 @@ final class ReturnPauses: Sendable {
   /// The pause after the end of a link, before the accessory is opened again. What leaves at once isn't opened at once.
   func afterLink(isOnTheAir: Bool, now: MonotonicTime) -> Duration {
     pauses.withLock { pauses in
-      let time = pauses.ended(now: now)
-      return isOnTheAir && time < GrowingPauses.proof ? pauses.next() : max(.zero, AccessoryReturn.pause - time)
+      let time = pauses.ended(now: now) ?? .zero
+      return isOnTheAir && time < GrowingPauses.proof ? next(&pauses) : max(.zero, AccessoryReturn.pause - time)
     }
   }
 
-  /// The pause after an attempt that has connected a device on the air for nothing.
-  func next() -> Duration { pauses.withLock { $0.next() } }
+  /// The pause before the next attempt, after one that has connected the device for nothing, or after a link.
+  func next(now: MonotonicTime = IOThread.shared.now) -> Duration {
+    pauses.withLock { pauses in
+      pauses.ended(now: now)
+      return next(&pauses)
+    }
+  }
+
+  private func next(_ pauses: inout GrowingPauses) -> Duration { pauses.next(policy) ?? policy.longestInterval }
+
+  /// Begins again with the shortest pause: something has come.
+  func reset() { pauses.withLock { $0.reset() } }
 }
 
 /// Reopens an accessory that was unplugged.

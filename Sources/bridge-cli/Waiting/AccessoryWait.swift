@@ -95,7 +95,7 @@ enum AccessoryWait {
   ) async throws(AccessoryError) -> AccessorySession {
     guard let limit else { return try await open() }
     var wait: WaitingLine.Wait?
-    var pauses = GrowingPauses(longest: .seconds(10))
+    let pauses = ReturnPauses(longest: .seconds(10))
     defer { if let wait { WaitingLine.shared.end(wait) } }
     while true {
       let failure: AccessoryError

@@ -10,13 +10,14 @@ import Testing
 
   /// The pauses of a device whose links stand for these times, one after another, and how long that takes in all.
   private func pauses(_ links: [Duration]) -> (all: [Duration], time: Duration) {
+    let policy = GrowingPauses.policy()
     var pauses = GrowingPauses()
     var (all, now) = ([] as [Duration], Self.start)
     for link in links {
       pauses.opened(now: now)
       now = now + link
       #expect(pauses.ended(now: now) == link)
-      all.append(pauses.next())
+      all.append(pauses.next(policy) ?? .zero)
       now = now + all[all.count - 1]
     }
     return (all, now - Self.start)
@@ -34,10 +35,21 @@ import Testing
   }
 
   @Test func attemptsWithoutALinkGrowToo() {
-    var pauses = GrowingPauses(longest: .seconds(10))
-    #expect(pauses.ended(now: Self.start) == .zero)
-    #expect((0..<6).map { _ in pauses.next() } == [1, 2, 4, 8, 10, 10].map { .seconds($0) })
+    let policy = GrowingPauses.policy(longest: .seconds(10))
+    var pauses = GrowingPauses()
+    #expect(pauses.ended(now: Self.start) == nil)
+    #expect((0..<6).map { _ in pauses.next(policy) } == [1, 2, 4, 8, 10, 10].map { .seconds($0) })
     pauses.reset()
-    #expect(pauses.next() == .seconds(1))
+    #expect(pauses.next(policy) == .seconds(1))
+  }
+
+  @Test func anAnswerBeginsAnewAndALimitEnds() {
+    var policy = GrowingPauses.policy()
+    policy.tries = 2
+    var pauses = GrowingPauses()
+    #expect((0..<3).map { _ in pauses.next(policy) } == [.seconds(1), .seconds(2), nil] && pauses.tries == 2)
+    pauses.opened(now: Self.start)
+    pauses.proved()
+    #expect(pauses.tries == 0 && pauses.ended(now: Self.start) == nil)
   }
 }
