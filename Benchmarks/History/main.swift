@@ -57,15 +57,15 @@ func milliseconds(_ body: () -> Void) -> Double {
     var template = Array("/tmp/accessory-bridge-history-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { fatalError("no folder") }
     let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    func files(_ name: String, _ tier: LongTier) -> [DiskFile] {
-      (0..<tier.fileCount).map { DiskFile("\(folder)/\(name)-\($0)") }
+    func files(_ name: String, _ part: HistoryPart) -> [DiskFile] {
+      (0..<part.fileCount).map { DiskFile("\(folder)/\(name)-\($0)") }
     }
     let (dayFiles, monthFiles) = (files("days", .days), files("months", .months))
     defer {
       for file in dayFiles + monthFiles { unlink(file.path) }
       rmdir(folder)
     }
-    let history = LongHistory(days: dayFiles, months: monthFiles)
+    let history = HistoryDisk(DiskFile("\(folder)/history"), days: dayFiles, months: monthFiles)
     let ids = (1...count).map { "HOUSE-\($0)" }
     let begin = 1_793_491_200.0
     let end = begin + Double(days) * 86_400
@@ -89,7 +89,7 @@ func milliseconds(_ body: () -> Void) -> Double {
           for value in 0..<5 { store.add(id, "value_\(value)", unit: "W", (1_000 * noise()).rounded() / 10, at: time) }
         }
       }
-      let taken = milliseconds { try? history.note(store, offset: 0, wall: start + 3_600 + LongHistory.patience) }
+      let taken = milliseconds { try? history.note(store, offset: 0, wall: start + 3_600 + HistoryDisk.patience) }
       writing += taken
       longest = max(longest, taken)
     }
@@ -105,8 +105,8 @@ func milliseconds(_ body: () -> Void) -> Double {
         let taken = milliseconds {
           for id in ids {
             guard let long = try? history.extract(of: id, since: end - seconds, now: end) else { continue }
-            let short = store.accessories[id].map { HistoryExtract(accessory: $0, since: end - 86_400, offset: 0) }
-            let answer = HistoryAnswer(short: short, long: long, since: end - seconds, seconds: seconds)
+            let answer = HistoryAnswer(
+              recent: store.accessories[id], offset: 0, seconds: seconds, now: end, long: long)
             points += answer.series(nil).reduce(0) { $0 + $1.points.count }
           }
         }

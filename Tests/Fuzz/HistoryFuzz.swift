@@ -12,7 +12,8 @@ import AccessoryCore
 public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let data, count > 0 else { return 0 }
   let input = Array(UnsafeBufferPointer(start: data, count: count))
-  var file = HistoryRecord.signature
+  // The second bit says whether it is a file of an earlier version.
+  var file = input[0] & 2 == 0 ? HistoryRecord.signature : OldHistoryRecord.recentSignature
   if input[0] & 1 == 0 {
     file += input[1...]
   } else {
@@ -28,7 +29,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   precondition(contents.dropped <= file.count)
   precondition(contents.store.byteCount <= 65_536 || contents.store.accessories.count == 1)
   for accessory in contents.store.accessories.values {
-    precondition(accessory.byteCount <= HistoryLadder.accessoryByteLimit)
+    precondition(accessory.byteCount <= HistoryLimits.accessoryByteLimit)
   }
   // The history goes on with it, whatever the clocks say.
   var keeper = HistoryKeeper(
@@ -38,7 +39,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   for id in contents.store.accessories.keys.sorted().prefix(4) {
     let values: [(name: String, unit: String?, value: Double)] = [("x", nil, 1)]
     _ = keeper.note(values, of: id, at: now, wall: 2e9)
-    let series = keeper.extract(of: id, last: nil, at: now, wall: 5e8)?.series(nil) ?? []
+    let series = keeper.answer(of: id, last: nil, at: now, wall: 5e8).series(nil)
     for one in series {
       for (point, next) in zip(one.points, one.points.dropFirst()) {
         precondition(point.time < next.time && point.end <= next.time + 1e-6 && point.span > 0)
@@ -46,9 +47,23 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
   }
   // What is written is read again.
-  var again = HistoryRecord.signature
-  HistoryRecord.anchor(keeper.timeline.anchor(at: now, wall: 5e8)).write(to: &again)
-  for entry in keeper.store.entries { HistoryRecord.spans(entry).write(to: &again) }
-  precondition(HistoryContents(again, byteLimit: 65_536).dropped == 0)
+  let again = FuzzFile(nil)
+  let write = HistoryWrite(
+    blocks: keeper.store.blocks(), isWhole: true, anchor: keeper.timeline.anchor(at: now, wall: 5e8))
+  guard (try? HistoryDisk(again).write(write)) != nil else { preconditionFailure("memory takes everything") }
+  precondition(HistoryContents(again.bytes.withLock { $0 ?? [] }, byteLimit: 65_536).dropped == 0)
   return 0
+}
+
+/// A file in memory.
+private final class FuzzFile: HistoryFile {
+  let bytes: Locked<[UInt8]?>
+  let path = "file"
+
+  init(_ bytes: [UInt8]?) { self.bytes = Locked(bytes) }
+
+  func prepare() throws(AccessoryError) {}
+  func read(limit: Int) throws(AccessoryError) -> [UInt8]? { bytes.withLock { $0.map { Array($0.prefix(limit)) } } }
+  func append(_ more: [UInt8]) throws(AccessoryError) { bytes.withLock { $0 = ($0 ?? []) + more } }
+  func replace(_ whole: [UInt8]) throws(AccessoryError) { bytes.withLock { $0 = whole } }
 }

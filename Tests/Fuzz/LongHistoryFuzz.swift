@@ -25,8 +25,9 @@ private final class FuzzFile: HistoryFile {
 public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let data, count > 0 else { return 0 }
   let input = Array(UnsafeBufferPointer(start: data, count: count))
-  let tier = input[0] & 2 == 0 ? LongTier.days : .months
-  var file = LongRecord.signature
+  let part = input[0] & 2 == 0 ? HistoryPart.days : .months
+  let tier = part.tiers[0]
+  var file = input[0] & 4 == 0 ? HistoryRecord.signature : OldHistoryRecord.longSignature
   if input[0] & 1 == 0 {
     file += input[1...]
   } else {
@@ -39,18 +40,18 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
   }
   var ids: Set<String> = []
-  let dropped = LongRing.read(file, tier) { block in
+  let dropped = HistoryRecord.read(file, part) { block in
     ids.insert(block.id)
-    precondition(block.series.count <= LongTier.seriesLimit)
-    for series in block.series { precondition(series.buckets.count <= tier.pointCount) }
+    precondition(block.series.count <= HistoryLimits.seriesLimit)
+    for series in block.series { precondition(series.buckets.count <= tier.capacity) }
     precondition(block.energy.hours.count <= tier.hourCount)
   }
   precondition(dropped <= file.count)
   // The history goes on with it.
-  func files(_ isThis: Bool, _ tier: LongTier) -> [FuzzFile] {
-    (0..<tier.fileCount).map { FuzzFile(isThis && $0 == 1 ? file : nil) }
+  func files(_ other: HistoryPart) -> [FuzzFile] {
+    (0..<other.fileCount).map { FuzzFile(other == part && $0 == 1 ? file : nil) }
   }
-  let history = LongHistory(days: files(tier.number == 1, .days), months: files(tier.number == 2, .months))
+  let history = HistoryDisk(FuzzFile(nil), days: files(.days), months: files(.months))
   let now = 1_800_000_000.0
   var store = HistoryStore()
   for id in ids.sorted().prefix(3) + ["own"] {
@@ -61,7 +62,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let long = try? history.extract(of: id, since: now - 9e6, now: now) else {
       preconditionFailure("memory tells everything")
     }
-    let answer = HistoryAnswer(short: nil, long: long, since: now - 9e6, seconds: 9e6)
+    let answer = HistoryAnswer(recent: nil, offset: 0, seconds: 9e6, now: now, long: long)
     for series in answer.series(nil) {
       for (point, next) in zip(series.points, series.points.dropFirst()) {
         precondition(point.time < next.time && point.end <= next.time + 1e-3 && point.span > 0)

@@ -12,7 +12,7 @@ extension BridgeService {
   /// Attaches the devices of these sources, now and later. A source that can't be watched is logged and skipped.
   package func watch(_ sources: [any DeviceSource]) async {
     found.sources = sources
-    if let file = configuration.historyFile { await history.keep(in: file, on: self) }
+    if let files = configuration.history { await history.keep(in: files, on: self) }
     if let file = configuration.twinFile { await twins.keep(in: file, on: self) }
     endpoints.renew(on: self)
     for source in sources {

@@ -2,14 +2,14 @@
 
 import AccessoryCore
 
-/// The history of one accessory. `HistoryLadder.accessoryByteLimit` bounds its size.
+/// The history of one accessory. `HistoryLimits.accessoryByteLimit` bounds its size.
 struct AccessoryHistory: Sendable, Hashable {
   /// The series, in the order in which they were first read.
   private(set) var series: [SeriesHistory] = []
   /// The time of the last reading, in seconds of the history's timeline.
   private(set) var lastRead = 0.0
-  private(set) var byteCount = HistoryLadder.ownBytes
-  private var capacities = HistoryLadder.capacities(seriesCount: 0)
+  private(set) var byteCount = HistoryLimits.ownBytes
+  private var capacities = HistoryLimits.capacities(seriesCount: 0)
 
   /// Adds a reading. Returns false if the accessory has too many series already.
   mutating func add(_ name: String, unit: String?, _ value: Double, at time: Double) -> Bool {
@@ -23,10 +23,10 @@ struct AccessoryHistory: Sendable, Hashable {
   }
 
   /// Adds buckets read from a file.
-  mutating func restore(_ name: String, unit: String?, _ buckets: [HistoryBucket], rung: Int) {
-    guard let index = place(of: name, unit: unit) else { return }
+  mutating func restore(_ read: HistoryBlock.Series, _ tier: HistoryTier) {
+    guard let index = place(of: read.name, unit: read.unit) else { return }
     byteCount -= series[index].byteCount
-    for bucket in buckets { series[index].restore(bucket, rung: rung, capacities: capacities) }
+    series[index].restore(read.buckets, tier, capacities: capacities)
     byteCount += series[index].byteCount
     lastRead = max(lastRead, series[index].newest ?? 0)
   }
@@ -34,14 +34,14 @@ struct AccessoryHistory: Sendable, Hashable {
   /// The index of a series, which is created if necessary; nil if there are too many series.
   private mutating func place(of name: String, unit: String?) -> Int? {
     if let index = series.firstIndex(where: { $0.name == name }) { return index }
-    guard series.count < HistoryLadder.seriesLimit else { return nil }
+    guard series.count < HistoryLimits.seriesLimit else { return nil }
     series.append(SeriesHistory(name: name, unit: unit))
-    let fewer = HistoryLadder.capacities(seriesCount: series.count)
+    let fewer = HistoryLimits.capacities(seriesCount: series.count)
     if fewer != capacities {
       capacities = fewer
       for index in series.indices { series[index].trim(to: fewer) }
     }
-    byteCount = series.reduce(HistoryLadder.ownBytes) { $0 + $1.byteCount }
+    byteCount = series.reduce(HistoryLimits.ownBytes) { $0 + $1.byteCount }
     return series.count - 1
   }
 
@@ -55,16 +55,28 @@ struct AccessoryHistory: Sendable, Hashable {
     return hasDropped
   }
 
-  /// Returns the buckets of each series that have changed since the last call, for each resolution; the finest ones only with `finest`.
-  mutating func takeUnwritten(finest: Bool) -> [(name: String, unit: String?, rungs: [ArraySlice<HistoryBucket>])] {
-    series.indices.compactMap { index in
-      guard series[index].isUnwritten(finest: finest) else { return nil }
-      return (series[index].name, series[index].unit, series[index].takeUnwritten(finest: finest))
+  /// Returns what has changed since the last call; the finest buckets only with `finest`.
+  mutating func takeUnwritten(of id: String, finest: Bool) -> [HistoryBlock] {
+    Self.tiers(finest: finest).flatMap { tier in
+      HistoryBlock.blocks(tier, id: id, series.indices.map { series[$0].takeUnwritten(tier) })
     }
   }
 
+  /// All buckets; the finest ones only with `finest`.
+  func blocks(of id: String, finest: Bool) -> [HistoryBlock] {
+    Self.tiers(finest: finest).flatMap { tier in HistoryBlock.blocks(tier, id: id, series.map { $0.buckets(tier) }) }
+  }
+
+  /// The coarsest first: it has all series in their order.
+  private static func tiers(finest: Bool) -> [HistoryTier] { HistoryTier.recent.dropFirst(finest ? 0 : 1).reversed() }
+
   /// Has all finest buckets written once more.
   mutating func forgetFinest() { for index in series.indices { series[index].forgetFinest() } }
+
+  /// The readings since `time`. `offset` is added to each time.
+  func readings(since time: Double, offset: Double) -> [ReadingSeries] {
+    series.map { ReadingSeries(name: $0.name, unit: $0.unit, points: $0.points(since: time, offset: offset)) }
+  }
 
   /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
   mutating func shift(before time: Double, by seconds: Int64) {

@@ -4,12 +4,13 @@ import AccessoryIO
 
 extension StateFile: HistoryFile {}
 
-extension LongHistory {
+extension HistoryDisk {
   /// The files of a state folder.
   convenience init(in folder: String) {
-    func files(_ name: String, _ tier: LongTier) -> [StateFile] {
-      (0..<tier.fileCount).map { StateFile("\(name)-\($0)", in: folder) }
+    func files(_ name: String, _ part: HistoryPart) -> [StateFile] {
+      (0..<part.fileCount).map { StateFile("\(name)-\($0)", in: folder) }
     }
-    self.init(days: files("history-days", .days), months: files("history-months", .months))
+    self.init(
+      StateFile("history", in: folder), days: files("history-days", .days), months: files("history-months", .months))
   }
 }

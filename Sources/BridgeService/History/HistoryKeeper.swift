@@ -21,12 +21,12 @@ struct HistoryKeeper: Sendable {
   /// clock and `wall` is the wall clock in seconds since 1970. `boot` identifies this boot of the machine; empty if unknown.
   init(
     uptime: MonotonicTime, wall: Double, boot: String = "", after contents: HistoryContents? = nil,
-    byteLimit: Int = HistoryLadder.totalByteLimit
+    byteLimit: Int = HistoryLimits.totalByteLimit
   ) {
     store = contents?.store ?? HistoryStore(byteLimit: byteLimit)
     timeline = HistoryTimeline(boot: boot, uptime: uptime, wall: wall, after: contents?.anchor)
     guard let contents, contents.anchor != nil else { return }
-    needsWhole = contents.dropped > 0 || contents.isUnfinished
+    needsWhole = contents.dropped > 0 || contents.isUnfinished || contents.isOld
     (fileBytes, wholeBytes) = (contents.byteCount, min(contents.byteCount, store.byteCount))
   }
 
@@ -51,14 +51,13 @@ struct HistoryKeeper: Sendable {
   /// Notes that an accessory is disconnected.
   mutating func interrupt(_ id: String) { store.interrupt(Self.key(id)) }
 
-  /// The readings of the last `seconds`, or all if nil. Returns nil if the accessory has no readings.
-  mutating func extract(of id: String, last seconds: Double?, at uptime: MonotonicTime, wall: Double) -> HistoryExtract?
-  {
+  /// The readings of the last `seconds`, of a day if nil, as far as they are in memory.
+  mutating func answer(of id: String, last seconds: Double?, at uptime: MonotonicTime, wall: Double) -> HistoryAnswer {
     followClock(wall, uptime)
-    let seconds = min(max(seconds ?? HistoryLadder.reach, 0), HistoryLadder.reach)
-    return store.accessories[Self.key(id)].map {
-      HistoryExtract(accessory: $0, since: timeline.time(at: uptime) - seconds, offset: timeline.offset)
-    }
+    return HistoryAnswer(
+      recent: store.accessories[Self.key(id)], offset: timeline.offset,
+      seconds: min(max(seconds ?? HistoryTier.recentReach, 0), HistoryTier.reach),
+      now: timeline.time(at: uptime) + timeline.offset)
   }
 
   private mutating func followClock(_ wall: Double, _ uptime: MonotonicTime) {
@@ -68,7 +67,7 @@ struct HistoryKeeper: Sendable {
   }
 
   /// An accessory's identity, cut to the maximum length.
-  private static func key(_ id: String) -> String { ReadingLimits.cut(id, to: HistoryLadder.idBytes) }
+  private static func key(_ id: String) -> String { ReadingLimits.cut(id, to: HistoryLimits.idBytes) }
 
   // MARK: - Writing
 
@@ -80,13 +79,13 @@ struct HistoryKeeper: Sendable {
     let anchor = timeline.anchor(at: uptime, wall: wall)
     let growth = max(Self.roomToGrow, min(5 * wholeBytes, Self.mostGrowth))
     guard needsWhole || fileBytes > wholeBytes + growth else {
-      let entries = store.takeUnwritten(finest: isLast)
-      return entries.isEmpty ? nil : HistoryWrite(content: .added(entries), anchor: anchor)
+      let blocks = store.takeUnwritten(finest: isLast)
+      return blocks.isEmpty ? nil : HistoryWrite(blocks: blocks, isWhole: false, anchor: anchor)
     }
     store.wroteAll(finest: isLast)
     guard !store.accessories.isEmpty else { return nil }
     needsWhole = false
-    return HistoryWrite(content: .whole(store, finest: isLast), anchor: anchor)
+    return HistoryWrite(blocks: store.blocks(finest: isLast), isWhole: true, anchor: anchor)
   }
 
   /// Notes a successful write: `count` bytes were appended, or the file was rewritten with `count` bytes.

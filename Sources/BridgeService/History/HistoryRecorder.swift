@@ -12,8 +12,8 @@ import AccessoryIO
 /// there is something to write. Used on the service's actor only.
 final class HistoryRecorder {
   private(set) var keeper: HistoryKeeper
-  /// The file and the queue on which it is written; nil to keep the history in memory only.
-  private var file: (file: any HistoryFile, queue: SetupQueue)?
+  /// The files and the queue on which they are written; nil to keep the history in memory only.
+  private var disk: (files: HistoryDisk, queue: SetupQueue)?
   private var timer: TimerToken?
   /// The write in progress.
   private var work: Task<Void, Never>?
@@ -62,7 +62,7 @@ final class HistoryRecorder {
     scheduleWrite(on: service)
     if !isKept {
       service.log.notice(
-        "\(SafeText.escape(id)) has more values than the history keeps: it keeps the first \(HistoryLadder.seriesLimit)"
+        "\(SafeText.escape(id)) has more values than the history keeps: it keeps the first \(HistoryLimits.seriesLimit)"
       )
     }
   }
@@ -73,57 +73,41 @@ final class HistoryRecorder {
   /// Notes that an accessory is disconnected.
   func interrupt(_ id: String) { keeper.interrupt(id) }
 
-  /// The readings of the last `seconds`, or all if nil. Returns nil if the accessory has no readings.
-  func extract(of id: String, last seconds: Double?, on service: isolated BridgeService) -> HistoryExtract? {
-    keeper.extract(of: id, last: seconds, at: service.clock.bootTime, wall: service.configuration.wallClock())
-  }
-
   /// The readings of the last `seconds`, also of days and months. Waits for the disk a limited time, and then has the last day only.
   /// Returns nil if the accessory has no readings.
   func answer(of id: String, last seconds: Double?, on service: isolated BridgeService) async -> HistoryAnswer? {
-    let seconds = min(seconds ?? HistoryLadder.reach, LongTier.reach)
-    let short = extract(of: id, last: seconds, on: service)
-    let now = service.configuration.wallClock()
-    var long: (days: LongExtract, months: LongExtract)?
-    if seconds > HistoryLadder.reach, let history = service.configuration.longHistory, let queue = file?.queue {
+    var answer = keeper.answer(
+      of: id, last: seconds, at: service.clock.bootTime, wall: service.configuration.wallClock())
+    let (since, now) = (answer.since, answer.now)
+    if answer.seconds > HistoryTier.recentReach, let (files, queue) = disk {
       let result = await Self.within(Self.patience, service.clock) {
-        await queue.run { () -> Result<(days: LongExtract, months: LongExtract), AccessoryError> in
-          do throws(AccessoryError) {
-            return .success(try history.extract(of: id, since: now - seconds, now: now))
-          } catch {
-            return .failure(error)
-          }
-        }
+        await Self.run(on: queue) { () throws(AccessoryError) in try files.extract(of: id, since: since, now: now) }
       }
       switch result {
-      case .success(let read)?: long = read
+      case .success(let read)?: answer.long = read
       case .failure(let error)?: service.log.warning("the history of days can't be read: \(error.message)")
       case nil: service.log.warning("the disk doesn't answer, so the history of days isn't in an answer")
       }
     }
-    if short == nil, long.map({ $0.days.isEmpty && $0.months.isEmpty }) ?? true { return nil }
-    return HistoryAnswer(short: short, long: long, since: now - seconds, seconds: seconds)
+    return answer.isEmpty ? nil : answer
   }
 
-  // MARK: - The file
+  // MARK: - The files
 
-  /// Reads the history that an earlier run of the service has saved, and saves to `file` from now on.
-  func keep(in file: any HistoryFile, on service: isolated BridgeService) async {
-    guard self.file == nil else { return }
-    let queue = SetupQueue(label: "history")
-    let long = service.configuration.longHistory
+  private static func run<Value: Sendable>(
+    on queue: SetupQueue, _ body: @escaping @Sendable () throws(AccessoryError) -> Value
+  ) async -> Result<Value, AccessoryError> {
+    await queue.run { Result(catching: body) }
+  }
+
+  /// Reads the history that an earlier run of the service has saved, and saves to these files from now on.
+  func keep(in files: HistoryDisk, on service: isolated BridgeService) async {
+    guard disk == nil else { return }
+    let (file, queue) = (files.file, SetupQueue(label: "history"))
     let result = await Self.within(Self.patience, service.clock) {
-      await queue.run { () -> Result<(HistoryContents?, emptyFiles: [any HistoryFile]), AccessoryError> in
-        do throws(AccessoryError) {
-          try file.prepare()
-          let contents = try file.read(limit: HistoryContents.limit).map { HistoryContents($0) }
-          return .success((contents, long?.emptyFiles ?? []))
-        } catch {
-          return .failure(error)
-        }
-      }
+      await Self.run(on: queue) { () throws(AccessoryError) in (try files.read(), emptyFiles: files.emptyFiles) }
     }
-    self.file = (file, queue)
+    disk = (files, queue)
     switch result {
     case nil:
       service.log.warning("the disk doesn't answer, so \(file.path) was not read: a new history begins")
@@ -132,38 +116,32 @@ final class HistoryRecorder {
         "the history can't be read: \(error.message); a new one is kept in memory, and writing it is tried again")
       isFailing = true
       // Another service uses the file, so don't write to it.
-      if error.kind == .busy { self.file = nil }
-    case .success((let contents?, let emptyFiles)):
-      note(emptyFiles, on: service)
+      if error.kind == .busy { disk = nil }
+    case .success((let contents, let emptyFiles)):
+      for file in emptyFiles {
+        service.log.warning("\(file.emptiness): the days that it had are missing in the history")
+      }
+      keeper = HistoryKeeper(
+        uptime: service.clock.bootTime, wall: service.configuration.wallClock(), boot: service.configuration.boot,
+        after: contents)
+      guard let contents else {
+        service.log.debug("there is no history yet at \(file.path)")
+        return
+      }
       if contents.byteCount == 0 {
         service.log.warning("\(file.emptiness): a new history begins")
       } else if contents.dropped > 0 {
         let damaged = Amount.of(contents.dropped, "damaged byte", is: ("was", "were"))
         service.log.warning("\(file.path): \(damaged) dropped; the rest of the history is kept")
       }
-      keeper = Self.keeper(after: contents, on: service)
       let count = Amount.of(keeper.store.accessories.count, "accessory")
       service.log.info("the history of \(count) was read from \(file.path)")
-    case .success((nil, let emptyFiles)):
-      note(emptyFiles, on: service)
-      keeper = Self.keeper(after: nil, on: service)
-      service.log.debug("there is no history yet at \(file.path)")
     }
-  }
-
-  private func note(_ emptyFiles: [any HistoryFile], on service: isolated BridgeService) {
-    for file in emptyFiles { service.log.warning("\(file.emptiness): the days that it had are missing in the history") }
-  }
-
-  private static func keeper(after contents: HistoryContents?, on service: isolated BridgeService) -> HistoryKeeper {
-    HistoryKeeper(
-      uptime: service.clock.bootTime, wall: service.configuration.wallClock(), boot: service.configuration.boot,
-      after: contents)
   }
 
   /// Sets the timer for the next write, if there is something new and no write is in progress.
   private func scheduleWrite(on service: isolated BridgeService) {
-    guard file != nil, timer == nil, work == nil, !service.isClosing, keeper.isUnwritten else { return }
+    guard disk != nil, timer == nil, work == nil, !service.isClosing, keeper.isUnwritten else { return }
     timer = service.clock.schedule(at: service.clock.now + (hasWritten ? Self.pause : Self.shortPause)) {
       [weak service] in
       service?.post { $0.history.timePassed(on: $0) }
@@ -177,38 +155,34 @@ final class HistoryRecorder {
 
   private func write(isLast: Bool = false, on service: isolated BridgeService) {
     let wall = service.configuration.wallClock()
-    guard work == nil, let (file, queue) = file,
+    guard work == nil, let (files, queue) = disk,
       let write = keeper.takeWrite(at: service.clock.bootTime, wall: wall, isLast: isLast)
     else { return }
     // Once an hour, and when that failed.
-    let long = LongHistory.hour(at: wall) == longHour ? nil : service.configuration.longHistory
+    let isHourNew = HistoryDisk.hour(at: wall) != longHour
     let (store, offset) = (keeper.store, keeper.timeline.offset)
     work = Task {
-      let result = await queue.run { () -> Result<Int, AccessoryError> in
-        do throws(AccessoryError) { return .success(try write.perform(on: file)) } catch { return .failure(error) }
-      }
-      if let long {
-        let result = await queue.run { () -> AccessoryError? in
-          do throws(AccessoryError) { try long.note(store, offset: offset, wall: wall) } catch { return error }
-          return nil
+      let result = await Self.run(on: queue) { () throws(AccessoryError) in try files.write(write) }
+      if isHourNew {
+        let result = await Self.run(on: queue) { () throws(AccessoryError) in
+          try files.note(store, offset: offset, wall: wall)
         }
-        wroteLong(LongHistory.hour(at: wall), result, on: service)
+        wroteLong(HistoryDisk.hour(at: wall), result, on: service)
       }
       wrote(write, result, on: service)
     }
   }
 
-  private func wroteLong(_ hour: UInt32, _ error: AccessoryError?, on service: isolated BridgeService) {
-    guard let error else {
-      longHour = hour
-      isLongFailing = false
-      return
+  private func wroteLong(_ hour: UInt32, _ result: Result<Void, AccessoryError>, on service: isolated BridgeService) {
+    switch result {
+    case .success: (longHour, isLongFailing) = (hour, false)
+    case .failure(let error):
+      if !isLongFailing {
+        service.log.warning(
+          "the history of days can't be written: \(error.message); it is tried again, and loses nothing within a day")
+      }
+      isLongFailing = true
     }
-    if !isLongFailing {
-      service.log.warning(
-        "the history of days can't be written: \(error.message); it is tried again, and loses nothing within a day")
-    }
-    isLongFailing = true
   }
 
   private func wrote(
@@ -217,8 +191,7 @@ final class HistoryRecorder {
     work = nil
     switch result {
     case .success(let count):
-      let isWhole = if case .whole = write.content { true } else { false }
-      keeper.wrote(count, asWhole: isWhole)
+      keeper.wrote(count, asWhole: write.isWhole)
       if isFailing { service.log.notice("the history can be written again") }
       isFailing = false
       hasWritten = true

@@ -11,10 +11,10 @@ struct HistoryStore: Sendable {
   let byteLimit: Int
   /// The accessories with buckets that haven't been written.
   private(set) var unwritten: Set<String> = []
-  /// The accessories with more values than `HistoryLadder.seriesLimit` allows.
+  /// The accessories with more values than `HistoryLimits.seriesLimit` allows.
   private(set) var overfull: Set<String> = []
 
-  init(byteLimit: Int = HistoryLadder.totalByteLimit) { self.byteLimit = byteLimit }
+  init(byteLimit: Int = HistoryLimits.totalByteLimit) { self.byteLimit = byteLimit }
 
   /// Adds a reading. Returns false for the first value that exceeds the accessory's number of series.
   @discardableResult
@@ -25,8 +25,8 @@ struct HistoryStore: Sendable {
   }
 
   /// Adds buckets of an accessory from a file.
-  mutating func restore(_ id: String, _ name: String, unit: String?, _ buckets: [HistoryBucket], rung: Int) {
-    change(id) { $0.restore(name, unit: unit, buckets, rung: rung) }
+  mutating func restore(_ id: String, _ series: HistoryBlock.Series, _ tier: HistoryTier) {
+    change(id) { $0.restore(series, tier) }
   }
 
   /// Notes that an accessory is disconnected.
@@ -41,17 +41,10 @@ struct HistoryStore: Sendable {
 
   /// Returns the buckets that have changed since the last call. The finest ones only with `finest`: they are many, and the coarser ones
   /// have the same readings.
-  mutating func takeUnwritten(finest: Bool) -> [HistoryEntry] {
+  mutating func takeUnwritten(finest: Bool) -> [HistoryBlock] {
     let ids = finest ? Array(accessories.keys) : Array(unwritten)
     unwritten = []
-    return ids.sorted().flatMap { id in
-      (accessories[id]?.takeUnwritten(finest: finest) ?? []).flatMap { series in
-        series.rungs.enumerated().compactMap { rung, buckets in
-          buckets.isEmpty
-            ? nil : HistoryEntry(id: id, name: series.name, unit: series.unit, rung: rung, buckets: Array(buckets))
-        }
-      }
-    }
+    return ids.sorted().flatMap { accessories[$0]?.takeUnwritten(of: $0, finest: finest) ?? [] }
   }
 
   /// Notes that all buckets are written, the finest ones only with `finest`: otherwise these are all written later.
@@ -60,19 +53,9 @@ struct HistoryStore: Sendable {
     if !finest { for id in accessories.keys { accessories[id]?.forgetFinest() } }
   }
 
-  /// All buckets.
-  var entries: [HistoryEntry] { entries(finest: true) }
-
-  /// All buckets, the finest ones only with `finest`.
-  func entries(finest: Bool) -> [HistoryEntry] {
-    accessories.sorted { $0.key < $1.key }.flatMap { id, accessory in
-      accessory.series.flatMap { series in
-        series.rings.enumerated().compactMap { rung, ring in
-          ring.buckets.isEmpty || rung == 0 && !finest
-            ? nil : HistoryEntry(id: id, name: series.name, unit: series.unit, rung: rung, buckets: ring.buckets)
-        }
-      }
-    }
+  /// All buckets; the finest ones only with `finest`.
+  func blocks(finest: Bool = true) -> [HistoryBlock] {
+    accessories.sorted { $0.key < $1.key }.flatMap { $0.value.blocks(of: $0.key, finest: finest) }
   }
 
   /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
@@ -100,16 +83,4 @@ struct HistoryStore: Sendable {
     unwritten.remove(oldest.key)
     overfull.remove(oldest.key)
   }
-}
-
-/// Buckets of one series at one resolution, as they are written.
-struct HistoryEntry: Sendable, Hashable {
-  /// The accessory.
-  var id: String
-  /// The series.
-  var name: String
-  var unit: String?
-  /// The resolution: an index of `HistoryLadder.widths`.
-  var rung: Int
-  var buckets: [HistoryBucket]
 }

@@ -45,7 +45,7 @@ struct HistoryTimeline: Sendable, Hashable {
   /// Two clocks that agree within this many seconds belong to the same boot.
   private static let agreement = 5.0
   /// A gap and an offset are multiples of the longest bucket, in seconds.
-  private static let longestSpan = Double(HistoryLadder.widths.last ?? 1)
+  private static let longestSpan = HistoryTier.longestBucket
   /// A wall clock beyond this is wrong: the year 2106, as for all times that the service reports.
   private static let latest = Double(UInt32.max)
 
@@ -79,7 +79,7 @@ struct HistoryTimeline: Sendable, Hashable {
   /// The time for which the machine was off. If the wall clock went back, the time is unknown and one bucket is assumed. The time is
   /// limited to the reach of the history.
   private static func gap(from: Double, to: Double) -> Double {
-    min(max(to - from, longestSpan), HistoryLadder.reach + longestSpan)
+    min(max(to - from, longestSpan), HistoryTier.recentReach + longestSpan)
   }
 
   private static func sane(_ wall: Double) -> Double { wall.isFinite ? min(max(wall, 0), latest) : 0 }

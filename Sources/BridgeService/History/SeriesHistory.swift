@@ -2,11 +2,11 @@
 
 import AccessoryCore
 
-/// The readings of one quantity at the resolutions of `HistoryLadder`. Times are in seconds of the history's timeline.
+/// The readings of one quantity in the tiers of the last day. Times are in seconds of the history's timeline.
 struct SeriesHistory: Sendable, Hashable {
   let name: String
   var unit: String?
-  private(set) var rings = [HistoryRing](repeating: HistoryRing(), count: HistoryLadder.widths.count)
+  private(set) var rings = [HistoryRing](repeating: HistoryRing(), count: HistoryTier.recent.count)
   /// The time of the last reading in this run of the service.
   private var last: Double?
   /// The usual pause between two readings, in seconds.
@@ -24,15 +24,12 @@ struct SeriesHistory: Sendable, Hashable {
   init(name: String, unit: String?) { (self.name, self.unit) = (name, unit) }
 
   /// An upper bound of the bytes that the series takes.
-  var byteCount: Int { HistoryLadder.seriesBytes + rings.reduce(0) { $0 + $1.byteCount } }
-
-  /// Whether some buckets haven't been written. The finest ones are written last, so they count only with `finest`.
-  func isUnwritten(finest: Bool) -> Bool { rings.dropFirst(finest ? 0 : 1).contains { $0.firstUnwritten != nil } }
+  var byteCount: Int { HistoryLimits.seriesBytes + rings.reduce(0) { $0 + $1.byteCount } }
 
   /// The start of the last bucket; nil if there is none.
   var newest: Double? {
-    zip(rings, HistoryLadder.widths).compactMap { ring, width in
-      ring.buckets.last.map { Double($0.slot) * Double(width) }
+    zip(rings, HistoryTier.recent).compactMap { ring, tier in
+      ring.buckets.last.map { Double($0.slot) * Double(tier.pointSeconds) }
     }.max()
   }
 
@@ -46,8 +43,8 @@ struct SeriesHistory: Sendable, Hashable {
       usualPause = usualPause.map { $0 + (pause - $0) / 4 } ?? pause
     }
     (last, isInterrupted) = (time, false)
-    for (index, width) in HistoryLadder.widths.enumerated() {
-      let slot = UInt32(clamping: Int64(max(0, time)) / Int64(width))
+    for (index, tier) in HistoryTier.recent.enumerated() {
+      let slot = UInt32(clamping: Int64(max(0, time)) / Int64(tier.pointSeconds))
       let isNext = rings[index].buckets.last.map { $0.slot &+ 1 >= slot } ?? true
       rings[index].add(value, slot: slot, afterGap: hasGap && !isNext, capacity: capacities[index])
     }
@@ -56,10 +53,11 @@ struct SeriesHistory: Sendable, Hashable {
   /// Notes that the accessory is disconnected, so the next reading follows a gap.
   mutating func interrupt() { (isInterrupted, last) = (true, nil) }
 
-  /// Adds a bucket from a file. The next reading follows a gap.
-  mutating func restore(_ bucket: HistoryBucket, rung: Int, capacities: [Int]) {
-    guard rings.indices.contains(rung) else { return }
-    rings[rung].restore(bucket, capacity: capacities[rung])
+  /// Adds buckets from a file. The next reading follows a gap.
+  mutating func restore(_ buckets: [HistoryBucket], _ tier: HistoryTier, capacities: [Int]) {
+    let index = Int(tier.number)
+    guard rings.indices.contains(index), !buckets.isEmpty else { return }
+    for bucket in buckets { rings[index].restore(bucket, capacity: capacities[index]) }
     isInterrupted = true
   }
 
@@ -68,9 +66,14 @@ struct SeriesHistory: Sendable, Hashable {
     for index in rings.indices { rings[index].trim(to: capacities[index]) }
   }
 
-  /// Returns the buckets that have changed since the last call, for each resolution; the finest ones only with `finest`.
-  mutating func takeUnwritten(finest: Bool) -> [ArraySlice<HistoryBucket>] {
-    rings.indices.map { $0 > 0 || finest ? rings[$0].takeUnwritten() : [] }
+  /// Returns the buckets of a tier that have changed since the last call.
+  mutating func takeUnwritten(_ tier: HistoryTier) -> HistoryBlock.Series {
+    HistoryBlock.Series(name: name, unit: unit, buckets: Array(rings[Int(tier.number)].takeUnwritten()))
+  }
+
+  /// All buckets of a tier.
+  func buckets(_ tier: HistoryTier) -> HistoryBlock.Series {
+    HistoryBlock.Series(name: name, unit: unit, buckets: rings[Int(tier.number)].buckets)
   }
 
   /// Has all finest buckets written once more.
@@ -81,7 +84,7 @@ struct SeriesHistory: Sendable, Hashable {
   mutating func dropUnfinished() -> Bool {
     guard let fine = rings[0].buckets.last, let coarse = rings[1].buckets.last else { return false }
     let (fineEnd, coarseStart) = (
-      Int(fine.slot) * HistoryLadder.widths[0], Int(coarse.slot) * HistoryLadder.widths[1]
+      Int(fine.slot) * HistoryTier.recent[0].pointSeconds, Int(coarse.slot) * HistoryTier.recent[1].pointSeconds
     )
     guard fineEnd < coarseStart else { return false }
     rings[0].clear()
@@ -90,9 +93,9 @@ struct SeriesHistory: Sendable, Hashable {
 
   /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.
   mutating func shift(before time: Double, by seconds: Int64) {
-    for (index, width) in HistoryLadder.widths.enumerated() {
-      rings[index].shift(
-        before: UInt32(clamping: Int64(max(0, time)) / Int64(width)), by: seconds / Int64(width))
+    for (index, tier) in HistoryTier.recent.enumerated() {
+      let width = Int64(tier.pointSeconds)
+      rings[index].shift(before: UInt32(clamping: Int64(max(0, time)) / width), by: seconds / width)
     }
   }
 
@@ -101,8 +104,8 @@ struct SeriesHistory: Sendable, Hashable {
   /// The readings since `time`. Each part has the finest resolution that reaches back far enough. `offset` is added to each time.
   func points(since time: Double, offset: Double) -> [ReadingSeries.Point] {
     var spans: [HistorySpan] = []
-    for (ring, width) in zip(rings, HistoryLadder.widths).reversed() {
-      let width = Double(width)
+    for (ring, tier) in zip(rings, HistoryTier.recent).reversed() {
+      let width = Double(tier.pointSeconds)
       spans = HistorySpan.joined(spans, ring.buckets.map { HistorySpan($0, width: width) })
     }
     let first = spans.firstIndex { $0.end > time } ?? spans.endIndex

@@ -68,17 +68,14 @@ package struct ServiceConfiguration: Sendable {
   package var sharingProfiles: Set<String>?
   /// Identifies this boot of the machine. It tells the history whether times since boot can be compared. Empty if unknown.
   package var boot = ""
-  /// The history file; nil to keep the history in memory only.
-  var historyFile: (any HistoryFile)?
-  /// The history of days and months; nil to have only the last 24 hours. It is written only beside `historyFile`.
-  var longHistory: LongHistory?
+  /// The history's files; nil to keep the history in memory only.
+  var history: HistoryDisk?
   /// The file of the identities that several accessories have; nil to keep them in memory only.
   var twinFile: (any HistoryFile)?
   /// The folder for the history's files and those identities; nil to keep them in memory only.
   package var stateFolder: String? {
     didSet {
-      historyFile = stateFolder.map { StateFile("history", in: $0) }
-      longHistory = stateFolder.map { LongHistory(in: $0) }
+      history = stateFolder.map { HistoryDisk(in: $0) }
       twinFile = stateFolder.map { StateFile("twins", in: $0) }
     }
   }

@@ -23,33 +23,33 @@ struct HistoryStoreTests {
     let stride = MemoryLayout<HistoryBucket>.stride
     #expect(stride == 20)
     let most =
-      HistoryLadder.ownBytes + HistoryLadder.seriesLimit * HistoryLadder.seriesBytes + HistoryLadder.pointLimit * stride
-    #expect(most <= HistoryLadder.accessoryByteLimit)
-    for count in 1...HistoryLadder.seriesLimit {
-      let capacities = HistoryLadder.capacities(seriesCount: count)
-      #expect(capacities.reduce(0, +) * count <= HistoryLadder.pointLimit, "\(count) series")
+      HistoryLimits.ownBytes + HistoryLimits.seriesLimit * HistoryLimits.seriesBytes + HistoryLimits.pointLimit * stride
+    #expect(most <= HistoryLimits.accessoryByteLimit)
+    for count in 1...HistoryLimits.seriesLimit {
+      let capacities = HistoryLimits.capacities(seriesCount: count)
+      #expect(capacities.reduce(0, +) * count <= HistoryLimits.pointLimit, "\(count) series")
       #expect(capacities.allSatisfy { $0 > 0 })
       // 24 hours are kept of each series.
-      #expect(Double(capacities[2] * HistoryLadder.widths[2]) >= HistoryLadder.reach)
+      #expect(Double(capacities[2] * HistoryTier.recent[2].pointSeconds) >= HistoryTier.recentReach)
     }
-    #expect(HistoryLadder.capacities(seriesCount: 4) == HistoryLadder.fullCapacities)
+    #expect(HistoryLimits.capacities(seriesCount: 4) == HistoryTier.recent.map(\.capacity))
     // The texts of a series, its three lists with what the allocator adds, and the series itself.
     #expect(
       ReadingLimits.nameBytes + ReadingLimits.unitBytes + 3 * 64 + MemoryLayout<SeriesHistory>.stride
-        <= HistoryLadder.seriesBytes)
-    #expect(HistoryLadder.idBytes + MemoryLayout<AccessoryHistory>.stride + 512 <= HistoryLadder.ownBytes)
+        <= HistoryLimits.seriesBytes)
+    #expect(HistoryLimits.idBytes + MemoryLayout<AccessoryHistory>.stride + 512 <= HistoryLimits.ownBytes)
   }
 
   @Test(arguments: [1, 4, 12, 36]) func anAccessoryStaysWithinItsBound(series: Int) throws {
     let store = Self.filled(series, every: 7, for: 30 * 3_600)
     let accessory = try #require(store.accessories["A"])
     #expect(accessory.series.count == series)
-    #expect(accessory.byteCount <= HistoryLadder.accessoryByteLimit && store.byteCount == accessory.byteCount)
+    #expect(accessory.byteCount <= HistoryLimits.accessoryByteLimit && store.byteCount == accessory.byteCount)
     let points = accessory.series.reduce(0) { sum, series in
       sum + series.rings.reduce(0) { $0 + $1.buckets.capacity }
     }
-    #expect(points <= HistoryLadder.pointLimit + 8 * series)
-    #expect(MemoryLayout<HistoryBucket>.stride * points <= HistoryLadder.accessoryByteLimit)
+    #expect(points <= HistoryLimits.pointLimit + 8 * series)
+    #expect(MemoryLayout<HistoryBucket>.stride * points <= HistoryLimits.accessoryByteLimit)
   }
 
   @Test func moreSeriesThanAreKept() {

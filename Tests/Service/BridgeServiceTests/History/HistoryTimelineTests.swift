@@ -13,19 +13,18 @@ struct HistoryTimelineTests {
   /// A battery's series is also found by the published key of its quantity, unless a value has that name.
   @Test func aSeriesIsFoundByItsKey() throws {
     var keeper = HistoryKeeper(uptime: World.time(1), wall: Self.start)
-    func names(_ asked: [String], of keeper: inout HistoryKeeper) throws -> [String] {
-      let extract = keeper.extract(of: "A", last: nil, at: World.time(20), wall: Self.start + 19)
-      return try #require(extract).series(asked).map(\.name)
+    func names(_ asked: [String], of keeper: inout HistoryKeeper) -> [String] {
+      keeper.answer(of: "A", last: nil, at: World.time(20), wall: Self.start + 19).series(asked).map(\.name)
     }
     for term in Vocabulary.kept {
       let name = try #require(term.series)
       _ = keeper.note([(name, term.measure?.unit?.rawValue, 1)], of: "A", at: World.time(10), wall: Self.start + 9)
-      #expect(try names([term.key], of: &keeper) == [name])
-      #expect(try names([name], of: &keeper) == [name])
+      #expect(names([term.key], of: &keeper) == [name])
+      #expect(names([name], of: &keeper) == [name])
     }
     _ = keeper.note([("percent", nil, 1)], of: "A", at: World.time(10), wall: Self.start + 9)
-    #expect(try names(["percent"], of: &keeper) == ["percent"])
-    #expect(try names(["remaining_mah"], of: &keeper) == [])
+    #expect(names(["percent"], of: &keeper) == ["percent"])
+    #expect(names(["remaining_mah"], of: &keeper) == [])
   }
 
   /// A history that is read every 10 s. `wall` is the wall clock, `uptime` the clock that only goes forward.
@@ -52,7 +51,7 @@ struct HistoryTimelineTests {
     }
 
     mutating func points(last seconds: Double? = nil) -> [ReadingSeries.Point] {
-      keeper.extract(of: "A", last: seconds, at: Self.time(uptime), wall: wall)?.series(nil).first?.points ?? []
+      keeper.answer(of: "A", last: seconds, at: Self.time(uptime), wall: wall).series(nil).first?.points ?? []
     }
   }
 
@@ -86,7 +85,7 @@ struct HistoryTimelineTests {
       world.wall += round.isMultiple(of: 2) ? Self.year : -Self.year
       world.read(1)
     }
-    #expect(world.keeper.store.byteCount <= HistoryLadder.accessoryByteLimit)
+    #expect(world.keeper.store.byteCount <= HistoryLimits.accessoryByteLimit)
     #expect(world.points().count { $0.mean != nil } >= 360)
   }
 

@@ -6,20 +6,21 @@ import Testing
 
 @testable import BridgeService
 
-/// The files of a long history, in memory.
+/// The files of a history, in memory.
 struct LongFiles {
+  let recent = MemoryHistoryFile()
   let days: [MemoryHistoryFile]
   let months: [MemoryHistoryFile]
 
   init(days: [[UInt8]?] = [], months: [[UInt8]?] = []) {
-    func files(_ bytes: [[UInt8]?], _ tier: LongTier) -> [MemoryHistoryFile] {
-      (0..<tier.fileCount).map { MemoryHistoryFile($0 < bytes.count ? bytes[$0] : nil) }
+    func files(_ bytes: [[UInt8]?], _ part: HistoryPart) -> [MemoryHistoryFile] {
+      (0..<part.fileCount).map { MemoryHistoryFile($0 < bytes.count ? bytes[$0] : nil) }
     }
     (self.days, self.months) = (files(days, .days), files(months, .months))
-    history = LongHistory(days: self.days, months: self.months)
+    history = HistoryDisk(recent, days: self.days, months: self.months)
   }
 
-  let history: LongHistory
+  let history: HistoryDisk
   var size: Int { (days + months).reduce(0) { $0 + $1.size } }
 }
 
@@ -131,7 +132,7 @@ struct LongHistoryTests {
     let store = Self.store(every: 300, in: Self.begin..<(Self.begin + 20 * 3_600))
     let files = LongFiles()
     try files.history.note(store, offset: 0, wall: Self.begin + 20 * 3_600 + 5)
-    let next = LongHistory(days: files.days, months: files.months)
+    let next = HistoryDisk(files.recent, days: files.days, months: files.months)
     let later = Self.store(every: 300, in: (Self.begin + 20 * 3_600)..<(Self.begin + 23 * 3_600), after: store)
     try next.note(later, offset: 0, wall: Self.begin + 23 * 3_600 + 5)
     let (days, _) = try next.extract(of: "A", since: Self.begin, now: Self.begin + 23 * 3_600 + 5)
@@ -159,7 +160,7 @@ struct LongHistoryTests {
     #expect(points.first?.time == Self.begin + 192 * 3_600)
     #expect(points.last?.end == now)
     // Another run goes on where this one has ended.
-    let again = LongHistory(days: files.days, months: files.months)
+    let again = HistoryDisk(files.recent, days: files.days, months: files.months)
     let sizes = files.days.map(\.size)
     try again.note(Self.store(in: now..<(now + 3_600)), offset: 0, wall: now + 4_501)
     #expect(zip(files.days.map(\.size), sizes).count { $0 != $1 } == 1)
@@ -167,18 +168,20 @@ struct LongHistoryTests {
 
   /// The most that an accessory may take: all series, names as long as they may be, readings that always differ.
   @Test func anAccessoryTakesLessThanTwoMegabytes() throws {
-    let id = String(repeating: "i", count: HistoryLadder.idBytes)
+    let id = String(repeating: "i", count: HistoryLimits.idBytes)
     let files = LongFiles()
-    var rings = [LongRing(.days, files.days), LongRing(.months, files.months)]
+    var rings = [HistoryFiles(.days, files.days), HistoryFiles(.months, files.months)]
     for index in rings.indices {
-      let tier = rings[index].tier
-      for slot in 0..<UInt32(tier.fileCount * tier.slotsOfFile) {
-        let series = (0..<LongTier.seriesLimit).map { number in
-          LongBlock.Series(
+      let part = rings[index].part
+      let tier = part.tiers[0]
+      for slot in 0..<UInt32(part.fileCount * part.slotsOfFile) {
+        let start = slot * UInt32(tier.capacity)
+        let series = (0..<HistoryPart.longSeriesLimit).map { number in
+          HistoryBlock.Series(
             name: String(repeating: "n", count: 60) + "\(number)", unit: String(repeating: "u", count: 16),
-            buckets: (0..<tier.pointCount).compactMap {
+            buckets: (0..<tier.capacity).compactMap {
               HistoryBucket(
-                slot: slot * UInt32(tier.pointCount) + UInt32($0), count: 1, hasGapBefore: true, mean: 2, least: 1,
+                slot: start + UInt32($0), count: 1, hasGapBefore: true, mean: 2, least: 1,
                 greatest: 3)
             })
         }
@@ -186,13 +189,14 @@ struct LongHistoryTests {
           (Int(slot) * tier.hourCount + $0, Energy.Amount(inWattHours: 1, outWattHours: 1, seconds: 1))
         }
         let energy = Energy(hours: Dictionary(uniqueKeysWithValues: hours))
-        try rings[index].append([LongBlock(id: id, slot: slot, series: series, energy: energy)])
+        try rings[index].append([HistoryBlock(id: id, tier: tier, start: start, series: series, energy: energy)])
       }
     }
     #expect(files.size < 2_000_000, "\(files.size)")
     #expect(files.size > 1_000_000)
     let all =
-      LongTier.days.fileCount * LongTier.days.bytesOfFile + LongTier.months.fileCount * LongTier.months.bytesOfFile
+      HistoryPart.days.fileCount * HistoryPart.days.bytesOfFile + HistoryPart.months.fileCount
+      * HistoryPart.months.bytesOfFile
     #expect(all <= 64 << 20)
   }
 
@@ -200,7 +204,7 @@ struct LongHistoryTests {
 
   private static func slots(_ bytes: [UInt8]) -> Set<UInt32> {
     var slots: Set<UInt32> = []
-    LongRing.read(bytes, .days) { slots.insert($0.slot) }
+    HistoryRecord.read(bytes, .days) { slots.insert($0.slot) }
     return slots
   }
 
@@ -228,7 +232,7 @@ struct LongHistoryTests {
   @Test func aWrongByteCostsOneBlockOrTheDayOfItsNames() throws {
     let files = try Self.followed(hours: 60)
     let bytes = try #require(files.days[0].state.value.bytes)
-    for place in stride(from: LongRecord.signature.count, to: bytes.count, by: 3) {
+    for place in stride(from: HistoryRecord.signature.count, to: bytes.count, by: 3) {
       var damaged = bytes
       damaged[place] ^= 0x20
       #expect(Self.slots(damaged).count >= 59, "\(place)")
@@ -258,8 +262,8 @@ struct LongHistoryTests {
     let seconds = days * 86_400
     let long = try files.history.extract(of: "A", since: now - seconds, now: now)
     let store = Self.store(every: 300, in: (now - 86_400)..<now)
-    let short = store.accessories["A"].map { HistoryExtract(accessory: $0, since: now - 86_400, offset: 0) }
-    let answer = HistoryAnswer(short: short, long: long, since: now - seconds, seconds: seconds)
+    let answer = HistoryAnswer(
+      recent: store.accessories["A"], offset: 0, seconds: seconds, now: now, long: long)
     let series = answer.series(["battery.percent", "voltage_mv", "unknown"])
     #expect(series.map(\.name) == [ReadingSeries.percent, ReadingSeries.voltage])
     for one in series {
