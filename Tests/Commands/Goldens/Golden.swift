@@ -4,23 +4,19 @@ import AccessoryIO
 import Glibc
 import TestSupport
 
-/// Answers one after another, as a file holds them: what was asked, and what came, with the same stand-ins for all that differs
-/// from run to run.
+/// Answers one after another: what was asked, and what came, with the same stand-ins for all that differs from run to run.
 struct Golden {
-  private(set) var text = ""
+  private(set) var answers: [(question: String, answer: String)] = []
 
   /// What a command printed, and its exit status unless that is 0.
   mutating func add(_ words: [String], _ answer: Program.Transcript, _ box: Sandbox) {
     add(words.joined(separator: " "), answer.outputText + answer.errorText, box)
-    if let status = answer.status, status != 0 { text += "exit status \(status)\n" }
+    if let status = answer.status, status != 0 { answers[answers.count - 1].answer += "\nexit status \(status)" }
   }
 
-  /// A document, with each of its fields on a line of its own.
+  /// What came from elsewhere.
   mutating func add(_ question: String, _ answer: String, _ box: Sandbox) {
-    let answer = Self.lasting(answer, box).trimmingSuffix(while: \.isNewline)
-    // A field a line: a difference shows which one it is.
-    let isDocument = answer.first == "{"
-    text += "$ \(question)\n" + (isDocument ? Self.lines(of: answer) : String(answer)) + "\n"
+    answers.append((question, String(Self.lasting(answer, box).trimmingSuffix(while: \.isNewline))))
   }
 
   // MARK: - What differs from run to run
@@ -36,34 +32,6 @@ struct Golden {
     }
     text.replace(#/(_timestamp_seconds\{[^}]*\}) [0-9.e+]+/#) { "\($0.output.1) 0" }
     return text[...]
-  }
-
-  /// One field a line; what stands in quotes stays whole.
-  private static func lines(of document: some StringProtocol) -> String {
-    var (result, depth, isText, isEscaped) = ("", 0, false, false)
-    for character in document {
-      if isText {
-        result.append(character)
-        (isText, isEscaped) = (isEscaped || character != "\"", !isEscaped && character == "\\")
-        continue
-      }
-      switch character {
-      case "{", "[":
-        depth += 1
-        result.append(character)
-        result += "\n" + String(repeating: " ", count: depth)
-      case "}", "]":
-        depth -= 1
-        result += "\n" + String(repeating: " ", count: max(0, depth))
-        result.append(character)
-      case ",":
-        result += ",\n" + String(repeating: " ", count: depth)
-      default:
-        isText = character == "\""
-        result.append(character)
-      }
-    }
-    return result
   }
 }
 

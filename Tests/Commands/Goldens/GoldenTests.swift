@@ -9,16 +9,26 @@ import Testing
 
 /// What is published of a simulated accessory of each kind: the JSON of the commands, without and with a service, the replies on
 /// the control socket, the metrics and NUT's variables. `Tests/Data/Goldens` has it, byte for byte; times, ages, paths and process
-/// numbers are replaced. MQTT's documents have their own, in `AccessoryFleetTests/Snapshots`.
+/// numbers are replaced. What documents of a kind have in common stands once for all, in `forms.txt`: see `GoldenText`. MQTT's documents
+/// have their own, in `AccessoryFleetTests/Snapshots`.
 ///
 /// A change that is meant is written with `ACCESSORY_BRIDGE_GOLDENS=renew`; the differences then belong to the commit's message.
+/// `Tests/Tools/goldens forms` then moves what is new in most documents to `forms.txt`.
 @Suite("What is published stays as it was", .timeLimit(.minutes(Patience.minutes(10)))) struct GoldenTests {
   @Test(arguments: GoldenKind.all) func everyDocumentIsAsBefore(_ kind: GoldenKind) async throws {
-    let text = try await Self.published(by: kind)
+    let answers = try await Self.published(by: kind)
+    let forms = GoldenForms(lines: try Page("Tests/Data/Goldens/forms.txt").lines)
+    let text = GoldenText(forms: forms)
+    let now = text.lines(of: answers)
+    // Nothing of an answer is left out.
+    let again = text.answers(in: now)
+    #expect(again.count == answers.count)
+    for (one, other) in zip(again, answers) { #expect(one == other) }
     let path = "Tests/Data/Goldens/\(kind.name).txt"
-    if getenv("ACCESSORY_BRIDGE_GOLDENS").map({ String(cString: $0) }) == "renew" { try Page.write(text, to: path) }
-    let expected = try Page(path).lines
-    let now = text.split(separator: "\n", omittingEmptySubsequences: false)
+    if getenv("ACCESSORY_BRIDGE_GOLDENS").map({ String(cString: $0) }) == "renew" {
+      try Page.write(now.joined(separator: "\n") + "\n", to: path)
+    }
+    let expected = try Page(path).lines.dropLast()
     let differences = zip(expected, now).enumerated().filter { $0.element.0 != $0.element.1 }.prefix(20).map {
       "\(path):\($0.offset + 1)\n- \($0.element.0)\n+ \($0.element.1)"
     }
@@ -26,7 +36,7 @@ import Testing
     #expect(expected.count == now.count)
   }
 
-  private static func published(by kind: GoldenKind) async throws -> String {
+  private static func published(by kind: GoldenKind) async throws -> [(question: String, answer: String)] {
     var golden = Golden()
     try await Sandbox.with { box in
       let simulator = try box.start(["simulate"] + kind.words, limit: Sandbox.longLife)
@@ -61,7 +71,7 @@ import Testing
       }
       golden.add("upsc \(name)", variables, box)
     }
-    return golden.text
+    return golden.answers
   }
 
   /// Commands that read, of an accessory that is the only one.
