@@ -79,8 +79,10 @@ actor BridgeEndpoints {
           if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
           if !wasOpen { view.waiting(error) }
           let pause = pauses.next()
+          // What leaves again and again isn't connected sooner because something else has come.
           let leaves = opening.isOnTheAir && (error as? AccessoryError)?.kind == .disconnected
-          if await arrivals.next(within: leaves ? pause : min(pause, Self.longestPause)) { pauses.reset() }
+          if leaves { return await IOThread.shared.sleep(for: pause) }
+          if await arrivals.next(within: min(pause, Self.longestPause)) { pauses.reset() }
         })
     }
     serving = task

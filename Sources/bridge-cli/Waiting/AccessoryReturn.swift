@@ -72,11 +72,13 @@ enum AccessoryReturn {
     // No event reports that a device has come back to a network.
     let isTold = !names.contains { DeviceAddress($0).map { $0.node == nil } ?? false }
     let isOnTheAir = names.contains { DeviceName($0).isBluetooth }
-    await arrivals.next(within: pauses.afterLink(isOnTheAir: isOnTheAir, now: clock.now))
+    let pause = pauses.afterLink(isOnTheAir: isOnTheAir, now: clock.now)
+    // What leaves again and again isn't connected sooner because something else has come.
+    if isOnTheAir { await clock.sleep(for: pause) } else { await arrivals.next(within: pause) }
     var (seen, came) = (0, clock.now)
     while !Task.isCancelled {
       var isAbsent = isTold
-      var pause = Self.pause
+      var rest = Duration.zero
       for name in names {
         if let servicePath, seen < courtesy, await isLeft(name, line, again, to: servicePath) {
           (seen, isAbsent) = (seen + 1, false)
@@ -85,19 +87,21 @@ enum AccessoryReturn {
         do { return try await open(name) } catch {
           isAbsent = isAbsent && AccessoryWait.isUnknown(error)
           // What isn't found wasn't connected either.
-          if isOnTheAir, !AccessoryWait.isUnknown(error) { pause = max(pause, pauses.next()) }
+          if isOnTheAir, !AccessoryWait.isUnknown(error) { rest = max(rest, pauses.next()) }
           failed(error)
         }
       }
+      if rest > .zero { await clock.sleep(for: rest) }
       let isQuiet = isAbsent && !arrivals.isBlind && clock.now - came >= settling
-      if await arrivals.next(within: isQuiet ? nil : pause) { came = clock.now }
+      if await arrivals.next(within: isQuiet ? nil : max(.zero, Self.pause - rest)) { came = clock.now }
     }
     return nil
   }
 
   /// The files that a name may mean: links come without a device.
   private static func paths(of name: String) -> [String] {
-    [name, UnitName(name)?.line].compactMap { $0 }.flatMap { text in
+    if DeviceName(name).isBluetooth { return [] }
+    return [name, UnitName(name)?.line].compactMap { $0 }.flatMap { text in
       [WorkingFolder.absolute(text), DeviceName(text).pathBelowDev].compactMap { $0 }
     }
   }
