@@ -6,9 +6,9 @@ import AccessoryCore
 struct HistoryContents: Sendable {
   var store: HistoryStore
   /// The last position of the timeline; nil if the file contains nothing usable.
-  private(set) var anchor: HistoryTimeline.Anchor?
+  let anchor: HistoryTimeline.Anchor?
   /// The number of bytes that don't belong to a valid record.
-  private(set) var dropped: Int
+  let dropped: Int
   let byteCount: Int
   /// Whether the finest buckets of some series were dropped, because the service had ended before it wrote the last ones.
   let isUnfinished: Bool
@@ -20,23 +20,19 @@ struct HistoryContents: Sendable {
     byteCount = file.count
     isOld = !file.starts(with: HistoryRecord.signature)
     var (kept, last) = (HistoryStore(byteLimit: byteLimit), HistoryTimeline.Anchor?.none)
-    var blocks: [HistoryBlock] = []
-    dropped = HistoryRecord.read(file, .recent, onRecord: { if case .anchor(let anchor) = $0 { last = anchor } }) {
-      blocks.append($0)
-    }
-    anchor = last
-    if let last {
+    let dropped = HistoryRecord.read(file, .recent, onRecord: { if case .anchor(let anchor) = $0 { last = anchor } }) {
+      // The last anchor is known before the first block.
+      guard let last else { return }
       // A bucket in the future can only be an error, and it would hide all new readings.
       let latest = last.time + HistoryTier.longestBucket
-      for block in blocks {
-        for var series in block.series {
-          series.buckets.removeAll { Double($0.slot) * Double(block.tier.pointSeconds) > latest }
-          kept.restore(block.id, series, block.tier)
-        }
+      for var series in $0.series {
+        let width = Double($0.tier.pointSeconds)
+        series.buckets.removeAll { Double($0.slot) * width > latest }
+        kept.restore($0.id, series, $0.tier)
       }
-    } else {
-      dropped = file.count
     }
+    anchor = last
+    self.dropped = last == nil ? file.count : dropped
     isUnfinished = kept.dropUnfinished()
     store = kept
   }

@@ -10,9 +10,9 @@ extension HistoryRecord {
     onRecord: (HistoryRecord) -> Void = { _ in }, _ body: (HistoryBlock) -> Void
   ) -> Int {
     if bytes.starts(with: OldHistoryRecord.recentSignature) {
-      return OldHistoryRecord.read(bytes, onAnchor: { onRecord(.anchor($0)) }) {
-        if id == nil || $0.id == id { body($0) }
-      }
+      // Twice, so that here, too, all anchors come before the first block, and no block needs to be kept.
+      _ = OldHistoryRecord.read(bytes, onAnchor: { onRecord(.anchor($0)) }) { _ in }
+      return OldHistoryRecord.read(bytes, onAnchor: { _ in }) { if id == nil || $0.id == id { body($0) } }
     }
     let isOld = bytes.starts(with: OldHistoryRecord.longSignature)
     // The records' checksums are computed once. Blocks are decoded afterwards, since the first names of a block may be damaged, and
