@@ -140,14 +140,14 @@ private let methods: [(answer: String, read: @Sendable ([UInt8]) -> Void)] = [
     #"{"device":\#(device),"battery":\#(battery),"age_ms":3}"#,
     {
       read($0, Bridge.GetBattery.self) {
-        show($0.battery)
-        show(age: $0.age_ms)
+        show($0.read.value)
+        show(age: $0.read.age?.inMilliseconds)
       }
     }
   ),
   (
     #"{"device":\#(device),"status":\#(status),"identity":\#(identity),"age_ms":3}"#,
-    { read($0, Bridge.GetStatus.self) { show(age: $0.age_ms) } }
+    { read($0, Bridge.GetStatus.self) { show(age: $0.read.age?.inMilliseconds) } }
   ),
   (
     #"{"event":"battery","time":1.5,"device":\#(device),"battery":\#(battery),"status":\#(status)}"#,

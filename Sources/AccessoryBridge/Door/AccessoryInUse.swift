@@ -40,18 +40,27 @@ package struct AccessoryInUse: Sendable {
     try await host.answer(of: accessory.label, body)
   }
 
+  /// A reading of any kind; `own` makes it where this program has opened the accessory, which it then asks in any case.
+  private func read<Value: WholeReading>(
+    _ wish: ReadingWish, own: (any Accessory) async throws(AccessoryError) -> Read<Value>
+  ) async throws(AccessoryError) -> Read<Value> {
+    try await answer { () async throws(AccessoryError) in
+      if let shared { try await shared.read(wish) } else { try await own(accessory) }
+    }
+  }
+
   /// Its battery.
-  package func battery() async throws(AccessoryError) -> Read<BatteryReading> {
-    try await answer { () async throws(AccessoryError) in try await accessory.readBattery() }
+  package func battery(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<BatteryReading> {
+    try await read(wish) { accessory throws(AccessoryError) in try await accessory.readBattery() }
   }
 
   /// Its battery, and the events from then on.
   package func battery(
-    following wanted: WantedEvents
+    _ wish: ReadingWish, following wanted: WantedEvents
   ) async throws(AccessoryError) -> (read: Read<BatteryReading>, events: AccessoryEvents) {
     if shared != nil {
       let events = try await events(wanted)
-      return (try await battery(), events)
+      return (try await battery(wish), events)
     }
     let (reading, news) = try await answer { () async throws(AccessoryError) in try await accessory.batteryAndNews() }
     return (reading, AccessoryEvents(news, of: device))
@@ -64,26 +73,23 @@ package struct AccessoryInUse: Sendable {
   }
 
   /// Its status and identity.
-  package func status() async throws(AccessoryError) -> Read<StatusAndIdentity> {
-    try await answer { () async throws(AccessoryError) in
-      if let shared { try await shared.readStatusAndIdentity() } else { try await accessory.readStatusAndIdentity() }
-    }
+  package func status(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<StatusAndIdentity> {
+    try await read(wish) { accessory throws(AccessoryError) in try await accessory.readStatusAndIdentity() }
   }
 
   /// Its values, each with its age.
-  package func values() async throws(AccessoryError) -> Read<[Read<AccessoryValue>]> {
-    try await answer { () async throws(AccessoryError) in
-      if let shared { return try await shared.readEachValue() }
-      return try await accessory.readValues().map { $0.map { Read($0) } }
+  package func values(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<ReadValues> {
+    try await read(wish) { accessory throws(AccessoryError) in
+      try await accessory.readValues().map { $0.map { Read($0) } }
     }
   }
 
   /// Its values, and the events from then on.
-  package func valuesAndEvents() async throws(AccessoryError) -> (
-    read: Read<[Read<AccessoryValue>]>, events: AccessoryEvents
-  ) {
+  package func valuesAndEvents(
+    _ wish: ReadingWish = ReadingWish()
+  ) async throws(AccessoryError) -> (read: Read<ReadValues>, events: AccessoryEvents) {
     let events = try await events(WantedEvents(values: true))
-    return (try await values(), events)
+    return (try await values(wish), events)
   }
 
   /// Carries out commands. `write` asks for permission to change something in the accessory; also below.

@@ -88,45 +88,28 @@ public final class ServiceAccessory: Accessory {
 
   /// Requests what the accessory is doing, with the age of the answer.
   public func readStatus() async throws(AccessoryError) -> Read<AccessoryStatus> {
-    try await readStatusAndIdentity().map(\.status)
+    let read: Read<StatusAndIdentity> = try await read()
+    return read.map(\.status)
   }
 
-  func readStatusAndIdentity() async throws(AccessoryError) -> Read<StatusAndIdentity> {
-    let reply = try await checked { () throws(AccessoryError) in try await calls.status() }
-    var read = Self.read(
-      StatusAndIdentity(status: reply.status, identity: reply.identity), reply.age_ms, reply.stale, reply.missing)
-    (read.alarms, read.unfitAlarms) = (reply.alarms, reply.unfit_alarms)
-    return read
+  /// A reading of any kind.
+  func read<Value: WholeReading>(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<Value> {
+    try await checked { () throws(AccessoryError) in try await calls.read(wish) }
   }
 
   /// Requests the state of the battery.
   public func battery() async throws(AccessoryError) -> BatteryReading { try await readBattery().value }
 
   /// Requests the state of the battery, with the age of the answer.
-  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
-    let reply = try await checked { () throws(AccessoryError) in try await calls.battery() }
-    var read = Self.read(reply.battery, reply.age_ms, reply.stale, reply.missing)
-    read.alarms = reply.alarms
-    return read
-  }
-
-  /// A service reports the age of a reading that it didn't make for this call, in milliseconds.
-  private static func read<Value>(_ value: Value, _ age: Int?, _ isStale: Bool?, _ missing: String?) -> Read<Value> {
-    Read(value, age: .milliseconds(age ?? 0), isStale: isStale == true).lacking(missing)
-  }
+  public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> { try await read() }
 
   /// Requests all other measurements. Throws `unsupported` also when the service is too old to report values.
   public func values() async throws(AccessoryError) -> [AccessoryValue] { try await readValues().value }
 
   /// Requests all other measurements, with the age of the oldest one.
   public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
-    try await readEachValue().map { $0.map(\.value) }
-  }
-
-  /// The same, with the age of each.
-  func readEachValue() async throws(AccessoryError) -> Read<[Read<AccessoryValue>]> {
-    let reply = try await checked { () throws(AccessoryError) in try await calls.values() }
-    return Read(reply.values, age: reply.values.compactMap(\.age).max() ?? .zero).lacking(reply.missing)
+    let read: Read<ReadValues> = try await read()
+    return read.map { $0.map(\.value) }
   }
 
   /// Sends a request of the accessory's protocol unchanged. Only some protocols have such requests.

@@ -60,25 +60,10 @@ extension Bridge.GetInfo.Reply: CheckedReply {
 
 // MARK: - Readings and events
 
-extension Bridge.GetBattery.Reply: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
-    try ReplyLimits.check(count: alarms)
-  }
-}
-
-extension Bridge.GetStatus.Reply: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
-    try ReplyLimits.check(count: alarms)
-    try UnfitAlarm.check(unfit_alarms ?? [])
-  }
-}
-
 extension Bridge.Event: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(time, ReplyLimits.seconds, "time")
-    try ReplyLimits.check(count: values ?? [])
+    try values?.check()
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
     try ReplyLimits.check(fresh_ms, ReplyLimits.count, "fresh_ms")
   }

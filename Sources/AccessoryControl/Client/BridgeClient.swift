@@ -115,7 +115,9 @@ package struct BridgeClient: Sendable {
       if case .answer(let answer) = error {
         let name = Method.method.split(separator: ".").last.map(String.init) ?? Method.method
         if answer.isOfUnknownMethod { throw await tooOld(for: name) }
-        if let unknown = ["write", "dry_run"].first(where: { answer.isOfUnknownParameter($0) }) {
+        // Options are the newest parameters.
+        let options = ((try? JSON(encoding: method))?.fields ?? [:]).filter { $0.value == .bool(true) }.keys
+        if let unknown = options.first(where: { answer.isOfUnknownParameter($0) }) {
           throw await tooOld(for: "\(unknown), and has sent nothing")
         }
       }

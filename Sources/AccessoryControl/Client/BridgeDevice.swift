@@ -22,19 +22,15 @@ package struct BridgeDevice: Sendable {
     try await call(Bridge.GetInfo(device: name))
   }
 
-  /// The accessory's status and identity.
-  package func status() async throws(AccessoryError) -> Bridge.GetStatus.Reply {
-    try await call(Bridge.GetStatus(device: name))
-  }
-
-  /// The accessory's battery.
-  package func battery() async throws(AccessoryError) -> Bridge.GetBattery.Reply {
-    try await call(Bridge.GetBattery(device: name))
-  }
-
-  /// The accessory's values. Throws `unsupported` also where the service is too old for values.
-  package func values() async throws(AccessoryError) -> Bridge.GetValues.Reply {
-    try await call(Bridge.GetValues(device: name))
+  /// The accessory's battery, its values, or its status and identity. Throws `unsupported` also where the service is too old for values,
+  /// or for the wish.
+  package func read<Value: WholeReading>(
+    _ wish: ReadingWish = ReadingWish()
+  ) async throws(AccessoryError) -> Read<Value> {
+    var read = try await call(Bridge.GetReading<Value>(device: name, wish)).read
+    // A service says the age of what it hasn't read for this call.
+    read.age = read.age ?? read.value.age ?? .zero
+    return read
   }
 
   /// The readings of the accessory in the last time, at most 24 hours: the series with these names, nil for all; of the

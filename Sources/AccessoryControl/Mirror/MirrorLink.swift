@@ -55,20 +55,19 @@ extension MirrorAnswers {
     guard wanted.contains(.readings) else {
       if wanted.contains(.identities) { identity = (try? await device.info())?.identity }
       guard wanted.contains(.batteries) else { return }
-      let reply = await ask { () async throws(AccessoryError) in try await device.battery() }
-      battery = reply.map { ($0.battery, $0.age_ms) }
+      battery = await ask { () async throws(AccessoryError) in try await device.read() }
       return
     }
     if wantsCommands { commands = (try? await device.commands())?.commands ?? [] }
-    if let reply = await ask({ () async throws(AccessoryError) in try await device.status() }) {
-      (identity, status) = (reply.identity, (reply.status, reply.age_ms))
+    let told: Read<StatusAndIdentity>? = await ask { () async throws(AccessoryError) in try await device.read() }
+    if let told {
+      (identity, status) = (told.identity, told.map(\.status))
     } else if let reply = await ask({ () async throws(AccessoryError) in try await device.info() }) {
       identity = reply.identity
     }
-    if let reply = await ask({ () async throws(AccessoryError) in try await device.battery() }) {
-      battery = (reply.battery, reply.age_ms)
-    }
+    battery = await ask { () async throws(AccessoryError) in try await device.read() }
     guard wanted.contains(.values) else { return }
-    values = await ask { () async throws(AccessoryError) in try await device.values() }?.values.map(\.value)
+    let all: Read<ReadValues>? = await ask { () async throws(AccessoryError) in try await device.read() }
+    values = all?.value.map(\.value)
   }
 }

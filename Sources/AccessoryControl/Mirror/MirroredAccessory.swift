@@ -171,10 +171,10 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   /// Takes the answers to the questions after a connect.
   mutating func take(_ answers: MirrorAnswers, at now: MonotonicTime) {
     guard isConnected else { return }
-    func time(_ age: Int?) -> MonotonicTime { now + .milliseconds(-Int64(age ?? 0)) }
+    func time(_ age: Duration?) -> MonotonicTime { now + (.zero - (age ?? .zero)) }
     if let identity = answers.identity { self.identity = identity }
-    if let (status, age) = answers.status { (self.status, statusTime) = (status, time(age)) }
-    if let (battery, age) = answers.battery { (self.battery, batteryTime) = (battery, time(age)) }
+    if let read = answers.status { (status, statusTime) = (read.value, time(read.age)) }
+    if let read = answers.battery { (battery, batteryTime) = (read.value, time(read.age)) }
     if let values = answers.values { self.values.take(values, at: now) }
     if let commands = answers.commands { self.commands = commands }
     if answers.hasReadings { readTime = readTime ?? now }
@@ -208,9 +208,8 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
 /// The replies to the requests that are made when an accessory is connected; nil for readings that it doesn't have.
 package struct MirrorAnswers: Sendable {
   package var identity: AccessoryIdentity?
-  /// The readings with their ages in milliseconds; nil for a fresh reading.
-  package var status: (AccessoryStatus, age: Int?)?
-  package var battery: (BatteryReading, age: Int?)?
+  package var status: Read<AccessoryStatus>?
+  package var battery: Read<BatteryReading>?
   package var values: [AccessoryValue]?
   package var commands: [CommandDescription]?
   /// When the first request was made; nil if no events can have come since.

@@ -190,19 +190,6 @@ extension Accessory {
   private var withoutCommands: AccessoryError { AccessoryError(.unsupported, "\(label) has no named commands") }
 }
 
-/// An accessory's status, with its identity.
-package struct StatusAndIdentity: Sendable {
-  /// What it is doing.
-  package let status: AccessoryStatus
-  /// What it is.
-  package let identity: AccessoryIdentity
-
-  /// A status with an identity.
-  package init(status: AccessoryStatus, identity: AccessoryIdentity) {
-    (self.status, self.identity) = (status, identity)
-  }
-}
-
 /// An unsolicited message of an accessory.
 public enum AccessoryNews: Sendable, Hashable {
   /// Its battery changed.

@@ -134,7 +134,8 @@ extension BridgeService {
   // MARK: - Values
 
   func measured(_ entry: ValuesReading.Entry, _ attachment: Attachment) -> Read<AccessoryValue> {
-    Read(entry.value, age: entry.age(clock.bootTime), isStale: isStale(.values, entry.time, attachment) == true)
+    let (age, isStale) = age(.values, entry.time, attachment)
+    return Read(entry.value, age: age, isStale: isStale)
   }
 
   /// Stores values, and reports changed ones to subscribers, now or when the next report is due.

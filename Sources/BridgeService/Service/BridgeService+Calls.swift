@@ -19,7 +19,7 @@ extension BridgeService: BridgeHandler {
     return Bridge.GetService.Reply(
       product: configuration.information.product, version: configuration.information.version,
       process: Int(getpid()), started: context.started.wallClock,
-      uptime_ms: age(context.started.clock),
+      uptime_ms: Attachment.milliseconds(Readings.age(of: context.started.clock, now: clock.bootTime)),
       socket: configuration.socket, accessories: attachments.count,
       attached: attachments.count(.attached) + attachments.count(.lent),
       clients: clients.count,
@@ -74,106 +74,8 @@ extension BridgeService: BridgeHandler {
   }
 
   /// The last identity of an accessory that can't be asked now; nil where it can.
-  private func rememberedIdentity(_ attachment: Attachment) -> AccessoryIdentity? {
+  func rememberedIdentity(_ attachment: Attachment) -> AccessoryIdentity? {
     AccessoryPoll.Part.allCases.contains { isRemembered($0, attachment) } ? attachment.readings.identity?.value : nil
-  }
-
-  package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
-    let attachment = try find(call.device)
-    if isRemembered(.status, attachment) {
-      let identity = attachment.readings.identity?.value
-      guard let status = attachment.readings.status, identity != nil || attachment.machine.state == .attached else {
-        throw nothingRemembered(attachment)
-      }
-      return Bridge.GetStatus.Reply(
-        device: attachment.target, status: status.value,
-        identity: identity ?? AccessoryIdentity(), age_ms: age(.status, attachment),
-        stale: isStale(.status, attachment),
-        alarms: alarms.raised(attachment), unfit_alarms: alarms.unfit(attachment))
-    }
-    let known = rememberedIdentity(attachment)
-    let (held, (read, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-      (try await accessory.readStatusAndIdentity(known: known), accessory.unanswered)
-    }
-    let told = read.value
-    if known == nil { held.readings.note(told.identity, at: clock.bootTime) }
-    note(missing: unanswered, held)
-    note(told.status, held, isEvent: false)
-    return Bridge.GetStatus.Reply(
-      device: held.target, status: told.status, identity: told.identity,
-      alarms: alarms.raised(held), unfit_alarms: alarms.unfit(held), missing: read.missing)
-  }
-
-  package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
-    -> Bridge.GetBattery.Reply
-  {
-    let attachment = try find(call.device)
-    if isRemembered(.battery, attachment) {
-      guard let battery = attachment.readings.battery else { throw nothingRemembered(attachment) }
-      return remembered(battery.value, attachment)
-    }
-    do throws(CallError) {
-      let (held, (read, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        (try await accessory.readBattery(), accessory.unanswered)
-      }
-      note(missing: unanswered, held)
-      let reading = note(read.value, held, isEvent: false)
-      if held.driver?.onlyTells(.battery) == true { return remembered(reading, held, read.missing) }
-      return Bridge.GetBattery.Reply(
-        device: held.target, battery: reading, alarms: alarms.raised(held),
-        missing: read.missing)
-    } catch {
-      // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
-      guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
-        let battery = held.readings.battery
-      else {
-        throw error
-      }
-      return remembered(battery.value, held)
-    }
-  }
-
-  /// The last reading with its age.
-  private func remembered(_ battery: BatteryReading, _ attachment: Attachment, _ missing: String? = nil)
-    -> Bridge.GetBattery.Reply
-  {
-    Bridge.GetBattery.Reply(
-      device: attachment.target, battery: battery, age_ms: age(.battery, attachment),
-      stale: isStale(.battery, attachment), alarms: alarms.raised(attachment), missing: missing)
-  }
-
-  /// Whether to reply with the last reading instead of asking the accessory: it is lent, or it only sends this part by itself and
-  /// hasn't done so for too long, so waiting would be pointless.
-  private func isRemembered(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Bool {
-    attachment.machine.state == .lent
-      || attachment.machine.state == .attached && attachment.driver?.onlyTells(part) == true
-        && attachment.readings.isOverdue(part, now: clock.bootTime)
-  }
-
-  /// The error of a call that needs a last reading when there is none.
-  private func nothingRemembered(_ attachment: Attachment) -> CallError {
-    if attachment.machine.state == .lent { return attachment.lending.refusal(attachment) }
-    let message =
-      "\(attachment.target.address) can't be asked for readings: it sends them by itself, and has sent none of these for too long. "
-      + "Is it switched on?"
-    return CallError(AccessoryError(.timedOut, message), device: attachment.device.id)
-  }
-
-  private func age(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Int? {
-    attachment.readings.time(of: part).map { age($0) }
-  }
-
-  private func age(_ time: MonotonicTime) -> Int {
-    Attachment.milliseconds(Readings.age(of: time, now: clock.bootTime))
-  }
-
-  private func isStale(_ part: AccessoryPoll.Part, _ attachment: Attachment) -> Bool? {
-    attachment.readings.isStale(part, now: clock.bootTime) ? true : nil
-  }
-
-  /// True for a stale reading, otherwise nil: the protocol then omits the field.
-  func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, _ attachment: Attachment) -> Bool? {
-    attachment.readings.isStale(part, time, now: clock.bootTime) ? true : nil
   }
 
   package func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply {
@@ -197,38 +99,6 @@ extension BridgeService: BridgeHandler {
       if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
       throw error
     }
-  }
-
-  package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
-    let attachment = try find(call.device)
-    if isRemembered(.values, attachment) {
-      guard let values = attachment.readings.values else { throw nothingRemembered(attachment) }
-      return remembered(values, of: attachment)
-    }
-    do throws(CallError) {
-      let (held, (read, unanswered)) = try await work(call.device) { _, accessory throws(AccessoryError) in
-        (try await accessory.readValues(), accessory.unanswered)
-      }
-      note(missing: unanswered, held)
-      note(read.value, .asked, held)
-      return Bridge.GetValues.Reply(
-        device: held.target,
-        values: (held.readings.values?.values ?? []).map { Read($0) }, missing: read.missing)
-    } catch {
-      // An accessory that reports values by itself may have no request for them: the last values are returned.
-      guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
-        let values = held.readings.values
-      else {
-        throw error
-      }
-      return remembered(values, of: held)
-    }
-  }
-
-  /// The last values with their ages.
-  private func remembered(_ values: ValuesReading, of attachment: Attachment) -> Bridge.GetValues.Reply {
-    Bridge.GetValues.Reply(
-      device: attachment.target, values: values.entries.map { measured($0, attachment) })
   }
 
   // MARK: - History

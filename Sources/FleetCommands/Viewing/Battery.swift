@@ -46,7 +46,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
       throw one.missing("battery")
     }
     if output.json {
-      return Output.json(one.document(BatteryDocument(one.device, read, at: now)))
+      return Output.json(one.document(ReadingDocument(one.device, read, at: now)))
     }
     BatteryReport.show(read, facts: one.facts)
   }

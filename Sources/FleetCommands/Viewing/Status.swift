@@ -25,7 +25,8 @@ struct Status: AsyncParsableCommand, JSONCommand {
     guard let read = one.state.status(at: MonotonicTime(since1970: now)) else { throw one.missing("status") }
     let identity = one.state.identity ?? AccessoryIdentity()
     if output.json {
-      return Output.json(one.document(StatusDocument(one.device, read, identity, at: now)))
+      let whole = read.map { StatusAndIdentity(status: $0, identity: identity) }
+      return Output.json(one.document(ReadingDocument(one.device, whole, at: now)))
     }
     let facts =
       StatusView.facts(read.value) + StatusView.facts(identity) + one.facts + AgeView.facts(read)

@@ -39,7 +39,7 @@ struct Values: AsyncParsableCommand, JSONCommand {
         guard case .change(.accessory(one.key, .values)) = news, let now = fleet.accessory(one.key),
           let values = now.values
         else { return }
-        shown.showChanges(Read(values.values.map(\.value))) { now.document(ValuesDocument(now.device, $0)) }
+        shown.showChanges(Read(values.values.map(\.value))) { now.document(ReadingDocument(now.device, $0)) }
       }
     }
   }
@@ -53,7 +53,7 @@ struct Values: AsyncParsableCommand, JSONCommand {
       return value
     }
     try shown.show(Read(values).lacking(one.state.missing), isComplete: true) {
-      one.document(ValuesDocument(one.device, $0, at: now))
+      one.document(ReadingDocument(one.device, $0, at: now))
     }
     if !one.state.isConnected, !output.json { Table.facts(one.facts, columns: Output.columns).forEach(Output.note) }
   }

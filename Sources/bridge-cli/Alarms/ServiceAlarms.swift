@@ -47,8 +47,8 @@ struct ServiceAlarms: Sendable {
     case .event(.status(let device, let status, _)): await watcher?.take(device, status: status)
     case .event(.values(let device, let values, _)): await watcher?.take(device, values: values)
     case .read(let device, let answers):
-      if let (battery, _) = answers.battery { await watcher?.take(device, battery: battery) }
-      if let (status, _) = answers.status { await watcher?.take(device, status: status) }
+      if let battery = answers.battery { await watcher?.take(device, battery: battery.value) }
+      if let status = answers.status { await watcher?.take(device, status: status.value) }
       if let values = answers.values { await watcher?.take(device, values: values) }
     case .begun, .event, .ended: break
     }

@@ -21,9 +21,9 @@ enum AllBatteries {
   private static let width = 8
 
   /// Asks all accessories, in the order of `list`. An accessory without a battery is left out.
-  static func read(_ line: LineOptions) async throws -> [Entry] {
+  static func read(_ line: LineOptions, _ wish: ReadingWish) async throws -> [Entry] {
     let work: [@Sendable () async -> Entry?] = try await Door.finder(line).all(replyTimeout: patience).map { one in
-      { @Sendable in await read(one.device, one.found) }
+      { @Sendable in await read(one.device, one.found, wish) }
     }
     return await withTaskGroup(of: (Int, Entry?).self) { group in
       var entries = [Entry?](repeating: nil, count: work.count)
@@ -47,9 +47,11 @@ enum AllBatteries {
   private static let patience = Duration.seconds(30)
 
   /// Asks one accessory; nil for one without a battery.
-  private static func read(_ device: Device, _ found: Result<any FoundAccessory, any Error>) async -> Entry? {
+  private static func read(
+    _ device: Device, _ found: Result<any FoundAccessory, any Error>, _ wish: ReadingWish
+  ) async -> Entry? {
     do {
-      let read = try await found.get().with(needing: .battery) { try await $0.battery() }
+      let read = try await found.get().with(needing: .battery) { try await $0.battery(wish) }
       return Entry(device: device, battery: read.map(\.withTimeToEmpty))
     } catch {
       let error = failure(error)

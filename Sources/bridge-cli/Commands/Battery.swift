@@ -22,6 +22,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli battery
         bridge-cli battery --all
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
+        bridge-cli battery SIM0001 --fresh
         bridge-cli battery SIM0001 --watch --alarm 'battery < 20 % for 1 min'
       """)
 
@@ -32,6 +33,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   var once = false
   @Flag(help: "Show all batteries in one table.")
   var all = false
+  @OptionGroup var reading: ReadingOptions
   @OptionGroup var past: HistoryOptions
   @OptionGroup var alarms: AlarmOptions
   @OptionGroup var transport: TransportOptions
@@ -42,7 +44,8 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   func validate() throws {
     if once, !watch { throw ValidationError("--once needs --watch") }
     if !alarms.rules.isEmpty, !watch { throw ValidationError("--alarm needs --watch") }
-    try past.check(json: output.json, [("--watch", watch), ("--all", all), ("--wait", waiting.wait != nil)])
+    let others = [("--watch", watch), ("--all", all), ("--wait", waiting.wait != nil)]
+    try past.check(json: output.json, others + [("--fresh", reading.fresh)])
     guard all else { return }
     if device.text != nil { throw ValidationError("--all is for all accessories: leave the name out") }
     if watch { throw ValidationError("--all and --watch can't be used together") }
@@ -54,7 +57,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     if let history = past.shown(device.text, .battery, json: output.json) { return try await history.show() }
-    if all { return AllBatteries.show(try await AllBatteries.read(line), json: output.json) }
+    if all { return AllBatteries.show(try await AllBatteries.read(line, reading.wish), json: output.json) }
     let seen = watch ? SeenReadings() : nil
     if watch { Interruption.endWithOutput() }
     let watcher = AlarmWatcher(alarms.rules) { [json = output.json] device, alarm, state in
@@ -63,9 +66,9 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
     try await following.run { found in
       try await FollowedReading.open(found, needing: .battery) { opened in
-        guard watch else { return (try await opened.battery(), nil) }
+        guard watch else { return (try await opened.battery(reading.wish), nil) }
         let (read, events) = try await opened.battery(
-          following: WantedEvents(values: watcher.wantsValues, alarms: true))
+          reading.wish, following: WantedEvents(values: watcher.wantsValues, alarms: true))
         return (read, events)
       }
     } follow: { battery in
@@ -90,7 +93,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   private func show(_ read: Read<BatteryReading>, _ device: Device, _ seen: SeenReadings?) {
     let read = read.map(\.withTimeToEmpty)
-    if output.json { return Output.json(BatteryDocument(DeviceDocument(device), read)) }
+    if output.json { return Output.json(ReadingDocument(DeviceDocument(device), read)) }
     // The age is that of the first reading, which may be older than the command.
     let time = WallClock.seconds - Double(read.age?.inMilliseconds ?? 0) / 1_000
     let graph = seen?.add(read.value)

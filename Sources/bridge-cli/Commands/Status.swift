@@ -17,6 +17,7 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
+  @OptionGroup var reading: ReadingOptions
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
@@ -25,15 +26,15 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     let found = try await Door.find(device.text, line)
     try await found.with { opened in
-      let read = try await opened.status()
+      let read = try await opened.status(reading.wish)
       read.noteAge(opened.service)
       show(read, DeviceDocument(opened.device), found.driver)
     }
   }
 
   private func show(_ told: Read<StatusAndIdentity>, _ device: DeviceDocument, _ driver: Driver?) {
-    let (read, identity) = (told.map(\.status), told.value.identity)
-    if output.json { return Output.json(StatusDocument(device, read, identity)) }
+    if output.json { return Output.json(ReadingDocument(device, told)) }
+    let (read, identity) = (told.map(\.status), told.identity)
     let facts =
       StatusView.facts(read.value) + StatusView.facts(identity) + AgeView.facts(read)
       + AlarmView.facts(read.alarms) + AlarmView.facts(unfit: read.unfitAlarms)

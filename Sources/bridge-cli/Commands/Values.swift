@@ -33,6 +33,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   var once = false
   @Option(help: .value("time", "With --watch: ask at this interval."), transform: TimeArgument.read)
   var poll: TimeArgument?
+  @OptionGroup var reading: ReadingOptions
   @OptionGroup var past: HistoryOptions
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
@@ -43,7 +44,8 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     if once, !watch { throw ValidationError("--once needs --watch") }
     if plain, names.isEmpty { throw ValidationError("--plain needs the names of the values, after the device") }
     if plain, output.json { throw ValidationError("--plain and --json can't be used together") }
-    try past.check(json: output.json, [("--watch", watch), ("--wait", waiting.wait != nil), ("--plain", plain)])
+    let others = [("--watch", watch), ("--wait", waiting.wait != nil), ("--plain", plain)]
+    try past.check(json: output.json, others + [("--fresh", reading.fresh)])
     guard let poll else { return }
     if !watch { throw ValidationError("--poll needs --watch") }
     if poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
@@ -58,20 +60,20 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
     try await following.run { found in
       try await FollowedReading.open(found, needing: .values) { opened in
-        guard watch, poll == nil else { return (try await opened.values(), nil) }
-        let (read, events) = try await opened.valuesAndEvents()
+        guard watch, poll == nil else { return (try await opened.values(reading.wish), nil) }
+        let (read, events) = try await opened.valuesAndEvents(reading.wish)
         return (read, events)
       }
     } follow: { followed in
-      func document(_ read: Read<[Read<AccessoryValue>]>) -> ValuesDocument {
-        ValuesDocument(DeviceDocument(followed.device), read)
+      func document(_ read: Read<ReadValues>) -> ReadingDocument<ReadValues> {
+        ReadingDocument(DeviceDocument(followed.device), read)
       }
       followed.read.noteAge(followed.opened.service)
       try shown.show(followed.read, isComplete: !watch, document: document)
       if let poll {
         while true {
           try await pause(poll)
-          shown.showChanges(try await followed.opened.values().map { $0.map(\.value) }, document: document)
+          shown.showChanges(try await followed.opened.values(reading.wish).map { $0.map(\.value) }, document: document)
         }
       }
       guard let events = followed.events else { return }

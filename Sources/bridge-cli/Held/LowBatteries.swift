@@ -27,7 +27,7 @@ actor LowBatteries {
     switch event {
     case .begun: low[place] = ReportedDevices(byteLimit: Self.byteLimit)
     case .read(let device, let answers):
-      if let (battery, _) = answers.battery { await take(battery, of: device, place) }
+      if let battery = answers.battery { await take(battery.value, of: device, place) }
     case .event(.battery(let device, let battery, _)): await take(battery, of: device, place)
     case .event(.disconnected(let device, _)): low[place]?.remove(device.id)
     case .event, .ended: break

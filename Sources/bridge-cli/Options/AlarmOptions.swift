@@ -4,12 +4,14 @@ import AccessoryCore
 import ArgumentParser
 
 /// The rules of alarms on the command line.
-struct AlarmOptions: ParsableArguments {
+struct AlarmOptions: PlainOptions {
   @Option(
     name: .customLong("alarm"),
     help: .value("rule", "Raise an alarm by this rule, like 'battery < 20 %'; may be repeated."),
     transform: AlarmOptions.rule)
   var rules: [AlarmRule] = []
+
+  mutating func setDefaults() { rules = [] }
 
   func validate() throws {
     guard rules.count <= AlarmRule.countLimit else {

@@ -4,7 +4,7 @@ import ArgumentParser
 import CommandOutput
 
 /// Options for earlier readings: `battery` and `values` take these, `history` has its own.
-struct HistoryOptions: ParsableArguments {
+struct HistoryOptions: PlainOptions {
   @Option(
     help: .rare("time", "Show a graph of what the service has read in the last TIME, up to 400d; without a time: 24h."),
     transform: HistoryArgument.read)
@@ -14,6 +14,8 @@ struct HistoryOptions: ParsableArguments {
     help: .rare("file", "With --history: write a picture (SVG) to this new file."),
     completion: .file(extensions: ["svg"]), transform: PictureFile.read)
   var plot: PictureFile?
+
+  mutating func setDefaults() { (history, csv, plot) = (nil, false, nil) }
 
   func validate() throws {
     guard history == nil else { return }

@@ -50,7 +50,22 @@ enum PlainForm {
   }
 }
 
-// Each property is set: one that isn't can't be read.
+/// A group of options, of which a plain form has none.
+protocol PlainOptions: ParsableArguments {
+  /// Sets each option to what it is where it isn't given: one that isn't set can't be read.
+  mutating func setDefaults()
+}
+
+extension PlainOptions {
+  /// No option is given.
+  static var none: Self {
+    var options = Self()
+    options.setDefaults()
+    return options
+  }
+}
+
+// Each property is set, as above.
 
 extension List {
   fileprivate init(json: Bool) {
@@ -65,8 +80,7 @@ extension Battery {
     self.init()
     (watch, once, all) = (false, false, false)
     self.device = DeviceArgument(device)
-    (past, alarms) = (.none, .none)
-    (transport, serial, waiting) = (.none, .none, .none)
+    (reading, past, alarms, transport, serial, waiting) = (.none, .none, .none, .none, .none, .none)
     output = OutputOptions(json: json)
   }
 }
@@ -75,7 +89,7 @@ extension Status {
   fileprivate init(_ device: String?, json: Bool) {
     self.init()
     self.device = DeviceArgument(device)
-    (transport, serial, waiting) = (.none, .none, .none)
+    (reading, transport, serial, waiting) = (.none, .none, .none, .none)
     output = OutputOptions(json: json)
   }
 }
@@ -86,8 +100,7 @@ extension Values {
     self.device = DeviceArgument(device)
     names = []
     (plain, watch, once, poll) = (false, false, false, nil)
-    past = .none
-    (transport, serial, waiting) = (.none, .none, .none)
+    (reading, past, transport, serial, waiting) = (.none, .none, .none, .none, .none)
     output = OutputOptions(json: json)
   }
 }
@@ -96,48 +109,5 @@ extension DeviceArgument {
   fileprivate init(_ text: String?) {
     self.init()
     self.text = text
-  }
-}
-
-extension HistoryOptions {
-  fileprivate static var none: HistoryOptions {
-    var options = HistoryOptions()
-    (options.history, options.csv, options.plot) = (nil, false, nil)
-    return options
-  }
-}
-
-extension AlarmOptions {
-  fileprivate static var none: AlarmOptions {
-    var options = AlarmOptions()
-    options.rules = []
-    return options
-  }
-}
-
-extension TransportOptions {
-  fileprivate static var none: TransportOptions {
-    var options = TransportOptions()
-    (options.transport, options.interface, options.endpoints) = (nil, nil, nil)
-    (options.alternate, options.shape, options.gatt) = (nil, nil, nil)
-    return options
-  }
-}
-
-extension SerialOptions {
-  fileprivate static var none: SerialOptions {
-    var options = SerialOptions()
-    (options.driver, options.baud, options.dataBits, options.parity) = (nil, nil, nil, nil)
-    (options.stopBits, options.flow, options.dtr, options.rts) = (nil, nil, nil, nil)
-    (options.rs485, options.settle) = (nil, nil)
-    return options
-  }
-}
-
-extension WaitOptions {
-  fileprivate static var none: WaitOptions {
-    var options = WaitOptions()
-    options.wait = nil
-    return options
   }
 }

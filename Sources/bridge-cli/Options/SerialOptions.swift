@@ -7,7 +7,7 @@ import CommandOutput
 
 /// The driver of a device, and the settings of a serial line. Settings that the user leaves out are taken from the
 /// device's profile.
-struct SerialOptions: ParsableArguments {
+struct SerialOptions: PlainOptions {
   /// The heading of these options in help.
   static let title = "Line options"
 
@@ -57,6 +57,11 @@ struct SerialOptions: ParsableArguments {
     help: .rare("time", "Wait this long after opening, for a board that resets when it is opened."),
     transform: TimeArgument.read)
   var settle: TimeArgument?
+
+  mutating func setDefaults() {
+    (driver, baud, dataBits, parity, stopBits) = (nil, nil, nil, nil, nil)
+    (flow, dtr, rts, rs485, settle) = (nil, nil, nil, nil, nil)
+  }
 
   /// Whether the user gives an option that replaces a setting of the line in the profile.
   var changesTheLine: Bool {

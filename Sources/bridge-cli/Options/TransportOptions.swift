@@ -9,7 +9,7 @@ import ArgumentParser
 import CommandOutput
 
 /// The transport to the device, and its USB endpoints.
-struct TransportOptions: ParsableArguments {
+struct TransportOptions: PlainOptions {
   /// The heading of these options in help.
   static let title = "Transport options"
 
@@ -37,6 +37,10 @@ struct TransportOptions: ParsableArguments {
       "Bluetooth: the UUIDs of the service and of the characteristics to write and to listen to, SERVICE,WRITE,NOTIFY."),
     transform: GATTArgument.read)
   var gatt: GATTArgument?
+
+  mutating func setDefaults() {
+    (transport, interface, endpoints, alternate, shape, gatt) = (nil, nil, nil, nil, nil, nil)
+  }
 
   /// Whether the user gives an option that replaces a setting of the profile.
   var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil || gatt != nil }

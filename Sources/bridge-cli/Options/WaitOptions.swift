@@ -3,8 +3,10 @@
 import ArgumentParser
 
 /// How long an absent accessory is waited for.
-struct WaitOptions: ParsableArguments {
+struct WaitOptions: PlainOptions {
   @Option(
     help: .value("time", "If the accessory is absent, wait up to this long for it."), transform: SecondsArgument.read)
   var wait: SecondsArgument?
+
+  mutating func setDefaults() { wait = nil }
 }

@@ -46,7 +46,8 @@ import Testing
         let (device, _) = try await client.history(of: nil)
         return .other("\(device?.id ?? "")")
       }
-      return .percent(try await client.device(text).battery().battery.percent)
+      let read: Read<BatteryReading> = try await client.device(text).read()
+      return .percent(read.percent)
     } catch {
       return Answer(error)
     }

@@ -14,7 +14,7 @@ import Testing
 /// An accessory that sends its readings by itself, and can't be asked: with a clock that the test moves.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct PushedTests {
   /// A block of VE.Direct with its checksum.
-  private static func block(_ lines: String...) -> [UInt8] {
+  static func block(_ lines: String...) -> [UInt8] {
     let bytes = Array((lines.map { "\r\n" + $0 }.joined() + "\r\nChecksum\t").utf8)
     return bytes + [0 &- bytes.reduce(0, &+)]
   }

@@ -128,12 +128,16 @@ import Testing
       try await harness.said("A10K7Q is attached at")
       let first = try await client.list()[0]
       #expect(first.key == "key:A10K7Q@1-1.1")
-      #expect(try await client.device(first).battery().battery.percent == 57)
+      func percent(_ device: BridgeDevice) async throws -> Int? {
+        let read: Read<BatteryReading> = try await device.read()
+        return read.percent
+      }
+      #expect(try await percent(client.device(first)) == 57)
       await harness.service.take(.removed(adapter(port: "1-1.1")))
       await harness.service.take(.added(adapter(port: "1-1.2")))
       try await eventually("the other one") { harness.log.value.count { $0.contains("A10K7Q is attached at") } == 2 }
       #expect(try await client.list().map(\.key) == ["key:A10K7Q@1-1.2"])
-      #expect(try await client.device(terminal.path).battery().battery.percent == 57, "its path is the other one's")
+      #expect(try await percent(client.device(terminal.path)) == 57, "its path is the other one's")
       let count = accessory.requests.value.count
       let device = client.device(first)
       func isRefused(_ call: () async throws(AccessoryError) -> Void) async {
@@ -144,7 +148,7 @@ import Testing
           #expect(error.kind == .disconnected && error.message == "A10K7Q@1-1.1 was disconnected")
         }
       }
-      await isRefused { () throws(AccessoryError) in _ = try await device.battery() }
+      await isRefused { () throws(AccessoryError) in _ = try await device.read() as Read<BatteryReading> }
       await isRefused { () throws(AccessoryError) in _ = try await device.request("battery", payload: []) }
       await isRefused { () throws(AccessoryError) in _ = try await device.open() }
       await isRefused { () throws(AccessoryError) in _ = try await device.entries(of: "/") }

@@ -101,20 +101,20 @@ package final class SampleBridge: BridgeHandler {
 
   package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
     try check(call.device, caller)
-    return Bridge.GetStatus.Reply(
-      device: Self.device, status: Self.status, identity: Self.identity, age_ms: 3)
+    let read = StatusAndIdentity(status: Self.status, identity: Self.identity)
+    return Bridge.GetStatus.Reply(device: Self.device, Read(read, age: .milliseconds(3)))
   }
 
   package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
     -> Bridge.GetBattery.Reply
   {
     try check(call.device, caller)
-    return Bridge.GetBattery.Reply(device: Self.device, battery: Self.battery)
+    return Bridge.GetBattery.Reply(device: Self.device, Read(Self.battery))
   }
 
   package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
     try check(call.device, caller)
-    return Bridge.GetValues.Reply(device: Self.device, values: Self.values)
+    return Bridge.GetValues.Reply(device: Self.device, Read(Self.values))
   }
 
   package func history(

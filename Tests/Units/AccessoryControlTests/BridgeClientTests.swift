@@ -12,18 +12,21 @@ import Testing
     let client = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60))
     #expect(try await client.list() == [SampleBridge.accessory])
     let device = client.device("X1", label: "my robot")
+    let battery: Read<BatteryReading> = try await device.read()
     #expect(
-      try await device.battery().battery
+      battery.value
         == BatteryReading(percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging))
-    let status = try await device.status()
+    let status: Read<StatusAndIdentity> = try await device.read()
     #expect(
-      status.status == AccessoryStatus(state: .idle, progress: 4, reportsFaults: true) && status.age_ms == 3)
+      status.status == AccessoryStatus(state: .idle, progress: 4, reportsFaults: true)
+        && status.age == .milliseconds(3))
     #expect(
       status.identity
         == AccessoryIdentity(
           manufacturer: "Maker", name: "Thing", model: "T", serialNumber: "X1", firmwareRevision: "1.2",
           hardwareRevision: "A"))
-    #expect(try await device.values().values.map(\.value) == SampleBridge.values.map(\.value))
+    let values: Read<ReadValues> = try await device.read()
+    #expect(values.value.map(\.value) == SampleBridge.values.map(\.value))
     #expect(try await device.info().line?.baud == 115_200)
     #expect(try await device.request("echo", payload: [1, 0xFF]).payload == [1, 0xFF])
     #expect(try await device.commands().commands.map(\.name) == ["turn"])
@@ -49,7 +52,7 @@ import Testing
     }
     #expect(refused?.kind == .refused && refused?.code == .refusal(2))
     let missing = await #expect(throws: AccessoryError.self) {
-      try await client.device("/dev/x", label: "my robot").battery()
+      try await client.device("/dev/x", label: "my robot").read() as Read<BatteryReading>
     }
     #expect(missing == AccessoryError(.notFound, "there is no my robot"))
     await sample.server.close()
@@ -66,7 +69,7 @@ import Testing
     let information = #"{"vendor":"","product":"Accessory Bridge","version":"0.1.0","url":"","interfaces":[]}"#
     let service = try CannedService(at: path, ["GetInfo": [information]])
     let client = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60))
-    let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").values() }
+    let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").read() as Read<ReadValues> }
     #expect(error?.kind == .unsupported)
     #expect(
       error?.message
@@ -89,7 +92,7 @@ import Testing
       at: path,
       [
         "GetInfo": [information], "Perform write": [unknown("write")], "Perform dry_run": [unknown("dry_run")],
-        "Open write": [unknown("write")], "Request write": [unknown("write")],
+        "Open write": [unknown("write")], "Request write": [unknown("write")], "Battery fresh": [unknown("fresh")],
       ])
     let device = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60)).device("X1")
     func check(_ error: AccessoryError?) {
@@ -104,6 +107,8 @@ import Testing
     check(await #expect(throws: AccessoryError.self) { try await device.preview([.init("cut")], write: false) })
     check(await #expect(throws: AccessoryError.self) { try await device.request("0x41", payload: [], write: true) })
     check(await #expect(throws: AccessoryError.self) { try await device.open(write: true) })
+    let fresh = ReadingWish(isFresh: true)
+    check(await #expect(throws: AccessoryError.self) { try await device.read(fresh) as Read<BatteryReading> })
     service.close()
   }
 
@@ -260,7 +265,9 @@ import Testing
     let directory = try TemporaryDirectory()
     let service = try CannedService(at: directory.path + "/socket", ["Battery": []])
     let client = try await BridgeClient.connect(to: directory.path + "/socket", replyTimeout: .milliseconds(50))
-    let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").battery() }
+    let error = await #expect(throws: AccessoryError.self) {
+      try await client.device("X1").read() as Read<BatteryReading>
+    }
     #expect(error?.kind == .timedOut)
     service.close()
   }

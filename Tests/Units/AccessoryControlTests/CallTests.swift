@@ -71,7 +71,7 @@ import Testing
     let list = try await client.call(Bridge.List())
     #expect(list.accessories == [SampleBridge.accessory])
     let battery = try await client.call(Bridge.GetBattery())
-    #expect(battery == Bridge.GetBattery.Reply(device: SampleBridge.device, battery: SampleBridge.battery))
+    #expect(battery == Bridge.GetBattery.Reply(device: SampleBridge.device, Read(SampleBridge.battery)))
     let request = try await client.call(Bridge.Request(command: "echo", payload: pattern(300)))
     #expect(request.reply.payload == pattern(300) && request.command_byte == 0x12)
     let values = try await client.call(

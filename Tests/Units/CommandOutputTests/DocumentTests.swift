@@ -77,7 +77,7 @@ import Testing
 
   @Test func aBatterysDocumentHasNullsForTheUnknown() {
     #expect(
-      DocumentText.line(BatteryDocument(bare, Read(BatteryReading()), at: 2_000_000_000.5))
+      DocumentText.line(ReadingDocument(bare, Read(BatteryReading()), at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":0,"alarms":null,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
           #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
@@ -91,7 +91,7 @@ import Testing
     full.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
     #expect(
       DocumentText.line(
-        BatteryDocument(bare, Read(full, age: .milliseconds(1_500), isStale: true), at: 2_000_000_000.5))
+        ReadingDocument(bare, Read(full, age: .milliseconds(1_500), isStale: true), at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":1500,"alarms":null,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
           #""derived":["level"],"faults":[],"full_mah":2,"health_percent":98,"level":"normal","#,
@@ -102,22 +102,30 @@ import Testing
         ))
   }
 
+  /// The status of an accessory that tells nothing about itself.
+  private func nameless(_ status: AccessoryStatus, age: Duration? = nil) -> Read<StatusAndIdentity> {
+    Read(StatusAndIdentity(status: status, identity: AccessoryIdentity()), age: age)
+  }
+
   @Test func aStatusDocumentHasNullsForTheUnknown() {
     #expect(
       DocumentText.line(
-        StatusDocument(bare, Read(AccessoryStatus(state: .idle)), AccessoryIdentity(name: "Lamp"), at: 2e9))
+        ReadingDocument(
+          bare,
+          Read(StatusAndIdentity(status: AccessoryStatus(state: .idle), identity: AccessoryIdentity(name: "Lamp"))),
+          at: 2e9))
         == joined(
           #"{"age_ms":0,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":"Lamp","serial":null},"missing":null,\#(end),"stale":false,"#,
           #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":"idle"},"time":2000000000,"unfit_alarms":[]}"#
         ))
-    let unknown = DocumentText.line(StatusDocument(bare, Read(AccessoryStatus()), AccessoryIdentity(), at: 2e9))
+    let unknown = DocumentText.line(ReadingDocument(bare, nameless(AccessoryStatus()), at: 2e9))
     #expect(
       unknown?.contains(
         #""status":{"fault_code":null,"progress_percent":null,"reports_faults":false,"state":null}"#) == true)
     let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
     #expect(
-      DocumentText.line(StatusDocument(bare, Read(fault, age: .milliseconds(7)), AccessoryIdentity(), at: 2e9))
+      DocumentText.line(ReadingDocument(bare, nameless(fault, age: .milliseconds(7)), at: 2e9))
         == joined(
           #"{"age_ms":7,"alarms":null,"device":\#(Samples.bareText),"document":"status","identity":{"firmware":null,"hardware":null,"#,
           #""manufacturer":null,"model":null,"name":null,"serial":null},"missing":null,\#(end),"stale":false,"#,

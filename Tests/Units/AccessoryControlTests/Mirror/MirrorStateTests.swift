@@ -25,7 +25,7 @@ struct MirrorStateTests {
     let device = Self.device(id, path)
     #expect(take(.connected(device)) == device)
     var answers = MirrorAnswers()
-    answers.battery = (BatteryReading(percent: 50), nil)
+    answers.battery = Read(BatteryReading(percent: 50))
     state.take(answers, of: device, from: "s", now: now)
   }
 
@@ -81,7 +81,7 @@ struct MirrorStateTests {
     let list = [Bridge.Accessory(device: device, state: .attached, profile: "p")]
     #expect(state.take(list, from: "s", now: now) == [device])
     var answers = MirrorAnswers()
-    answers.battery = (BatteryReading(percent: 50), nil)
+    answers.battery = Read(BatteryReading(percent: 50))
     state.take(answers, of: device, from: "s", now: now)
     #expect(take(.present(device)) == nil)
     #expect(state.snapshot.accessories[0].battery?.percent == 50)
@@ -101,13 +101,13 @@ struct MirrorStateTests {
     _ = take(.connected(device))
     var answers = MirrorAnswers()
     answers.askTime = now
-    answers.battery = (BatteryReading(percent: 50), nil)
-    answers.status = (AccessoryStatus(state: .idle), nil)
+    answers.battery = Read(BatteryReading(percent: 50))
+    answers.status = Read(AccessoryStatus(state: .idle))
     let later = now + .milliseconds(1)
     _ = state.take(.battery(device, BatteryReading(percent: 40)), from: "s", now: later)
     let news = state.take(answers, of: device, from: "s", now: later)
     let taken = try #require(news)
-    #expect(taken.battery == nil && taken.status?.0.state == .idle)
+    #expect(taken.battery == nil && taken.status?.value.state == .idle)
     #expect(state.snapshot.accessories[0].battery?.percent == 40)
     #expect(state.snapshot.accessories[0].status?.state == .idle)
     _ = take(.disconnected(device, .disconnected("/1")))

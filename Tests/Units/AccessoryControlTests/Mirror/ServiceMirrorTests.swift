@@ -363,7 +363,7 @@ import Testing
     var hooks = ServiceMirror.Hooks()
     hooks.happened = { event, _, _ in
       guard case .read(_, let answers) = event else { return }
-      seen.update { $0.append(answers.battery?.0.percent) }
+      seen.update { $0.append(answers.battery?.percent) }
     }
     let task = Task { [place, hooks] in await ServiceMirror([.batteries]).run([.init(place)], hooks) }
     try await seen.wait { !$0.isEmpty }

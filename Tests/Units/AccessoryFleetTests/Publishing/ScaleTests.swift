@@ -38,7 +38,7 @@ extension WithBroker {
           [
             "Subscribe": ["!" + events.map { #"{"parameters":\#($0),"continues":true}"# }.joined(separator: "\0")],
             "List": [try text(list)],
-            "Battery": [try text(Bridge.GetBattery.Reply(device: Self.device(0), battery: SampleBridge.battery))],
+            "Battery": [try text(Bridge.GetBattery.Reply(device: Self.device(0), Read(SampleBridge.battery)))],
           ])
         let publisher = try publisher(scene, sockets: [path])
         let running = Task { await publisher.run() }
