@@ -38,9 +38,6 @@ package struct AlarmBook: Sendable {
   /// Whether the accessory has rules.
   func watches(_ key: String) -> Bool { records[key] != nil }
 
-  /// Whether the service holds an accessory with this key.
-  func holds(_ key: String) -> Bool { records[key]?.isHeld == true }
-
   /// The raised alarms of an accessory.
   func raised(_ key: String) -> [AlarmSet.Alarm] { records[key]?.set.raised ?? [] }
 
@@ -93,7 +90,8 @@ package struct AlarmBook: Sendable {
   // MARK: - Readings
 
   /// Takes an accessory's readings. `wallClock` is in seconds since 1970, UTC.
-  package mutating func take(_ key: String, _ readings: AlarmReadings, now: MonotonicTime, wallClock: Double) -> [News] {
+  package mutating func take(_ key: String, _ readings: AlarmReadings, now: MonotonicTime, wallClock: Double) -> [News]
+  {
     change(key) { $0.take(readings, now: now, wallClock: wallClock) }
   }
 

@@ -47,7 +47,7 @@ final class AlarmWatch {
         attachment.alarmKey,
         AlarmReadings(
           battery: readings.battery?.value, status: readings.status?.value, values: readings.values),
-        now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
+        now: service.clock.now, wallClock: service.wallClock), on: service)
     for unfit in book.takeNewUnfit(attachment.alarmKey) {
       service.log.warning("\(attachment.name): the rule \(SafeText.escape(unfit.description, limit: 600))")
     }
@@ -58,7 +58,7 @@ final class AlarmWatch {
   func heard(_ attachment: Attachment, on service: isolated BridgeService) {
     guard book.watches(attachment.alarmKey) else { return }
     tell(
-      book.heard(attachment.alarmKey, now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
+      book.heard(attachment.alarmKey, now: service.clock.now, wallClock: service.wallClock), on: service)
     schedule(attachment.alarmKey, on: service)
   }
 
@@ -89,9 +89,9 @@ final class AlarmWatch {
   }
 
   /// Events that inform a new subscriber about the raised alarms.
-  func raisedEvents(of attachment: Attachment?) -> [Bridge.Event] {
+  func raisedEvents(of attachment: Attachment?, on service: isolated BridgeService) -> [Bridge.Event] {
     book.raised.filter { attachment == nil || $0.key == attachment?.alarmKey }.map { _, device, alarm in
-      Bridge.Event(.alarm, time: BridgeService.wallClock, device: device, alarm: AccessoryAlarm(alarm), state: .raised)
+      Bridge.Event(.alarm, time: service.wallClock, device: device, alarm: AccessoryAlarm(alarm), state: .raised)
     }
   }
 
@@ -100,7 +100,7 @@ final class AlarmWatch {
       if let line = lines.take(one, now: service.clock.now) { log(line, on: service) }
       service.clients.events.tell(
         Bridge.Event(
-          .alarm, time: BridgeService.wallClock, device: one.device, alarm: AccessoryAlarm(one.news.alarm),
+          .alarm, time: service.wallClock, device: one.device, alarm: AccessoryAlarm(one.news.alarm),
           state: one.news.change))
     }
     schedule(at: lines.deadline, on: service)
@@ -126,7 +126,7 @@ final class AlarmWatch {
     guard timer.deadline == deadline, !service.isClosing else { return }
     timer.ended()
     for line in lines.timePassed(now: service.clock.now) { log(line, on: service) }
-    tell(book.timePassed(now: service.clock.now, wallClock: BridgeService.wallClock), on: service)
+    tell(book.timePassed(now: service.clock.now, wallClock: service.wallClock), on: service)
     schedule(at: book.deadline, on: service)
     service.checkIdle()
   }

@@ -199,7 +199,7 @@ extension BridgeService {
     status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Read<AccessoryValue>]? = nil
   ) {
     var event = Bridge.Event(
-      name, time: Self.wallClock, device: attachment.target, battery: battery,
+      name, time: wallClock, device: attachment.target, battery: battery,
       status: status, problem: problem.map(Bridge.Problem.init), values: values)
     if name.isReading {
       event.readingsAge = attachment.readings.age(now: clock.bootTime)
@@ -216,8 +216,8 @@ extension BridgeService {
     if attachment.device.unit == nil || !attachment.machine.isPresent { attachment.sharing?.end(error) }
   }
 
-  /// Seconds since 1970, UTC, to the millisecond.
-  static var wallClock: Double { WallClock.seconds }
+  /// Seconds since 1970, UTC, to the millisecond: the only such clock of the service.
+  var wallClock: Double { configuration.wallClock() }
 
   // MARK: - Opening and closing
 

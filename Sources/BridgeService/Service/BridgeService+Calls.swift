@@ -145,16 +145,16 @@ extension BridgeService: BridgeHandler {
     let (key, stream) = clients.events.subscribe(
       values: call.values == true, alarms: call.alarms == true, found: call.found == true)
     // Take these before anything is sent: every later change is an event.
-    let raised = call.alarms == true ? alarms.raisedEvents(of: wanted) : []
+    let raised = call.alarms == true ? alarms.raisedEvents(of: wanted, on: self) : []
     defer { clients.events.unsubscribe(key) }
     for attachment in attachments.ordered where wanted == nil || wanted === attachment {
       let isTold = attachment.contact.isTold
       guard isTold || call.found == true && attachment.machine.state != .failed else { continue }
       try await answers.send(
-        Bridge.Event(isTold ? .present : .found, time: Self.wallClock, device: attachment.target))
+        Bridge.Event(isTold ? .present : .found, time: wallClock, device: attachment.target))
     }
     for event in raised { try await answers.send(event) }
-    try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
+    try await answers.send(Bridge.Event(.ready, time: wallClock))
     // So the device is also followed when it comes back as another attachment.
     for await entry in stream where again.map({ again in entry.event.device.map(again.fits) ?? false }) ?? true {
       try await answers.send(entry.event)

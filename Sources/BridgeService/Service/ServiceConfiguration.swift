@@ -80,7 +80,7 @@ package struct ServiceConfiguration: Sendable {
     }
   }
   /// The wall clock: seconds since 1970, UTC.
-  package var wallClock: @Sendable () -> Double = { BridgeService.wallClock }
+  package var wallClock: @Sendable () -> Double = { WallClock.seconds }
   /// The product and the version of the service.
   package var information: ServiceInformation
 

@@ -30,7 +30,8 @@ struct ServiceAlarms: Sendable {
     _ body: @escaping Body
   ) {
     self.body = body
-    let watchers = rules.isEmpty
+    let watchers =
+      rules.isEmpty
       ? [] : places.map { place in (place, AlarmWatcher(rules, note: note) { await body($0, $1, $2, place) }) }
     self.watchers = Dictionary(watchers) { first, _ in first }
     let readings: ServiceMirror.Interests = rules.contains { $0.looksAtValues } ? [.readings, .values] : .readings

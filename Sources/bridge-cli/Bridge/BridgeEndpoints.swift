@@ -59,7 +59,6 @@ actor BridgeEndpoints {
   /// ended the device's transport.
   func serve(_ opening: BridgeOpening, endsOnUnplug: Bool) async throws {
     let (hub, view, streamsAreAll) = (hub, view, streamsAreAll)
-    let isOpen = Switch()
     let pauses = ReturnPauses()
     let task = Task {
       let arrivals = await ArrivalWatcher()
@@ -67,13 +66,12 @@ actor BridgeEndpoints {
       try await hub.run(
         openShared: {
           let opened = try await opening.open()
-          isOpen.set(true)
           pauses.opened()
           view.opened(opened.name, opened.document, advice: opened.advice)
           return opened.device
         },
         retry: { error in
-          let wasOpen = isOpen.set(false)
+          let wasOpen = pauses.ended()
           await opening.recorder?.unplugged()
           if wasOpen, endsOnUnplug || streamsAreAll && hub.rules.unplug == .hangUp { throw error }
           if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
@@ -100,19 +98,5 @@ actor BridgeEndpoints {
   func close() async {
     for endpoint in all { await endpoint.close() }
     all = []
-  }
-}
-
-/// A flag that is shared between two closures.
-private final class Switch: Sendable {
-  private let state = Locked(false)
-
-  /// Sets the flag and returns its previous value.
-  @discardableResult
-  func set(_ value: Bool) -> Bool {
-    state.withLock { state in
-      defer { state = value }
-      return state
-    }
   }
 }

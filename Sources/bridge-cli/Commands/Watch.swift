@@ -69,7 +69,8 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       await ServiceAlarms.hold(rules, sources, body)
       await isOver
     } else {
-      await follow(places, ServiceAlarms(rules, at: places) { device, alarm, state, _ in await body(device, alarm, state) }, batteries)
+      let alarms = ServiceAlarms(rules, at: places) { device, alarm, state, _ in await body(device, alarm, state) }
+      await follow(places, alarms, batteries)
     }
   }
 

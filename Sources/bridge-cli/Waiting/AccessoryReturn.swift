@@ -25,13 +25,11 @@ final class ReturnPauses: Sendable {
     }
   }
 
+  /// The link has ended, if there was one. Returns whether there was.
+  func ended(now: MonotonicTime = IOThread.shared.now) -> Bool { pauses.withLock { $0.ended(now: now) } != nil }
+
   /// The pause before the next attempt, after one that has connected the device for nothing, or after a link.
-  func next(now: MonotonicTime = IOThread.shared.now) -> Duration {
-    pauses.withLock { pauses in
-      pauses.ended(now: now)
-      return next(&pauses)
-    }
-  }
+  func next() -> Duration { pauses.withLock { next(&$0) } }
 
   private func next(_ pauses: inout GrowingPauses) -> Duration { pauses.next(policy) ?? policy.longestInterval }
 

@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryIO
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
       let series = reply.series.map(\.series)
       let percent = try #require(series.first { $0.name == ReadingSeries.percent })
       #expect(percent.unit == "%" && percent.points.last?.mean == 57)
-      let age = BridgeService.wallClock - (percent.points.last?.time ?? 0)
+      let age = WallClock.seconds - (percent.points.last?.time ?? 0)
       #expect((0...600).contains(age))
       let one = try await reader.call(Bridge.GetHistory(names: ["battery.voltage", "missing"], since: 3_600))
       #expect(one.series.map(\.name) == series.map(\.name).filter { $0 == "battery.voltage" })
