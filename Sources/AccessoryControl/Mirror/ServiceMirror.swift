@@ -86,8 +86,7 @@ package actor ServiceMirror {
   private var refreshTime: MonotonicTime?
   /// The phase in which accessories' first readings are requested. It ends with these, or at a time limit.
   private var reading: (end: OneShot<Void>, limit: TimerToken)?
-  private var timer: TimerToken?
-  private var timerTime: MonotonicTime?
+  private var timer = DeadlineTimer()
   private let changed: AsyncStream<Void>.Continuation
   /// Yields after changes, for one reader. Several changes may be one element.
   package nonisolated let news: AsyncStream<Void>
@@ -191,7 +190,7 @@ package actor ServiceMirror {
     await withTaskGroup { group in
       for service in services { group.addTask { await self.follow(service, hooks) } }
     }
-    if let timer { clock.cancel(timer) }
+    timer.cancel(on: clock)
   }
 
   private func follow(_ service: Service, _ hooks: Hooks) async {
@@ -242,7 +241,7 @@ package actor ServiceMirror {
       case .ready, .connected, .disconnected: listSoon(path)
       case .battery(let device, _, _), .status(let device, _, _), .values(let device, _, _):
         // Each event makes it later; the timer needs to be set only where there is none, or it is late for this accessory.
-        guard let time = state[device.place, path]?.staleTime, timerTime.map({ time < $0 }) ?? true else { break }
+        guard let time = state[device.place, path]?.staleTime, timer.deadline.map({ time < $0 }) ?? true else { break }
         lookWhenStale()
       default: break
       }
@@ -312,13 +311,12 @@ package actor ServiceMirror {
   /// Requests the list again when the next accessory becomes stale, unless it is read before.
   private func lookWhenStale() {
     guard interests.contains(.freshness) else { return }
-    if let timer { clock.cancel(timer) }
-    timerTime = state.staleTime.map { max($0, clock.now + Self.freshnessPause) }
-    timer = timerTime.map { time in clock.schedule(at: time) { [weak self] in Task { await self?.lookForStale() } } }
+    let time = state.staleTime.map { max($0, clock.now + Self.freshnessPause) }
+    timer.set(time, on: clock) { [weak self] in Task { await self?.lookForStale() } }
   }
 
   private func lookForStale() {
-    (timer, timerTime) = (nil, nil)
+    timer.ended()
     guard let time = state.staleTime else { return }
     // Readings that have come in the meantime keep it fresh for longer.
     if time > clock.now { return lookWhenStale() }

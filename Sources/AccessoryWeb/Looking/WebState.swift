@@ -55,7 +55,7 @@ actor WebState {
   private var following: Task<Void, Never>?
   private var lookCount = 0
   private var ending: TimerToken?
-  private var refreshing: (token: TimerToken, due: MonotonicTime)?
+  private var refreshing = DeadlineTimer()
   private var settled: OneShot<Void>?
 
   init(
@@ -88,8 +88,7 @@ actor WebState {
     if isOver, lookCount > 0 { return }
     following?.cancel()
     (following, feed) = (nil, nil)
-    if let refreshing { clock.cancel(refreshing.token) }
-    refreshing = nil
+    refreshing.cancel(on: clock)
     settle()
   }
 
@@ -155,15 +154,12 @@ actor WebState {
   /// Asks for the readings' ages after a while: a reading that is the same as before is no news.
   private func refreshLater(after pause: Duration?) {
     let due = clock.now + min(pause ?? Self.agePause, Self.agePause)
-    if let refreshing, refreshing.due <= due { return }
-    if let refreshing { clock.cancel(refreshing.token) }
-    let token = clock.schedule(at: due) { [weak self] in Task { await self?.refresh() } }
-    refreshing = (token, due)
+    refreshing.advance(to: due, on: clock) { [weak self] _ in Task { await self?.refresh() } }
   }
 
   private func refresh() async {
     guard let feed else { return }
-    refreshing = nil
+    refreshing.ended()
     await feed.refresh()
     // By now nobody may look any more.
     if self.feed != nil { refreshLater(after: nil) }
@@ -179,7 +175,9 @@ actor WebState {
   }
 
   private func put(_ row: TopRow) {
-    if let old = rows[row.key] ?? gone.removeValue(forKey: row.name) { note(WebEvent.between(old, row, at: wallClock()), of: row) }
+    if let old = rows[row.key] ?? gone.removeValue(forKey: row.name) {
+      note(WebEvent.between(old, row, at: wallClock()), of: row)
+    }
     rows[row.key] = row
     guard names[row.key] == nil else { return }
     let name = PageName.encode(row.name)

@@ -35,7 +35,7 @@ package final class TopSession {
   private var typedCount = 0
   private var wakeUps = TopWakeUps()
   private var samples = TopSamples()
-  private var timer: (time: MonotonicTime, token: TimerToken)?
+  private var timer = DeadlineTimer()
   private var isRefreshing = false
   /// Whether `more` is queued.
   private var takesMore = false
@@ -129,7 +129,7 @@ package final class TopSession {
       await work()
     }
     listener.cancel()
-    if let timer { clock.cancel(timer.token) }
+    timer.cancel(on: clock)
     await output.discard()
     TerminalGuard.restore()
     try Task.checkCancellation()
@@ -156,7 +156,7 @@ package final class TopSession {
       decoder.flush(into: &keys)
       return await press(keys)
     case .news: wakeUps.news()
-    case .timer: timer = nil
+    case .timer: timer.ended()
     case .more:
       // Handle this after the keys that were pressed in the meantime.
       takesMore = false
@@ -209,10 +209,7 @@ package final class TopSession {
     case .refresh where !model.isPaused: refresh()
     default: break
     }
-    let next = model.isPaused ? nil : wakeUps.next
-    guard timer?.time != next else { return }
-    if let timer { clock.cancel(timer.token) }
-    timer = next.map { [happened] time in (time, clock.schedule(at: time) { happened.yield(.timer) }) }
+    timer.set(model.isPaused ? nil : wakeUps.next, on: clock) { [happened] in happened.yield(.timer) }
   }
 
   private func refresh() {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
-
 /// A timer that is set again only when its deadline changes.
-package struct DeadlineTimer {
+package struct DeadlineTimer: Sendable {
   private var current: (deadline: MonotonicTime, token: TimerToken)?
 
   /// Nil while the timer isn't set.
@@ -12,7 +10,9 @@ package struct DeadlineTimer {
   package init() {}
 
   /// Sets the timer, which then runs `body`; nil cancels it.
-  mutating func set(_ deadline: MonotonicTime?, on clock: any TimerClock, _ body: @escaping @Sendable () -> Void) {
+  package mutating func set(
+    _ deadline: MonotonicTime?, on clock: any TimerClock, _ body: @escaping @Sendable () -> Void
+  ) {
     guard current?.deadline != deadline else { return }
     cancel(on: clock)
     current = deadline.map { ($0, clock.schedule(at: $0, body)) }
