@@ -67,10 +67,9 @@ extension BridgeService {
       }
       self.note(missing: unanswered, held)
       let value = note(read.value, held)
-      guard held.driver?.onlyTells(part) == true, let heard = last(held) else {
-        return reply(value, held, missing: read.missing)
-      }
-      return reply(heard, held, remembered: part, missing: read.missing)
+      // Of what an accessory only tells, the interface says the age of the battery alone.
+      let isHeard = part == .battery && held.driver?.onlyTells(part) == true
+      return reply(value, held, remembered: isHeard ? part : nil, missing: read.missing)
     } catch {
       // An accessory that reports this by itself may have no request for it: the last reading is returned.
       guard !isFresh, error.accessoryError.kind == .unsupported, let held = try? find(call.device),
