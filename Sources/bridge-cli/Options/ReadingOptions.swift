@@ -5,7 +5,7 @@ import ArgumentParser
 
 /// How `battery`, `status` and `values` read an accessory, whether a service has it open or not.
 struct ReadingOptions: PlainOptions {
-  @Flag(help: "Show no earlier reading: ask the accessory now, or wait until it sends the next one.")
+  @Flag(help: "Show no earlier reading: ask now, or wait for the next one.")
   var fresh = false
 
   mutating func setDefaults() { fresh = false }

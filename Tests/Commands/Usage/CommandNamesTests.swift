@@ -295,7 +295,7 @@ import Testing
         words += text.split { $0 == " " || $0 == "\n" }.count
       }
       #expect(pages.filter { $0.count == 1 }.count <= 28, "\(pages)")
-      #expect(options.count <= 116, "\(options.sorted())")
+      #expect(options.count <= 117, "\(options.sorted())")
       #expect(words <= 9_150, "\(words) words in \(pages.count) helps")
     }
   }
