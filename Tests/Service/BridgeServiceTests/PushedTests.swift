@@ -99,12 +99,12 @@ import Testing
       }
       // The same readings again are no change, but they are new; the event says so, too.
       try await accessory.write(Self.main)
-      for await event in events where event.event == .battery && event.readingsAge?.isStale == false {
-        #expect(event.readingsAge == .init(oldest: .zero, fresh: .seconds(10)))
+      let isNew = Bridge.ReadingsAge(oldest: .zero, fresh: .seconds(10))
+      for await event in events where event.event == .battery && event.readingsAge == isNew {
         // Events of the beginning are as new.
         if try await listed()?.isStale == false { break }
       }
-      #expect(try await listed() == .init(oldest: .zero, fresh: .seconds(10)))
+      #expect(try await listed() == isNew)
       #expect(try await client.call(Bridge.GetBattery()).stale == nil)
       file.remove()
     }
