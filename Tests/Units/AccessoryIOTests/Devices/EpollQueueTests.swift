@@ -137,7 +137,8 @@ extension ProcessWide {
     @Test func whatItOpensItCloses() throws {
       let before = ThisProcess.descriptorCount
       for _ in 0..<10 { _ = try EpollQueue() }
-      #expect(ThisProcess.descriptorCount == before)
+      // What an earlier test closes in the background may be gone as well.
+      #expect(ThisProcess.descriptorCount <= before)
     }
   }
 }
