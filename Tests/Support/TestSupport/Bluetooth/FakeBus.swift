@@ -27,7 +27,7 @@ package final class FakeBus: Sendable {
 
   private struct Client {
     let descriptor: FileDescriptor
-    var isSignedIn = false
+    var isGreeted = false
   }
 
   /// Where a client finds it.
@@ -137,10 +137,10 @@ package final class FakeBus: Sendable {
     }
   }
 
-  /// Sends bytes as they are, to all clients that have signed in, or to one.
+  /// Sends bytes as they are, to all clients that were greeted, or to one.
   package func send(_ bytes: [UInt8], descriptors: [FileDescriptor] = [], to client: Int? = nil) {
     clients.withLock { clients in
-      for (number, one) in clients where client == nil ? one.isSignedIn : client == number {
+      for (number, one) in clients where client == nil ? one.isGreeted : client == number {
         Self.send(bytes, descriptors, to: one.descriptor)
       }
     }
@@ -166,7 +166,6 @@ package final class FakeBus: Sendable {
         isSignedIn = true
         send(
           Array("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n".utf8), to: number)
-        clients.withLock { $0[number]?.isSignedIn = true }
       }
       while let (message, body, count) = WireMessage.read(bytes) {
         bytes.removeFirst(count)
@@ -205,6 +204,8 @@ package final class FakeBus: Sendable {
       (reply.body, reply.descriptorCount) = (values, descriptors.count)
       send(reply.bytes, descriptors: descriptors, to: number)
       for descriptor in descriptors { Socket.close(descriptor) }
+      // A bus sends nothing else to a client before this.
+      if isOfBus, call.member == "Hello" { clients.withLock { $0[number]?.isGreeted = true } }
     case .error(let name, let text):
       (reply.kind, reply.errorName, reply.body) = (.error, name, [.text(text)])
       send(reply.bytes, to: number)
