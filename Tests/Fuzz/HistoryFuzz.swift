@@ -13,18 +13,8 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let data, count > 0 else { return 0 }
   let input = Array(UnsafeBufferPointer(start: data, count: count))
   // The second bit says whether it is a file of an earlier version.
-  var file = input[0] & 2 == 0 ? HistoryRecord.signature : OldHistoryRecord.recentSignature
-  if input[0] & 1 == 0 {
-    file += input[1...]
-  } else {
-    // Pieces of the input as contents of records.
-    var rest = input[1...]
-    while let length = rest.popFirst() {
-      let content = Array(rest.prefix(Int(length)))
-      rest = rest.dropFirst(content.count)
-      HistoryFrame.write(content, to: &file)
-    }
-  }
+  let signature = input[0] & 2 == 0 ? HistoryRecord.signature : OldHistoryRecord.recentSignature
+  let file = signature + FuzzFile.records(of: input)
   let contents = HistoryContents(file, byteLimit: 65_536)
   precondition(contents.dropped <= file.count)
   precondition(contents.store.byteCount <= 65_536 || contents.store.accessories.count == 1)
@@ -53,17 +43,4 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard (try? HistoryDisk(again).write(write)) != nil else { preconditionFailure("memory takes everything") }
   precondition(HistoryContents(again.bytes.withLock { $0 ?? [] }, byteLimit: 65_536).dropped == 0)
   return 0
-}
-
-/// A file in memory.
-private final class FuzzFile: HistoryFile {
-  let bytes: Locked<[UInt8]?>
-  let path = "file"
-
-  init(_ bytes: [UInt8]?) { self.bytes = Locked(bytes) }
-
-  func prepare() throws(AccessoryError) {}
-  func read(limit: Int) throws(AccessoryError) -> [UInt8]? { bytes.withLock { $0.map { Array($0.prefix(limit)) } } }
-  func append(_ more: [UInt8]) throws(AccessoryError) { bytes.withLock { $0 = ($0 ?? []) + more } }
-  func replace(_ whole: [UInt8]) throws(AccessoryError) { bytes.withLock { $0 = whole } }
 }

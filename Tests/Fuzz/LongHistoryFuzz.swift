@@ -7,19 +7,6 @@ import AccessoryCore
 // A target for libFuzzer: the files of the long history, as a disk or a stranger may have left them. The first byte says which tier, and
 // whether the records get right checksums.
 
-/// A file in memory.
-private final class FuzzFile: HistoryFile {
-  let bytes: Locked<[UInt8]?>
-  let path = "file"
-
-  init(_ bytes: [UInt8]?) { self.bytes = Locked(bytes) }
-
-  func prepare() throws(AccessoryError) {}
-  func read(limit: Int) throws(AccessoryError) -> [UInt8]? { bytes.withLock { $0.map { Array($0.prefix(limit)) } } }
-  func append(_ more: [UInt8]) throws(AccessoryError) { bytes.withLock { $0 = ($0 ?? []) + more } }
-  func replace(_ whole: [UInt8]) throws(AccessoryError) { bytes.withLock { $0 = whole } }
-}
-
 /// Called by libFuzzer with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -27,18 +14,8 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: data, count: count))
   let part = input[0] & 2 == 0 ? HistoryPart.days : .months
   let tier = part.tiers[0]
-  var file = input[0] & 4 == 0 ? HistoryRecord.signature : OldHistoryRecord.longSignature
-  if input[0] & 1 == 0 {
-    file += input[1...]
-  } else {
-    // Pieces of the input as contents of records.
-    var rest = input[1...]
-    while let length = rest.popFirst() {
-      let content = Array(rest.prefix(Int(length)))
-      rest = rest.dropFirst(content.count)
-      HistoryFrame.write(content, to: &file)
-    }
-  }
+  let signature = input[0] & 4 == 0 ? HistoryRecord.signature : OldHistoryRecord.longSignature
+  let file = signature + FuzzFile.records(of: input)
   var ids: Set<String> = []
   let dropped = HistoryRecord.read(file, part) { block in
     ids.insert(block.id)

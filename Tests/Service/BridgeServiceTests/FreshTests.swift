@@ -87,15 +87,8 @@ import Testing
 
   /// One that sends its readings by itself isn't asked: the next one is waited for, as long as readings are fresh.
   @Test func theNextReadingIsWaitedFor() async throws {
-    let clock = ManualClock()
-    let terminal = try await PseudoTerminal.open()
-    let accessory = AccessorySession(terminal.transport)
-    try await ServiceHarness.with(clock: clock) { harness in
-      let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
-      try await harness.said("S1 is attached at")
-      try await accessory.write(PushedTests.block("PID\t0xA389", "V\t53509") + PushedTests.block("H4\t3"))
-      try await accessory.write(PushedTests.block("PID\t0xA389", "V\t53509"))
-      try await harness.attached("S1")
+    let main = PushedTests.block("PID\t0xA389", "V\t53509")
+    try await PushedTests.with(main + PushedTests.block("H4\t3") + main) { harness, clock, accessory in
       let client = try await harness.client()
       clock.advance(by: .seconds(5))
       #expect(try await client.call(Bridge.GetBattery()).age_ms == 5_000)
@@ -123,8 +116,6 @@ import Testing
         #expect(await late.value == "TimedOut")
       }
       #expect(try await client.call(Bridge.GetBattery()).battery.millivolts == 53_600)
-      file.remove()
     }
-    await accessory.close()
   }
 }

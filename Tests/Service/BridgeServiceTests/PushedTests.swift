@@ -23,30 +23,37 @@ import Testing
     "PID\t0xA389", "V\t53509", "I\t23866", "SOC\t548", "BMV\tSmartShunt 500A/50mV", "Alarm\tOFF", "AR\t0")
   private static let history = block("H1\t-276495", "H4\t3", "H7\t50422", "H18\t16783")
 
-  /// What was never asked for can't be answered while it pauses, and isn't waited for.
-  @Test func whatNobodyAskedForBefore() async throws {
+  /// A service with an attached VE.Direct device, which tells `blocks` at first.
+  static func with(
+    _ blocks: [UInt8], events: AsyncStream<Bridge.Event>.Continuation? = nil,
+    _ body: (ServiceHarness, ManualClock, AccessorySession) async throws -> Void
+  ) async throws {
     let clock = ManualClock()
     let terminal = try await PseudoTerminal.open()
     let accessory = AccessorySession(terminal.transport)
-    try await ServiceHarness.with(clock: clock) { harness in
+    try await ServiceHarness.with(clock: clock, events: events) { harness in
       let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
       try await harness.said("S1 is attached at")
-      try await accessory.write(Self.main + Self.history + Self.main)
+      try await accessory.write(blocks)
       try await harness.attached("S1")
-      clock.advance(by: .seconds(11))
-      let client = try await harness.client()
-      let name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetValues()) }
-      #expect(name == "TimedOut")
+      try await body(harness, clock, accessory)
       file.remove()
     }
     await accessory.close()
   }
 
+  /// What was never asked for can't be answered while it pauses, and isn't waited for.
+  @Test func whatNobodyAskedForBefore() async throws {
+    try await Self.with(Self.main + Self.history + Self.main) { harness, clock, _ in
+      clock.advance(by: .seconds(11))
+      let client = try await harness.client()
+      let name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetValues()) }
+      #expect(name == "TimedOut")
+    }
+  }
+
   /// A block with another voltage each, as fast as the line takes them: few are told, and the last one is.
   @Test func aFloodOfBlocksIsGathered() async throws {
-    let clock = ManualClock()
-    let terminal = try await PseudoTerminal.open()
-    let accessory = AccessorySession(terminal.transport)
     let (events, continuation) = AsyncStream<Bridge.Event>.makeStream()
     let told = Watched<[Int]>([])
     let following = Task {
@@ -54,34 +61,21 @@ import Testing
         told.update { $0.append(event.battery?.millivolts ?? 0) }
       }
     }
-    try await ServiceHarness.with(clock: clock, events: continuation) { harness in
-      let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
-      try await harness.said("S1 is attached at")
-      try await accessory.write(Self.main + Self.history + Self.main)
-      try await harness.attached("S1")
+    try await Self.with(Self.main + Self.history + Self.main, events: continuation) { harness, clock, accessory in
       for number in 0..<1_000 { try await accessory.write(Self.block("PID\t0xA389", "V\t\(50_000 + number)")) }
       try await eventually("the last one is told") {
         clock.advance(by: .milliseconds(100))
         return told.value.last == 50_999
       }
       #expect(told.value.count < 300, "\(told.value.count)")
-      file.remove()
     }
     following.cancel()
-    await accessory.close()
   }
 
   /// Every answer has the age and the staleness of the service's one rule, also while the accessory pauses: nothing waits for it.
   @Test func allSayTheSameWhileItPauses() async throws {
-    let clock = ManualClock()
-    let terminal = try await PseudoTerminal.open()
-    let accessory = AccessorySession(terminal.transport)
     let (events, continuation) = AsyncStream<Bridge.Event>.makeStream()
-    try await ServiceHarness.with(clock: clock, events: continuation) { harness in
-      let file = try harness.announce(terminal.path, serial: "S1", driver: "vedirect")
-      try await harness.said("S1 is attached at")
-      try await accessory.write(Self.main + Self.history + Self.main)
-      try await harness.attached("S1")
+    try await Self.with(Self.main + Self.history + Self.main, events: continuation) { harness, clock, accessory in
       let client = try await harness.client()
       func listed() async throws -> Bridge.ReadingsAge? {
         try await client.call(Bridge.List()).accessories.first?.readingsAge
@@ -106,8 +100,6 @@ import Testing
       }
       #expect(try await listed() == isNew)
       #expect(try await client.call(Bridge.GetBattery()).stale == nil)
-      file.remove()
     }
-    await accessory.close()
   }
 }
