@@ -103,12 +103,17 @@ extension BlueZ {
     }
   }
 
+  /// An adapter makes one connection at a time. Connections that are begun together wait for each other inside of bluetoothd, and the time
+  /// limit of each goes on meanwhile: of ten, the last ones fail again and again. With turns, the time limit of each begins with its turn,
+  /// and who fails stands at the end of the queue.
+  private static let turns = Turns()
+
   /// Connects a device when it is its turn, and returns when its services are known. Returns false when it was connected before, by
   /// another program. Throws `notFound` when bluetoothd has forgotten it.
   private func connect(
     _ device: BluetoothDevice, label: String, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
-    try await ConnectionTurns.shared.take(at: "\(place) \(device.adapter)") { () throws(AccessoryError) in
+    try await Self.turns.take(at: "\(place) \(device.adapter)") { () throws(AccessoryError) in
       try await connectNow(device, label: label, within: limit)
     }
   }

@@ -35,13 +35,10 @@ extension BlunoRobot: Accessory {
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     var identity = AccessoryIdentity(
       manufacturer: "", name: "", model: "Bluno", serialNumber: "", firmwareRevision: "", hardwareRevision: "")
-    do throws(AccessoryError) {
+    try await told { () throws(AccessoryError) in
       identity.name = try await text(of: .name)
       identity.serialNumber = try await text(of: .address)
       identity.firmwareRevision = try await text(of: .version)
-      try await leaveATMode()
-    } catch {
-      guard error.kind == .timedOut else { throw error }
     }
     return identity
   }
@@ -58,12 +55,9 @@ extension BlunoRobot: Accessory {
   /// value that the radio doesn't answer is nil.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     var (strength, power): (Int?, Int?)
-    do throws(AccessoryError) {
+    try await told { () throws(AccessoryError) in
       strength = Int(try await text(of: .signalStrength))
       power = Int(try await text(of: .power))
-      try await leaveATMode()
-    } catch {
-      guard error.kind == .timedOut else { throw error }
     }
     return [
       // The radio reports 0 when it has no connection.
@@ -73,6 +67,18 @@ extension BlunoRobot: Accessory {
       AccessoryValue(
         "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map(Double.init)),
     ]
+  }
+
+  /// Asks the radio, and leaves AT mode. What the radio doesn't answer stays as it was.
+  private func told(_ ask: () async throws(AccessoryError) -> Void) async throws(AccessoryError) {
+    try await alone { () throws(AccessoryError) in
+      do throws(AccessoryError) {
+        try await ask()
+        try await leaveATMode()
+      } catch {
+        guard error.kind == .timedOut else { throw error }
+      }
+    }
   }
 
   /// Texts of the robot, all as `other`: their meaning isn't known.

@@ -32,22 +32,22 @@ struct BlunoNamedCommand: Sendable {
         throw AccessoryError(
           .misconfigured, "there is no task \(text): bridge-cli bluetooth remote show lists all tasks")
       }
-      try await robot.send(.task(number), by: remote)
+      try await robot.deliver(.task(number), by: remote)
       return []
     },
     BlunoNamedCommand("key", "Presses a key", [.init("key", .choice(BlunoKey.allCases.map(\.rawValue)))]) {
       robot, remote, call throws(AccessoryError) in
-      try await robot.send(.key(BlunoKey(rawValue: call.text("key")) ?? .stop), by: remote)
+      try await robot.deliver(.key(BlunoKey(rawValue: call.text("key")) ?? .stop), by: remote)
       return []
     },
     BlunoNamedCommand("drive-speed", "Sets the driving speed", [.init("speed", .whole(BlunoMessage.speeds))]) {
       robot, remote, call throws(AccessoryError) in
-      try await robot.send(.speed(call.whole("speed")), by: remote)
+      try await robot.deliver(.speed(call.whole("speed")), by: remote)
       return []
     },
     BlunoNamedCommand("text", "Sends any text", [.init("text", .text(1_024))]) {
       robot, remote, call throws(AccessoryError) in
-      try await robot.send(.text(call.text("text")), by: remote)
+      try await robot.deliver(.text(call.text("text")), by: remote)
       return []
     },
   ]
@@ -126,6 +126,12 @@ extension BlunoRobot {
 
   /// Carries out commands one after another, with the tasks and keys of `remote`.
   public func perform(
+    _ calls: [CommandCall], isAnswered: Bool, by remote: BlunoRemote
+  ) async throws(AccessoryError) -> [CommandReply] {
+    try await alone { () throws(AccessoryError) in try await performAlone(calls, isAnswered: isAnswered, by: remote) }
+  }
+
+  private func performAlone(
     _ calls: [CommandCall], isAnswered: Bool, by remote: BlunoRemote
   ) async throws(AccessoryError) -> [CommandReply] {
     var replies: [CommandReply] = []

@@ -20,10 +20,16 @@ public actor BlunoRobot {
   /// How long an answer in AT mode may take.
   private let timeout: Duration
   private var isInATMode = false
+  /// When bytes were written last that nothing has answered.
+  private var lastWrite: MonotonicTime?
+  /// For what enters and leaves AT mode: a message to the robot in between would be lost, and so would the end of the other's answers.
+  private nonisolated let turns = Turns()
 
   /// The robot's name in messages to the user.
   public nonisolated var label: String { link.label }
 
+  /// The radio takes `+++` as a command only where there is a pause before and after it. Otherwise it reaches the robot as text.
+  private static let pause = Duration.milliseconds(50)
   /// How often the command AT is sent until the radio answers.
   private static let tries = 3
 
@@ -50,9 +56,36 @@ public actor BlunoRobot {
   ///
   /// Throws `misconfigured` for a message that can't be encoded, `busy`, `disconnected`.
   public func send(_ message: BlunoMessage, by remote: BlunoRemote = BlunoRemote()) async throws(AccessoryError) {
+    try await alone { () throws(AccessoryError) in try await deliver(message, by: remote) }
+  }
+
+  /// Runs `body` when all other conversations with the radio and messages to the robot are over.
+  func alone<Value: Sendable>(
+    _ body: () async throws(AccessoryError) -> Value
+  ) async throws(AccessoryError) -> Value {
+    try await turns.take(body)
+  }
+
+  /// Sends a message within a conversation; see `send`.
+  func deliver(_ message: BlunoMessage, by remote: BlunoRemote) async throws(AccessoryError) {
     let bytes = try checking { () throws(BlunoError) in try remote.bytes(of: message) }
     try await leaveATMode()
-    _ = try await link.request(LineRequest(bytes, name: "a message"))
+    try await write(bytes, "a message")
+  }
+
+  /// Writes bytes that nothing answers. What is written before or after them without a pause would be read as one with them.
+  private func write(_ bytes: [UInt8], _ name: String, isToggle: Bool = false) async throws(AccessoryError) {
+    if isToggle { await keepPause() }
+    _ = try await link.request(LineRequest(bytes, name: name))
+    lastWrite = clock.now
+    if isToggle { await keepPause() }
+  }
+
+  private func keepPause() async {
+    guard let last = lastWrite else { return }
+    lastWrite = nil
+    let rest = last + Self.pause - clock.now
+    if rest > .zero { await clock.sleep(for: rest) }
   }
 
   /// The texts that the robot sends from now on: a line, or bytes that came without a pause. Empty texts and lone line
@@ -105,6 +138,7 @@ public actor BlunoRobot {
     let toggle = try checking { () throws(BlunoError) in try BlunoCommand.toggle.encoded() }
     let attention = try checking { () throws(BlunoError) in try BlunoCommand.attention.encoded() }
     var isThere = false
+    await keepPause()
     do throws(AccessoryError) {
       _ = try await link.request(
         LineRequest(toggle, name: "+++", timeout: timeout) { BlunoReply(decoding: $0) == .enteredATMode })
@@ -122,7 +156,7 @@ public actor BlunoRobot {
         guard count < Self.tries else {
           throw AccessoryError(.timedOut, "\(label) doesn't enter AT mode: is it a Bluno, and is this its USB port?")
         }
-        if count == 1 { _ = try await link.request(LineRequest(toggle, name: "+++")) }
+        if count == 1 { try await write(toggle, "+++", isToggle: true) }
       }
     }
     isInATMode = true
@@ -140,7 +174,7 @@ public actor BlunoRobot {
       guard error.kind == .timedOut else { throw error }
       // Firmware before 1.8 doesn't know AT+EXIT.
       let toggle = try checking { () throws(BlunoError) in try BlunoCommand.toggle.encoded() }
-      _ = try await link.request(LineRequest(toggle, name: "+++"))
+      try await write(toggle, "+++", isToggle: true)
     }
   }
 

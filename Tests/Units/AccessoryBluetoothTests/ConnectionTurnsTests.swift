@@ -10,32 +10,6 @@ import Testing
 
 /// Many devices of one adapter are connected one after another.
 @Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct ConnectionTurnsTests {
-  @Test func whoComesFirstIsFirst() {
-    var queue = TurnQueue()
-    let entered = [1, 2, 3].map { queue.enter($0) }
-    #expect(entered == [true, false, false])
-    // Who waits may leave; then nothing changes for the others.
-    let left = [2, 2].map { queue.leave($0) }
-    #expect(left == [nil, nil])
-    let again = queue.enter(2)
-    #expect(!again)
-    let next = [1, 3, 2].map { queue.leave($0) }
-    #expect(next == [3, 2, nil] && queue.count == 0)
-  }
-
-  /// Ten packs that each come back at once: each waits for the nine others, and no longer.
-  @Test func nobodyIsStarved() {
-    var queue = TurnQueue()
-    for pack in 0..<10 { _ = queue.enter(pack) }
-    var now = 0
-    for turn in 0..<100 {
-      #expect(now == turn % 10)
-      let next = queue.leave(now)
-      _ = queue.enter(now)
-      now = next ?? -1
-    }
-  }
-
   /// Ten packs that are connected together, each by a conversation of its own: bluetoothd never has two to connect.
   @Test func tenPacksAreConnectedOneAfterAnother() async throws {
     func address(_ pack: Int) -> String { "C8:47:8C:00:00:0\(pack)" }
@@ -84,31 +58,5 @@ import Testing
     #expect(made.calls.count { $0.member == "Connect" } == 10)
     made.close()
     bus.withLock { $0 = nil }
-  }
-
-  @Test func adaptersDoNotWaitForEachOther() async throws {
-    let turns = ConnectionTurns()
-    let value = try await turns.take(at: "hci0") { () throws(AccessoryError) in
-      try await turns.take(at: "hci1") { () throws(AccessoryError) in 7 }
-    }
-    #expect(value == 7)
-  }
-
-  /// Who is cancelled while waiting leaves the queue, and its turn isn't lost for the others.
-  @Test func whoIsCancelledLeaves() async throws {
-    let turns = ConnectionTurns()
-    let end = OneShot<Void>()
-    let first = Task { try await turns.take(at: "hci0") { () throws(AccessoryError) in await end.value() } }
-    try await eventually("the first one has its turn") { turns.count(at: "hci0") == 1 }
-    let second = Task { try await turns.take(at: "hci0") { () throws(AccessoryError) in } }
-    try await eventually("the second one waits") { turns.count(at: "hci0") == 2 }
-    let third = Task { try await turns.take(at: "hci0") { () throws(AccessoryError) in 3 } }
-    try await eventually("the third one waits") { turns.count(at: "hci0") == 3 }
-    second.cancel()
-    await #expect(throws: AccessoryError.self) { try await second.value }
-    end.finish(())
-    try await first.value
-    #expect(try await third.value == 3)
-    #expect(turns.count(at: "hci0") == 0)
   }
 }

@@ -50,6 +50,25 @@ import Testing
     }
   }
 
+  /// Who asks the radio while another does, and who sends the robot a message meanwhile: each waits for the end of AT mode.
+  @Test func conversationsDoNotDisturbEachOther() async throws {
+    let bench = try await Bench.open()
+    let robot = bench.robot
+    async let message: Void = robot.send(.task(3))
+    async let values = robot.values()
+    async let named = bench.perform("version + task task=4")
+    let identities = try await withThrowingTaskGroup(of: AccessoryIdentity.self) { group in
+      for _ in 0..<4 { group.addTask { try await robot.identify() } }
+      return try await group.reduce(into: Set<AccessoryIdentity>()) { $0.insert($1) }
+    }
+    #expect(identities.count == 1 && identities.first?.firmwareRevision.isEmpty == false, "\(identities)")
+    #expect(try await values.last?.content != nil)
+    #expect(try await named.count == 2)
+    try await message
+    #expect(Set(await bench.messages(2)) == [.task(3), .task(4)])
+    await bench.close()
+  }
+
   @Test func theRobotTakesMessagesAndSendsTexts() async throws {
     let bench = try await Bench.open()
     let texts = bench.robot.texts()
