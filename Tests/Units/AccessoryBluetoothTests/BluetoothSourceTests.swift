@@ -180,15 +180,6 @@ import Testing
     try await eventually("the search ends") { bus.bodies(of: "StopDiscovery").count == 1 }
   }
 
-  @Test func searchingByHand() async throws {
-    let bus = try Self.bus([("Name", .text("HMSoft"))]) { _ in nil }
-    let source = Self.source(bus)
-    let searching = Task { try await source.search(for: DeviceWish { $0.name == "HMSoft" }, within: .seconds(60)) }
-    try await eventually("the search begins") { bus.bodies(of: "StartDiscovery").count == 1 }
-    bus.changed(Self.path, "org.bluez.Device1", [("RSSI", .int16(-50))])
-    #expect(try await searching.value.map(\.id) == [Self.id])
-  }
-
   private static func other(_ name: String) -> [WireValue] {
     let path = adapter + "/dev_AA_BB_CC_DD_EE_01"
     let properties: [(String, WireValue)] = [

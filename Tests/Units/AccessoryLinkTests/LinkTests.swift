@@ -83,12 +83,14 @@ final class PretendedAccessory: Sendable {
     let accessory = PretendedAccessory { _, _ in nil }
     let clock = ManualClock()
     let link = try await accessory.link(clock: clock)
+    let start = clock.now
     let request = Task { try await link.request(AF1Request(.echo, largestReply: 0)) }
     for count in 1...3 {
       try await accessory.requests.wait { $0.count == count }
-      let scheduled = clock.scheduledCount
-      clock.advance(by: .milliseconds(500))
-      if count < 3 { try await clock.waitForSchedule(after: scheduled - 1) }
+      // The time limit may be set after the bytes have arrived.
+      try await clock.waitForPending(during: request)
+      clock.advanceToNext()
+      #expect(clock.now == start + .milliseconds(500) * count)
     }
     let error = await #expect(throws: AccessoryError.self) { try await request.value }
     #expect(error?.kind == .timedOut)
@@ -111,6 +113,7 @@ final class PretendedAccessory: Sendable {
     let echo = AF1Request(.echo, payload: [1, 2], isIdempotent: false, largestReply: 2)
     let request = Task { try await link.request(echo) }
     try await accessory.requests.wait { $0.count == 1 }
+    try await clock.waitForPending(during: request)
     #expect(link.exchange.deadline == clock.now + .milliseconds(500) + wire)
     await link.close()
     let error = await #expect(throws: AccessoryError.self) { try await request.value }
