@@ -112,7 +112,9 @@ extension DescribedAccessory {
     for request in description.plannedRequests where !requests.contains(request) && tells(request, wanted) {
       requests.append(request)
     }
-    requests += others ?? []
+    // What never changes isn't in the plan: it is asked for once.
+    requests +=
+      others ?? description.requestsForIdentity.filter { tells($0, wanted) && latestValues.values(of: [$0]).isEmpty }
     // An identity that isn't told isn't asked for again and again.
     let asked = requests.isEmpty ? AskedRequests() : try await ask(all: requests, isWanted: others == nil)
     let isKnown = latestValues.knows(isWanted, now: clock.bootTime)
@@ -134,6 +136,23 @@ extension DescribedAccessory {
     let (reported, derived) = latestValues.values(now: clock.bootTime)
     return Read(make(reported, derived), age: .zero).lacking(silence(of: missed) ?? missing).lacking(
       latestValues.implausibleNumbers)
+  }
+
+  /// Makes the planned requests for values that say how the reply to this request is to be read, such as the number of its sensors, where
+  /// they aren't known yet. Without an answer the reply is read without them.
+  func learnWhatTells(_ request: Int) async throws(AccessoryError) {
+    guard let reply = description.requests[request].reply else { return }
+    let names = description.conditions(of: Set(description.needed(reply)), in: reply)
+    for name in names.sorted() where !latestValues.knows({ $0 == name }, now: clock.bootTime) {
+      guard let source = description.plannedRequests.first(where: { tells($0, [name]) }), source != request else {
+        continue
+      }
+      do throws(AccessoryError) {
+        try await ask(source)
+      } catch {
+        guard error.isOfOneRequest else { throw error }
+      }
+    }
   }
 
   /// Whether the reply to this request has one of these fields.
@@ -238,8 +257,9 @@ extension ProtocolDescription {
     return names
   }
 
-  /// The fields of other messages on which it depends what is in the messages with these fields, such as the accessory's version.
-  fileprivate func conditions(of names: Set<String>) -> Set<String> {
+  /// The fields of other messages on which it depends what is in the messages with these fields, such as the accessory's version. With
+  /// `only`, of that message, and what tells the number of its pieces.
+  fileprivate func conditions(of names: Set<String>, in only: Int? = nil) -> Set<String> {
     func conditions(_ steps: [Step]) -> [String] {
       steps.flatMap { step -> [String] in
         switch step {
@@ -250,7 +270,12 @@ extension ProtocolDescription {
       }
     }
     return Set(
-      messages.flatMap { message -> [String] in
+      messages.indices.flatMap { index -> [String] in
+        let message = messages[index]
+        if let only {
+          guard index == only else { return [] }
+          if let count = message.pieces?.count { return [count] }
+        }
         guard case .fields(let steps) = message.body, message.fields.contains(where: { names.contains($0.name) }) else {
           return []
         }

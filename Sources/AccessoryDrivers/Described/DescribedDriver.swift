@@ -68,6 +68,7 @@ extension DescribedAccessory {
     }
     var replies: [CommandReply] = []
     for (call, request) in zip(calls, requests) {
+      if !call.command.isWrite { try await learnWhatTells(request.index) }
       let reply = try await ask(request.index, request.arguments)
       let values = description.results(of: description.requests[request.index]).map {
         reply?[$0.name]?.value ?? .nothing

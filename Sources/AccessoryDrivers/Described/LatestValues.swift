@@ -11,8 +11,7 @@ struct LatestValues: Sendable {
     var isPushed: Bool
     /// The request that it answers; nil for a pushed value.
     var request: Int?
-    /// Its place among the others: what is asked for comes first, in the order of the first answers, then the messages that the
-    /// accessory sends by itself, in the description's order.
+    /// Its place among the others: that of the first message that has it; see `ranks`.
     var rank: Int
     /// Whether it has expired and was told so.
     var isToldExpired = false
@@ -34,6 +33,9 @@ struct LatestValues: Sendable {
   private var arrivals: [Int: (time: MonotonicTime, period: Duration?)] = [:]
   /// The parts of the accessory's state that each message reports, and the time of the last report of each part.
   private let partsOfMessages: [Set<AccessoryPoll.Part>]
+  /// The places of messages: the replies to requests in the order in which the plan begins and reads, then those to other requests, then
+  /// what the accessory sends by itself. So the order doesn't depend on what was asked or came first.
+  private let ranks: [Int]
   private(set) var toldTimes: [AccessoryPoll.Part: MonotonicTime] = [:]
   /// When the last round of pushed messages began, and when the last whole one ended.
   private var round: (began: MonotonicTime?, ended: MonotonicTime?) = (nil, nil)
@@ -41,6 +43,7 @@ struct LatestValues: Sendable {
   init(_ description: ProtocolDescription, label: String = "the accessory") {
     (self.description, self.label) = (description, label)
     partsOfMessages = description.partsOfMessages
+    ranks = description.ranksOfMessages
   }
 
   /// What can't be in the last messages, so that it is unknown: a sentence without its period; nil where there is nothing.
@@ -60,12 +63,13 @@ struct LatestValues: Sendable {
     for part in partsOfMessages[message.message] { toldTimes[part] = time }
     for value in message.values {
       var entry = Entry(
-        value: value, time: time, isPushed: isPushed, request: request, rank: isPushed ? message.message : -1)
-      if let place = places[value.name] {
+        value: value, time: time, isPushed: isPushed, request: request, rank: ranks[message.message])
+      let place = places[value.name]
+      if let place, entries[place].rank <= entry.rank {
         entry.rank = entries[place].rank
         entries[place] = entry
       } else {
-        insert(entry)
+        insert(entry, inPlaceOf: place)
       }
     }
     guard isPushed else { return }
@@ -76,8 +80,9 @@ struct LatestValues: Sendable {
     }
   }
 
-  /// Adds a new value after those of its rank.
-  private mutating func insert(_ entry: Entry) {
+  /// Adds a value after those of its rank. One that a message of a later place has brought before leaves that place.
+  private mutating func insert(_ entry: Entry, inPlaceOf old: Int?) {
+    if let old { entries.remove(at: old) }
     let place = entries.lastIndex { $0.rank <= entry.rank }.map { $0 + 1 } ?? 0
     entries.insert(entry, at: place)
     for index in place..<entries.count { places[entries[index].value.name] = index }
@@ -245,6 +250,17 @@ final class SharedLatestValues: Sendable {
 
   func hasWholeRound(now: MonotonicTime) -> Bool { state.withLock { $0.latest.hasWholeRound(now: now) } }
   var hasBegunRound: Bool { state.withLock { $0.latest.hasBegunRound } }
+}
+
+extension ProtocolDescription {
+  fileprivate var ranksOfMessages: [Int] {
+    let start = plan.start.compactMap { if case .request(let request, _) = $0 { request } else { nil } }
+    let order = start + (plan.identify.map { [$0] } ?? []) + plan.identifyOtherwise + plannedRequests + requests.indices
+    return messages.indices.map { message in
+      let asked = messages[message].isPushed ? nil : order.firstIndex { requests[$0].reply == message }
+      return asked ?? order.count + message
+    }
+  }
 }
 
 extension DescribedValue {

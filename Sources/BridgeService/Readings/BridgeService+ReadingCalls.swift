@@ -53,6 +53,13 @@ extension BridgeService {
     ask: (any Accessory) async throws(AccessoryError) -> Read<Answer>, note: (Answer, Attachment) -> Value
   ) async throws(CallError) -> Bridge.ReadingReply<Value> {
     let (attachment, isFresh, start) = (try find(call.device), call.fresh == true, clock.bootTime)
+    if let ability = part.ability {
+      do throws(AccessoryError) {
+        try attachment.driver?.check(ability, label: attachment.target.place)
+      } catch {
+        throw CallError(error, device: attachment.device.id)
+      }
+    }
     if isRemembered(part, attachment), !isFresh {
       guard let value = last(attachment) else { throw nothingRemembered(attachment) }
       return reply(value, attachment, remembered: part)
@@ -142,5 +149,16 @@ extension BridgeService {
           + "Is it switched on?")
     }
     return true
+  }
+}
+
+extension AccessoryPoll.Part {
+  /// What an accessory must have for it. A status is unknown where the protocol has none.
+  fileprivate var ability: DriverAbility? {
+    switch self {
+    case .status: nil
+    case .battery: .battery
+    case .values: .values
+    }
   }
 }

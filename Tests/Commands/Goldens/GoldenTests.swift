@@ -41,12 +41,21 @@ import Testing
     try await Sandbox.with { box in
       let simulator = try box.start(["simulate"] + kind.words, limit: Sandbox.longLife)
       try await simulator.line(containing: " is plugged in at ")
+      var alone: [[String]: Program.Transcript] = [:]
       for command in Self.commands + [["request", "--list", "--json"]] {
-        golden.add(command, try await box.run(command), box)
+        let answer = try await box.run(command)
+        golden.add(command, answer, box)
+        alone[command] = answer
       }
       let service = try await box.serve()
       try await service.errors(containing: " is attached at")
-      for command in Self.commands + Self.serviceCommands { golden.add(command, try await box.run(command), box) }
+      for command in Self.commands + Self.serviceCommands {
+        let answer = try await box.run(command)
+        golden.add(command, answer, box)
+        // What an accessory is asked is the same by both ways; a list tells who holds it.
+        guard command != ["list", "--json"], let alone = alone[command] else { continue }
+        try Sandbox.expectSame(answer, alone, "\(kind.name): \(command)")
+      }
       for method in ["List", "Info", "Status", "Battery", "Values"] {
         let client = try RawClient(box.socket)
         try await client.send(#"{"method":"accessorybridge.Bridge.\#(method)"}"#)

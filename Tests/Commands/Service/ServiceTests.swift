@@ -33,15 +33,17 @@ extension Sandbox {
     for call in calls { direct.append(try await run(call)) }
     let service = try await serve()
     try await service.errors(containing: "\(serial) is attached at")
-    for (call, direct) in zip(calls, direct) {
-      let held = try await run(call)
-      // How far a transfer is, and how fast, is never the same.
-      let (through, alone) = try (held.results.compactMap(Self.common), direct.results.compactMap(Self.common))
-      #expect(through == alone, "\(call)")
-      #expect(held.errorText == direct.errorText, "\(call)")
-      #expect(held.status == direct.status, "\(call)")
-    }
+    for (call, direct) in zip(calls, direct) { try Self.expectSame(try await run(call), direct, "\(call)") }
     return service
+  }
+
+  /// Compares what a command printed with a service and without one.
+  static func expectSame(_ held: Program.Transcript, _ direct: Program.Transcript, _ question: String) throws {
+    // How far a transfer is, and how fast, is never the same.
+    let (through, alone) = try (held.results.compactMap(common), direct.results.compactMap(common))
+    #expect(through == alone, "\(question)")
+    #expect(held.errorText == direct.errorText, "\(question)")
+    #expect(held.status == direct.status, "\(question)")
   }
 
   /// What a command prints with a service and without one: a document without what tells when it was printed, and what
@@ -50,13 +52,21 @@ extension Sandbox {
     guard line.hasPrefix("{") else {
       return ["Service ", "Profile ", "Writes "].contains { line.hasPrefix($0) } ? nil : .string(line)
     }
-    let document = try JSON(line).without("time").without("alarms")
+    let document = try JSON(line).without("time").without("alarms").without("age_ms").withoutAges("values")
     guard let device = document["device"] else { return document }
     return document.merging(["device": device.without("service")])
   }
 
   /// Where the service answers.
   var socket: String { runtime.path + "/accessory-bridge/bridge.socket" }
+}
+
+extension JSON {
+  /// The object without the ages of the elements of a list.
+  fileprivate func withoutAges(_ name: String) -> JSON {
+    guard case .array(let elements)? = self[name] else { return self }
+    return merging(.object([name: .array(elements.map { $0.without("age_ms") })]))
+  }
 }
 
 /// `serve` as a process, and the commands that go through it.
