@@ -87,6 +87,8 @@ lint: ## Checks the form of the sources, which part imports which, what is publi
 	Tests/Checks/Links/test
 	Tests/Checks/Contributing/check
 	Tests/Checks/Contributing/test
+	Tests/Checks/Changes/check
+	Tests/Checks/Changes/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form

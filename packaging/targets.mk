@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-.PHONY: completions man uninstall static-arm64 deb deb-test static-debian deb-source deb-source-test
+.PHONY: completions man uninstall changelog static-arm64 deb deb-test static-debian deb-source deb-source-test
 
 # What makes the Debian packages, and judges them; what boots a bare Debian in a folder.
 DEB_PACKAGES = $(BUILD_PACKAGES) dpkg-dev binutils xz-utils
@@ -27,6 +27,10 @@ man: #+ Manual pages: .build/man
 
 uninstall: #+ Takes away what install has installed, but for your own profiles
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" systemd/setup uninstall
+
+changelog: #+ Puts the files of changes/ into CHANGELOG.md, as the changes of VERSION
+	@[ -n "$(VERSION)" ] || { echo "Which version? make changelog VERSION=0.3.0" >&2; exit 64; }
+	packaging/changes --release "$(VERSION)"
 
 # For another architecture than this machine's, here arm64 on amd64: compiled by Debian's Swift with Debian 13's libraries, which it gets once.
 CROSS = $(filter-out $(shell dpkg --print-architecture 2>/dev/null),$(ARCH))
