@@ -19,23 +19,22 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   private var interest: Interest = []
   private var timer: TimerToken?
   private var deadline: MonotonicTime?
-  /// The rules for signals that are in force.
+  /// The active match rules for signals.
   private var rules: [OpaquePointer] = []
-  /// The signal that is processed now, which more than one rule may match.
+  /// The signal being processed. Several rules may match it.
   private var current: OpaquePointer?
   private var calls: [ObjectIdentifier: PendingCall] = [:]
   /// The handlers for calls of our objects, by path.
   private var served: [String: @Sendable (BusRequest) -> Void] = [:]
   /// The same for objects and all below them.
   private var trees: [String: @Sendable (BusRequest) -> Void] = [:]
-  /// The calls of our objects that aren't answered. Each holds a reference to its message.
+  /// Unanswered calls to our objects. Each retains its message.
   private var requests: [Int: OpaquePointer] = [:]
   private var nextRequest = 0
 
-  /// The most messages that are processed for one event, so that a busy bus doesn't delay devices.
+  /// The most messages processed for one event, so that a busy bus doesn't delay devices.
   private static let messagesPerEvent = 32
-  /// The time by which this connection's timeout of a call is later than sd-bus's, so that sd-bus's own error comes
-  /// first.
+  /// How much later than sd-bus this connection times a call out, so that sd-bus's own error comes first.
   private static let grace = Duration.milliseconds(100)
   /// The most calls that wait for a reply.
   private static let callLimit = 256
@@ -68,7 +67,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Asks for the signals that match `rules`, and, once the bus has these, for no others any more.
+  /// Replaces the match rules by `rules`. The old rules stay until the bus has confirmed the new ones.
   package func watchOnly(_ rules: [String]) async throws(BusFailure) {
     let before = self.rules.count
     do throws(Errno) {
@@ -94,8 +93,8 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     rearm()
   }
 
-  /// Makes a call, and returns the values of the reply. sd-bus counts `limit` only from the time at which the bus has let this
-  /// program in; a bus that is stopped never does, so it is counted here, too.
+  /// Makes a call, and returns the reply. sd-bus starts to count `limit` when the bus has authenticated this program. A stopped bus
+  /// never does, so the time is also counted here.
   package func call(_ call: BusCall, within limit: Duration = .seconds(10)) async throws(BusFailure) -> BusMessage {
     guard let bus else { throw .disconnected }
     guard calls.count < Self.callLimit else { throw BusFailure(Errno.resourceBusy) }
@@ -133,7 +132,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
   /// must answer each.
   package func serve(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) throws(BusFailure) {
     guard let bus else { throw .disconnected }
-    // An object stays as long as the bus.
+    // An object stays registered until the bus is closed.
     guard served.updateValue(body, forKey: path) == nil else { return }
     do throws(Errno) {
       try bus.serve(path, Unmanaged.passUnretained(self).toOpaque(), requestCallback)
@@ -143,7 +142,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// The same for the object at `path` and all objects below it.
+  /// Like `serve`, for the object at `path` and all objects below it.
   package func serveTree(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) throws(BusFailure) {
     guard let bus else { throw .disconnected }
     guard trees.updateValue(body, forKey: path) == nil else { return }
@@ -155,19 +154,19 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Sends a signal of an object of ours.
+  /// Sends a signal from one of our objects.
   package func signal(_ path: String, _ interface: String, _ member: String, _ values: [BusArgument]) {
     guard let bus else { return }
-    // If it can't be sent, the connection is at its end, which is told in another way.
+    // If sending fails, the connection has ended, which is reported elsewhere.
     try? bus.signal(path, interface, member, values)
     rearm()
   }
 
-  /// Answers a call of a method of ours. Only the first answer counts.
+  /// Answers a call to one of our objects. Only the first answer counts.
   package func answer(_ request: Int, _ result: Result<[BusArgument], BusFailure>) {
     guard let bus, let message = requests.removeValue(forKey: request) else { return }
     defer { sd_bus_message_unref(message) }
-    // If it can't be sent, the connection has ended, which is reported elsewhere.
+    // If sending fails, the connection has ended, which is reported elsewhere.
     try? bus.answer(message, result)
     rearm()
   }
@@ -200,7 +199,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Asks sd-bus what it waits for, after everything that may have changed it.
+  /// Updates what the I/O thread waits for on behalf of sd-bus. Called after everything that may change it.
   private func rearm() {
     guard let bus, let descriptor, let token else { return }
     do throws(Errno) {
@@ -208,7 +207,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
       if wanted != interest { try io.change(descriptor, token, to: wanted) }
       interest = wanted
     } catch {
-      // Not at once: the caller may be in the middle of a call.
+      // Later, because the caller may be in the middle of a call.
       return io.post { self.enter { $0.end(BusFailure(error), telling: true) } }
     }
     let wanted = bus.deadline()
@@ -254,7 +253,7 @@ package actor BusConnection: EventHandler, IOWork, IOActor {
     }
   }
 
-  /// Returns false for a call that is refused here.
+  /// Handles a call to one of our objects. Returns false to refuse it.
   fileprivate nonisolated func asked(_ message: OpaquePointer) -> Bool {
     guard case .success(let read) = BusReader.read(message) else { return false }
     // A pointer of C isn't Sendable, but this stays on the I/O thread.
@@ -299,8 +298,8 @@ private func signalCallback(
   return 0
 }
 
-/// Called by sd-bus with a call of a method of ours. The connection answers it later, or sd-bus does with the errno that is
-/// returned.
+/// Called by sd-bus with a call to one of our objects. The connection answers it later; if this returns an errno, sd-bus answers with
+/// that.
 private func requestCallback(
   _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
 ) -> CInt {
@@ -308,7 +307,7 @@ private func requestCallback(
   return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().asked(message) ? 1 : -EBUSY
 }
 
-/// Called by sd-bus with a reply, an error, or the end of the time for a reply.
+/// Called by sd-bus with a reply, an error, or a timeout.
 private func replyCallback(
   _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
 ) -> CInt {

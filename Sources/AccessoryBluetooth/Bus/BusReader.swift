@@ -47,7 +47,7 @@ struct BusReader {
     }
   }
 
-  /// The values up to the end of the container that was entered last.
+  /// Reads the values up to the end of the current container.
   private mutating func values(depth: Int) throws(BusFailure) -> [BusValue] {
     guard depth < Self.depthLimit else { throw .malformed }
     var values: [BusValue] = []
@@ -55,7 +55,7 @@ struct BusReader {
     return values
   }
 
-  /// The type of the next value, and what a container has in it; nil at the end.
+  /// The type of the next value, and the signature of its contents if it is a container; nil at the end.
   private func next() throws(BusFailure) -> (type: Unicode.Scalar, contents: String)? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
@@ -141,13 +141,13 @@ struct BusReader {
     return Array(UnsafeRawBufferPointer(start: pointer, count: size))
   }
 
-  /// Takes bytes from those that the message may still have.
+  /// Counts bytes against the message's limit. Throws when there are too many.
   private mutating func count(_ size: Int) throws(BusFailure) {
     guard size <= bytesLeft else { throw .malformed }
     bytesLeft -= size
   }
 
-  /// A copy of a descriptor, which otherwise is closed with its message.
+  /// Copies a descriptor, because the message closes its own.
   private mutating func descriptor() throws(BusFailure) -> BusDescriptor {
     guard descriptorsLeft > 0 else { throw .malformed }
     descriptorsLeft -= 1
@@ -165,7 +165,7 @@ struct BusReader {
     do throws(Errno) { return try SystemBus.check(result) } catch { throw BusFailure(error) }
   }
 
-  /// A string of C, cut off where it is too long.
+  /// A C string, cut off if it is too long.
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
     guard let pointer else { return "" }
     let count = strnlen(pointer, textLimit)

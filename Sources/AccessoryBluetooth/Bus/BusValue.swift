@@ -4,11 +4,11 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// A value in a D-Bus message that was received. Variants are replaced by what is in them.
+/// A value in a received D-Bus message. Variants are replaced by their contents.
 package indirect enum BusValue: Sendable, Equatable {
   /// A truth value.
   case boolean(Bool)
-  /// An integer of any size. An unsigned one above the largest `Int64` is that largest number.
+  /// An integer of any size. Unsigned values above `Int64.max` become `Int64.max`.
   case integer(Int64)
   /// A floating point number.
   case real(Double)
@@ -74,14 +74,14 @@ package final class BusDescriptor: Sendable, Equatable {
     }
   }
 
-  /// Its number, as long as nobody has taken it.
+  /// The descriptor's number; nil after it was taken.
   var number: CInt? { descriptor.withLock { $0?.rawValue } }
 
   /// Whether both are the same object.
   package static func == (a: BusDescriptor, b: BusDescriptor) -> Bool { a === b }
 }
 
-/// A value in a message that is sent.
+/// A value in a message to send.
 package indirect enum BusArgument: Sendable, Equatable {
   /// A truth value.
   case boolean(Bool)
@@ -101,12 +101,12 @@ package indirect enum BusArgument: Sendable, Equatable {
   case options([Option])
   /// A value in a variant.
   case variant(BusArgument)
-  /// A file descriptor, of which a copy is sent.
+  /// A file descriptor. A copy of it is sent.
   case descriptor(BusDescriptor)
   /// The reply to `GetManagedObjects`: objects with one interface each.
   case objects([Object])
 
-  /// An object of ours.
+  /// One of our objects.
   package struct Object: Sendable, Equatable {
     package let path: String
     package let interface: String
@@ -188,20 +188,19 @@ package struct BusMessage: Sendable, Equatable {
   }
 }
 
-/// A call of a method of an object of ours. It is answered once: `BusConnection.answer`.
+/// A call to one of our objects. Answer it once, by `BusConnection.answer`.
 package struct BusRequest: Sendable {
   /// The call's number, for the reply.
   package let id: Int
   /// The caller, the object, the method and its arguments.
   package let message: BusMessage
-  /// Whether the caller waits for an answer. One that doesn't is answered by nobody.
+  /// Whether the caller waits for an answer. If not, none is sent.
   package let expectsReply: Bool
 }
 
 /// Why a call has failed.
 package struct BusFailure: Error, Sendable, Equatable {
-  /// The error's name on the bus, such as `org.bluez.Error.NotReady`; for failures of this machine the one that sd-bus
-  /// gives them.
+  /// The error's name on the bus, such as `org.bluez.Error.NotReady`; for local failures, the name that sd-bus uses.
   package var name: String
   /// The other program's message, for people. Escape it before showing it.
   package var text: String
@@ -221,8 +220,8 @@ package struct BusFailure: Error, Sendable, Equatable {
   /// A failure of this machine.
   package init(_ errno: Errno) { self.init("System.Error.\(errno.rawValue)", errno.description) }
 
-  /// Whether no reply can come, because the other program or the bus itself has ended: the messages of dbus-daemon and
-  /// of sd-bus, which use the name of a timeout for this.
+  /// Whether the other program or the bus has ended, so that no reply can come. dbus-daemon and sd-bus report this with the name of a
+  /// timeout and these texts.
   package var isByEnd: Bool {
     name == "org.freedesktop.DBus.Error.NoReply" && (text.contains("disconnected") || text.contains("terminated"))
   }

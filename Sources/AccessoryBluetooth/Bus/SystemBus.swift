@@ -9,7 +9,7 @@ import SystemPackage
 // The calls of sd-bus (sd-bus(3)). All of them are made on the I/O thread, and none of them blocks: `sd_bus_call`,
 // `sd_bus_wait` and `sd_bus_flush` aren't used.
 
-/// A connection of sd-bus. A reference type of C, so it is only used on the I/O thread.
+/// An sd-bus connection. It holds a C pointer, so it is only used on the I/O thread.
 struct SystemBus {
   let handle: OpaquePointer
 
@@ -34,7 +34,7 @@ struct SystemBus {
     return bus
   }
 
-  /// Ends the connection. Callbacks aren't called any more.
+  /// Ends the connection. No callback is called after that.
   func close() {
     sd_bus_close(handle)
     sd_bus_unref(handle)
@@ -43,7 +43,7 @@ struct SystemBus {
   /// The socket.
   func descriptor() throws(Errno) -> FileDescriptor { FileDescriptor(rawValue: try Self.check(sd_bus_get_fd(handle))) }
 
-  /// What to wait for.
+  /// The readiness of the socket to wait for.
   func interest() throws(Errno) -> Interest {
     let events = try Self.check(sd_bus_get_events(handle))
     var interest: Interest = []
@@ -62,8 +62,8 @@ struct SystemBus {
   /// Does the next piece of work. Returns false when there is none.
   func process() throws(Errno) -> Bool { try Self.check(sd_bus_process(handle, nil)) > 0 }
 
-  /// Has `callback` called with each signal that the rule matches, until `unwatch` with the result. It must be unwatched before
-  /// the bus is closed.
+  /// Calls `callback` with each signal that the rule matches, until the result is passed to `unwatch`. That must happen before the
+  /// bus is closed.
   func watch(
     _ rule: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t
   ) throws(Errno) -> OpaquePointer {
@@ -73,7 +73,7 @@ struct SystemBus {
     return slot
   }
 
-  /// Ends what `watch` began: the bus doesn't send these signals any more.
+  /// Ends what `watch` began. The bus stops sending these signals.
   func unwatch(_ rule: OpaquePointer) { sd_bus_slot_unref(rule) }
 
   /// Sends a call. `callback` is called once with the reply or an error, and not at all when the bus is closed before.
@@ -90,19 +90,19 @@ struct SystemBus {
     try Self.check(sd_bus_call_async(handle, nil, message, callback, context, microseconds))
   }
 
-  /// Has `callback` called with each call of a method of the object at `path`, as long as the bus is open.
+  /// Calls `callback` with each method call to the object at `path`, until the bus is closed.
   func serve(_ path: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t) throws(Errno) {
     try Self.check(sd_bus_add_object(handle, nil, path, callback, context))
   }
 
-  /// Has `callback` called with each call of a method of the object at `path` and of all objects below it.
+  /// Calls `callback` with each method call to the object at `path` and to all objects below it.
   func serveTree(
     _ path: String, _ context: UnsafeMutableRawPointer, _ callback: sd_bus_message_handler_t
   ) throws(Errno) {
     try Self.check(sd_bus_add_fallback(handle, nil, path, callback, context))
   }
 
-  /// Sends a signal of an object of ours.
+  /// Sends a signal from one of our objects.
   func signal(
     _ path: String, _ interface: String, _ member: String, _ values: [BusArgument]
   ) throws(Errno) {
@@ -114,7 +114,7 @@ struct SystemBus {
     try Self.check(sd_bus_send(handle, message, nil))
   }
 
-  /// Answers a call of a method of ours.
+  /// Answers a call to one of our objects.
   func answer(_ call: OpaquePointer, _ result: Result<[BusArgument], BusFailure>) throws(Errno) {
     switch result {
     case .success(let values):
@@ -155,7 +155,7 @@ struct SystemBus {
       try check(sd_bus_message_close_container(message))
     case .descriptor(let descriptor):
       guard var number = descriptor.number else { throw .badFileDescriptor }
-      // sd-bus copies it.
+      // sd-bus copies the descriptor.
       try check(sd_bus_message_append_basic(message, type("h"), &number))
     case .objects(let objects):
       try check(sd_bus_message_open_container(message, type("a"), "{oa{sa{sv}}}"))

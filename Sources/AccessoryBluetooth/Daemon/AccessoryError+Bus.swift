@@ -31,7 +31,7 @@ extension AccessoryError {
   }
 
   /// The error of a call that bluetoothd has refused. `action` says what was tried ("connecting to ble:…"). `unpaired` is the address
-  /// by which the device can be paired; nil when it is paired, or isn't to be.
+  /// for pairing the device; nil when it is paired or needs no pairing.
   init(refusal failure: BusFailure, _ action: String, unpaired: DeviceAddress? = nil) {
     if failure == .cancelled {
       self.init(.cancelled, "\(action) was cancelled")
@@ -42,7 +42,7 @@ extension AccessoryError {
       return
     }
     if failure.isTimeout {
-      // bluetoothd and the kernel don't tell when a device wants to be paired and nobody does that: the answer doesn't come.
+      // If a device requires pairing and nobody pairs it, bluetoothd and the kernel report nothing: no answer comes.
       let words = "\(action): bluetoothd doesn't answer"
       self.init(.timedOut, words + (unpaired.map { Self.pairingHint($0) } ?? ""))
       return
@@ -61,23 +61,23 @@ extension AccessoryError {
     self.init(kind, action + Self.words(failure) + Self.advice(failure, unpaired))
   }
 
-  /// A device that isn't paired wants to be.
+  /// The error for a device that must be paired first.
   static func mustBePaired(_ label: String, _ address: DeviceAddress) -> AccessoryError {
     AccessoryError(.permissionDenied, "\(label) must be paired first: \(pairing(address))")
   }
 
-  /// What to do where nobody says why a device doesn't answer, and it isn't paired.
+  /// Advice for an unpaired device that doesn't answer for an unknown reason.
   static func pairingHint(_ address: DeviceAddress) -> String { "; if it must be paired first: \(pairing(address))" }
 
   private static func pairing(_ address: DeviceAddress) -> String { "bridge-cli bluetooth pair \(address)" }
 
-  /// Whether a refusal means that the link isn't safe enough for the device.
+  /// Whether the device has refused because the link isn't encrypted or authenticated.
   private static func wantsPairing(_ failure: BusFailure) -> Bool {
     switch failure.name {
     case "org.bluez.Error.AuthenticationFailed", "org.bluez.Error.AuthenticationRejected",
       "org.bluez.Error.NotAuthorized":
       true
-    // ATT's errors for a value that is only for a paired device, or for one with a longer key.
+    // ATT errors: the value requires a paired device, or a longer encryption key.
     case "org.bluez.Error.NotPermitted": failure.text.contains("Insufficient")
     case "org.bluez.Error.Failed":
       ["0x05", "0x08", "0x0c", "0x0f"].contains { failure.text.contains("ATT error: \($0)") }

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The kind of Bluetooth that devices are looked for with.
+/// The kind of Bluetooth to search with.
 package enum BluetoothKind: String, Sendable {
   /// Bluetooth Low Energy.
   case lowEnergy = "le"
@@ -17,8 +17,8 @@ extension BlueZ {
   static let adapterInterface = "org.bluez.Adapter1"
   static let deviceInterface = "org.bluez.Device1"
 
-  /// An adapter whose radio is on: the one with this name, or any one. Throws `notFound` when there is no such adapter, and
-  /// `misconfigured` when it is off, or all are.
+  /// An adapter whose radio is on: the one with this name, or any. Throws `notFound` when there is no such adapter, and
+  /// `misconfigured` when it, or every adapter, is off.
   package func adapter(_ name: BluetoothAdapterName? = nil) throws(AccessoryError) -> BluetoothAdapter {
     let found = objects.adapters(name)
     if let adapter = found.first(where: \.isPowered) { return adapter }
@@ -59,8 +59,8 @@ extension BlueZ {
     _ = try? await call(adapter.path, Self.adapterInterface, "StopDiscovery", within: .seconds(2))
   }
 
-  /// The device with this address, at the adapter with this name or at any one. Looks for it where BlueZ doesn't know it. Throws
-  /// `notFound` when it isn't found in time, or there is no such adapter, and `misconfigured` when the adapter is off.
+  /// Finds the device with this address, at the adapter with this name or at any adapter. Searches for it if BlueZ doesn't know it.
+  /// Throws `notFound` when it isn't found in time or there is no such adapter, and `misconfigured` when the adapter is off.
   package func device(
     at address: BluetoothAddress, _ kind: BluetoothKind, by name: BluetoothAdapterName? = nil, within limit: Duration
   ) async throws(AccessoryError) -> BluetoothDevice {
@@ -87,7 +87,8 @@ extension BlueZ {
     objects.adapters.count > 1 ? " for the adapter \(SafeText.escape(adapter.name))" : ""
   }
 
-  /// Looks for a device where BlueZ doesn't know it, connects it, and returns when its services are known. `isOurs` is false when it
+  /// Connects a device, and returns when its services are known. Searches for it first if BlueZ doesn't know it. `isOurs` is false if
+  /// another program had connected it before.
   /// was connected before, by another program.
   package func connect(
     _ address: BluetoothAddress, by adapter: BluetoothAdapterName?, label: String, searching: Duration,
@@ -97,7 +98,7 @@ extension BlueZ {
     do throws(AccessoryError) {
       return (device, try await connect(device, label: label, within: limit))
     } catch  where error.kind == .notFound {
-      // bluetoothd forgets a device half a minute after it was heard, and so, now and then, just before it is to connect it.
+      // bluetoothd forgets a device half a minute after it was received. That can happen just before this call.
       let again = try await self.device(at: address, .lowEnergy, by: adapter, within: searching)
       return (again, try await connect(again, label: label, within: limit))
     }
@@ -108,8 +109,8 @@ extension BlueZ {
   /// and who fails stands at the end of the queue.
   private static let turns = Turns()
 
-  /// Connects a device when it is its turn, and returns when its services are known. Returns false when it was connected before, by
-  /// another program. Throws `notFound` when bluetoothd has forgotten it.
+  /// Waits for the device's turn, connects it, and returns when its services are known. Returns false if another program had
+  /// connected it before. Throws `notFound` when bluetoothd has forgotten it.
   private func connect(
     _ device: BluetoothDevice, label: String, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
@@ -136,7 +137,7 @@ extension BlueZ {
         do throws(BusFailure) {
           _ = try await call(path, Self.deviceInterface, "Connect", within: left)
         } catch {
-          // Ends the attempt, which bluetoothd otherwise goes on with for 40 seconds.
+          // End the attempt. Otherwise bluetoothd continues it for 40 seconds.
           if error.isTimeout || error == .cancelled { await post(path, Self.deviceInterface, "Disconnect") }
           if error.isTimeout { throw late }
           let isUnknown = ["UnknownObject", "UnknownMethod"].contains {
@@ -154,17 +155,17 @@ extension BlueZ {
       }
       let left = max(.seconds(1), deadline - io.now)
       if try await isResolved(path, label, ours: isOurs, within: left) { return isOurs }
-      // A connection that is lost at once wasn't really made: the device hasn't heard the request. That happens on the air.
+      // A connection that is lost at once was never made: the device hasn't received the request.
       if mayTryAgain { await io.sleep(for: .milliseconds(300)) }
     }
     throw .disconnected(label)
   }
 
-  /// How often a device is tried to be connected.
+  /// The most attempts to connect a device.
   private static let connectTries = 3
 
-  /// Waits until the services of a device are known. Returns false when it is lost before. What is `ours` is ended when they
-  /// don't come.
+  /// Waits until the services of a device are known. Returns false if the connection is lost before. If the services don't come in
+  /// time, ends the connection if it is `ours`.
   private func isResolved(
     _ path: String, _ label: String, ours: Bool, within limit: Duration
   ) async throws(AccessoryError) -> Bool {
@@ -181,8 +182,8 @@ extension BlueZ {
     }
   }
 
-  /// How a device is named to pair it, by the path of its object or of one below; nil when it is paired. BlueZ may have forgotten one
-  /// that isn't.
+  /// The address for pairing a device, from the path of its object or of one below; nil when it is paired. BlueZ may have forgotten
+  /// an unpaired device.
   func unpaired(_ path: String, _ kind: TransportKind = .ble) -> DeviceAddress? {
     let known = objects.devices[path] ?? objects.devices.values.first { path.hasPrefix($0.path + "/") }
     let name = path.split(separator: "/").first { $0.hasPrefix("dev_") }?.dropFirst(4)
@@ -192,7 +193,7 @@ extension BlueZ {
     return kind == .rfcomm ? .rfcomm(address, channel: nil) : .ble(address)
   }
 
-  /// The error of a call about a device that bluetoothd has refused, by the path of its object or of one below.
+  /// The error for a refused call about a device. `path` is that of its object or of one below.
   func refusal(_ failure: BusFailure, _ action: String, of path: String) -> AccessoryError {
     AccessoryError(refusal: failure, action, unpaired: unpaired(path))
   }

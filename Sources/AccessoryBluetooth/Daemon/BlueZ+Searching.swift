@@ -7,8 +7,8 @@ extension BlueZ {
   /// The shortest time between two reports of changes in a search. Devices advertise up to fifty times a second.
   private static let searchInterval = Duration.milliseconds(200)
 
-  /// Looks for devices for some time. Calls `changed` on the I/O thread with all that were found so far, and returns
-  /// them; the strongest signal comes first. A cancelled search returns what it has found until then.
+  /// Searches for devices for some time. Calls `changed` on the I/O thread with all devices found so far, and returns them; the
+  /// strongest signal comes first. If cancelled, returns the devices found until then.
   ///
   /// Throws `notFound` without an adapter, `misconfigured` when it is off, and `disconnected` when bluetoothd ends.
   package func search(
@@ -44,15 +44,15 @@ extension BlueZ {
     let outcome = await result.value(whenCancelled: .success(()))
     io.cancel(timer)
     stopObserving(key)
-    // The strengths of signals are forgotten with the end of the search.
+    // bluetoothd forgets the signal strengths when the search ends.
     let found = Self.found(objects, kind, path)
     await stopSearching(on: adapter)
     try outcome.get()
     return found
   }
 
-  /// The devices that were received, and connected ones, which don't advertise: of the adapter with this path, or of
-  /// all. A device that several adapters know is listed once: the connected one, or the one with the strongest signal.
+  /// The received devices, and the connected ones, which don't advertise: of the adapter with this path, or of all. A device that
+  /// several adapters know is listed once: the connected one, or the one with the strongest signal.
   private static func found(
     _ objects: BluetoothObjects, _ kind: BluetoothKind, _ adapter: String?
   ) -> [BluetoothDevice] {

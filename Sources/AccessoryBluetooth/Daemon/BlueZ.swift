@@ -3,9 +3,9 @@
 import AccessoryCore
 import AccessoryIO
 
-/// What BlueZ's daemon, bluetoothd, has reported.
+/// An event from BlueZ's daemon, bluetoothd.
 package enum BlueZEvent: Sendable, Equatable {
-  /// Something about the object at this path has changed, or it came or went.
+  /// The object at this path was added, changed or removed.
   case changed(String)
   /// The characteristic at this path has sent a value.
   case value(String, [UInt8])
@@ -24,7 +24,8 @@ package actor BlueZ: IOActor {
   private var bus: BusConnection?
   /// The bus's address; empty for the system bus.
   let place: String
-  /// bluetoothd's own name on the bus; empty while it doesn't run. Any program could send us signals in its name.
+  /// bluetoothd's unique name on the bus; empty while it doesn't run. Only its signals count, because any program can send us
+  /// signals.
   private var owner = ""
   private var hasEnded = false
   private var observers: [Int: @Sendable (BlueZEvent, BluetoothObjects) -> Void] = [:]
@@ -95,7 +96,7 @@ package actor BlueZ: IOActor {
     }
   }
 
-  /// bluetoothd's own name; empty when it doesn't run and that is no error.
+  /// bluetoothd's unique name; empty if it doesn't run and that is no error.
   private func findOwner(
     _ bus: BusConnection, awaitsDaemon: Bool, _ limit: Duration
   ) async throws(BusFailure) -> String {
@@ -115,14 +116,14 @@ package actor BlueZ: IOActor {
     if owner == before, reply.sender == owner { objects.replace(reply) }
   }
 
-  /// Follows only the device at this path and what it has, from now on: what bluetoothd tells of others, such as that it forgets
-  /// one, would wake this program for nothing. The other objects stay as they are now.
+  /// From now on, follows only the device at this path and its services. Signals about other devices, for example that BlueZ forgets
+  /// one, would wake this program needlessly. The other objects keep their current state.
   ///
   /// With `adapter`, it also follows that adapter, but not its other devices.
   func follow(only device: String, and adapter: String? = nil) async throws(BusFailure) {
     guard let bus else { throw .disconnected }
     var rules = [
-      // A path with a slash at its end is the beginning of others.
+      // A path that ends with a slash matches all paths below it.
       Self.managerRule + ",arg0path='\(device)'", Self.managerRule + ",arg0path='\(device)/'",
       Self.propertiesRule + "'\(device)'", Self.ownerRule,
     ]
@@ -130,7 +131,7 @@ package actor BlueZ: IOActor {
     try await bus.watchOnly(rules)
   }
 
-  /// Ends the conversation, and with it what was asked for: a search, notifications.
+  /// Ends the connection, and with it this program's search and notifications.
   package func close() async {
     hasEnded = true
     observers = [:]
@@ -155,8 +156,8 @@ package actor BlueZ: IOActor {
     await bus?.post(BusCall(Self.name, path, interface, member, arguments))
   }
 
-  /// Makes an object whose methods bluetoothd may call. `body` is called on the I/O thread; what it returns is the answer.
-  /// Calls by other programs are refused.
+  /// Makes an object whose methods bluetoothd may call. `body` is called on the I/O thread; its result is the answer. Calls by other
+  /// programs are refused.
   package func serve(
     _ path: String, _ body: @escaping @Sendable (BusMessage) async throws(BusFailure) -> [BusArgument]
   ) async throws(BusFailure) {
@@ -164,8 +165,8 @@ package actor BlueZ: IOActor {
     try await bus.serve(path) { [weak self] request in self?.enter { $0.asked(request, body) } }
   }
 
-  /// Makes an object and all below it, whose methods bluetoothd may call. `body` is called on the I/O thread, in the order of the
-  /// calls, and the answer is given with `answer`, whenever that is.
+  /// Makes an object and all objects below it, whose methods bluetoothd may call. `body` is called on the I/O thread, in the order of
+  /// the calls. Answer each call by `answer`, at any time.
   package func serveTree(_ path: String, _ body: @escaping @Sendable (BusRequest) -> Void) async throws(BusFailure) {
     guard let bus else { throw .disconnected }
     try await bus.serveTree(path) { [weak self] request in
@@ -183,7 +184,7 @@ package actor BlueZ: IOActor {
     bus?.enter(result) { $0.answer(request, $1) }
   }
 
-  /// Sends a signal of an object of ours.
+  /// Sends a signal from one of our objects.
   package func signal(_ path: String, _ interface: String, _ member: String, _ values: [BusArgument]) {
     bus?.enter(values) { $0.signal(path, interface, member, $1) }
   }
@@ -203,7 +204,7 @@ package actor BlueZ: IOActor {
     }
   }
 
-  /// Calls `body` on the I/O thread with every event and the objects after it, until `stopObserving` with the result.
+  /// Calls `body` on the I/O thread with every event and the objects after it, until the result is passed to `stopObserving`.
   package func observe(_ body: @escaping @Sendable (BlueZEvent, BluetoothObjects) -> Void) -> Int {
     defer { nextObserver += 1 }
     observers[nextObserver] = body
@@ -237,7 +238,7 @@ package actor BlueZ: IOActor {
   private func take(_ signal: BusMessage) {
     guard !hasEnded else { return }
     if signal.sender == Self.busName, signal.member == "NameOwnerChanged" { return ownerChanged(signal) }
-    // The bus lets every program send signals to every other one.
+    // Any program can send us signals.
     guard signal.sender == owner, !owner.isEmpty else { return }
     switch (signal.interface, signal.member) {
     case (Self.manager, "InterfacesAdded"):

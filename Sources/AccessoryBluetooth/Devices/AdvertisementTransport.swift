@@ -4,14 +4,13 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Listens to what a Bluetooth Low Energy device advertises. Nothing is connected, and nothing can be written: `output` accepts
-/// nothing.
+/// Receives the advertisements of a Bluetooth Low Energy device. It makes no connection, and `output` accepts nothing.
 ///
-/// It has the adapter search for as long as it is open. `input` gets what `reading` makes of the data of one company. When the device
-/// wasn't heard for so long that BlueZ forgets it, after about half a minute, that is an unplug.
+/// The adapter searches while it is open. `input` gets the bytes that `reading` makes of one company's data. If BlueZ forgets the
+/// device, about half a minute after its last advertisement, that counts as an unplug.
 public actor AdvertisementTransport: Transport, IOActor {
-  /// Makes bytes of the data that a company's device has advertised at a time; nil where nothing is to be read. Throws to end the
-  /// transport. Called on the I/O thread.
+  /// Makes bytes of one advertisement's data; nil if there is no reading in it. Throws to end the transport. Called on the I/O
+  /// thread.
   public typealias Reading =
     @Sendable (_ data: [UInt8], _ time: MonotonicTime) throws(AccessoryError) -> [UInt8]?
 
@@ -19,7 +18,7 @@ public actor AdvertisementTransport: Transport, IOActor {
   public nonisolated let label: String
   /// There is no line with a transmission time.
   public nonisolated var timing: LineTiming { .instant }
-  /// What was heard.
+  /// The bytes that `reading` has made.
   public nonisolated let input = InputQueue()
   /// Accepts nothing.
   public nonisolated let output = OutputQueue()
@@ -31,7 +30,7 @@ public actor AdvertisementTransport: Transport, IOActor {
   private let adapter: BluetoothAdapter
   private let reading: Reading
   private var observer: Int?
-  /// Whether the device was heard, and its object's path.
+  /// The path of the device's object; nil until the device is received.
   private var device: String?
   private var isFull = false
   private var isOver = false
@@ -39,17 +38,17 @@ public actor AdvertisementTransport: Transport, IOActor {
   private let first = OneShot<Result<Void, AccessoryError>>()
   private let closed = OneShot<Void>()
 
-  /// How long it may take until the device was heard.
+  /// The time limit for receiving the device.
   package static let searchLimit = DeviceName.searchLimit
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Listens to a device with the adapter of this name, or with any one, and returns when something of it was read. `noting` is called
-  /// on the I/O thread with events, in words for people.
+  /// Receives a device with the adapter of this name, or with any adapter, and returns after its first reading. `noting` is called on
+  /// the I/O thread with events, in words for people.
   ///
-  /// Throws `notFound` when Bluetooth isn't there or the device isn't heard, `misconfigured` when the adapter is off, `unsupported` when
-  /// the device is heard, but not with data of this company that can be read, what `reading` throws, and `cancelled`.
+  /// Throws `notFound` when there is no adapter or the device isn't received, `misconfigured` when the adapter is off, `unsupported`
+  /// when the device advertises no readable data of this company, the errors of `reading`, and `cancelled`.
   public static func open(
     _ address: BluetoothAddress, company: UInt16, by adapter: BluetoothAdapterName? = nil, label: String? = nil,
     io: IOThread = .shared, noting note: (@Sendable (String) -> Void)? = nil, reading: @escaping Reading
@@ -60,7 +59,7 @@ public actor AdvertisementTransport: Transport, IOActor {
       over: bluez, within: searchLimit, noting: note, reading: reading)
   }
 
-  /// The same over a conversation with bluetoothd, which the transport owns from now on.
+  /// Like `open` above, over a connection to bluetoothd that the transport takes over.
   static func open(
     _ address: BluetoothAddress, company: UInt16, by name: BluetoothAdapterName? = nil, label: String,
     over bluez: BlueZ, within limit: Duration, noting note: (@Sendable (String) -> Void)? = nil,
@@ -106,11 +105,11 @@ public actor AdvertisementTransport: Transport, IOActor {
     let outcome = await first.value(whenCancelled: .failure(cancelled))
     io.cancel(timer)
     try outcome.get()
-    // If it fails, the bus has ended, which is told in another way.
+    // If it fails, the bus has ended, which is reported elsewhere.
     if let device { try? await bluez.follow(only: device, and: adapter.path) }
   }
 
-  /// The time is up.
+  /// Fails the first reading, because its time is up.
   private func wasNotRead() {
     first.finish(
       .failure(
@@ -147,13 +146,13 @@ public actor AdvertisementTransport: Transport, IOActor {
   }
 
   private func hear(_ known: BluetoothDevice) {
-    // What BlueZ remembers of an earlier search has no signal.
+    // Data that BlueZ remembers from an earlier search has no signal strength.
     guard known.signalStrength != nil else { return }
     device = known.path
     guard let data = known.manufacturerData[company] else { return }
     do throws(AccessoryError) {
       guard let bytes = try reading(data, io.now) else { return }
-      // Nobody takes them: what comes later is newer.
+      // When the queue is full, drop these bytes, because newer ones follow.
       if !isFull { isFull = !input.append(bytes.span.bytes) }
       first.finish(.success(()))
     } catch {
@@ -171,13 +170,13 @@ public actor AdvertisementTransport: Transport, IOActor {
     input.finish(error)
     Task {
       if let observer { await bluez.stopObserving(observer) }
-      // The end of the conversation ends its search.
+      // Closing the connection ends its search.
       await bluez.close()
       closed.finish(())
     }
   }
 
-  /// Ends the search of this program, and returns when it has ended.
+  /// Ends this program's search, and returns when it has ended.
   public func close() async {
     end(nil)
     await closed.value()

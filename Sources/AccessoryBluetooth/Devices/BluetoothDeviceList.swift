@@ -36,14 +36,14 @@ struct BluetoothDeviceList {
     }.map(\.0)
   }
 
-  /// Takes other wishes.
+  /// Replaces the wishes.
   mutating func use(_ wishes: [DeviceWish]) -> [DeviceEvent] {
     self.wishes = wishes
     fitting = wishes.map { wish in Set(known.filter { wish.fits($0.value) }.keys) }
     return known.keys.sorted(by: Self.order).compactMap { report($0) }
   }
 
-  /// Takes all objects in place of those before.
+  /// Replaces all objects.
   mutating func replace(_ objects: BluetoothObjects) -> [DeviceEvent] {
     adapters = objects.adapters.mapValues(\.isPowered)
     var concerned = Set(known.keys)
@@ -58,7 +58,7 @@ struct BluetoothDeviceList {
     return concerned.sorted(by: Self.order).compactMap { look(at: $0, objects) }
   }
 
-  /// Takes a change of the object at `path`.
+  /// Updates the list after a change of the object at `path`.
   mutating func change(_ path: String, _ objects: BluetoothObjects) -> [DeviceEvent] {
     if adapters[path] != objects.adapters[path]?.isPowered { return replace(objects) }
     let (old, new) = (addresses[path], objects.devices[path]?.address)
@@ -93,7 +93,7 @@ struct BluetoothDeviceList {
     return report(address)
   }
 
-  /// A known device first, then the one with the strongest signal.
+  /// The best of the objects of one address: a known device, or else the one with the strongest signal.
   private static func best(_ devices: [Device]) -> Device? {
     devices.first { $0.bluetooth?.isKnown == true }
       ?? devices.max { ($0.bluetooth?.signalStrength ?? .min) < ($1.bluetooth?.signalStrength ?? .min) }

@@ -9,7 +9,7 @@ import AccessoryDiscovery
 final class BluetoothEventQueue: Sendable {
   private struct State {
     var events: [BluetoothAddress: (number: Int, event: DeviceEvent)] = [:]
-    /// The devices in the order of their oldest events. An entry whose number isn't that of an event is void.
+    /// The devices in the order of their oldest events. An entry is ignored if no event has its number.
     var order: [(number: Int, address: BluetoothAddress)] = []
     var first = 0
     var next = 0
@@ -21,7 +21,7 @@ final class BluetoothEventQueue: Sendable {
   /// How many events wait.
   var count: Int { state.withLock { $0.events.count } }
 
-  /// Adds an event behind those of other devices.
+  /// Adds an event after those of other devices.
   func add(_ event: DeviceEvent) {
     guard let address = event.device.bluetooth?.address else { return }
     state.withLock { state in
@@ -67,7 +67,7 @@ final class BluetoothEventQueue: Sendable {
     }
   }
 
-  /// The next event; nil where none waits.
+  /// The next event; nil if none waits.
   func take() -> DeviceEvent? {
     state.withLock { state in
       while state.first < state.order.count {
@@ -82,7 +82,7 @@ final class BluetoothEventQueue: Sendable {
     }
   }
 
-  /// Ends it: the reader has stopped.
+  /// Ends the queue, because the reader has stopped.
   func end() { wake.finish() }
 
   /// The events as a stream for one reader. `ended` is called, once or twice, when the reader has stopped.

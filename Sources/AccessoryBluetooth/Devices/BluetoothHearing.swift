@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// What a search has heard so far of the devices that somebody wishes for, and when that is enough.
+/// Collects the devices that a search receives for a wish, and decides when they are enough.
 final class BluetoothHearing: Sendable {
   private let wish: DeviceWish
   private let heard = Locked<[DeviceAddress: Device]>([:])
   private let over = OneShot<Void>()
 
-  /// How long a device is listened to that was heard by its address. What it tells may come in several packets.
+  /// How long to keep receiving a device that was found by its address. Its data may come in several packets.
   private static let rest = Duration.milliseconds(1_500)
 
   init(_ wish: DeviceWish) { self.wish = wish }
@@ -27,10 +27,10 @@ final class BluetoothHearing: Sendable {
     if isFirst { _ = io.schedule(at: io.now + Self.rest) { self.end() } }
   }
 
-  /// Nothing more is heard.
+  /// Ends the wait, because the search has ended.
   func end() { over.finish(()) }
 
-  /// What was heard, sorted by address, when it is enough or the time is over.
+  /// Waits until the received devices are enough or the time is up, and returns them, sorted by address.
   func devices(within limit: Duration, on io: IOThread) async -> [Device] {
     let timer = io.schedule(at: io.now + limit) { self.end() }
     await over.value(whenCancelled: ())
@@ -40,12 +40,12 @@ final class BluetoothHearing: Sendable {
 }
 
 extension Device {
-  /// Whether anything is known that it tells on the air.
+  /// Whether any of its advertised data is known.
   var tellsSomething: Bool {
     bluetooth.map { $0.toldName != nil || !$0.services.isEmpty || !$0.manufacturers.isEmpty } ?? false
   }
 
-  /// Whether all is known by which kinds of devices are known.
+  /// Whether all the advertised data is known by which profiles recognize devices.
   fileprivate var tellsEverything: Bool {
     bluetooth.map { $0.toldName != nil && !$0.services.isEmpty && !$0.manufacturers.isEmpty } ?? false
   }

@@ -18,7 +18,7 @@ package struct BluetoothPlace: Sendable {
   package static var usual: BluetoothPlace {
     BluetoothPlace(
       socket: "/run/dbus/system_bus_socket", adapterFolder: adapterFolder,
-      // The file by which the bus knows how to start bluetoothd.
+      // The file from which the bus starts bluetoothd.
       installed: "/usr/share/dbus-1/system-services/org.bluez.service")
   }
 
@@ -29,7 +29,7 @@ package struct BluetoothPlace: Sendable {
   /// A place for tests: it has an adapter, and another bus.
   init(bus: String) { self.init(bus: bus, socket: "", adapterFolder: "", installed: "") }
 
-  /// Whether the bus is another one than this computer's, whose adapters this kernel doesn't have.
+  /// Whether the bus isn't this computer's own. Then its adapters aren't this kernel's.
   private var isElsewhere: Bool { bus != nil || getenv("DBUS_SYSTEM_BUS_ADDRESS") != nil }
   private var hasBus: Bool { isElsewhere || access(socket, F_OK) == 0 }
 
@@ -39,7 +39,7 @@ package struct BluetoothPlace: Sendable {
   /// Whether an adapter is there, or would be used if it came.
   package var mayHaveAdapter: Bool { hasBus && (hasAdapter || access(installed, F_OK) == 0) }
 
-  /// The kernel's names of the adapters. The same folder has connections, such as `hci0:12`.
+  /// The kernel's names of the adapters. The folder also contains connections, such as `hci0:12`.
   package static func adapters(in folder: String = adapterFolder) -> [String] {
     Directory.names(in: folder).filter { $0.hasPrefix("hci") && !$0.contains(":") }
   }

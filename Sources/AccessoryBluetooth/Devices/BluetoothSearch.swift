@@ -6,20 +6,19 @@ import AccessoryDiscovery
 /// A search that can find the devices of all these wishes.
 struct BluetoothSearch: Sendable, Equatable {
   let kind: BluetoothKind
-  /// The services that are searched for; empty where one of the wishes has none.
+  /// The services to search for; empty if any wish names none.
   let services: [BluetoothUUID]
-  /// The adapters that search; nil stands for the usual one.
+  /// The adapters that search; nil stands for the default one.
   let adapters: Set<BluetoothAdapterName?>
 
-  /// How long a search lasts, and the pauses between two: the first one, and the longest one; each is twice as long as the one
-  /// before.
+  /// How long a search lasts, and the first and the longest pause between searches. Each pause is twice as long as the one before.
   struct Times: Sendable {
     var search = Duration.seconds(10)
     var pause = Duration.seconds(5)
     var longestPause = Duration.seconds(60)
   }
 
-  /// Nil without wishes.
+  /// A search for these wishes; nil if there are none.
   init?(_ wishes: [DeviceWish]) {
     guard !wishes.isEmpty else { return nil }
     let kinds = Set(wishes.map(\.transport))

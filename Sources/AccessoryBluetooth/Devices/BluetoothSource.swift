@@ -7,8 +7,8 @@ import AccessoryIO
 /// The Bluetooth devices of the system, as BlueZ knows them: those that are connected, paired or trusted, and those
 /// that are received during a search. It follows the signals of the bus, and never polls.
 ///
-/// It connects nothing and pairs nothing, and searches only for wishes. A computer without Bluetooth has no such devices,
-/// which isn't an error; nor is it one that bluetoothd doesn't run or doesn't answer.
+/// It never connects or pairs, and searches only for wishes. It isn't an error if there is no adapter, or if bluetoothd doesn't run
+/// or doesn't answer: then there are no devices.
 public actor BluetoothSource: DeviceSource, IOActor {
   package nonisolated let io: IOThread
   private nonisolated let place: BluetoothPlace
@@ -21,7 +21,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
   private var nextSubscriber = 0
   private var search: BluetoothSearch?
   private var searching: Task<Void, Never>?
-  /// The time before which no other search begins, and the length of the pause after the next one.
+  /// The end of the current pause between searches.
   private var restEnd: MonotonicTime?
   private var pause: Duration
   private var reopening: TimerToken?
@@ -61,12 +61,12 @@ public actor BluetoothSource: DeviceSource, IOActor {
     return list.devices
   }
 
-  /// Searches for the devices that fit the wish. Those that are received precede those that BlueZ only remembers; by its address also a
-  /// remembered one is returned at once, if anything is known of it. If bluetoothd can't be used or the adapter is off, throws the same
-  /// errors as opening a Bluetooth device.
+  /// Searches for the devices that match the wish. Received devices precede those that BlueZ only remembers. If the wish names an
+  /// address, a remembered device is returned at once, if any of its advertised data is known. If bluetoothd can't be used or the
+  /// adapter is off, throws the same errors as opening a Bluetooth device.
   public func search(for wish: DeviceWish, within limit: Duration) async throws(AccessoryError) -> [Device] {
     guard place.hasAdapter, let search = BluetoothSearch([wish]) else { return [] }
-    // Without time nothing is opened by it, and nothing is wrong.
+    // With no time to search, return what is known, without errors.
     guard limit > .zero else { return await remembered(wish) }
     let bluez = try await BlueZ.open(place.bus, io: io)
     return try await attempt { () throws(AccessoryError) in
@@ -96,7 +96,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
       }
       return remembered
     } finally: {
-      // The end of the connection ends the search, too.
+      // Closing the connection also ends the search.
       await bluez.close()
     }
   }
@@ -108,7 +108,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
     return devices
   }
 
-  /// What BlueZ knows of the devices that fit; each once, whatever adapters know it.
+  /// The known devices that match. A device that several adapters know is listed once.
   private static func fitting(_ wish: DeviceWish, _ objects: BluetoothObjects) -> [Device] {
     var seen: Set<DeviceAddress> = []
     return objects.devices.values.sorted { $0.path < $1.path }.compactMap { Device($0, in: objects) }
@@ -217,7 +217,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
     arrange()
   }
 
-  /// Begins to search, or ends it, or searches for something else.
+  /// Starts, ends or changes the search to match the wishes.
   private func arrange() {
     let unmet = bluez == nil || subscribers.isEmpty || !list.hasAdapter ? [] : list.unmet
     let wanted = BluetoothSearch(unmet)
@@ -227,7 +227,7 @@ public actor BluetoothSource: DeviceSource, IOActor {
     before?.cancel()
     guard let wanted else { return }
     searching = Task {
-      // The end of a search must not end the next one.
+      // Wait until the search before has ended, so that its end doesn't end the next one.
       await before?.value
       await self.searchAgainAndAgain(wanted)
     }

@@ -6,18 +6,18 @@ struct ExpectedPackets {
   private var last = 1
   private var writtenCount = 0
 
-  /// The most for one event: all that the socket takes. bluetoothd drops notifications that it has no room for there.
+  /// The most packets for one event: all that fit into the socket. bluetoothd drops notifications that don't fit.
   static let limit = 512
 
-  /// A packet was written, which the device may answer.
+  /// Records a written packet, which the device may answer.
   mutating func wrote() { writtenCount = min(writtenCount + 1, Self.limit) }
 
-  /// How many to read now: the answers to what was written, or what the last event promises.
+  /// How many packets to read now: one answer to each write, or as many as the last event suggests.
   mutating func next() -> Int {
     defer { writtenCount = 0 }
     return writtenCount > 0 ? writtenCount : last
   }
 
-  /// So many have come. If there may be more, the next event comes at once.
+  /// Records how many packets have arrived. If there may be more, the next event comes at once.
   mutating func found(_ count: Int, andNoMore: Bool) { last = max(1, andNoMore ? count : min(2 * count, Self.limit)) }
 }

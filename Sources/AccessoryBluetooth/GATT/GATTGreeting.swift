@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a module is told before its serial port carries bytes.
+/// The commands that a module needs before its serial port carries bytes.
 ///
-/// A Bluno wants its password first, and takes the speed of the line between its radio and its processor from who
-/// connects. Both are commands, written to a characteristic of their own. Others want what their description says.
+/// A Bluno needs its password, and the speed of the line between its radio and its processor. Both are commands, written to a
+/// characteristic of their own. Other modules need what their description says.
 package struct GATTGreeting: Sendable, Equatable {
   /// The characteristic that takes the commands.
   package let characteristic: GATTCharacteristic
-  /// The commands, in packets that every connection takes, and in their order.
+  /// The commands in order, in packets that are small enough for every connection.
   package let packets: [[UInt8]]
 
-  /// The password of a Bluno that nobody has changed.
+  /// The factory password of a Bluno.
   static let factoryPassword = "DFRobot"
   /// The longest password, in bytes.
   package static let passwordLimit = 32
-  /// What a packet has where nothing larger was agreed on.
+  /// The most bytes of a write before a larger packet is negotiated.
   package static let packetSize = 20
   private static let bluno = (service: BluetoothUUID(short: 0xDFB0), commands: BluetoothUUID(short: 0xDFB2))
 
-  /// Nil for modules that want none.
+  /// The commands for a known module; nil if it needs none.
   init?(_ service: GATTService, _ characteristics: [GATTCharacteristic], _ settings: GATTSettings) {
     let found = characteristics.first {
       $0.uuid == Self.bluno.commands && ($0.takesRequests || $0.takesCommands)
     }
     guard service.uuid == Self.bluno.service, let found else { return nil }
     characteristic = found
-    // The word has no D at its end: with the factory's password it just fits into a packet.
+    // The command's name has no D at its end. With the factory password it just fits into a packet.
     packets = [
       "AT+PASSWOR=\(settings.password ?? Self.factoryPassword)\r\n", "AT+CURRUART=\(settings.baudRate)\r\n",
     ].flatMap { command in
@@ -36,7 +36,7 @@ package struct GATTGreeting: Sendable, Equatable {
     }
   }
 
-  /// What a description says. Nil where the device doesn't have the characteristic: then nothing can be told.
+  /// The bytes from a description; nil if the device doesn't have the characteristic.
   init?(_ said: GATTSettings.Greeting, in characteristics: [GATTCharacteristic]) {
     let found = characteristics.first { $0.uuid == said.characteristic && ($0.takesRequests || $0.takesCommands) }
     guard let found else { return nil }

@@ -34,14 +34,14 @@ enum GATTNotes {
 
   private static func name(_ uuid: BluetoothUUID?) -> String { uuid?.description ?? "?" }
 
-  /// The flags for the passing of bytes; others are in the device's values.
+  /// The flags that matter for carrying bytes.
   private static func abilities(_ characteristic: GATTCharacteristic) -> String {
     let known = ["read", "write", "write-without-response", "notify", "indicate"]
     let found = known.filter { characteristic.flags.contains($0) }
     return found.isEmpty ? "-" : found.joined(separator: " ")
   }
 
-  /// What the device was told first. A password stays out of traces.
+  /// The commands that were sent first, without the password.
   static func greeted(_ greeting: GATTGreeting, _ settings: GATTSettings) -> String {
     if settings.greeting != nil { return "\(name(greeting.characteristic.uuid)) was told what opens the device" }
     let password = settings.password == nil ? "the factory's password" : "its password"
@@ -49,7 +49,7 @@ enum GATTNotes {
     return "\(name) was told \(password) and the speed of the line, \(settings.baudRate) baud"
   }
 
-  /// The way of the bytes: `size` is what a packet may have with its head, `chunk` what is written in one.
+  /// How bytes are carried: `size` is the largest packet with its header, `chunk` the most bytes of one write.
   static func opened(
     _ port: GATTSerialPort, size: Int, chunk: Int, bySocket: (notifications: Bool, writes: Bool)
   ) -> String {
@@ -61,7 +61,7 @@ enum GATTNotes {
       + "\(name(port.write.uuid)) is written (\(writing))"
   }
 
-  /// The end, and its reason.
+  /// The end of the connection, and its reason.
   static func ended(_ error: AccessoryError?, disconnects: Bool) -> String {
     guard let error else { return disconnects ? "closed; the connection is ended" : "closed; the connection stays" }
     return "disconnected: \(SafeText.escape(error.message, limit: 2 * limits.text))"

@@ -6,7 +6,7 @@ package enum GATTPacket {
   package static let smallest = 23
   /// The bytes in front of the value: the opcode and the handle.
   package static let head = 3
-  /// The longest value of GATT in bytes. bluetoothd cuts off the rest of a longer one.
+  /// The longest value of GATT in bytes. bluetoothd cuts longer ones off.
   package static let longestValue = 512
 
   /// The most bytes of a value that a packet of `size` bytes carries.

@@ -11,12 +11,12 @@ public struct GATTSettings: Sendable, Hashable {
   public var write: BluetoothUUID?
   /// The characteristic that sends notifications.
   public var notify: BluetoothUUID?
-  /// The password for modules that want one before they carry bytes, such as a Bluno; nil means the factory's.
+  /// The password for modules that need one before they carry bytes, such as a Bluno; nil means the factory password.
   public var password: String?
-  /// The speed of the line behind a module that is told it, such as a Bluno, in bits per second. The default is 115,200.
+  /// The speed, in bits per second, of the line behind a module that must be told it, such as a Bluno. The default is 115,200.
   public var baudRate: UInt32 = 115_200
 
-  /// What the device is told before it carries bytes, and the characteristic that is written for that; nil for nothing.
+  /// The bytes to write before the port carries bytes, and their characteristic; nil for none.
   public var greeting: Greeting?
 
   /// Bytes for a characteristic of their own.
@@ -26,7 +26,7 @@ public struct GATTSettings: Sendable, Hashable {
     /// The bytes, at most 20.
     public var bytes: [UInt8]
 
-    /// These bytes for this characteristic.
+    /// A greeting of these bytes.
     public init(_ characteristic: BluetoothUUID, _ bytes: [UInt8]) {
       (self.characteristic, self.bytes) = (characteristic, bytes)
     }
@@ -54,10 +54,10 @@ package struct GATTSerialPort: Sendable, Equatable {
   package let write: GATTCharacteristic
   /// The characteristic that sends notifications.
   package let notify: GATTCharacteristic
-  /// What the device is told before; nil for nothing.
+  /// The commands to send before the port carries bytes; nil for none.
   package private(set) var greeting: GATTGreeting?
 
-  /// The services that makers of modules use for bytes, in the order in which they are looked for.
+  /// The services that makers of modules use for bytes, in the order of the search.
   package static let known: [(service: BluetoothUUID, write: BluetoothUUID, notify: BluetoothUUID)] = [
     // HM-10 and its many copies.
     (short(0xFFE0), short(0xFFE1), short(0xFFE1)),
@@ -105,7 +105,7 @@ package struct GATTSerialPort: Sendable, Equatable {
         port.greeting = GATTGreeting(entry.service, entry.characteristics, settings)
         return port
       }
-      // Some devices are written in one service, and send in another.
+      // Some devices have the two characteristics in different services.
       if settings.service == nil, settings.write != nil, settings.notify != nil,
         let port = Self(table.flatMap(\.characteristics), settings.write, settings.notify)
       {

@@ -6,18 +6,18 @@ import AccessoryIO
 import SystemPackage
 
 extension GATTTransport {
-  /// How long it may take until a device is found.
+  /// The time limit for finding a device.
   public static let searchLimit = DeviceName.searchLimit
   /// The time limit of connecting, including the discovery of services.
   public static let connectLimit = Duration.seconds(15)
 
-  /// Connects a Bluetooth Low Energy device and opens its serial port. A device that BlueZ doesn't know is looked for. Without
-  /// `adapter`, the one connects that knows the device.
+  /// Connects a Bluetooth Low Energy device and opens its serial port. Searches for the device if BlueZ doesn't know it. Without
+  /// `adapter`, uses an adapter that knows the device.
   ///
-  /// Throws `notFound` when Bluetooth isn't there or the device isn't, `misconfigured` when the adapter is off,
-  /// `timedOut` when the device doesn't answer, `busy` when another program uses its serial port, `unsupported` when it
-  /// has none, and `cancelled` when the task is cancelled in the meantime. `noting` is called on the I/O thread with
-  /// events of the connection, in words for people.
+  /// Throws `notFound` when there is no adapter or the device isn't found, `misconfigured` when the adapter is off, `timedOut` when
+  /// the device doesn't answer, `busy` when another program uses its serial port, `unsupported` when it has none, and `cancelled`
+  /// when the task is cancelled in the meantime. `noting` is called on the I/O thread with events of the connection, in words for
+  /// people.
   public static func open(
     _ address: BluetoothAddress, _ settings: GATTSettings = GATTSettings(), by adapter: BluetoothAdapterName? = nil,
     label: String? = nil, io: IOThread = .shared, noting note: (@Sendable (String) -> Void)? = nil
@@ -32,7 +32,7 @@ extension GATTTransport {
     }
   }
 
-  /// The same over a connection to bluetoothd, which the transport owns from now on.
+  /// Like `open` above, over a connection to bluetoothd that the transport takes over.
   static func open(
     _ address: BluetoothAddress, _ settings: GATTSettings, by adapter: BluetoothAdapterName? = nil, label: String,
     over bluez: BlueZ, noting note: (@Sendable (String) -> Void)? = nil
@@ -50,7 +50,7 @@ extension GATTTransport {
         try await greet(greeting, bluez, label)
         note?(GATTNotes.greeted(greeting, settings))
       }
-      // Notifications first, so that none is lost that answers the first write.
+      // Notifications first, so that the answer to the first write isn't lost.
       let notifications = try await acquire("AcquireNotify", port.notify, bluez, label)
       let writes = port.write.takesCommands ? try await acquire("AcquireWrite", port.write, bluez, label) : nil
       let objects = await bluez.objects
@@ -69,7 +69,7 @@ extension GATTTransport {
     }
   }
 
-  /// A socket that bluetoothd has handed out, and the largest packet with its head of three bytes.
+  /// A socket that bluetoothd has handed out, and the largest packet, including its header of three bytes.
   struct Acquired {
     let descriptor: BusDescriptor
     let size: Int
@@ -82,7 +82,7 @@ extension GATTTransport {
     }
   }
 
-  /// Tells the device what it wants to know before it carries bytes.
+  /// Sends the commands that the device needs before it carries bytes.
   private static func greet(_ greeting: GATTGreeting, _ bluez: BlueZ, _ label: String) async throws(AccessoryError) {
     let kind = greeting.characteristic.takesRequests ? "request" : "command"
     for packet in greeting.packets {

@@ -37,11 +37,11 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   let chunk: Int
   private var writing: [UInt8] = []
   private var writtenCount = 0
-  /// A call of `WriteValue` hasn't been answered yet.
+  /// Whether a call of `WriteValue` is unanswered.
   private var isCalling = false
-  /// The descriptor that is read to learn that the device has all packets; nil when it has none.
+  /// The descriptor that is read to learn that the device has all packets; nil if the device has no such descriptor.
   private let checkpoint: String?
-  /// How many packets were written since it was read last.
+  /// The number of packets written since that descriptor was last read.
   private var unconfirmedCount = 0
   private var isConfirming = false
   /// The number of bytes from signals since the consumer paused.
@@ -82,7 +82,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A transport over sockets that it owns; nil means by signals and calls of the bus.
+  /// A transport over sockets that it owns. Without a socket it uses signals and calls of the bus.
   init(
     _ bluez: BlueZ, device: String, _ port: GATTSerialPort, label: String, ownsConnection: Bool,
     notifications: FileDescriptor?, writes: FileDescriptor?, packetSize: Int, checkpoint: String?,
@@ -101,7 +101,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     chunk = GATTPacket.room(in: packetSize)
   }
 
-  /// Begins to read and write. Throws, after it has ended, when that isn't possible.
+  /// Starts to read and write. If that isn't possible, ends the transport and throws.
   func start() async throws(AccessoryError) {
     output.onQueued { self.io.post(self) }
     input.onResume { self.io.post { self.enter { $0.resume() } } }
@@ -151,7 +151,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     if readiness.contains(.writable) { flush() }
   }
 
-  /// The sockets end when the device goes, and when it has other services than before. bluetoothd says which a moment later.
+  /// Both a disconnection and a change of the services end the sockets. bluetoothd reports the reason a moment later.
   private func hangUp() {
     guard !isOver, hangUpLimit == nil else { return }
     if isClosing { return end(nil) }
@@ -211,7 +211,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     if let reader, !isOver, !isClosing { watch(reader, .read) }
   }
 
-  /// Reads packets: those for one event, or, after a hang-up, all that have arrived.
+  /// Reads the packets for one event, or, after a hang-up, all that have arrived.
   private func read(toTheEnd: Bool) {
     guard let reader else { return }
     // The consumer is notified once for all packets, because waking it takes longer than a read.
@@ -226,7 +226,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
         let count = try Socket.receive(from: reader.descriptor, by: self) { bytes in
           if !bytes.isEmpty { wantsMore = input.append(bytes, notifying: false) }
         }
-        // The end; or an empty notification, which means nothing in a stream of bytes, and behind which there may be others.
+        // The end, or an empty notification. The latter is no data, and other packets may follow it.
         if count == 0 { emptyCount += 1 }
         if count == 0, !toTheEnd || emptyCount == Self.emptyLimit { return }
       } catch {
@@ -272,7 +272,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     io.post(self)  // continue after other descriptors were served
   }
 
-  /// Reads a value, and continues with the reply. bluetoothd sends a read after all writes that it has.
+  /// Reads a value, and continues with the reply. bluetoothd sends the read after all pending writes.
   private func confirm(_ checkpoint: String) {
     guard !isConfirming else { return }
     isConfirming = true
@@ -328,7 +328,7 @@ public actor GATTTransport: Transport, EventHandler, IOWork, IOActor {
     flush()
   }
 
-  /// Ends both queues, once, and gives everything back.
+  /// Ends both queues, once, and releases everything.
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
     isOver = true

@@ -51,7 +51,7 @@ public actor GATTValues: Transport, IOActor {
     }
   }
 
-  /// The same over a connection to bluetoothd, which this one owns from now on.
+  /// Like `open` above, over a connection to bluetoothd that this one takes over.
   package static func open(
     _ address: BluetoothAddress, by adapter: BluetoothAdapterName? = nil, label: String, over bluez: BlueZ
   ) async throws(AccessoryError) -> GATTValues {
@@ -75,7 +75,7 @@ public actor GATTValues: Transport, IOActor {
         if case .value(let value, _) = event { objects.characteristics[value]?.uuid } else { nil as BluetoothUUID? }
       self?.enter { $0.follow(event, objects.devices[path], isBattery: level == Self.batteryLevel) }
     }
-    // If it fails, the bus has ended, which is told in another way.
+    // If it fails, the bus has ended, which is reported elsewhere.
     try? await bluez.follow(only: device)
     let now = await bluez.objects.devices[device]
     percent = now?.batteryPercent
@@ -128,14 +128,14 @@ public actor GATTValues: Transport, IOActor {
 
   /// A battery of a device that has several.
   public struct Battery: Sendable, Hashable {
-    /// The name by which the device's descriptors tell it from the others; a number where they don't. Comes from the device.
+    /// Its name in the device's descriptors, or a number if they have none. Comes from the device.
     public let name: String
-    /// How full it is.
+    /// Its charge in percent.
     public let percent: Int
   }
 
-  /// The batteries of a device with several Battery Services, in the order of its table; empty for any other device. One that can't be
-  /// read now is left out. Throws the errors of `read` that end everything.
+  /// The batteries of a device with several Battery Services, in the order of its table; empty for any other device. A battery that
+  /// can't be read now is left out. Throws the other errors of `read`.
   public func batteries() async throws(AccessoryError) -> [Battery] {
     try check()
     let levels = await find(Self.batteryLevel).prefix(Self.batteryLimit)
@@ -152,7 +152,7 @@ public actor GATTValues: Transport, IOActor {
     return batteries
   }
 
-  /// What a characteristic's descriptors call it: the user description, or the presentation format.
+  /// The name in a characteristic's descriptors: the user description, or the presentation format.
   private func name(of characteristic: String) async -> String? {
     let descriptors = await bluez.objects.descriptors.values.filter { $0.characteristic == characteristic }
     for kind in [0x2901, 0x2904] as [UInt16] {

@@ -57,8 +57,8 @@ package struct BluetoothDevice: Sendable, Equatable {
   /// Whether nobody has connected, paired or trusted it.
   var isStranger: Bool { !BluetoothIdentity.isKnown(connected: isConnected, paired: isPaired, trusted: isTrusted) }
 
-  /// Whether it changes its address from time to time: a random address that isn't static (the first two bits are set in those),
-  /// of a device that isn't paired. BlueZ finds a paired one by the address that stays.
+  /// Whether its address changes from time to time: a random address that isn't static (the first two bits are set in static ones),
+  /// of an unpaired device. BlueZ knows a paired device by its permanent address.
   var hasPassingAddress: Bool { hasRandomAddress && !isPaired && address.map { $0.rawValue >> 46 != 3 } ?? false }
 }
 
@@ -80,7 +80,7 @@ extension BluetoothDevice {
     if let address = properties["Address"]?.text { self.address = BluetoothAddress(address) }
     if let kind = properties["AddressType"]?.text { hasRandomAddress = kind == "random" }
     if let name = properties["Name"]?.text { self.name = Self.cut(name) }
-    // Without a name of the user's, BlueZ gives the device's, or its address.
+    // If the user gave no name, BlueZ's alias is the device's name, or its address.
     if let alias = properties["Alias"]?.text { self.alias = Self.cut(alias) }
     if let uuids = properties["UUIDs"]?.texts {
       services = Set(uuids.prefix(Self.limits.services).compactMap { BluetoothUUID($0) })

@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// BlueZ's current objects: adapters, devices, and the services of those that are connected. It follows the signals of
-/// the bus; it has no bus itself.
+/// BlueZ's current objects: adapters, devices, and the services of connected devices. It is updated from messages of the bus, and
+/// doesn't use the bus itself.
 ///
 /// Whatever is in the messages, it holds a limited number of objects with texts of limited length. Further objects are
 /// counted and dropped. A device that is connected, paired or trusted replaces another one.
@@ -33,7 +33,7 @@ package struct BluetoothObjects: Sendable, Equatable {
 
   // MARK: - Following the bus
 
-  /// Takes in the reply to `GetManagedObjects`, in place of everything known before.
+  /// Applies the reply to `GetManagedObjects`: replaces everything known before.
   package mutating func replace(_ message: BusMessage) {
     self = BluetoothObjects()
     for object in message.values.first?.entries ?? [] {
@@ -42,15 +42,14 @@ package struct BluetoothObjects: Sendable, Equatable {
     }
   }
 
-  /// Takes in the signal `InterfacesAdded`. Returns the path of the device that has made room for the new one; nil when there
-  /// was room.
+  /// Applies the signal `InterfacesAdded`. Returns the path of a device that was dropped to make room; nil if none was.
   @discardableResult
   package mutating func added(_ message: BusMessage) -> String? {
     guard message.values.count == 2, let path = message.values[0].path else { return nil }
     return add(path, message.values[1])
   }
 
-  /// Takes in the signal `InterfacesRemoved`.
+  /// Applies the signal `InterfacesRemoved`.
   package mutating func removed(_ message: BusMessage) {
     guard message.values.count == 2, let path = message.values[0].path else { return }
     for interface in message.values[1].texts ?? [] {
@@ -66,7 +65,7 @@ package struct BluetoothObjects: Sendable, Equatable {
     }
   }
 
-  /// Takes in the signal `PropertiesChanged`.
+  /// Applies the signal `PropertiesChanged`.
   package mutating func changed(_ message: BusMessage) {
     guard message.values.count >= 2, let interface = message.values[0].text.flatMap(Interface.init),
       let properties = message.values[1].properties
@@ -116,7 +115,7 @@ package struct BluetoothObjects: Sendable, Equatable {
       case .battery: battery = properties
       }
     }
-    // The device may come behind it in the same message.
+    // The device may follow later in the same message.
     if let battery { devices[path]?.take(battery: battery) }
     return displaced
   }
@@ -151,7 +150,7 @@ package struct BluetoothObjects: Sendable, Equatable {
     case battery = "org.bluez.Battery1"
   }
 
-  // MARK: - Looking
+  // MARK: - Finding
 
   /// The adapters in the order of their names.
   package var adaptersByName: [BluetoothAdapter] {
@@ -169,8 +168,8 @@ package struct BluetoothObjects: Sendable, Equatable {
     return adapter(name).map { [$0] } ?? []
   }
 
-  /// The device with this address, at the adapter with this path where one is named. If several adapters know it, the
-  /// one that is connected to it goes first, then one that is on, preferably paired with it.
+  /// The device with this address, at the adapter with this path if one is named. If several adapters know it, prefers the one that
+  /// is connected to it, then one that is on, and among those one that is paired with it.
   package func device(at address: BluetoothAddress, on adapter: String? = nil) -> BluetoothDevice? {
     func rank(_ device: BluetoothDevice) -> Int {
       let isOn = adapters[device.adapter]?.isPowered == true
@@ -180,8 +179,8 @@ package struct BluetoothObjects: Sendable, Equatable {
       .min { (rank($0), $0.path) < (rank($1), $1.path) }
   }
 
-  /// The path of the descriptor that says whether a characteristic sends its value, and that every device lets be read;
-  /// nil when it has none.
+  /// The path of a characteristic's Client Characteristic Configuration, a descriptor that every device allows to be read; nil if it
+  /// has none.
   package func clientConfiguration(of characteristic: String) -> String? {
     descriptors.values.first { $0.characteristic == characteristic && $0.uuid == .clientConfiguration }?.path
   }

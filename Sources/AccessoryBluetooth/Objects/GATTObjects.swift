@@ -10,9 +10,9 @@ package struct GATTService: Sendable, Equatable {
   package var uuid: BluetoothUUID?
   /// The path of its device.
   package var device: String
-  /// Whether it stands for itself. The others are only included in services.
+  /// Whether it is a primary service. Secondary services are only included in others.
   package var isPrimary = true
-  /// The paths of the services in it.
+  /// The paths of its included services.
   package var included: [String] = []
 }
 
@@ -49,7 +49,7 @@ package struct GATTCharacteristic: Sendable, Equatable {
 package struct GATTDescriptor: Sendable, Equatable {
   /// The path of its object.
   package let path: String
-  /// The kind of fact.
+  /// The kind of descriptor.
   package var uuid: BluetoothUUID?
   /// The path of its characteristic.
   package var characteristic: String
@@ -58,7 +58,7 @@ package struct GATTDescriptor: Sendable, Equatable {
 // MARK: - Properties
 
 extension GATTService {
-  /// The most services in a service that are kept.
+  /// The most included services that are kept.
   private static let includedLimit = 64
 
   mutating func take(_ properties: [String: BusValue]) {
@@ -76,7 +76,7 @@ extension GATTService {
 }
 
 extension GATTCharacteristic {
-  /// The most flags that are kept, and the sizes of packets that GATT has.
+  /// The most flags that are kept, and the valid sizes of packets.
   private static let limits = (flags: 32, packet: 23...517)
 
   mutating func take(_ properties: [String: BusValue]) {

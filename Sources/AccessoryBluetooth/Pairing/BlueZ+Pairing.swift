@@ -8,9 +8,9 @@ extension BlueZ {
   private static let agentManager = "org.bluez.AgentManager1"
   /// The time limit of pairing, in which a person may have to find and type a number.
   package static let pairingLimit = Duration.seconds(90)
-  /// How often pairing begins again when the connection ends before the device has asked anything.
+  /// The most attempts to pair, when the connection ends before the device has asked anything.
   private static let pairingTries = 3
-  /// How long bluetoothd has to report the end of pairing when the connection has ended.
+  /// How long to wait for bluetoothd to report the end of pairing after the connection has ended.
   private static let pairingEnd = Duration.seconds(1)
 
   /// Pairs a device, and returns false when it was paired before. `ask` is called with bluetoothd's questions to the
@@ -49,14 +49,14 @@ extension BlueZ {
       throw AccessoryError(
         .disconnected, "\(label) went away while it was being paired: is it near enough, and ready to be paired?")
     } finally: {
-      // The agent ends with this conversation, too.
+      // If this fails, the agent still ends with this connection.
       _ = try? await call(
         Self.managerPath, Self.agentManager, "UnregisterAgent", [.path(PairingAgent.path)], within: .seconds(2))
     }
   }
 
-  /// Ends a connection that nobody uses any more. Some devices don't finish pairing on a connection on which it has failed before, as
-  /// when a command has just read a value that is for paired devices only.
+  /// Ends a connection that nobody uses any more. Some devices don't finish pairing on a connection on which an attempt has failed,
+  /// for example after a command has read a value that requires pairing.
   private func endLeftover(_ path: String) async {
     guard let device = objects.devices[path], device.isConnected, device.deviceClass == nil,
       !objects.characteristics.values.contains(where: { $0.isInUse && $0.path.hasPrefix(path + "/") })

@@ -32,9 +32,9 @@ package enum PairingQuestion: Sendable, Equatable {
 
 /// The user's answer.
 package enum PairingAnswer: Sendable, Equatable {
-  /// Yes; or something that needs no answer was shown.
+  /// The user agreed, or there was nothing to answer.
   case yes
-  /// No; or there is no user to answer.
+  /// The user refused, or there is no user to ask.
   case no
   /// The PIN.
   case pin(String)

@@ -11,7 +11,7 @@ public enum RFCOMMTransport {
   /// How long connecting may take: the kernel pages a device for five seconds, and pairing comes on top.
   public static let connectLimit = Duration.seconds(15)
 
-  /// How long it may take until a device is found that BlueZ doesn't know.
+  /// The time limit for finding a device that BlueZ doesn't know.
   public static let searchLimit = DeviceName.searchLimit
 
   /// Connects to a serial port of a device: to the given channel, or else to the one that the device advertises.

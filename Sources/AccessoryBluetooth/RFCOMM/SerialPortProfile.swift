@@ -7,8 +7,8 @@ import SystemPackage
 /// The client's side of the Serial Port Profile: the object `org.bluez.Profile1`, at which bluetoothd hands over the
 /// descriptor of each connection.
 ///
-/// There is one for a program, because bluetoothd gives a connection to whichever client registered the profile first.
-/// It is registered as long as connections are open: bluetoothd shuts them down with it.
+/// There is one per program, because bluetoothd hands connections to the client that has registered the profile first. It stays
+/// registered while connections are open, because bluetoothd shuts them down with it.
 actor SerialPortProfile: IOActor {
   nonisolated let io: IOThread
   private let address: String?
@@ -67,7 +67,7 @@ actor SerialPortProfile: IOActor {
     }
   }
 
-  /// Has bluetoothd connect, and waits for the descriptor, which may come before or after its reply.
+  /// Asks bluetoothd to connect, and waits for the descriptor, which may come before or after its reply.
   private func handedOver(
     _ path: String, _ label: String, _ bluez: BlueZ, _ limit: Duration
   ) async throws(AccessoryError) -> FileDescriptor {
@@ -109,7 +109,8 @@ actor SerialPortProfile: IOActor {
     case "org.bluez.Error.Failed" where failure.text.contains("Host is down") || failure.text.contains("page-timeout"):
       return AccessoryError(.timedOut, "\(label) doesn't answer: is it on, and near enough?")
     case "org.bluez.Error.Failed" where failure.text.contains("refused") || failure.text.contains("key-missing"):
-      // The kernel ends what isn't safe enough for the device, and nobody answers its questions about pairing.
+      // The kernel ends a connection that isn't secure enough for the device, and nobody answers the device's questions about
+      // pairing.
       return unpaired.map { .mustBePaired(label, $0) }
         ?? AccessoryError(
           .disconnected,
@@ -121,7 +122,7 @@ actor SerialPortProfile: IOActor {
 
   // MARK: - Registration
 
-  /// The conversation in which the profile is registered; nil where bluetoothd can't be reached.
+  /// The connection to bluetoothd on which the profile is registered; nil if bluetoothd can't be reached.
   private func registered() async throws(AccessoryError) -> BlueZ? {
     if let bluez { return bluez }
     let task = registration ?? Task { try await self.register() }
@@ -177,11 +178,11 @@ actor SerialPortProfile: IOActor {
     userCount -= 1
     guard userCount == 0, let bluez else { return }
     self.bluez = nil
-    // The registration ends with the conversation.
+    // The registration ends with this connection.
     await bluez.close()
   }
 
-  // MARK: - What bluetoothd calls
+  // MARK: - Calls from bluetoothd
 
   private func answer(_ call: BusMessage) throws(BusFailure) -> [BusArgument] {
     guard call.interface == Self.interface else {

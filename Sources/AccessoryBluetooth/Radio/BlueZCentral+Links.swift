@@ -11,7 +11,7 @@ extension BlueZCentral {
   private static let attemptLimit = Duration.seconds(60)
   /// The pauses between attempts.
   private static let pauses = (first: Duration.milliseconds(300), longest: Duration.seconds(10))
-  /// How long a step of waiting without a limit takes.
+  /// An unlimited wait is made of steps of this length.
   private static let step = Duration.seconds(3_600)
 
   func connect(_ link: RadioLink) {
@@ -98,15 +98,16 @@ extension BlueZCentral {
     }
   }
 
-  /// A connection is over, or can't be made: the values that have arrived, and then the end.
+  /// Ends a link: passes on the values that have arrived, and then reports the end.
   func end(_ link: BlueZLink, _ failure: RadioFailure) {
     if forget(link) { tell(.ended(link.link, failure)) }
   }
 
-  /// How long a loss is held back.
+  /// How long to wait before reporting a lost connection.
   private static let doubt = Duration.milliseconds(300)
 
-  /// A connection is lost. It is told a little later, because bluetoothd tells that Bluetooth is switched off after the ends of the
+  /// Reports a lost connection a little later. When Bluetooth is switched off, bluetoothd first reports the end of every connection;
+  /// then only the switching off is reported.
   /// connections, and then only that is told.
   func lose(_ link: BlueZLink) {
     guard forget(link) else { return }
@@ -115,14 +116,14 @@ extension BlueZCentral {
     losses[peer] = (link.link, timer)
   }
 
-  /// Tells a loss that was held back.
+  /// Reports a lost connection after the wait.
   private func tellLoss(of peer: RadioPeer) {
     guard let loss = losses.removeValue(forKey: peer) else { return }
     io.cancel(loss.timer)
     tell(.ended(loss.link, .disconnected))
   }
 
-  /// Tells the values that have arrived. Returns false when the connection is over already.
+  /// Passes on the values that have arrived. Returns false if the connection is already over.
   private func forget(_ link: BlueZLink) -> Bool {
     guard links[link.link.peer] === link else { return false }
     links[link.link.peer] = nil
@@ -130,7 +131,7 @@ extension BlueZCentral {
     return true
   }
 
-  /// Gives back what a connection has.
+  /// Releases everything that a connection holds.
   func letGo(_ link: BlueZLink, telling: Bool) {
     link.connecting?.cancel()
     if let timer = link.looksAgain { io.cancel(timer) }
@@ -151,7 +152,7 @@ extension BlueZCentral {
     }
   }
 
-  /// Watches a socket as it is wanted now. Returns false where that isn't possible.
+  /// Watches a socket for what is wanted now. Returns false if that isn't possible.
   @discardableResult
   func watch(_ socket: NotificationSocket) -> Bool {
     let interest: Interest = isHeld ? [] : .read
@@ -175,7 +176,7 @@ extension BlueZCentral {
 
   /// The most packets that are read for one event.
   private static let packetsPerEvent = 64
-  /// The most packets that are read behind a hang-up, and how many of them may be empty: the end reads like one.
+  /// The most packets to read after a hang-up, and the most empty ones among them: the end reads like an empty packet.
   private static let behindEnd = (packets: 65_536, empty: 64)
 
   func read(_ socket: NotificationSocket, hasHungUp: Bool) {
@@ -194,7 +195,7 @@ extension BlueZCentral {
     }
   }
 
-  /// Reads what is there, up to the end.
+  /// Reads all packets that have arrived, up to the end.
   private func drain(_ socket: NotificationSocket) {
     var empty = 0
     for _ in 0..<Self.behindEnd.packets {
@@ -226,7 +227,7 @@ extension BlueZCentral {
     for link in links.values {
       guard let handle = link.signals[path] else { continue }
       if link.reading?.path == path {
-        // bluetoothd also signals what is read.
+        // bluetoothd also sends a signal for each value that is read.
         link.reading?.values.append(bytes)
         continue
       }

@@ -51,7 +51,7 @@ extension BlueZCentral {
     pump(link)
   }
 
-  /// The descriptor that says whether a value is sent, which every device lets be read.
+  /// A Client Characteristic Configuration, a descriptor that every device allows to be read.
   private func checkpoint(_ link: BlueZLink) -> String? {
     for service in link.table ?? [] {
       for characteristic in service.characteristics {
@@ -82,14 +82,14 @@ extension BlueZCentral {
     case .notify(_, let handle, let isOn):
       do throws(RadioFailure) {
         if isOn { try await startNotifying(handle, link, bluez) } else { await stopNotifying(handle, link, bluez) }
-        // Told by those two, before the first value.
+        // Both calls report the result themselves, before the first value.
         return nil
       } catch {
         return .notifying(link.link, handle: handle, .failure(error))
       }
     case .measure:
-      // bluetoothd measures advertisements alone. The kernel measures connections, but tells that only programs with CAP_NET_ADMIN
-      // (Get Connection Information, mgmt-api.txt).
+      // bluetoothd measures only advertisements. The kernel measures connections, but reports that only to programs with
+      // CAP_NET_ADMIN (Get Connection Information, mgmt-api.txt).
       return .strength(link.link, strength(of: link.link.peer).map { .success($0) } ?? .failure(.unsupported))
     case .search, .connect, .disconnect, .writeCommand, .hold: return nil
     }
@@ -167,7 +167,7 @@ extension BlueZCentral {
     }
   }
 
-  /// By signals of the bus, as characteristics that indicate need it.
+  /// Starts notifications by signals of the bus, which characteristics with indications need.
   private func startSignals(
     _ path: String, _ handle: Int, _ link: BlueZLink, _ bluez: BlueZ
   ) async throws(RadioFailure) {

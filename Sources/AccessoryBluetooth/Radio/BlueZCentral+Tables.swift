@@ -6,9 +6,9 @@ import AccessoryIO
 // The services of a connected device.
 
 extension BlueZCentral {
-  /// How long the services may take to be known.
+  /// The time limit for discovering the services.
   private static let resolveLimit = Duration.seconds(40)
-  /// A changed table is reported after this time without changes, because its objects come and go one by one.
+  /// A changed table is reported after this time without changes, because its objects are added and removed one by one.
   private static let quiet = Duration.milliseconds(250)
   /// How long bluetoothd may take to read the battery after the device was connected.
   private static let batteryLimit = Duration.seconds(5)
@@ -88,7 +88,7 @@ extension BlueZCentral {
     return (table, places, size)
   }
 
-  /// An object has come, gone or changed: perhaps a service of a connected device.
+  /// Checks whether an added, changed or removed object belongs to the services of a connected device.
   func tableMayHaveChanged(_ path: String, _ objects: BluetoothObjects) {
     let isThere =
       objects.characteristics[path] != nil || objects.services[path] != nil || objects.descriptors[path] != nil
@@ -111,7 +111,7 @@ extension BlueZCentral {
   private func lookAgain(_ link: BlueZLink) {
     link.looksAgain = nil
     let objects = objects
-    // While the services are being found again, they aren't there.
+    // The services are missing while they are being discovered again.
     guard let before = link.table, objects.devices[link.path]?.hasServicesResolved == true else { return }
     let table = take(objects, link)
     if table != before { tell(.tableChanged(link.link, table)) }
@@ -119,7 +119,7 @@ extension BlueZCentral {
 
   // MARK: - The battery, which bluetoothd reads by itself
 
-  /// The device of a connection has changed.
+  /// Updates a link after its device has changed.
   func follow(_ link: BlueZLink, _ device: BluetoothDevice) {
     if let percent = device.batteryPercent, percent != link.percent {
       link.percent = percent

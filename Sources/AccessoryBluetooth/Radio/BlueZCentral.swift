@@ -9,16 +9,16 @@ import AccessoryIO
 actor BlueZCentral: IOActor {
   nonisolated let io: IOThread
   let tell: @Sendable (RadioEvent) -> Void
-  /// The only adapter that counts; nil for all.
+  /// The adapter to use; nil for all.
   private let adapter: BluetoothAdapterName?
   var bluez: BlueZ?
   private(set) var isClosed = false
   private(set) var state: RadioState?
-  /// The connections, made or waited for.
+  /// The established connections and the attempts.
   var links: [RadioPeer: BlueZLink] = [:]
   /// Connections that are being ended.
   var leaving: [RadioPeer: Task<Void, Never>] = [:]
-  /// Connections whose loss isn't told yet.
+  /// Lost connections that aren't reported yet.
   var losses: [RadioPeer: (link: RadioLink, timer: TimerToken)] = [:]
   var isHeld = false
   private var paths: [RadioPeer: String] = [:]
@@ -26,12 +26,12 @@ actor BlueZCentral: IOActor {
   private var adapters: Set<String> = []
   private var strengths = HeardStrengths()
   private let snapshot = Locked<[RadioPeer: RadioKnown]>([:])
-  /// The client's search, the running search, and its adapter.
+  /// The client's search.
   private var wanted: RadioSearch?
   private var current: (search: RadioSearch, adapter: BluetoothAdapter)?
   private var isArranging = false
 
-  /// The first pause after a search that couldn't be begun, and the longest.
+  /// The first and the longest pause after a search that couldn't be started.
   private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(16))
 
   /// The I/O thread.
@@ -41,13 +41,13 @@ actor BlueZCentral: IOActor {
     (self.io, self.adapter, self.tell) = (io, adapter, tell)
   }
 
-  /// The current state, for any thread.
+  /// The known devices. May be called on any thread.
   nonisolated var known: [RadioKnown] { snapshot.withLock { Array($0.values) } }
 
   /// BlueZ's objects now.
   var objects: BluetoothObjects { bluez?.enter { $0.objects } ?? BluetoothObjects() }
 
-  // MARK: - Beginning and end
+  // MARK: - Start and end
 
   func begin(_ bus: String?) async {
     do throws(AccessoryError) {
@@ -71,7 +71,7 @@ actor BlueZCentral: IOActor {
     guard let bluez else { return }
     self.bluez = nil
     let leaving = Array(leaving.values)
-    // The search ends with the conversation; connections don't.
+    // The search ends with the connection to bluetoothd; connections to devices don't.
     Task {
       for end in owned.map({ path in Task { await bluez.disconnect(path) } }) + leaving { await end.value }
       await bluez.close()
@@ -90,7 +90,7 @@ actor BlueZCentral: IOActor {
     arrange()
   }
 
-  /// Forgets all connections, without a word. Returns the paths of those that this conversation has made.
+  /// Drops all connections without reporting it. Returns the paths of those that this session has made.
   private func dropLinks() -> [String] {
     let dropped = links.values
     for loss in losses.values { io.cancel(loss.timer) }
@@ -130,7 +130,7 @@ actor BlueZCentral: IOActor {
   }
 
   private func lookAtAll(_ objects: BluetoothObjects) {
-    // A device's number is made of its adapter's address.
+    // A device's number depends on its adapter's address.
     let isSame = adapters == Set(objects.adapters.keys)
     adapters = Set(objects.adapters.keys)
     if isSame, !adapters.isEmpty { return }
@@ -168,7 +168,7 @@ actor BlueZCentral: IOActor {
   /// The path of a device's object, if BlueZ has reported it.
   func path(of peer: RadioPeer) -> String? { paths[peer] }
 
-  /// The strength of the signal now, in dBm; nil where it isn't known.
+  /// The current signal strength in dBm; nil if it isn't known.
   func strength(of peer: RadioPeer) -> Int? { strengths.strength(of: peer, at: .now) }
 
   // MARK: - Searching
@@ -201,7 +201,7 @@ actor BlueZCentral: IOActor {
     return wanted
   }
 
-  /// Begins to search, or ends it, or searches for something else.
+  /// Starts, ends or changes the search.
   func arrange() {
     guard !isArranging else { return }
     isArranging = true

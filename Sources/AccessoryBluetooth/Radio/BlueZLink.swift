@@ -24,7 +24,7 @@ final class BlueZLink {
   /// The client's requests, and whether one is being performed.
   var operations: [RadioCommand] = []
   var isBusy = false
-  /// How many writes without a response wait for bluetoothd, and how many it has taken since the device has answered.
+  /// How many writes without a response wait for bluetoothd, and how many it has accepted since the device last answered.
   var commands = (waiting: 0, unconfirmed: 0)
   /// The sockets of notifications by handle.
   var sockets: [Int: NotificationSocket] = [:]
@@ -47,7 +47,7 @@ final class NotificationSocket: EventHandler {
   let link: RadioLink
   let handle: Int
   private weak let central: BlueZCentral?
-  /// How the I/O thread knows it.
+  /// Its registration with the I/O thread.
   let token = Locked<EventToken?>(nil)
 
   init(_ descriptor: FileDescriptor, _ link: RadioLink, handle: Int, _ central: BlueZCentral) {

@@ -3,13 +3,13 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The radio that BlueZ has.
+/// The computer's radio, by BlueZ.
 package struct BlueZRadio: Radio {
   private let bus: String?
   private let adapter: BluetoothAdapterName?
   private let io: IOThread
 
-  /// Over the bus at `bus`, by default the system bus, with the adapter of this name, or any one.
+  /// Uses the bus at `bus`, by default the system bus, and the adapter of this name, or any adapter.
   package init(_ bus: String? = nil, by adapter: BluetoothAdapterName? = nil, io: IOThread = .shared) {
     (self.bus, self.adapter, self.io) = (bus, adapter, io)
   }

@@ -2,16 +2,15 @@
 
 import AccessoryCore
 
-/// The strengths of the signals of devices, as bluetoothd has told them, while they are new. A number from before a device has
-/// moved would mislead.
+/// Recent signal strengths of devices, from bluetoothd. Older ones are dropped, because the device may have moved since.
 struct HeardStrengths {
   private var last: [RadioPeer: (strength: Int, time: MonotonicTime)] = [:]
 
-  /// How long a strength is told.
+  /// How long a strength stays valid.
   static let validity = Duration.seconds(5)
 
-  /// A device's object has this strength, in dBm, or none. bluetoothd keeps the number of the last advertisement, so an unchanged one
-  /// isn't news.
+  /// Records the strength of a device's object in dBm, or that it has none. bluetoothd keeps the strength of the last advertisement,
+  /// so an unchanged one isn't a new measurement.
   mutating func hear(_ strength: Int?, of peer: RadioPeer, at now: MonotonicTime) {
     guard let strength else {
       last[peer] = nil
@@ -20,7 +19,7 @@ struct HeardStrengths {
     if last[peer]?.strength != strength { last[peer] = (strength, now) }
   }
 
-  /// The strength of a device's signal; nil when none was heard lately.
+  /// The strength of a device's signal; nil if there is no recent one.
   func strength(of peer: RadioPeer, at now: MonotonicTime) -> Int? {
     last[peer].flatMap { now < $0.time + Self.validity ? $0.strength : nil }
   }

@@ -8,19 +8,19 @@ package protocol Radio: Sendable {
   /// block. The first event, which comes soon, is a `state`. Soon after the session is closed, the calls end.
   func begin(_ tell: @escaping @Sendable (RadioEvent) -> Void) -> any RadioSession
 
-  /// Begins a conversation in the peripheral role. `tell` is called as that of `begin` is.
+  /// Begins a session in the peripheral role. `tell` is called like that of `begin`.
   func beginServing(_ tell: @escaping @Sendable (ServingEvent) -> Void) -> any ServingSession
 }
 
-/// A conversation with a radio. Its connections and its search end with it.
+/// A session with a radio. Its connections and its search end with it.
 package protocol RadioSession: Sendable {
-  /// Has something done. Commands are done in order, and this returns at once.
+  /// Performs a command. Commands are performed in order; this returns at once.
   func send(_ command: RadioCommand)
 
-  /// The devices that are known now: found since the beginning, connected, or known to the system.
+  /// The devices that are known now: found since the session began, connected, or known to the system.
   var known: [RadioKnown] { get }
 
-  /// Ends the search and the connections that this conversation has made. Returns at once.
+  /// Ends the search and the connections that this session has made. Returns at once.
   func close()
 }
 
@@ -47,11 +47,11 @@ package struct RadioKnown: Sendable, Equatable {
 
 /// A command for a radio.
 package enum RadioCommand: Sendable, Equatable {
-  /// Searches, from now on for this; nil ends the search.
+  /// Starts or replaces the search; nil ends it.
   case search(RadioSearch?)
-  /// Connects, however long that takes. The answer is `connected` or `ended`.
+  /// Connects, without a time limit. The answer is `connected` or `ended`.
   case connect(RadioLink)
-  /// Ends a connection or the attempt; the answer is `ended`, without an error. Nothing when it has ended before.
+  /// Ends a connection or an attempt. The answer is `ended` without an error, or nothing if it has already ended.
   case disconnect(RadioLink)
   /// Asks for the services; the answer is `table`.
   case discover(RadioLink)
@@ -61,11 +61,11 @@ package enum RadioCommand: Sendable, Equatable {
   case write(RadioLink, handle: Int, [UInt8])
   /// Writes a characteristic without a response of the device; `sent` reports that the value is on its way.
   case writeCommand(RadioLink, handle: Int, [UInt8])
-  /// Has the device send a characteristic's value, or no longer; the answer is `notifying`.
+  /// Turns notifications of a characteristic on or off; the answer is `notifying`.
   case notify(RadioLink, handle: Int, Bool)
   /// Asks for the strength of the signal; the answer is `strength`.
   case measure(RadioLink)
-  /// Holds back values that devices send, or no longer.
+  /// Holds back received values, or passes them on again.
   case hold(Bool)
 }
 
@@ -93,18 +93,17 @@ package enum RadioState: Sendable, Equatable {
 
 /// An event of a radio. Events of a connection have its number; there are none after `ended`.
 package enum RadioEvent: Sendable, Equatable {
-  /// Whether the radio can be used. With every state but `on` all connections and the search have ended, without a word of
-  /// their own.
+  /// The state of the radio. In any state but `on`, the search and all connections have ended; no other events report that.
   case state(RadioState)
   /// A device was received.
   case found(RadioAdvertisement)
-  /// A device has another name.
+  /// The name of a device has changed.
   case named(RadioPeer, String?)
-  /// A connection is made. The largest packet has so many bytes, 23…517.
+  /// A connection is made. Its largest packet has this many bytes, 23…517.
   case connected(RadioLink, packetSize: Int)
-  /// The largest packet has another size.
+  /// The size of the largest packet has changed.
   case packetSize(RadioLink, Int)
-  /// The connection is over, or can't be made. The error is nil when it was asked for.
+  /// A connection has ended or can't be made. The error is nil if the client asked for the end.
   case ended(RadioLink, RadioFailure?)
   /// The services of the device, in the order of their handles.
   case table(RadioLink, Result<[RadioService], RadioFailure>)
@@ -114,9 +113,9 @@ package enum RadioEvent: Sendable, Equatable {
   case read(RadioLink, handle: Int, Result<[UInt8], RadioFailure>)
   /// The result of a write.
   case written(RadioLink, handle: Int, RadioFailure?)
-  /// A write without an answer is on the way.
+  /// A write without a response is on its way.
   case sent(RadioLink)
-  /// Whether the device sends a value now.
+  /// Whether notifications are on now.
   case notifying(RadioLink, handle: Int, Result<Bool, RadioFailure>)
   /// The device has sent a value.
   case value(RadioLink, handle: Int, [UInt8])
@@ -131,10 +130,10 @@ package struct RadioAdvertisement: Sendable, Equatable {
   /// The strength of the signal, in dBm.
   package var strength: Int
   package var services: [BluetoothUUID]
-  /// By the number of the company.
+  /// Manufacturer data, by the number of the company.
   package var manufacturerData: [UInt16: [UInt8]]
   package var serviceData: [BluetoothUUID: [UInt8]]
-  /// The power with which it was sent, in dBm.
+  /// The transmission power in dBm.
   package var power: Int?
   package var isConnectable: Bool
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RadioFailure {
-  /// What bluetoothd has refused, in the words of its client of GATT. It has names for some numbers of the Attribute Protocol, one
-  /// name and text for three of them (5, 12, 15: "Not paired"), and tells the others as they are. The names of its manual that it
-  /// doesn't send, such as InvalidOffset, are understood, too.
+  /// The failure behind an error of bluetoothd's GATT client. bluetoothd has names for some error codes of the Attribute Protocol,
+  /// one name and text for three of them (5, 12, 15: "Not paired"), and sends the number of the others. Names that its manual lists
+  /// but it doesn't send, such as InvalidOffset, are also understood.
   init(_ failure: BusFailure, isWrite: Bool) {
     // "Operation failed with ATT error: 0x81"
     if let range = failure.text.firstRange(of: "ATT error: 0x"),

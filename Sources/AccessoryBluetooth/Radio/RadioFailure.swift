@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why something that was asked of a radio failed.
+/// Why a command to a radio failed.
 package enum RadioFailure: Error, Sendable, Equatable {
-  /// The device has refused, with a number of the Attribute Protocol, 1…255.
+  /// The device refused, with this error code of the Attribute Protocol, 1…255.
   case refused(UInt8)
   /// The connection couldn't be made.
   case connectionFailed

@@ -10,8 +10,8 @@ package struct RadioPeer: Sendable, Hashable, Comparable {
   /// The number with these bits.
   package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
-  /// The number of a device at an adapter: a UUID of version 5 (RFC 9562) of `adapter/address` in a name space of ours. It stays
-  /// the same for as long as both addresses do, and doesn't say them.
+  /// The number of a device at an adapter: a UUID of version 5 (RFC 9562) of `adapter/address` in a name space of ours. It stays the
+  /// same while both addresses do, and doesn't reveal them.
   package init(adapter: BluetoothAddress?, address: BluetoothAddress) {
     self.init(name: "\(adapter?.description ?? "")/\(address.description)")
   }
@@ -24,7 +24,7 @@ package struct RadioPeer: Sendable, Hashable, Comparable {
     low = number(hash[8..<16]) & ~(3 << 62) | 2 << 62
   }
 
-  /// The bytes of 3b1c2f6a-54d8-4f0e-9c1d-1f3b8a6d7e20, which was made by chance.
+  /// The bytes of 3b1c2f6a-54d8-4f0e-9c1d-1f3b8a6d7e20, a random UUID.
   private static let space: [UInt8] = [
     0x3B, 0x1C, 0x2F, 0x6A, 0x54, 0xD8, 0x4F, 0x0E, 0x9C, 0x1D, 0x1F, 0x3B, 0x8A, 0x6D, 0x7E, 0x20,
   ]
@@ -32,7 +32,7 @@ package struct RadioPeer: Sendable, Hashable, Comparable {
   package static func < (a: RadioPeer, b: RadioPeer) -> Bool { (a.high, a.low) < (b.high, b.low) }
 }
 
-/// SHA-1 (RFC 3174), for numbers that must only be different.
+/// SHA-1 (RFC 3174), for identifiers. It isn't used for security.
 enum SHA1 {
   /// The 20 bytes of a short message.
   static func hash(_ message: [UInt8]) -> [UInt8] {

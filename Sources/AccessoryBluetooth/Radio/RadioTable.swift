@@ -2,15 +2,15 @@
 
 import AccessoryCore
 
-/// A service of a connected device with everything in it.
+/// A service of a connected device with its characteristics.
 package struct RadioService: Sendable, Equatable {
-  /// Its place among the attributes of the device.
+  /// Its handle in the device's table of attributes.
   package var handle: Int
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
-  /// The handles of the services in it.
+  /// The handles of its included services.
   package var included: [Int]
-  /// In the order of their handles.
+  /// The characteristics, in the order of their handles.
   package var characteristics: [RadioCharacteristic]
 
   package init(
@@ -29,7 +29,7 @@ package struct RadioCharacteristic: Sendable, Equatable {
   /// The bits of the GATT declaration: broadcast 1, read 2, write without response 4, write 8, notify 0x10, indicate 0x20,
   /// signed writes 0x40, extended 0x80.
   package var properties: UInt8
-  /// In the order of their handles.
+  /// The descriptors, in the order of their handles.
   package var descriptors: [RadioDescriptor]
 
   package init(_ uuid: BluetoothUUID, handle: Int, properties: UInt8, _ descriptors: [RadioDescriptor] = []) {

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-// What bluetoothd calls, for itself and for the devices.
+// Calls from bluetoothd, for itself and on behalf of devices.
 
 extension BlueZServer {
   /// The most requests that wait for the client, and the most devices that are known at a time.
@@ -68,11 +68,11 @@ extension BlueZServer {
         request(call, central, characteristic, options, bytes)
       else { return reply(.failure(Self.refused)) }
     case "AcquireNotify":
-      // The refusal has bluetoothd call `StartNotify`, and ask again for the next device.
+      // After this refusal bluetoothd calls `StartNotify`, and asks again for the next device.
       if let central = central(Self.options(message, 0)) { subscribe(central, characteristic.handle) }
       reply(.failure(BusFailure("org.bluez.Error.NotSupported", "values are sent as signals")))
     case "StartNotify":
-      // Who asks is known from `AcquireNotify`, or is the only one that is connected.
+      // The subscriber is known from `AcquireNotify`, or is the only connected device.
       if !centrals.values.contains(where: { $0.subscriptions.contains(characteristic.handle) }),
         let only = onlyConnected
       {
@@ -87,7 +87,7 @@ extension BlueZServer {
     }
   }
 
-  /// Passes a request on. Returns false when there are too many.
+  /// Passes a request to the client. Returns false if too many requests wait.
   private func request(
     _ call: BusRequest, _ path: String, _ characteristic: ServedCharacteristic, _ options: [String: BusValue],
     _ bytes: [UInt8]?
@@ -113,7 +113,7 @@ extension BlueZServer {
     bluez.enter { $0.answer(id, answer) }
   }
 
-  /// The error that bluetoothd makes this refusal of.
+  /// The error that bluetoothd turns into this refusal.
   static func failure(_ failure: RadioFailure) -> BusFailure {
     guard case .refused(let number) = failure else { return BusFailure("org.bluez.Error.NotSupported", "") }
     return switch number {
@@ -123,14 +123,14 @@ extension BlueZServer {
     case 8: BusFailure("org.bluez.Error.NotAuthorized", "")
     case 13: BusFailure("org.bluez.Error.InvalidValueLength", "")
     case 0x80...0x9F: BusFailure("org.bluez.Error.Failed", "0x\(Hexadecimal.string(number))")
-    // Any other error is "unlikely" to it.
+    // bluetoothd reports any other error to the device as "unlikely".
     default: BusFailure("org.accessorybridge.Error", "0x\(Hexadecimal.string(number))")
     }
   }
 
   // MARK: - Devices
 
-  /// The path of the device that asks, which is known from now on; nil when the options don't name it.
+  /// The path of the calling device, which is remembered; nil if the options don't name it.
   private func central(_ options: [String: BusValue]) -> String? {
     guard let path = options["device"]?.path, path.utf8.count <= BluetoothObjects.textLimit.path else { return nil }
     guard centrals[path] != nil || centrals.count < Self.limits.centrals else { return nil }
@@ -172,7 +172,7 @@ extension BlueZServer {
     message.values.count > index ? message.values[index].properties ?? [:] : [:]
   }
 
-  /// A constant value from the offset on.
+  /// The part of a constant value from the requested offset on.
   private static func part(of value: [UInt8], _ options: [String: BusValue]) -> Result<[BusArgument], BusFailure> {
     let offset = options["offset"]?.integer ?? 0
     guard 0...Int64(value.count) ~= offset else { return .failure(failure(.refused(7))) }

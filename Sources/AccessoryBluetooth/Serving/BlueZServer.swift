@@ -3,11 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-/// One client's services at BlueZ, on the I/O thread: each is an application of its own at `GattManager1`, and what is told to all
-/// devices is an advertisement at `LEAdvertisingManager1`.
+/// One client's services at BlueZ, on the I/O thread. Each service is an application of its own at `GattManager1`; the advertisement
+/// is registered at `LEAdvertisingManager1`.
 ///
-/// It asks nothing and has no timers while nothing happens. What was registered once is registered again when bluetoothd, or the
-/// adapter, is back.
+/// It makes no calls and has no timers while nothing happens. It registers everything again when bluetoothd or the adapter returns.
 actor BlueZServer: IOActor {
   nonisolated let io: IOThread
   let tell: @Sendable (ServingEvent) -> Void
@@ -19,18 +18,18 @@ actor BlueZServer: IOActor {
   /// The services, by number, and those that are to be withdrawn.
   var services: [Int: Entry] = [:]
   private var withdrawn: [String] = []
-  /// What is to be told to all, and what is.
+  /// The advertisement that the client wants, and the one that bluetoothd has.
   private var offer: Offer?
   private var offered: (path: String, adapter: String, offer: ServedOffer)?
   private var offerCount = 0
-  /// The path of the adapter at which things are registered.
+  /// The path of the adapter at which the services and the advertisement are registered.
   private(set) var home: String?
   private var isArranging = false
   /// The devices that have used a service, by the path of their objects.
   var centrals: [String: Central] = [:]
-  /// The requests that aren't answered: the device's path, and whether it reads.
+  /// The unanswered requests: the device's path, and whether it reads.
   var requests: [Int: (device: String, isRead: Bool)] = [:]
-  /// How many values were sent since bluetoothd was asked whether it has them all.
+  /// The number of values sent since bluetoothd last confirmed them.
   private var unconfirmedCount = 0
   private var isConfirming = false
 
@@ -38,7 +37,7 @@ actor BlueZServer: IOActor {
   struct Entry {
     let objects: ServedObjects
     var isRegistered = false
-    /// Whether the client knows what has become of it.
+    /// Whether the client was told the outcome.
     var isTold = false
   }
 
@@ -53,7 +52,7 @@ actor BlueZServer: IOActor {
     var subscriptions: Set<Int> = []
   }
 
-  /// The most services, and the pauses between attempts to have something registered again.
+  /// The most services, and the pauses between attempts to register again.
   private static let serviceLimit = 64
   private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(16), count: 10)
   private static let manager = "org.bluez.GattManager1"
@@ -66,7 +65,7 @@ actor BlueZServer: IOActor {
     (self.io, self.adapter, self.tell) = (io, adapter, tell)
   }
 
-  // MARK: - Beginning and end
+  // MARK: - Start and end
 
   func begin(_ bus: String?) async {
     do throws(AccessoryError) {
@@ -93,7 +92,7 @@ actor BlueZServer: IOActor {
     (services, offer, offered) = ([:], nil, nil)
     guard let bluez else { return }
     self.bluez = nil
-    // All registrations end with the conversation.
+    // All registrations end with the connection.
     Task { await bluez.close() }
   }
 
@@ -120,7 +119,7 @@ actor BlueZServer: IOActor {
     become(adapters.isEmpty ? .unsupported : adapters.contains(where: \.isPowered) ? .on : .off)
   }
 
-  /// bluetoothd, or the adapter, has forgotten everything.
+  /// Marks everything as unregistered, because bluetoothd or the adapter has ended.
   private func forget() {
     for number in services.keys { services[number]?.isRegistered = false }
     (withdrawn, offered, home, requests) = ([], nil, nil, [:])
@@ -190,16 +189,16 @@ actor BlueZServer: IOActor {
   private var work: Work? {
     guard state == .on, !isClosed else { return nil }
     if let path = withdrawn.first { return .withdraw(path) }
-    // A device that reads the advertisement may connect at once: the services come first.
+    // Services first: a device that receives the advertisement may connect at once.
     if let next = services.filter({ !$0.value.isRegistered }).keys.min() { return .publish(next) }
     if let offered, offered.offer != offer?.offer { return .endOffer(path: offered.path, adapter: offered.adapter) }
     return offer != nil && offered == nil && !isReleased ? .offer : nil
   }
 
-  /// bluetoothd has ended the advertisement: it is begun again when the radio comes back.
+  /// Whether bluetoothd has ended the advertisement. It is registered again when the radio returns.
   private var isReleased = false
 
-  /// Has bluetoothd have what the client wants.
+  /// Registers and unregisters until bluetoothd has what the client wants.
   private func arrange() {
     guard !isArranging else { return }
     isArranging = true
@@ -221,7 +220,7 @@ actor BlueZServer: IOActor {
     }
   }
 
-  /// Whether something that has failed isn't tried again, which is told. What was there before is tried several times.
+  /// Decides whether to give up after a failure, and reports that. What was registered before is tried several times.
   private func giveUp(_ work: Work, _ failure: AccessoryError, isLast: Bool) -> Bool {
     switch work {
     case .publish(let number):
@@ -257,7 +256,7 @@ actor BlueZServer: IOActor {
     }
   }
 
-  /// The path of the adapter that has what is registered, or that is to have it.
+  /// The path of the adapter of the current registrations, or of one for new ones.
   private func place(_ bluez: BlueZ) async throws(AccessoryError) -> String {
     if let home { return home }
     let path = try await bluez.adapter(adapter).path
@@ -314,7 +313,7 @@ actor BlueZServer: IOActor {
     }
   }
 
-  /// The properties of an advertisement of ours; nil when there is none at the path.
+  /// The properties of our advertisement at this path; nil if there is none.
   func advertisement(_ path: String) -> [BusArgument.Option]? {
     guard let offer = offered?.offer, offered?.path == path else { return nil }
     var properties: [BusArgument.Option] = [.init("Type", .text("peripheral"))]
@@ -323,11 +322,11 @@ actor BlueZServer: IOActor {
     return properties
   }
 
-  /// bluetoothd has ended the advertisement: the adapter was switched off, or bluetoothd ends.
+  /// Handles the end of the advertisement: the adapter was switched off, or bluetoothd ends.
   func released(_ path: String) {
     guard offered?.path == path else { return }
     offered = nil
-    // Otherwise it would be refused at once, as long as the reason is there.
+    // Don't register it again at once: bluetoothd would refuse it for the same reason.
     isReleased = true
     Task {
       await io.sleep(for: Self.pauses.first)
@@ -338,7 +337,7 @@ actor BlueZServer: IOActor {
 
   // MARK: - Values
 
-  /// Sends a value, for which there is room.
+  /// Sends a value, for which the caller has taken room.
   func notify(_ handle: Int, _ value: [UInt8]) {
     guard let bluez, let path = path(of: handle) else { return give(1) }
     bluez.enter {
@@ -362,7 +361,7 @@ actor BlueZServer: IOActor {
     return nil
   }
 
-  /// Asks bluetoothd for a sign of life, which it gives when it has taken all that was sent before.
+  /// Makes a call that bluetoothd answers when it has accepted all values sent before.
   private func confirm(_ bluez: BlueZ) {
     guard !isConfirming else { return }
     isConfirming = true

@@ -3,12 +3,12 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The peripheral role at BlueZ.
+/// The peripheral role, by BlueZ.
 package struct BlueZServing: ServingSession {
   private let server: BlueZServer
 
-  /// Begins over the bus at `bus`, by default the system bus, with an adapter of this name, or any one that is on. `tell` is called
-  /// with what happens, one call at a time, in order, on the I/O thread; the first one is a `state`, which soon comes.
+  /// Begins a session over the bus at `bus`, by default the system bus, with an adapter of this name, or any one that is on. `tell`
+  /// is called on the I/O thread with each event, one at a time, in order. The first event is a `state`, and comes soon.
   package init(
     _ bus: String? = nil, by adapter: BluetoothAdapterName? = nil, io: IOThread = .shared,
     _ tell: @escaping @Sendable (ServingEvent) -> Void

@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// A serial port that is offered over Bluetooth Low Energy, in one of the forms that apps for phones know.
+/// A serial port that is offered over Bluetooth Low Energy, in one of the forms that apps for phones support.
 public enum GATTUART: String, Sendable, Hashable, CaseIterable {
-  /// That of an HM-10: the service FFE0, whose FFE1 is written and notifies.
+  /// As an HM-10: the service FFE0, whose FFE1 is written and notifies.
   case hm10
   /// Nordic's UART service: 6E400002 is written, and 6E400003 notifies.
   case nus
-  /// That of a Bluno: the service DFB0, whose DFB1 is written and notifies.
+  /// As a Bluno: the service DFB0, whose DFB1 is written and notifies.
   case bluno
 
-  /// What is offered. In two of the forms both characteristics are one.
+  /// The service and its characteristics. In two of the forms one characteristic serves both directions.
   var port: ServedPort {
     switch self {
     case .hm10: Self.port(BluetoothUUID(short: 0xFFE0), BluetoothUUID(short: 0xFFE1))

@@ -5,20 +5,20 @@ import AccessoryIO
 
 /// Offers a serial port to phones and other devices, over Bluetooth Low Energy.
 ///
-/// The devices that use it at one time share a transport: what it sends reaches all who listen, because BlueZ sends a value to all.
-/// It comes with the first device, and ends with the last one that leaves.
+/// All connected devices share one transport. Its output reaches every listener, because BlueZ sends a value to all. It opens with
+/// the first device, and ends when the last one leaves.
 public actor GATTUARTServer: IOActor {
   /// How a serial port is offered.
   public struct Settings: Sendable, Hashable {
-    /// The name that is advertised, at most 26 bytes.
+    /// The advertised name, at most 26 bytes.
     public var name: String
-    /// Which service it is.
+    /// The service and its characteristics.
     let port: ServedPort
-    /// The service that is advertised, where that isn't the one with the characteristics.
+    /// The advertised service, if it isn't the one with the characteristics.
     package var told: BluetoothUUID?
     /// Whether devices must be paired.
     public var isPaired: Bool
-    /// The most devices that may write at one time. What others write is refused; they hear everything.
+    /// The most devices that may write at one time. Writes of others are refused; they still receive everything.
     public var writers: Int
     /// The adapter; nil means any one that is on.
     public var adapter: BluetoothAdapterName?
@@ -31,8 +31,8 @@ public actor GATTUARTServer: IOActor {
       self.init(name, form.port, isPaired, writers, adapter)
     }
 
-    /// A serial port with this name and these characteristics, as a device of some kind has them; nil where `settings` doesn't name
-    /// the service and both.
+    /// A serial port with this name and the characteristics of `settings`; nil if `settings` doesn't name the service and both
+    /// characteristics.
     public init?(
       _ name: String, _ settings: GATTSettings, isPaired: Bool = false, writers: Int = 1,
       adapter: BluetoothAdapterName? = nil
@@ -54,13 +54,13 @@ public actor GATTUARTServer: IOActor {
     }
   }
 
-  /// What has happened.
+  /// An event of the server.
   public enum News: Sendable, Equatable {
     /// It is advertised.
     case offered
-    /// It isn't advertised, or can't be used, with the reason. It goes on by itself when the reason is gone, unless `isFinal`.
+    /// It can't be advertised or used, for this reason. Unless `isFinal`, it continues by itself when the reason is gone.
     case trouble(AccessoryError, isFinal: Bool)
-    /// A device that isn't among the writers has written, and was refused.
+    /// A write was refused, because the device isn't among the writers.
     case unheard(String)
   }
 
@@ -73,20 +73,20 @@ public actor GATTUARTServer: IOActor {
   private var session: (any ServingSession)?
   private var isWanted = false
   private var transport: GATTUARTTransport?
-  /// The devices that are there, and of these who writes and who listens.
+  /// The connected devices, and which of them write and listen.
   private var centrals: [RadioPeer: ServedCentral] = [:]
   private var writers: Set<RadioPeer> = []
   private var listeners: Set<RadioPeer> = []
-  /// Those whose refusal was told.
+  /// The devices whose refusal was reported.
   private var refused: Set<RadioPeer> = []
 
-  /// A number of the Attribute Protocol for who may not write: one of those that an application chooses.
+  /// The error code of the Attribute Protocol for devices that may not write, from the range for applications.
   private static let mayNotWrite: UInt8 = 0x80
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A serial port that isn't offered yet. `onConnect` is called with each transport, and `onNews` with what happens, on the I/O
+  /// A serial port that isn't offered yet. `onConnect` is called with each transport, and `onNews` with each event, on the I/O
   /// thread.
   public init(
     _ settings: Settings, io: IOThread = .shared, onConnect: @escaping @Sendable (any Transport) -> Void,
@@ -95,7 +95,7 @@ public actor GATTUARTServer: IOActor {
     (self.settings, self.io, self.onConnect, self.onNews) = (settings, io, onConnect, onNews)
   }
 
-  /// Offers it from now on, until `withdraw`. Where Bluetooth is off or not there, it is offered when that has changed.
+  /// Offers the serial port until `withdraw`. If Bluetooth is off or missing, offers it when that has changed.
   public func offer() {
     isWanted = true
     let session = session ?? begin()
@@ -114,7 +114,7 @@ public actor GATTUARTServer: IOActor {
     return BlueZServing(by: settings.adapter, io: io, onThread)
   }
 
-  /// Offers it no longer, and disconnects the devices that use it.
+  /// Stops offering the serial port, and disconnects its devices.
   public func withdraw() {
     isWanted = false
     transport?.finish(nil)
@@ -124,7 +124,7 @@ public actor GATTUARTServer: IOActor {
     session?.send(.withdraw(1))
   }
 
-  /// Ends it.
+  /// Ends the server.
   public func close() {
     withdraw()
     session?.close()
@@ -167,7 +167,7 @@ public actor GATTUARTServer: IOActor {
     }
   }
 
-  /// Tells what is missing: the system bus, bluetoothd, or an adapter.
+  /// Reports what is missing: the system bus, bluetoothd, or an adapter.
   private func explainAbsence() {
     Task {
       do throws(AccessoryError) {
@@ -207,7 +207,7 @@ public actor GATTUARTServer: IOActor {
       if request.needsAnswer { session?.send(.answer(request.id, result)) }
     }
     guard isWanted else { return answer(.failure(.refused(14))) }
-    // Apps read FFE1 to see whether it is there; there is no last value in a stream of bytes.
+    // Apps read FFE1 to check that it exists. The answer is empty, because a stream of bytes has no last value.
     guard let bytes = request.bytes else { return answer(.success([])) }
     arrived(request.central)
     let peer = request.central.peer
@@ -239,12 +239,12 @@ public actor GATTUARTServer: IOActor {
 
   // MARK: - The transport
 
-  /// The most bytes of a value: what all listeners take; nil when there are none.
+  /// The most bytes of a value that all listeners accept; nil if there are none.
   func chunk() -> Int? { listeners.compactMap { centrals[$0]?.packetSize }.min().map { GATTPacket.room(in: $0) } }
 
   func send(_ bytes: [UInt8]) -> Bool { session?.notify(settings.port.notifying, bytes) ?? true }
 
-  /// The transport was closed by who uses it: the devices are disconnected.
+  /// Disconnects the devices, because the owner of the transport has closed it.
   func closed(_ closed: GATTUARTTransport) {
     guard transport === closed else { return }
     transport = nil

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The bytes of the devices that use a serial port of ours.
+/// The stream of bytes that all devices at our serial port share.
 final class GATTUARTTransport: Transport, IOWork {
   let label: String
   let input = InputQueue()
@@ -15,15 +15,15 @@ final class GATTUARTTransport: Transport, IOWork {
   private let closed = OneShot<Void>()
 
   private struct State: Sendable {
-    /// What is to be sent next, and how much of it was.
+    /// The bytes that are being sent, and how many of them were sent.
     var writing: [UInt8] = []
     var writtenCount = 0
-    /// How much has arrived since its reader was to be waited for.
+    /// The number of bytes that have arrived since the reader fell behind.
     var unreadCount = 0
     var isOver = false
   }
 
-  /// How much may arrive while nobody reads: a device can't be held back, as a socket can.
+  /// The most unread bytes. Unlike a socket, a device can't be held back.
   static let unreadLimit = 1 << 20
   /// How long a close waits for bytes that were accepted before.
   private static let closeLimit = Duration.seconds(1)
@@ -36,7 +36,7 @@ final class GATTUARTTransport: Transport, IOWork {
 
   func perform() { flush() }
 
-  /// Takes what a device has written. Returns false when too much is unread.
+  /// Accepts bytes that a device has written. Returns false when too many are unread.
   func take(_ bytes: [UInt8]) -> Bool {
     guard !state.withLock({ $0.isOver }) else { return true }
     if input.append(bytes.span.bytes) { return true }
@@ -46,7 +46,7 @@ final class GATTUARTTransport: Transport, IOWork {
     }
   }
 
-  /// Sends what waits, as far as there is room. On the I/O thread.
+  /// Sends waiting bytes while there is room. Called on the I/O thread.
   func flush() {
     while !state.withLock({ $0.isOver }) {
       let isEmpty = state.withLock { $0.writtenCount == $0.writing.count }
@@ -55,7 +55,7 @@ final class GATTUARTTransport: Transport, IOWork {
         guard output.take(into: &next) else { return }
         state.withLock { ($0.writing, $0.writtenCount) = (next, 0) }
       }
-      // Without a listener bytes go nowhere, as those of a serial port without a cable.
+      // Without a listener the bytes are dropped, as on a serial port without a cable.
       guard let chunk = server.enter({ $0.chunk() }) else {
         let count = state.withLock { state in
           defer { state.writtenCount = state.writing.count }
@@ -65,7 +65,7 @@ final class GATTUARTTransport: Transport, IOWork {
         continue
       }
       let packet = state.withLock { Array($0.writing[$0.writtenCount...].prefix(max(1, chunk))) }
-      // `ready` goes on with it.
+      // `ready` continues.
       guard server.enter(packet, { $0.send($1) }) else { return }
       state.withLock { $0.writtenCount += packet.count }
       output.wrote(packet.count)

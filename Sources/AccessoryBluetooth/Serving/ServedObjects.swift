@@ -2,22 +2,22 @@
 
 import AccessoryCore
 
-/// The objects on the bus that a service of ours is: one for itself, for each characteristic, for each descriptor. bluetoothd asks
-/// for all of them when the service is registered.
+/// The bus objects of one of our services: the service, its characteristics and their descriptors. bluetoothd asks for all of them
+/// when the service is registered.
 struct ServedObjects {
   let service: ServedService
-  /// The object that has them all.
+  /// The path of the root object.
   let root: String
   private var places: [String: Place] = [:]
 
-  /// What an object is.
+  /// What an object stands for.
   enum Place: Equatable {
     case service
     case characteristic(ServedCharacteristic)
     case descriptor(ServedDescriptor)
   }
 
-  /// Where all our objects are.
+  /// The path above all our objects.
   static let tree = "/org/accessorybridge/served"
 
   init(_ service: ServedService) {
@@ -40,10 +40,10 @@ struct ServedObjects {
     "\(path(of: characteristic))/desc\(descriptor)"
   }
 
-  /// What the object at a path is; nil when there is none.
+  /// What the object at this path stands for; nil if there is none.
   subscript(path: String) -> Place? { places[path] }
 
-  /// All objects, each behind the one that it belongs to.
+  /// All objects, parents before children.
   var all: [BusArgument.Object] {
     var objects = [
       BusArgument.Object(
@@ -55,7 +55,7 @@ struct ServedObjects {
         .init("UUID", .text(characteristic.uuid.text)), .init("Service", .path(servicePath)),
         .init("Flags", .texts(characteristic.flags)),
       ]
-      // It has bluetoothd call `AcquireNotify`, which says who asks. `StartNotify` doesn't.
+      // With this property bluetoothd calls `AcquireNotify`, which names the device. `StartNotify` doesn't.
       if characteristic.properties & 0x30 != 0 { properties.append(.init("NotifyAcquired", .boolean(false))) }
       objects.append(.init(path(of: characteristic), GATTTransport.characteristic, properties))
       for (index, descriptor) in characteristic.descriptors.enumerated() {

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// A serial port that is offered: its service, the characteristic that is written, and the one that sends. Both may be the same.
+/// An offered serial port: its service, the characteristic to write, and the one that notifies. Both may be the same.
 package struct ServedPort: Sendable, Hashable {
   let service: BluetoothUUID
   let write: BluetoothUUID
@@ -11,13 +11,13 @@ package struct ServedPort: Sendable, Hashable {
   /// The handles of the characteristics.
   private static let handles = (write: 1, notify: 2)
 
-  /// Which handle sends.
+  /// The handle of the characteristic that notifies.
   var notifying: Int { write == notify ? Self.handles.write : Self.handles.notify }
 
-  /// The service, for paired devices only where that is wanted.
+  /// The service to publish; with `isPaired`, for paired devices only.
   func served(isPaired: Bool) -> ServedService {
     let encryption: ServedEncryption = isPaired ? [.read, .write, .notify] : []
-    // Both kinds of writes, and in the form of one characteristic reads, which apps of these modules make.
+    // Both kinds of writes. One characteristic for both directions also allows reads, because apps for these modules read it.
     let writes: UInt8 = 0x0C
     guard write != notify else {
       return ServedService(

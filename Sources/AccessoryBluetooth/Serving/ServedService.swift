@@ -2,9 +2,9 @@
 
 import AccessoryCore
 
-/// A service of ours that other devices find when they have connected this computer.
+/// One of our services, which other devices find after they have connected to this computer.
 package struct ServedService: Sendable, Equatable {
-  /// The number by which it is named in commands and events; no other service of the session has it.
+  /// Its number in commands and events, unique within the session.
   package var number: Int
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
@@ -20,16 +20,16 @@ package struct ServedService: Sendable, Equatable {
   }
 }
 
-/// A characteristic of ours.
+/// One of our characteristics.
 package struct ServedCharacteristic: Sendable, Equatable {
   package var uuid: BluetoothUUID
-  /// The number by which it is named in commands and events; no other characteristic of the session has it.
+  /// Its number in commands and events, unique within the session.
   package var handle: Int
   /// The bits of the GATT declaration, as in `RadioCharacteristic`.
   package var properties: UInt8
   /// What only paired devices may do.
   package var encryption: ServedEncryption
-  /// A value that never changes; nil means that each read is an event.
+  /// A value that never changes; nil if each read is an event.
   package var value: [UInt8]?
   package var descriptors: [ServedDescriptor]
 
@@ -41,7 +41,7 @@ package struct ServedCharacteristic: Sendable, Equatable {
     (self.value, self.descriptors) = (value, descriptors)
   }
 
-  /// Its properties in the words of BlueZ.
+  /// Its properties in BlueZ's words.
   var flags: [String] {
     var flags: [String] = []
     func add(_ bit: UInt8, _ flag: String, _ secured: ServedEncryption = []) {
@@ -55,7 +55,7 @@ package struct ServedCharacteristic: Sendable, Equatable {
     add(0x10, "notify", .notify)
     add(0x20, "indicate", .notify)
     add(0x40, "authenticated-signed-writes")
-    // BlueZ has this for writes that aren't confirmed, too.
+    // In BlueZ this flag also covers writes without a response.
     if properties & 0x0C == 0x04, encryption.contains(.write) { flags.append("encrypt-write") }
     return flags
   }
@@ -70,16 +70,16 @@ package struct ServedEncryption: OptionSet, Sendable {
   package static let notify = Self(rawValue: 4)
 }
 
-/// A descriptor of ours, whose value never changes.
+/// One of our descriptors. Its value never changes.
 package struct ServedDescriptor: Sendable, Equatable {
   package var uuid: BluetoothUUID
   package var value: [UInt8]
   package init(_ uuid: BluetoothUUID, _ value: [UInt8]) { (self.uuid, self.value) = (uuid, value) }
 }
 
-/// What this computer tells all devices in reach.
+/// The advertisement of this computer.
 package struct ServedOffer: Sendable, Equatable {
-  /// The name; nil means the computer's.
+  /// The advertised name; nil means the computer's.
   package var name: String?
   package var services: [BluetoothUUID]
   package init(_ name: String?, _ services: [BluetoothUUID]) { (self.name, self.services) = (name, services) }

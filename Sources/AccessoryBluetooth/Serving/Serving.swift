@@ -2,39 +2,39 @@
 
 import AccessoryCore
 
-/// A conversation with a radio in the peripheral role of Bluetooth Low Energy. What it offers ends with it.
+/// A session with a radio in the peripheral role of Bluetooth Low Energy. Its services and its advertisement end with it.
 package protocol ServingSession: Sendable {
-  /// Has something done. Commands are done in order, and this returns at once.
+  /// Performs a command. Commands are performed in order; this returns at once.
   func send(_ command: ServingCommand)
 
-  /// Sends a value of a characteristic to the devices that have asked for it. Returns false, and sends nothing, when too many
-  /// values wait; `ready` tells when there is room again. A value that is longer than a device's packets is cut for it.
+  /// Sends a value of a characteristic to the subscribed devices. If too many values wait, returns false and sends nothing; `ready`
+  /// reports when there is room. A value longer than a device's packets is cut off for that device.
   func notify(_ handle: Int, _ value: [UInt8]) -> Bool
 
   /// Withdraws everything. Returns at once.
   func close()
 }
 
-/// What is asked of a radio in the peripheral role. What it has published and offered is there again after bluetoothd was started
-/// anew, or the adapter was off.
+/// A command to a radio in the peripheral role. Services and the advertisement are restored when bluetoothd has restarted or the
+/// adapter is on again.
 package enum ServingCommand: Sendable, Equatable {
-  /// Offers a service to those who connect; the answer is `published`.
+  /// Publishes a service; the answer is `published`.
   case publish(ServedService)
-  /// Offers it no longer.
+  /// Withdraws a service.
   case withdraw(Int)
-  /// Tells this to all devices from now on; the answer is `offered`. Nil ends it.
+  /// Starts or replaces the advertisement; nil ends it. The answer is `offered`.
   case offer(ServedOffer?)
-  /// Answers a request: what is read from its offset on, or nothing for a write; or the number of an error of the Attribute
-  /// Protocol. Of these BlueZ passes on 2, 3, 6, 7, 8, 13 and 128…159; others become 14 ("unlikely").
+  /// Answers a request: a read with the bytes from the requested offset on, a write with no bytes, or either with an error code of
+  /// the Attribute Protocol. BlueZ passes on the codes 2, 3, 6, 7, 8, 13 and 128…159; others become 14 ("unlikely").
   case answer(ServingRequest.ID, Result<[UInt8], RadioFailure>)
-  /// Ends the connection of a device that has used a service of ours.
+  /// Disconnects a device that has used one of our services.
   case disconnect(RadioPeer)
 }
 
-/// A device that uses services of ours.
+/// A device that uses one of our services.
 package struct ServedCentral: Sendable, Hashable {
   package var peer: RadioPeer
-  /// How many bytes its largest packet has, 23…517, with a head of three.
+  /// The size of its largest packet in bytes, 23…517, including a header of three.
   package var packetSize: Int
   package var name: String?
 
@@ -43,13 +43,13 @@ package struct ServedCentral: Sendable, Hashable {
   }
 }
 
-/// What a device asks of a characteristic of ours.
+/// A device's request to read or write one of our characteristics.
 package struct ServingRequest: Sendable, Equatable, Identifiable {
   package let id: Int
   package let central: ServedCentral
   package let handle: Int
   package let offset: Int
-  /// What is written; nil for a read.
+  /// The bytes to write; nil for a read.
   package let bytes: [UInt8]?
   /// Whether the device waits for an answer.
   package let needsAnswer: Bool
@@ -62,21 +62,21 @@ package struct ServingRequest: Sendable, Equatable, Identifiable {
   }
 }
 
-/// What has happened in the peripheral role.
+/// An event of the peripheral role.
 package enum ServingEvent: Sendable, Equatable {
-  /// Whether the radio can be used. With every state but `on` all devices have left, which was told.
+  /// The state of the radio. Before any state but `on`, `left` has been reported for every device.
   case state(RadioState)
-  /// A service is there; or why it isn't, in words. Told again only when it can't be offered again later.
+  /// A service was published, or couldn't be, with the error. Repeated only if the service can't be restored later.
   case published(Int, AccessoryError?)
-  /// This computer tells its offer now; or why it doesn't, in words. Told again only when that ends, with the reason.
+  /// Advertising has started, or couldn't, with the error. Repeated only when advertising ends, with the reason.
   case offered(AccessoryError?)
-  /// A device wants a characteristic's values.
+  /// A device has subscribed to a characteristic.
   case subscribed(ServedCentral, handle: Int)
-  /// It wants them no longer, or has left.
+  /// A device has unsubscribed from a characteristic, or has left.
   case unsubscribed(ServedCentral, handle: Int)
-  /// A device reads or writes.
+  /// A device reads or writes a characteristic.
   case request(ServingRequest)
-  /// A device that has used a service is not connected any more.
+  /// A device that used one of our services has disconnected.
   case left(RadioPeer)
   /// There is room for values again.
   case ready

@@ -2,20 +2,20 @@
 
 import AccessoryCore
 
-/// Counts the values that bluetoothd hasn't taken yet, so that no more wait than there should. Used on any thread.
+/// Counts the values that bluetoothd hasn't accepted yet, to limit how many wait. Used on any thread.
 final class ServingRoom: Sendable {
   private struct State {
     var waiting = 0
-    /// Whether somebody was refused, and must be told when there is room.
+    /// Whether a value was refused, so that new room must be reported.
     var isAwaited = false
   }
 
   private let state = Locked(State())
 
-  /// The most values that wait, and how many are left when there is room again.
+  /// The most waiting values, and the number at which there is room again.
   static let limits = (most: 64, few: 16)
 
-  /// Takes room for a value. Returns false when there is none.
+  /// Takes room for a value. Returns false if there is none.
   func take() -> Bool {
     state.withLock { state in
       state.isAwaited = state.waiting >= Self.limits.most
@@ -24,7 +24,7 @@ final class ServingRoom: Sendable {
     }
   }
 
-  /// Gives back the room of so many values. Returns whether somebody must be told.
+  /// Frees the room of this many values. Returns whether new room must be reported.
   func give(_ count: Int) -> Bool {
     state.withLock { state in
       state.waiting = max(0, state.waiting - count)
