@@ -3,17 +3,17 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// The commands of power devices: each sets one field of a feature report. All of them change something, and so need both permissions.
+/// The commands of power devices. Each sets one field of a feature report, so each is a write and needs both permissions.
 enum PowerCommand: String, CaseIterable {
   case beeper
   case testBattery = "test-battery"
   case loadOff = "load-off"
   case cancelLoadOff = "cancel-load-off"
 
-  /// All of them, as they are typed.
+  /// The descriptions of all commands.
   static let descriptions = allCases.map(\.description)
 
-  /// How it is typed, and what it does.
+  /// The command's name, its arguments and its effect.
   var description: CommandDescription {
     switch self {
     case .beeper:
@@ -27,14 +27,14 @@ enum PowerCommand: String, CaseIterable {
     case .loadOff:
       CommandDescription(
         rawValue, "Switches the output off after a delay: what is plugged in there loses its power",
-        // Without a default, so that nobody switches something off without having said when.
+        // There is no default, so that nobody switches something off without choosing a time.
         [.init("delay", .whole(1...7_200), unit: "s")], isWrite: true)
     case .cancelLoadOff:
       CommandDescription(rawValue, "Calls off a switching off that waits for its delay", isWrite: true)
     }
   }
 
-  /// The usage that is set: the first of these that the device has.
+  /// The usages to set, in order of preference: the first that the device has.
   var usages: [HIDUsage] {
     switch self {
     case .beeper: [PowerUsage.audibleAlarm]

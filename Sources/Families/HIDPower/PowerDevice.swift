@@ -8,7 +8,7 @@ import AccessoryProtocols
 
 /// A UPS or another power device with a battery that follows the USB class for power devices: the `hid-power` driver.
 ///
-/// It is asked for feature reports, one after another, and tells by input reports what has changed.
+/// It is asked for feature reports, one after another, and reports changes by input reports.
 public final class PowerDevice: Accessory {
   /// The driver's name in profiles.
   public static let driverName = "hid-power"
@@ -23,9 +23,9 @@ public final class PowerDevice: Accessory {
 
   private struct State: Sendable {
     var reports: PowerReports
-    /// The reports that the device refused when it was last asked for them.
+    /// The reports that the device refused at the last request.
     var refused: Set<UInt8> = []
-    /// The battery and the values as they were told last.
+    /// The battery and the values that were last reported.
     var told: BatteryReading?
     var toldValues: [AccessoryValue] = []
   }
@@ -36,8 +36,8 @@ public final class PowerDevice: Accessory {
     state = Locked(State(reports: PowerReports(transport.descriptor, quirks)))
   }
 
-  /// The device at the other end of `session`, which it owns from now on. Nothing is sent. Throws `unsupported`, after closing the
-  /// session, where it is no human interface device, or none that tells a battery.
+  /// A power device over `session`, which it owns from now on. Sends nothing. If the device isn't a human interface device, or
+  /// reports no battery, closes the session and throws `unsupported`.
   public static func open(
     _ session: AccessorySession, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> PowerDevice {
@@ -63,7 +63,7 @@ public final class PowerDevice: Accessory {
 
   // MARK: - Reports
 
-  /// Keeps the input reports as they come, until the device goes.
+  /// Stores the input reports as they arrive, until the device is unplugged.
   private func follow(_ clock: any TimerClock) {
     let reports = transport.reports.gathered(on: clock) { $0.first }
     Task { [weak self] in
@@ -78,7 +78,8 @@ public final class PowerDevice: Accessory {
 
   private func take(_ reports: [[UInt8]]) {
     let isHeard = changes.hasConsumers
-    // A device repeats its reports; only what differs is news. That it runs on battery is a value, on which `upsmon` waits.
+    // A device repeats its reports, so only differences are reported. Whether it runs on battery is a value, for which `upsmon`
+    // waits.
     let news = state.withLock { state -> [AccessoryNews] in
       let known = reports.count { state.reports.take(.input, $0) }
       guard known > 0, isHeard else { return [] }
@@ -90,8 +91,8 @@ public final class PowerDevice: Accessory {
     for one in news { changes.send(one) }
   }
 
-  /// Asks for the feature reports that have one of these usages. Those that the device refuses are left out. Throws what the first
-  /// report throws where none is answered, and when the device goes.
+  /// Asks for the feature reports that have one of these usages, and skips those that the device refuses. If none is answered, throws
+  /// the error of the first; also throws when the device is unplugged.
   private func ask(_ usages: Set<HIDUsage>) async throws(AccessoryError) {
     let numbers = state.withLock { $0.reports.fields.features(with: usages) }
     var problem: AccessoryError?
@@ -108,7 +109,7 @@ public final class PowerDevice: Accessory {
         guard [.refused, .timedOut].contains(error.kind) else { throw error }
         state.withLock { _ = $0.refused.insert(number) }
         problem = problem ?? error
-        // A device that is silent is not asked for the rest.
+        // If the device is silent, don't ask for the rest.
         if error.kind == .timedOut { break }
       }
     }
@@ -117,7 +118,7 @@ public final class PowerDevice: Accessory {
 
   // MARK: - Asking
 
-  /// What the kernel has of the device: nothing is asked.
+  /// The identity, from the kernel. The device isn't asked.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     let maker = transport.maker
     return AccessoryIdentity(
@@ -125,7 +126,7 @@ public final class PowerDevice: Accessory {
       firmwareRevision: "", hardwareRevision: "")
   }
 
-  /// The battery. Throws what asking for a report throws.
+  /// The battery. Throws the errors of asking for a report.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     try await ask(PowerReports.batteryUsages)
     return state.withLock { state in
@@ -135,7 +136,7 @@ public final class PowerDevice: Accessory {
     }
   }
 
-  /// Everything else that the device tells. Throws what asking for a report throws.
+  /// All other values. Throws the errors of asking for a report.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     try await ask(PowerReports.valueUsages)
     return state.withLock { state in
@@ -144,17 +145,17 @@ public final class PowerDevice: Accessory {
     }
   }
 
-  /// The battery, with what it lacks.
+  /// The battery, and which readings are missing.
   public func readBattery() async throws(AccessoryError) -> Read<BatteryReading> {
     Read(try await battery(), age: .zero).lacking(unanswered)
   }
 
-  /// Everything else that the device tells, with what it lacks.
+  /// All other values, and which of them are missing.
   public func readValues() async throws(AccessoryError) -> Read<[AccessoryValue]> {
     Read(try await values(), age: .zero).lacking(unanswered)
   }
 
-  /// What can't be read: the device's descriptor is damaged, or it refuses some reports.
+  /// Why some readings are missing: the device's descriptor is damaged, or it refuses some reports.
   public var unanswered: String? {
     if let damage = transport.descriptor.damage {
       return "its report descriptor is damaged (\(damage)), so only what stands before that is read"
@@ -169,11 +170,11 @@ public final class PowerDevice: Accessory {
 
   // MARK: - Commands
 
-  /// Those of all power devices: one may lack the field for some of them.
+  /// The commands of all power devices. A device may lack the field for some of them.
   public func commands() -> [CommandDescription] { PowerCommand.descriptions }
 
-  /// Carries out commands one after another. Throws `permissionDenied` for a call that isn't permitted, `unsupported` where the device
-  /// has no field for the command, and what setting a report throws.
+  /// Performs commands one after another. Throws `permissionDenied` for a call that isn't permitted, `unsupported` when the device
+  /// has no field for the command, and the errors of setting a report.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     var replies: [CommandReply] = []
     for call in calls {
@@ -189,7 +190,7 @@ public final class PowerDevice: Accessory {
     return replies
   }
 
-  /// Sets one field, and leaves the others of its report as the device has them.
+  /// Sets one field. The other fields of its report keep the device's values.
   private func set(_ command: PowerCommand, _ call: CommandCall) async throws(AccessoryError) {
     let field = try field(for: command)
     let wanted: Int64? =
@@ -197,7 +198,7 @@ public final class PowerDevice: Accessory {
       case .beeper: ["off": 1, "on": 2, "mute": 3][call.text("state")]
       case .testBattery: ["quick": 1, "deep": 2, "abort": 3][call.text("kind")]
       case .loadOff: field.number(for: Double(call.whole("delay")))
-      // No switching off is pending.
+      // -1 means that no shutdown is pending.
       case .cancelLoadOff: -1
       }
     var report = try await transport.feature(field.report)
@@ -212,7 +213,7 @@ public final class PowerDevice: Accessory {
     try await transport.setFeature(report)
   }
 
-  /// The field that a command sets. Nothing is sent where more than one can be meant.
+  /// The field that a command sets. Throws when the device has several candidates, so that nothing is sent.
   private func field(for command: PowerCommand) throws(AccessoryError) -> HIDReportField {
     let fields = state.withLock { $0.reports.fields }
     do throws(PowerFields.Doubt) {

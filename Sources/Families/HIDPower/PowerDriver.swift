@@ -10,7 +10,7 @@ extension Driver {
   public static let hidPower = Driver(
     name: PowerDevice.driverName, summary: "UPSs of the USB power device class, of any make",
     commands: PowerCommand.descriptions,
-    // What changes comes by itself: this finds what doesn't, and a device that has gone silent.
+    // Input reports bring changes. Polling finds readings without input reports, and devices that have gone silent.
     polls: [AccessoryPoll("readings", every: .seconds(30), parts: [.battery, .values])], rawBytes: .guarded,
     lacks: [.status, .files, .requests]
   ) { session, _, _ throws(AccessoryError) in
@@ -21,6 +21,6 @@ extension Driver {
 }
 
 extension Profile {
-  /// The profile for every device that says of itself that it is a UPS, whoever made it.
+  /// The profile for every device whose descriptor says that it is a UPS, of any maker.
   public static let hidPower = shipped(PackageResources.hid_power_yaml, driver: PowerDevice.driverName)
 }

@@ -2,33 +2,33 @@
 
 import AccessoryProtocols
 
-/// By which of its fields a power device tells a quantity, and by which one it is set. This is the one rule for both.
+/// Chooses the fields by which a power device reports a quantity, and the field by which the quantity is set.
 ///
-/// A device has many fields of one usage: the voltage of each input, battery and outlet; some tell it in a feature report and in an input
-/// report, and some in a report that is left over. A quantity is that of its part of the device (`PowerPlace`), of the first part where
-/// there are several alike, and there of the first feature report and the first input report. It is set only by the single field that can
-/// be meant.
+/// A device has many fields of one usage: the voltage of each input, battery and outlet. Some devices repeat a quantity in feature
+/// reports and input reports, or in an obsolete report. A quantity is read from its part of the device (`PowerPlace`); of several
+/// like parts, from the first one, and there from the first feature report and the first input report. It is set only if there is
+/// exactly one candidate.
 struct PowerFields: Sendable {
   /// The fields of one usage at one place.
   private struct Entry: Sendable {
     let place: PowerPlace
     var rank: PowerPlace.Rank
     var told: [HIDReportField]
-    /// The reports of all that can be set, and the first such field.
+    /// The reports of all fields that can be set, and the first such field.
     var settable: HIDReportField?
     var reports: [UInt8] = []
   }
 
-  /// Why nothing is set.
+  /// Why a quantity can't be set.
   struct Doubt: Error {
-    /// In words, behind the name of the setting.
+    /// The reason in words, to follow the name of the setting.
     let text: String
   }
 
   private var entries: [HIDUsage: [Entry]] = [:]
-  /// The reports of the settings that no known part of the device has.
+  /// The reports of settings that belong to no known part of the device.
   private var others: [HIDUsage: [UInt8]] = [:]
-  /// The reports that have a field that is told.
+  /// The reports with a field that is read.
   private(set) var reports: Set<HIDReportDescriptor.Report> = []
 
   init(_ descriptor: HIDReportDescriptor, outletIsOutput: Bool) {
@@ -62,19 +62,19 @@ struct PowerFields: Sendable {
     entries[field.usage] = known
   }
 
-  /// The fields that tell a quantity at a place: at most one of each kind.
+  /// The fields from which to read a quantity at a place: at most one of each kind.
   func told(_ usage: HIDUsage, at place: PowerPlace) -> [HIDReportField] {
     entries[usage]?.first { $0.place == place }?.told ?? []
   }
 
-  /// The numbers of the feature reports that tell one of these usages, in order.
+  /// The numbers of the feature reports with one of these usages, in order.
   func features(with usages: Set<HIDUsage>) -> [UInt8] {
     let told = usages.lazy.flatMap { entries[$0] ?? [] }.flatMap(\.told)
     return Set(told.filter { $0.kind == .feature }.map(\.report)).sorted()
   }
 
-  /// The field by which the host sets something; nil where the device has none. Throws where it has several that can be meant, and where
-  /// only outlets, or parts that aren't known, have one.
+  /// The field by which the host sets a usage; nil if the device has none. Throws if there are several candidates, or if only outlets
+  /// or unknown parts have one.
   func setting(_ usage: HIDUsage) throws(Doubt) -> HIDReportField? {
     let known = entries[usage] ?? []
     for place in PowerPlace.places(of: usage) {

@@ -4,9 +4,9 @@ import AccessoryProtocols
 
 /// The part of a power device to which a field belongs: the innermost of its collections that isn't just a group of flags.
 struct PowerPlace: Sendable, Hashable {
-  /// What the part is.
+  /// The kind of part.
   let part: HIDUsage
-  /// Which of several such parts. Nil is the main one: makers number the main input 1 and the bypass 2.
+  /// The number among several such parts. Nil is the main one: makers number the main input 1 and the bypass 2.
   var number: UInt16?
 
   static let ups = PowerPlace(part: PowerUsage.ups)
@@ -18,16 +18,16 @@ struct PowerPlace: Sendable, Hashable {
   static let input = PowerPlace(part: PowerUsage.input)
   static let output = PowerPlace(part: PowerUsage.output)
   static let flow = PowerPlace(part: PowerUsage.flow)
-  /// What the main input and the output are made for, as Eaton, Liebert and Phoenixtec number it.
+  /// The nominal values of the main input and the output, as Eaton, Liebert and Phoenixtec number them.
   static let (inputFlow, outputFlow) = (
     PowerPlace(part: PowerUsage.flow, number: 1), PowerPlace(part: PowerUsage.flow, number: 4)
   )
-  /// Where usages of the maker's own stand: they have one meaning everywhere.
+  /// The place of the maker's own usages: they have one meaning for the whole device.
   static let maker = PowerPlace(part: HIDUsage(page: 0, id: 0))
 
-  /// Where the truths are looked for.
+  /// The places where flags are read.
   private static let all = [summary, ups, output, input, converter, batterySystem, battery, charger, maker]
-  /// Where the voltage, the current and the temperature of the battery are looked for, as NUT does.
+  /// The places where the battery's voltage, current and temperature are read, as NUT does.
   static let cells = [batterySystem, battery, summary]
   private static let capacity = [summary, battery, batterySystem, ups]
   private static let load = [output, summary, converter, ups]
@@ -50,19 +50,20 @@ struct PowerPlace: Sendable, Hashable {
     PowerUsage.audibleAlarm: [summary, ups, batterySystem, battery, output],
   ]
 
-  /// Where a usage is looked for that has one meaning for the whole device, the first place first. Another input, the outlets, and parts
-  /// that only their maker knows are no such places.
+  /// The places where a usage with one meaning for the whole device is read, in order of preference. Other inputs, outlets, and parts
+  /// that only their maker knows are left out.
   static func places(of usage: HIDUsage) -> [PowerPlace] { usual[usage] ?? all }
 }
 
 extension PowerPlace {
-  /// How well a field fits its place: the lower, the better.
+  /// How well a field fits its place. The lowest rank is the best.
   struct Rank: Comparable {
-    /// The way to the part: by the power summary, from the device, or by the power converter.
+    /// The path to the part: by the power summary, from the device, or by the power converter.
     var way = 1
-    /// The number of the part among its like.
+    /// The number of the part among its kind.
     var number: UInt16 = 0
-    /// The part's order in the descriptor. There is one device and one summary, which makers describe in several pieces.
+    /// The part's order in the descriptor. For the device and the summary it is 0: there is one of each, which makers describe in
+    /// several pieces.
     var order = 0
 
     static func < (one: Rank, other: Rank) -> Bool {
@@ -76,7 +77,8 @@ extension PowerPlace {
     let order: Int
   }
 
-  /// The collections of a field from the device on, each with its number. What is around the device, and groups of flags, say nothing.
+  /// The collections of a field from the device inwards, each with its number. Collections around the device and groups of flags are
+  /// left out.
   private static func steps(to field: HIDReportField) -> [Step] {
     var steps: [Step] = []
     for (usage, order) in zip(field.path.dropLast(), field.collections) {
@@ -91,8 +93,8 @@ extension PowerPlace {
     return steps
   }
 
-  /// The place of a field, and its rank there; nil where it belongs to no part that is known, and where it is one of an outlet.
-  /// `outletIsOutput` says that the maker calls the output so.
+  /// The place of a field, and its rank there; nil if it belongs to an unknown part or to an outlet. `outletIsOutput` says that the
+  /// maker calls the output an outlet.
   static func of(_ field: HIDReportField, outletIsOutput: Bool) -> (place: PowerPlace, rank: Rank)? {
     let steps = steps(to: field)
     guard let own = steps.last else { return nil }
@@ -117,7 +119,7 @@ extension PowerPlace {
       rank.way = 2
     }
     if PowerUsage.ways.prefix(2).contains(own.part) { rank.order = 0 }
-    // Battery packs are alike: the first stands for all.
+    // Battery packs are alike: the first is the main one.
     let isMain = own.part == PowerUsage.batteryCollection || own.number <= (own.part == PowerUsage.flow ? 0 : 1)
     return (PowerPlace(part: own.part, number: isMain ? nil : own.number), rank)
   }

@@ -3,7 +3,7 @@
 import AccessoryConfiguration
 
 extension PowerQuirks {
-  /// The table that comes with the package, which its tests read.
+  /// The table that comes with the package. Its tests read the same file.
   private static let known: [UInt32: PowerQuirks] = {
     guard let table = try? read(PackageResources.power_quirks_yaml) else {
       preconditionFailure("power-quirks.yaml can't be read")
@@ -11,7 +11,7 @@ extension PowerQuirks {
     return table
   }()
 
-  /// What is wrong with a table.
+  /// A mistake in a table.
   struct TableProblem: Error {
     let text: String
   }

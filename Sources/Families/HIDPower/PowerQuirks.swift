@@ -2,27 +2,27 @@
 
 import AccessoryProtocols
 
-/// What makers get wrong in the reports of their devices, by vendor and product: `power-quirks.yaml` has them.
+/// The makers' mistakes in the reports of their devices, by vendor and product. The table is `power-quirks.yaml`.
 struct PowerQuirks: Sendable, Hashable {
-  /// A battery voltage above the nominal one by more than two fifths is three halves too high.
+  /// A battery voltage more than two fifths above the nominal one is reported as 3/2 of the true one.
   var scalesBatteryVoltage = false
-  /// A frequency above 400 is given in tenths.
+  /// A frequency above 400 is in tenths of a hertz.
   var scalesFrequency = false
-  /// "Good" tells whether the output is on. Of other makers nobody knows what it means.
+  /// "Good" means that the output is on. For other makers its meaning is unknown.
   var goodIsOutput = false
 
-  /// What the maker calls an outlet is the output, of which there is one.
+  /// The collection of an outlet is the output, of which there is one.
   var outletIsOutput = false
 
-  /// A device that does nothing wrong.
+  /// A device without mistakes.
   static let none = PowerQuirks()
 
-  /// What the maker means by an amount of this usage.
+  /// The corrected amount of this usage.
   func mended(_ amount: Double, _ usage: HIDUsage) -> Double {
     usage == PowerUsage.frequency && scalesFrequency && amount >= 400 ? amount / 10 : amount
   }
 
-  /// The voltage of a battery that is made for `nominal` volts.
+  /// The corrected voltage of a battery with this nominal voltage.
   func batteryVoltage(_ amount: Double, nominal: Double?) -> Double {
     guard scalesBatteryVoltage, let nominal, nominal > 0, amount > 1.4 * nominal else { return amount }
     return amount * 2 / 3

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension PowerReports {
-  /// What the battery reading is made of: the feature reports to ask for.
+  /// The usages of the battery reading, for the feature reports to ask for.
   static let batteryUsages: Set<HIDUsage> = [
     PowerUsage.remainingCapacity, PowerUsage.relativeCharge, PowerUsage.fullChargeCapacity, PowerUsage.capacityMode,
     PowerUsage.runTimeToEmpty, PowerUsage.averageTimeToEmpty, PowerUsage.averageTimeToFull, PowerUsage.cycleCount,
@@ -15,7 +15,7 @@ extension PowerReports {
     PowerUsage.communicationLost, PowerUsage.remainingCapacityLimit,
   ]
 
-  /// The battery, from the reports that are known.
+  /// The battery reading of the known reports.
   func battery() -> BatteryReading {
     var reading = BatteryReading()
     setCharge(&reading)
@@ -38,7 +38,7 @@ extension PowerReports {
     return reading
   }
 
-  /// The voltage of the battery in volts, with the maker's fault mended. Some tell that of the output in its place.
+  /// The corrected voltage of the battery in volts. Some devices report the output's voltage in its place.
   private var voltage: Double? {
     let nominal = amount(PowerUsage.configVoltage, in: PowerPlace.cells, 1...1_000)
     guard let told = amount(PowerUsage.voltage, in: PowerPlace.cells, 0...(nominal ?? 1_000) * (nominal == nil ? 1 : 3))
@@ -46,7 +46,8 @@ extension PowerReports {
     return quirks.batteryVoltage(told, nominal: nominal)
   }
 
-  /// In degrees Celsius. Some makers give them where the unit says kelvins, others give kelvins, or tenths of them, without a unit.
+  /// The temperature in degrees Celsius. Some makers use Celsius although the unit says kelvins; others use kelvins, or tenths of
+  /// them, without a unit.
   private var temperature: Double? {
     func celsius(_ told: Told) -> Double {
       switch (told.field.unit, told.amount) {
@@ -72,15 +73,15 @@ extension PowerReports {
     }
   }
 
-  /// Whether the device says that its battery is low, by any of the flags that stand for it; nil where it has none of them.
+  /// Whether any of the flags for a low battery is set; nil if the device has none of them.
   var isLow: Bool? {
     let flags = [PowerUsage.belowCapacityLimit, PowerUsage.timeLimitExpired, PowerUsage.shutdownImminent]
     let told = flags.compactMap { flag($0) }
     return told.isEmpty ? nil : told.contains(true)
   }
 
-  /// Whether the capacities are a charge, by their unit, or percent, and their mode: 0 is milliampere hours, 1 milliwatt hours, 2
-  /// percent. Some makers leave 0 for percent.
+  /// The unit of the capacities: a charge, by their unit, or percent; and the capacity mode: 0 is milliampere hours, 1 milliwatt
+  /// hours, 2 percent. Some makers leave 0 for percent.
   private var capacityUnit: (isCharge: Bool, isPercent: Bool, mode: Int?) {
     let capacity = told(PowerUsage.remainingCapacity) { _ in true }
     let isCharge = capacity?.field.unit == .ampereSecond
@@ -89,7 +90,7 @@ extension PowerReports {
     return (isCharge, isPercent, mode)
   }
 
-  /// The percentage up to which the device says that its battery is low. It tells that as it tells its remaining capacity.
+  /// The percentage below which the device reports a low battery, in the same unit as its remaining capacity.
   var lowLimit: Double? {
     if capacityUnit.isPercent { return amount(PowerUsage.remainingCapacityLimit, 0...100) }
     guard let told = amount(PowerUsage.remainingCapacityLimit, 0...1e12),
@@ -98,7 +99,7 @@ extension PowerReports {
     return told / full * 100
   }
 
-  /// The capacity is in percent, in ampere seconds or in milliampere hours, by its unit or by the mode.
+  /// Sets the capacity, which is in percent, ampere seconds or milliampere hours, by its unit or by the mode.
   private func setCapacity(_ reading: inout BatteryReading) {
     let (isCharge, isPercent, mode) = capacityUnit
     let remaining = isPercent ? nil : amount(PowerUsage.remainingCapacity)
@@ -111,7 +112,7 @@ extension PowerReports {
       reading.percent = Self.percent(remaining / full * 100)
       reading.derived.insert(.percent)
     }
-    // A full battery isn't empty: one of the two is wrong, and an empty battery shuts machines down.
+    // A battery can't be both full and empty. The percentage is dropped, because an empty battery shuts machines down.
     if let percent = reading.percent, percent <= 5, flag(PowerUsage.fullyCharged) == true { reading.percent = nil }
     guard isCharge || mode == 0 else { return }
     let scale = isCharge ? 1 / 3.6 : 1.0
@@ -119,14 +120,14 @@ extension PowerReports {
     reading.fullMilliampereHours = full.flatMap { Self.whole($0 * scale) }
   }
 
-  /// How long the battery lasts. Makers also tell 0 for a time that isn't known: it counts where the UPS says that it is low, or nearly
+  /// The time to empty. Makers also report 0 for an unknown time, so 0 counts only if the UPS reports a low battery, or is nearly
   /// empty.
   private func timeToEmpty(_ percent: Int?) -> Duration? {
     let time = seconds(PowerUsage.runTimeToEmpty) ?? seconds(PowerUsage.averageTimeToEmpty)
     return time == .zero && isLow != true && percent ?? 0 > 10 ? nil : time
   }
 
-  /// A time. All bits set, and 65535, say that it isn't known, and a month is longer than any battery lasts.
+  /// A time. All bits set, and 65535, mean unknown; more than a month is impossible.
   private func seconds(_ usage: HIDUsage) -> Duration? {
     let told = told(usage) {
       (0...2_592_000).contains($0.amount) && $0.amount != 65_535 && $0.raw != 1 << Int64($0.field.width) - 1
@@ -145,7 +146,7 @@ extension PowerReports {
     (PowerUsage.overload, "overload"), (PowerUsage.shutdownImminent, "shutdown-imminent"),
   ]
 
-  /// The names of those that hold; nil where the device tells none of them.
+  /// The names of the flags that are set; nil if the device has none of them.
   private func names(_ all: [(usage: HIDUsage, name: String)]) -> [String]? {
     let told = all.compactMap { usage, name in flag(usage).map { (name, $0) } }
     return told.isEmpty ? nil : told.filter(\.1).map(\.0)

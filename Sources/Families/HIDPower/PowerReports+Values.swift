@@ -8,7 +8,7 @@ extension PowerReports {
   private struct Row: Sendable {
     let name: String
     let usage: HIDUsage
-    /// Where it is told; nil for the usual places of the usage.
+    /// The places to read; nil for the usual places of the usage.
     let places: [PowerPlace]?
     let unit: MeasurementUnit?
     let role: AccessoryValue.Role?
@@ -64,7 +64,7 @@ extension PowerReports {
     ("fully_charged", PowerUsage.fullyCharged, nil), ("fully_discharged", PowerUsage.fullyDischarged, nil),
   ]
 
-  /// What a device says of its last test, and of its beeper.
+  /// The words for the result of the last test and for the setting of the beeper.
   private static let choices: [(name: String, usage: HIDUsage, words: [Int: String])] = [
     (
       "test_result", PowerUsage.test,
@@ -80,8 +80,8 @@ extension PowerReports {
       PowerUsage.fullChargeCapacity, PowerUsage.good,
     ])
 
-  /// What the device tells beside its battery, from the reports that are known. Values that it doesn't have are left out; those that it
-  /// has but hasn't told are unknown.
+  /// The values beside the battery, from the known reports. A value that the device doesn't have is left out; one that it hasn't
+  /// reported yet is unknown.
   func values() -> [AccessoryValue] {
     var values: [AccessoryValue] = []
     if has(PowerUsage.acPresent) {
@@ -103,7 +103,7 @@ extension PowerReports {
       if let isTrue { values.append(AccessoryValue(name, quantity: .state, role: role, content: .flag(isTrue))) }
     }
     conclude("low_battery", "ups.low_battery", isLow)
-    // A UPS that announces its end while it says that it tests its battery is believed to be at its end.
+    // A UPS that announces its shutdown during a battery test is shutting down.
     conclude(
       "testing", "ups.calibrating", number(PowerUsage.test).map { $0 == 5 && flag(PowerUsage.shutdownImminent) != true }
     )
@@ -118,7 +118,7 @@ extension PowerReports {
     return values
   }
 
-  /// A delay of -1 means that none is pending.
+  /// A number, or nil. A delay of -1 means that none is pending.
   private func number(_ row: Row) -> Double? {
     if row.usage == PowerUsage.remainingCapacityLimit { return lowLimit }
     guard let amount = amount(row.usage, in: row.places) else { return nil }

@@ -3,24 +3,24 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// The reports of a power device that are known, and what they say. A value without I/O or clock.
+/// The known reports of a power device, and their readings. A value without I/O or clock.
 ///
-/// A device may tell the same quantity in an input report, which it sends by itself, and in a feature report, which is asked for. The
-/// one that came last counts.
+/// A device may report the same quantity in an input report, which it sends by itself, and in a feature report, which is requested.
+/// The newest report counts.
 struct PowerReports: Sendable {
-  /// A quantity as a device tells it.
+  /// A reported quantity.
   struct Told {
-    /// The number itself.
+    /// The number in the report.
     let raw: Int64
     let field: HIDReportField
-    /// What it means in its unit.
+    /// The amount in its unit.
     let amount: Double
   }
 
   let quirks: PowerQuirks
-  /// Which fields count.
+  /// The fields to read.
   let fields: PowerFields
-  /// Each report as it came last, with the number of its arrival.
+  /// The newest bytes of each report, with a number that grows with each arrival.
   private var known: [HIDReportDescriptor.Report: (bytes: [UInt8], order: UInt64)] = [:]
   private var order: UInt64 = 0
 
@@ -29,7 +29,7 @@ struct PowerReports: Sendable {
     fields = PowerFields(descriptor, outletIsOutput: quirks.outletIsOutput)
   }
 
-  /// Keeps a report, which begins with its number. Returns false for one that says nothing of the device.
+  /// Stores a report, which begins with its number. Returns false for a report without known fields.
   @discardableResult
   mutating func take(_ kind: HIDReportField.Kind, _ bytes: [UInt8]) -> Bool {
     guard let number = bytes.first else { return false }
@@ -45,8 +45,8 @@ struct PowerReports: Sendable {
     (places ?? PowerPlace.places(of: usage)).contains { !fields.told(usage, at: $0).isEmpty }
   }
 
-  /// What the device tells last of a quantity, in volts, amperes, hertz, seconds, kelvins or percent, with the maker's faults mended: at
-  /// the first of these places where it can be right. Nil where the device doesn't tell it.
+  /// The last reported quantity, in volts, amperes, hertz, seconds, kelvins or percent, with the maker's mistakes corrected, from the
+  /// first of these places with a plausible amount; nil if there is none.
   func told(
     _ usage: HIDUsage, in places: [PowerPlace]? = nil, where canBe: (Told) -> Bool
   ) -> Told? {
@@ -59,7 +59,7 @@ struct PowerReports: Sendable {
       }
       guard let newest else { continue }
       var amount = quirks.mended(newest.field.amount(newest.raw), usage)
-      // Without a unit, some makers give volts, and others tenths, hundredths or thousandths of them.
+      // Without a unit, some makers use volts, others tenths, hundredths or thousandths of them.
       if [PowerUsage.voltage, PowerUsage.configVoltage].contains(usage), newest.field.unit == .none, amount > 300 {
         while amount > (PowerPlace.cells.contains(place) ? 100 : 300) { amount /= 10 }
       }
@@ -69,17 +69,17 @@ struct PowerReports: Sendable {
     return nil
   }
 
-  /// A quantity in its unit, within what it can be; nil where the device doesn't tell it.
+  /// A quantity in its unit, if it is plausible; nil if the device doesn't report it.
   func amount(_ usage: HIDUsage, in places: [PowerPlace]? = nil, _ range: ClosedRange<Double>? = nil) -> Double? {
     let range = range ?? PowerUsage.plausible[usage] ?? -1e12...1e12
     return told(usage, in: places) { range.contains($0.amount) }?.amount
   }
 
-  /// The number that a device gives for a choice, such as the state of its test.
+  /// The number of a choice, such as the state of the device's test.
   func number(_ usage: HIDUsage) -> Int? { told(usage) { _ in true }.map { Int($0.raw) } }
 
-  /// A truth. Devices repeat some in several collections: that of the power summary counts. A number that the field can't have says
-  /// nothing.
+  /// A flag. Devices repeat some flags in several collections; the one in the power summary counts. A number outside the field's
+  /// range is unknown.
   func flag(_ usage: HIDUsage) -> Bool? {
     told(usage) { $0.raw == 0 || $0.raw == 1 || $0.field.logical.contains($0.raw) }.map { $0.raw != 0 }
   }

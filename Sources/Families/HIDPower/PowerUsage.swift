@@ -21,9 +21,9 @@ enum PowerUsage {
   static let output = device(0x1C)
   static let flow = device(0x1E)
   static let powerSummary = device(0x24)
-  /// The parts that other parts are in, the device itself and its summary first.
+  /// The parts that contain other parts, the device itself and its summary first.
   static let ways = [ups, powerSummary, powerConverter]
-  /// Groups of outlets, outlets, and what switches some of them together.
+  /// Groups of outlets, outlets, and switches for several outlets.
   static let outlets = [device(0x18), device(0x20), device(0x22)]
 
   // MARK: - Measurements
@@ -56,7 +56,7 @@ enum PowerUsage {
   static let warningCapacityLimit = battery(0x8C)
   static let manufacturerDate = battery(0x85)
 
-  /// What the quantities of a power device can be, in their units. What lies outside isn't believed.
+  /// The plausible ranges of quantities, in their units. Amounts outside are ignored.
   static let plausible: [HIDUsage: ClosedRange<Double>] = [
     voltage: 0...1_000, configVoltage: 0...1_000, lowVoltageTransfer: 0...1_000, highVoltageTransfer: 0...1_000,
     current: -2_000...2_000, frequency: 0...1_000, percentLoad: 0...500, apparentPower: 0...1e6,
@@ -72,10 +72,10 @@ enum PowerUsage {
   static let delayBeforeShutdown = device(0x57)
   static let test = device(0x58)
   static let audibleAlarm = device(0x5A)
-  /// APC's own, on its page, where others have `delayBeforeShutdown`.
+  /// APC's own usage, on its own page, for `delayBeforeShutdown`.
   static let apcDelayBeforeShutdown = HIDUsage(page: 0xFF86, id: 0x7D)
 
-  // MARK: - Truths
+  // MARK: - Flags
 
   static let good = device(0x61)
   static let internalFailure = device(0x62)

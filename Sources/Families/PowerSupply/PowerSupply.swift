@@ -5,7 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryLink
 
-/// A battery or a charger that the kernel knows: the `power-supply` driver. It is only read.
+/// A battery or a charger that the kernel knows: the `power-supply` driver. It only reads.
 public final class PowerSupply: Accessory {
   /// The driver's name in profiles.
   public static let driverName = PowerSupplyIdentity.driverName
@@ -16,15 +16,14 @@ public final class PowerSupply: Accessory {
   private let session: AccessorySession
   private let transport: PowerSupplyTransport
   private let changes = EventHub<AccessoryNews>(limit: 64)
-  /// The battery as it was told last.
+  /// The battery that was last reported.
   private let told = Locked<BatteryReading?>(nil)
 
   private init(_ session: AccessorySession, _ transport: PowerSupplyTransport) {
     (self.session, self.transport, label) = (session, transport, transport.label)
   }
 
-  /// The power supply at the other end of `session`, which it owns from now on. Throws `unsupported`, after closing the session, where
-  /// it is none.
+  /// The power supply of `session`, which it owns from now on. If there is none, closes the session and throws `unsupported`.
   public static func open(_ session: AccessorySession) async throws(AccessoryError) -> PowerSupply {
     guard let transport = session.transport as? PowerSupplyTransport else {
       await session.close()
@@ -36,7 +35,7 @@ public final class PowerSupply: Accessory {
     return supply
   }
 
-  /// Reads the battery anew when the kernel says that it has changed.
+  /// Reads the battery again when the kernel reports a change.
   private func follow() {
     let events = transport.changes()
     Task { [weak self] in
@@ -51,7 +50,7 @@ public final class PowerSupply: Accessory {
 
   private func look() async {
     let last = told.withLock { $0 }
-    // Nobody has asked yet, so nothing is old.
+    // If nobody has asked yet, there is no old reading to compare with.
     guard last != nil, let now = try? await battery(), now != last else { return }
     changes.send(.battery(now))
   }
@@ -60,7 +59,7 @@ public final class PowerSupply: Accessory {
     SupplyAttributes(try await transport.read(names))
   }
 
-  /// What its maker has written into it.
+  /// The identity from its maker.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     let own = try await attributes(["manufacturer", "model_name", "serial_number"])
     return AccessoryIdentity(
@@ -77,12 +76,12 @@ public final class PowerSupply: Accessory {
     return reading
   }
 
-  /// Everything else that the kernel knows of it. Throws `disconnected`.
+  /// All other values of the kernel. Throws `disconnected`.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     try await attributes(SupplyAttributes.ofValues).values
   }
 
-  /// The battery, whenever the kernel says that it has changed.
+  /// The battery, at each change that the kernel reports.
   public func news() -> EventStream<AccessoryNews> { changes.stream() }
 
   /// Stops listening.

@@ -9,7 +9,7 @@ extension Driver {
   /// Its accessories have no stream of bytes. Raw bytes to anything else that is opened with it need permission.
   public static let powerSupply = Driver(
     name: PowerSupply.driverName, summary: "batteries that the kernel knows: of a laptop, a mouse, a headset",
-    // The kernel says what changes; a battery's voltage and current change without a word.
+    // The kernel reports some changes, but not those of a battery's voltage and current.
     polls: [AccessoryPoll("readings", every: .seconds(60), parts: [.battery, .values])], rawBytes: .guarded,
     lacks: [.status, .files, .requests]
   ) { session, _, _ throws(AccessoryError) in

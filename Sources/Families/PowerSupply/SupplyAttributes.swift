@@ -2,13 +2,13 @@
 
 import AccessoryCore
 
-/// What the files of a power supply say (Documentation/ABI/testing/sysfs-class-power of the kernel): voltages in microvolts, currents in
+/// The files of a power supply (Documentation/ABI/testing/sysfs-class-power of the kernel): voltages in microvolts, currents in
 /// microamperes, charges in microampere hours, energies in microwatt hours, temperatures in tenths of a degree, times in seconds.
 ///
-/// Drivers know some of them each, and some write 0 where they know nothing: a voltage, a capacity, a time or a count of 0 is unknown.
+/// Each driver has only some of the files, and some write 0 for unknown. So a voltage, a capacity, a time or a count of 0 is unknown.
 ///
-/// Left out: thresholds of alarms, the average voltage, the coulomb counter, and dates of manufacture: few drivers have them, and each
-/// means something else by them.
+/// Not read: alarm thresholds, the average voltage, the coulomb counter, and dates of manufacture. Few drivers have them, and they
+/// differ in their meaning.
 struct SupplyAttributes: Sendable, Hashable {
   private let texts: [String: String]
 
@@ -16,7 +16,7 @@ struct SupplyAttributes: Sendable, Hashable {
 
   subscript(name: String) -> String? { texts[name] }
 
-  /// A number that the machine's arithmetic can multiply: no battery has 10¹² of anything.
+  /// A number that is small enough to multiply: no battery has 10¹² of any unit.
   private func number(_ name: String) -> Int? {
     texts[name].flatMap { Int($0) }.flatMap { $0.magnitude <= 1_000_000_000_000 ? $0 : nil }
   }
@@ -24,14 +24,14 @@ struct SupplyAttributes: Sendable, Hashable {
   /// A number above 0.
   private func positive(_ name: String) -> Int? { number(name).flatMap { $0 > 0 ? $0 : nil } }
 
-  /// The files that a battery reading is made of.
+  /// The files for a battery reading.
   static let ofBatteries = [
     "type", "present", "status", "capacity", "capacity_level", "health", "voltage_now", "current_now", "current_avg",
     "power_now", "charge_now", "charge_full", "charge_full_design", "energy_now", "energy_full", "energy_full_design",
     "cycle_count", "temp", "time_to_empty_now", "time_to_empty_avg", "time_to_full_now", "time_to_full_avg",
   ]
 
-  /// Whether it is no charger.
+  /// Whether it has a battery, so isn't a charger.
   var hasBattery: Bool { PowerSupplyIdentity(kind: texts["type"] ?? "", isOfDevice: false).hasBattery }
 
   /// The battery.
@@ -64,7 +64,7 @@ struct SupplyAttributes: Sendable, Hashable {
     }
   }
 
-  /// Some drivers give a discharging current a sign, most don't.
+  /// Sets the current, which is negative while discharging. Some drivers give a discharging current a sign, most don't.
   private func setCurrent(_ reading: inout BatteryReading) {
     var milliamperes = (number("current_now") ?? number("current_avg")).map { Int($0.magnitude) / 1_000 }
     if milliamperes == nil, let power = number("power_now"), let voltage = positive("voltage_now") {
@@ -84,7 +84,7 @@ struct SupplyAttributes: Sendable, Hashable {
       reading.percent = part
       reading.derived.insert(.percent)
     }
-    // Charge is energy divided by voltage, as near as one number for the voltage allows.
+    // A charge is energy divided by voltage, as exactly as one number for the voltage allows.
     guard reading.remainingMilliampereHours == nil, let voltage = positive("voltage_now") else { return }
     func charge(_ name: String) -> Int? {
       number(name).flatMap { $0 >= 0 ? Int(Double($0) / Double(voltage) * 1_000) : nil }
@@ -99,7 +99,7 @@ struct SupplyAttributes: Sendable, Hashable {
     }
   }
 
-  /// One number in percent of another; nil where either isn't known.
+  /// One number in percent of another; nil if either is unknown.
   private func share(_ part: String, of whole: String) -> Int? {
     guard let part = number(part), part >= 0, let whole = positive(whole) else { return nil }
     return min(100, part * 100 / whole)
@@ -148,17 +148,17 @@ struct SupplyAttributes: Sendable, Hashable {
     Row("charge_start_threshold", "charge_control_start_threshold", nil, .percent, places: 0),
     Row("charge_end_threshold", "charge_control_end_threshold", nil, .percent, places: 0),
   ]
-  /// Of chargers: a battery's own are in its reading.
+  /// Values of chargers. A battery's are in its reading.
   private static let ofChargers: [Row] = [
     Row("voltage", "voltage_now", .voltage, .volt), Row("voltage_max", "voltage_max", .voltage, .volt),
     Row("current", "current_now", .current, .ampere), Row("current_max", "current_max", .current, .ampere),
     Row("input_current_limit", "input_current_limit", .current, .ampere),
   ]
 
-  /// The files that the values are made of.
+  /// The files for the values.
   static let ofValues = (numbers + ofChargers).map(\.file) + ["type", "online", "technology", "usb_type"]
 
-  /// What the kernel knows beside the battery. What it doesn't know is left out.
+  /// The values beside the battery. Unknown ones are left out.
   var values: [AccessoryValue] {
     var values: [AccessoryValue] = []
     if let online = number("online") {

@@ -4,20 +4,21 @@ import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
 
-/// The UPSs that can be simulated, each with the report descriptor of its maker's kind.
+/// The UPSs that can be simulated, each with its maker's report descriptor.
 public enum UPSModel: String, Sendable, Hashable, CaseIterable {
   /// A CyberPower CP1500, whose descriptor its owners have published (NUT's issues 1512 and 2997).
   case cyberpower
-  /// An older CyberPower with the same descriptor, whose battery voltage is three halves too high.
+  /// An older CyberPower with the same descriptor, which reports its battery voltage as 3/2 of the true one.
   case cyberpower501 = "cyberpower-501"
-  /// An APC Back-UPS. Its descriptor begins as that of an ES 850G2 (NUT's issue 1304), and goes on as theirs do, with a page of APC's own.
+  /// An APC Back-UPS. The beginning of its descriptor is that of an ES 850G2 (NUT's issue 1304); the rest follows the same form, with
+  /// APC's own page.
   case apc
-  /// An Eaton or MGE Ellipse. Its descriptor begins as its owners have published it, with status bits in the first report.
+  /// An Eaton or MGE Ellipse. The beginning of its descriptor was published by owners, with status bits in the first report.
   case eaton
-  /// The clean example of the class: a power summary and its battery, as microcontroller projects have them.
+  /// The plain form of the class: a power summary and its battery, as microcontroller projects use it.
   case plain
 
-  /// The ids and strings, and the descriptor.
+  /// The ids, the strings and the descriptor.
   var identity: SimulatedUSBIdentity {
     var identity = SimulatedUSBIdentity(.reports)
     switch self {
@@ -51,7 +52,7 @@ public enum UPSModel: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Makes a state one of this maker, with the maker's faults.
+  /// Adds the maker's mistakes to a state.
   func spoil(_ state: inout UPSState) {
     guard self == .cyberpower501 else { return }
     (state.nominalVoltage, state.voltageFactor) = (12, 1.5)
@@ -73,8 +74,8 @@ public enum UPSModel: String, Sendable, Hashable, CaseIterable {
     25 01 35 00 45 00 65 00 b1 a2 09 65 b1 a2 75 06 b1 01 85 18 75 10 09 44 26 c2 01 66 21 d1 55 07 b1 a2 c0 c0
     """)
 
-  /// The first five lines are the device's own bytes. Report 16 has the status bits, 17 the test, 1a the beeper; then the input, and APC's
-  /// own collection with the delay before the output is switched off.
+  /// The first five lines are a real device's bytes. Report 16 has the status bits, 17 the test, 1a the beeper; then follow the input
+  /// and APC's own collection with the delay before the output is switched off.
   private static let apcDescriptor = bytes(
     """
     05 84 09 04 a1 01 09 24 a1 00 85 01 09 fe 79 02 75 08 95 01 15 00 26 ff 00 b1 22 85 02 09 ff 79 03 b1 22 85 03 05 85 09
@@ -89,8 +90,8 @@ public enum UPSModel: String, Sendable, Hashable, CaseIterable {
     06 86 ff 09 05 a1 00 85 41 75 10 16 ff ff 26 ff 7f 66 01 10 55 00 09 7d b1 a2 c0 c0
     """)
 
-  /// The first line is the device's own. Status bits in report 1, capacity and time in 6, the load in 7, the battery's voltage in 8, the
-  /// beeper in a; the input's voltage and frequency in c, the output's voltage in d and its delays in e; then a page of its own.
+  /// The first line is a real device's bytes. Report 1 has the status bits, 6 capacity and time, 7 the load, 8 the battery's voltage,
+  /// a the beeper, c the input's voltage and frequency, d the output's voltage, e its delays; then follows the maker's own page.
   private static let eatonDescriptor = bytes(
     """
     05 84 09 04 a1 01 09 24 a1 00 09 02 a1 00 55 00 65 00 85 01 75 01 95 05 15 00 25 01 05 85 09 d0 09 44 09 45 09 42
@@ -105,8 +106,8 @@ public enum UPSModel: String, Sendable, Hashable, CaseIterable {
     06 ff ff 09 e3 75 08 15 00 26 ff 00 65 00 85 e3 b1 82 c0
     """)
 
-  /// A power summary in one collection: capacity and time to empty in report 1, the voltage in 2, what is present in 3, which the device
-  /// also sends by itself, and the settings in 4.
+  /// A power summary in one collection: report 1 has capacity and time to empty, 2 the voltage, 3 the present status, which the
+  /// device also sends by itself, and 4 the settings.
   private static let plainDescriptor = bytes(
     """
     05 84 09 04 a1 01 09 24 a1 00 05 85 85 01 75 08 95 01 15 00 25 64 09 66 b1 a2 09 66 81 a2

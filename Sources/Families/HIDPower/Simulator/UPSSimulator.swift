@@ -5,30 +5,29 @@ import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
 
-/// A simulated UPS: a USB device of the kernel's own virtual port, which every program for UPSs on USB can use.
+/// A simulated UPS: a USB device at the kernel's virtual port, for every program that uses UPSs on USB.
 public actor UPSSimulator: HostedSimulator {
   /// The configuration of a simulator.
   public struct Configuration: Sendable {
-    /// Whose UPS it is.
+    /// The simulated UPS.
     public var model = UPSModel.plain
-    /// What it is doing when it is plugged in.
+    /// Its state when it is plugged in.
     public var state = UPSState()
     /// The serial number.
     public var serialNumber = "UPS0001"
-    /// Whether its report descriptor has 4,703 bytes, as that of an Eaton 9PX: more than the kernel takes.
+    /// Whether its report descriptor has 4,703 bytes, as that of an Eaton 9PX: more than the kernel accepts.
     public var hasLongDescriptor = false
-    /// How much of its report descriptor it hands over; nil for all of it.
+    /// The most bytes of its report descriptor that it returns; nil for all.
     public var descriptorLimit: Int?
     /// Whether it refuses each feature report once.
     public var refusesFirst = false
-    /// Whether it leaves the bus for a second whenever the power at its input goes or comes.
+    /// Whether it leaves the bus for a second when its input power fails or returns.
     public var dropsAtPowerEvents = false
-    /// How long it answers until it goes silent: after a plug, and after each reset on its bus, which alone brings it back. Nil: it never
-    /// does.
+    /// The time until it goes silent, from each plug and each reset on its bus; only a reset brings it back. Nil: never.
     public var silentAfter: Duration?
-    /// The faults that happen. Only `unplug` and `replug` have an effect.
+    /// The simulated faults. Only `unplug` and `replug` have an effect.
     public var faults = Faults()
-    /// The USB port that it is plugged into.
+    /// The USB port to plug it into.
     public var port: any USBHost = KernelHost()
 
     /// A UPS on mains power with a full battery.
@@ -41,35 +40,35 @@ public actor UPSSimulator: HostedSimulator {
     case pluggedIn(path: String)
     /// It was unplugged.
     case unplugged
-    /// The power at its input has gone (false), or is there again (true).
+    /// Its input power has failed (false) or returned (true).
     case power(Bool)
-    /// It has another charge, in percent.
+    /// Its charge has changed, in percent.
     case charge(Int)
-    /// The host has set something: the beeper, the test, or the delay before the output is switched off.
+    /// The host has set a usage: the beeper, the test, or the delay before the output is switched off.
     case set(String, Int)
     /// It has gone silent.
     case silent
-    /// The output was switched off: what is plugged in there has no power.
+    /// The output was switched off.
     case off
   }
 
   package nonisolated let executor = DispatchExecutor(label: "accessory.simulator.ups")
   package nonisolated let io: IOThread
-  /// The simulator's events, for a single reader. The stream ends with `stop`.
+  /// The simulator's events, for one reader. The stream ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
   package var host: PlugHost<Event>
 
   private let configuration: Configuration
   private let descriptor: HIDReportDescriptor
-  /// What the UPS is doing.
+  /// The current state of the UPS.
   public private(set) var state: UPSState
   private var toldPercent: Int
-  /// Incremented when a delay is set, so that an earlier one has no effect.
+  /// Incremented when a delay is set, so that an earlier delay has no effect.
   private var delays = 0
 
-  /// How often the battery is looked at. A UPS tells its state that often, too.
+  /// The interval at which the battery is updated. Real UPSs report at about this interval.
   private static let interval = Duration.seconds(1)
-  /// How long a UPS that drops off the bus is away, and how long a test takes.
+  /// How long a UPS stays off the bus after a power event, and how long a test takes.
   private static let (dropTime, testTime) = (Duration.seconds(1), Duration.seconds(10))
 
   /// The simulator's serial dispatch queue.
@@ -97,8 +96,7 @@ public actor UPSSimulator: HostedSimulator {
     events = host.events
   }
 
-  /// Fills a descriptor up with items that say nothing, in front of the last end of a collection: usage minimums, of two bytes each, or of
-  /// three.
+  /// Lengthens a descriptor by items without effect, before its last end of a collection: usage minimums of two or three bytes each.
   private static func lengthen(_ bytes: inout [UInt8], to length: Int = 4_703) {
     var missing = length - bytes.count
     guard missing >= 3, let last = bytes.popLast() else { return }
@@ -148,7 +146,7 @@ public actor UPSSimulator: HostedSimulator {
     }
   }
 
-  /// Cuts the power at its input, or gives it back.
+  /// Cuts or restores its input power.
   public func setMains(_ hasMains: Bool) {
     guard state.hasMains != hasMains else { return }
     state.hasMains = hasMains
@@ -158,7 +156,7 @@ public actor UPSSimulator: HostedSimulator {
     after(Self.dropTime) { simulator in Task { try? await simulator.plugIn() } }
   }
 
-  /// Sends all reports: those for endpoint 0 are kept by the device, the others go to the host.
+  /// Sends all reports: feature reports go to endpoint 0, where the device keeps them, input reports to the host.
   private func tell() {
     for (kind, report) in state.reports([.feature, .input], of: descriptor) { offer([kind.rawValue] + report) }
   }
@@ -172,7 +170,7 @@ public actor UPSSimulator: HostedSimulator {
   }
 
   private func take(_ report: [UInt8]) {
-    // A reset on its bus has ended its silence.
+    // A reset on its bus has ended the silence.
     if report == SimulatedReports.awake { return fallSilent() }
     let usages = state.take(report, of: descriptor)
     if usages.contains(PowerUsage.audibleAlarm) { host.continuation.yield(.set("beeper", state.beeper)) }

@@ -2,11 +2,11 @@
 
 import AccessoryProtocols
 
-/// What a simulated UPS is doing, and the reports that say so. A value without I/O or clock.
+/// The state of a simulated UPS, and its reports. A value without I/O or clock.
 public struct UPSState: Sendable, Hashable {
   /// The charge in percent, 0…100.
   public var percent: Double
-  /// Whether there is power at its input.
+  /// Whether there is input power.
   public var hasMains = true
   /// How long a full battery lasts at the present load, in seconds.
   public var fullRunTime: Double
@@ -16,12 +16,12 @@ public struct UPSState: Sendable, Hashable {
   public internal(set) var beeper = 2
   /// The number of the last test's result: 1 is passed, 5 in progress, 6 none.
   public internal(set) var test = 6
-  /// The number of the delay before the output is switched off, in the field's own unit; -1 for none.
+  /// The delay before the output is switched off, in the field's own unit; -1 for none.
   public internal(set) var shutdownDelay = -1
 
-  /// What its battery is made for, in volts.
+  /// The nominal voltage of its battery.
   public var nominalVoltage = 24.0
-  /// By what it multiplies the battery's voltage that it tells: makers' firmware is wrong.
+  /// A factor for the reported battery voltage, to simulate wrong firmware.
   public var voltageFactor = 1.0
 
   /// A UPS on mains power with this charge.
@@ -29,16 +29,16 @@ public struct UPSState: Sendable, Hashable {
     (self.percent, self.fullRunTime) = (min(100, max(0, percent)), max(1, fullRunTime))
   }
 
-  /// Below this charge a UPS says that it is low.
+  /// The charge in percent below which a UPS reports a low battery.
   private static let lowLimit = 20.0
 
-  /// The time passes: the battery is discharged, or charged in a tenth of that speed.
+  /// Advances the time: the battery is discharged, or charged at a tenth of that speed.
   public mutating func advance(seconds: Double) {
     let change = seconds / fullRunTime * 100
     percent = hasMains ? min(100, percent + change / 10) : max(0, percent - change)
   }
 
-  /// All reports of these kinds with their values, each with its number in front, in the order of their numbers.
+  /// The reports of these kinds with their values, each with its number in front, in the order of their numbers.
   func reports(
     _ kinds: Set<HIDReportField.Kind>, of descriptor: HIDReportDescriptor
   ) -> [(HIDReportField.Kind, [UInt8])] {
@@ -54,7 +54,7 @@ public struct UPSState: Sendable, Hashable {
     }
   }
 
-  /// The number that a field has now; nil for what isn't simulated, which stays 0.
+  /// The current number of a field; nil for fields that aren't simulated, which stay 0.
   private func number(of field: HIDReportField) -> Int64? {
     if let flag = flag(field.usage) { return flag ? 1 : 0 }
     switch field.usage {
@@ -106,14 +106,14 @@ public struct UPSState: Sendable, Hashable {
     }
   }
 
-  /// Does what the host has set with a feature report. Returns the usages that it has set.
+  /// Applies a feature report from the host. Returns the usages that it has set.
   mutating func take(_ report: [UInt8], of descriptor: HIDReportDescriptor) -> Set<HIDUsage> {
     var usages: Set<HIDUsage> = []
     for field in descriptor.fields where field.kind == .feature && field.report == report.first {
       guard let value = field.value(in: report) else { continue }
       switch field.usage {
       case PowerUsage.audibleAlarm: beeper = Int(value)
-      // 1 and 2 start a test, of which 5 says that it is in progress; 3 aborts it.
+      // 1 and 2 start a test, and 5 reports that it is in progress; 3 aborts it.
       case PowerUsage.test: test = value == 3 ? 4 : 5
       case PowerUsage.delayBeforeShutdown, PowerUsage.apcDelayBeforeShutdown: shutdownDelay = Int(value)
       default: continue
