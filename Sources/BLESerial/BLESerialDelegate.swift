@@ -4,29 +4,30 @@ import CoreBluetooth
 
 /// Whether a device is connected.
 public enum BLESerialStatus: Sendable, Equatable {
-  /// It isn't, and nobody tries any more.
+  /// It isn't connected, and the manager doesn't try.
   case disconnected
   /// It is being connected, for the first time or after a failure.
   case connecting
-  /// It is.
+  /// It is connected.
   case connected
-  /// It was, and is being connected again.
+  /// It was connected, and is being connected again.
   case reconnecting
 }
 
-/// What uses a `BLESerialManager`. All calls are made on its queue, one at a time, in order. All may be left out.
+/// The delegate of a `BLESerialManager`. All methods are optional, and are called on the manager's queue, one at a time, in order.
 public protocol BLESerialDelegate: AnyObject {
-  /// Bluetooth was switched on or off, or has come or gone.
+  /// The state of Bluetooth has changed.
   func serialManager(_ manager: BLESerialManager, didChangeState state: CBManagerState)
-  /// The time of a search is over.
+  /// The time limit of a search has passed.
   func serialManagerSearchTimerExpired(_ manager: BLESerialManager)
-  /// A device is connected, is no longer, or is being connected.
+  /// The status of a device has changed.
   func serialManager(_ manager: BLESerialManager, deviceStatusChanged device: UUID, to status: BLESerialStatus)
-  /// A device is connected. What it can do isn't known yet.
+  /// A device is connected. Its services aren't known yet.
   func serialManager(_ manager: BLESerialManager, connectedToDevice device: UUID)
-  /// Services, characteristics and descriptors of a device are known, and its serial port, where it has one, sends.
+  /// The services, characteristics and descriptors of a device are known, and notifications of its serial port, if it has one, are
+  /// on.
   func serialManager(_ manager: BLESerialManager, deviceIsReady device: UUID)
-  /// Bytes have come from the serial port of a device.
+  /// A device's serial port has sent bytes.
   func serialManager(_ manager: BLESerialManager, didReceive data: Data, from device: UUID)
 }
 

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Devices are `CBPeripheral`, and their data Foundation's.
+/// Clients use `CBPeripheral`, and Foundation's `Data` and `UUID`.
 @_exported import CoreBluetooth

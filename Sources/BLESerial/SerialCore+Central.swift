@@ -2,7 +2,7 @@
 
 import CoreBluetooth
 
-// What becomes of the search and of the connections.
+// Events of the search and of the connections.
 
 extension SerialCore: CBCentralManagerDelegate {
   func centralManagerDidUpdateState(_ central: CBCentralManager) {
@@ -15,7 +15,7 @@ extension SerialCore: CBCentralManagerDelegate {
     }
   }
 
-  /// Bluetooth can't be used: nothing is connected any more, and nobody is told by CoreBluetooth.
+  /// Drops all connections, because Bluetooth can't be used. CoreBluetooth doesn't report each of them.
   private func end(_ state: inout State) {
     if state.isSearching {
       state.isSearching = false
@@ -32,7 +32,7 @@ extension SerialCore: CBCentralManagerDelegate {
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
     rssi RSSI: NSNumber
   ) {
-    // 127 stands for a strength that isn't known.
+    // 127 means that the strength is unknown.
     let strength = RSSI.intValue == 127 ? nil : RSSI.intValue
     let advertisement = Advertisement(value: advertisementData)
     contents.withLock { state in

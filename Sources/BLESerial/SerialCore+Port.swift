@@ -2,7 +2,7 @@
 
 import CoreBluetooth
 
-// What a connected device has, and its serial port.
+// The services of a connected device, and its serial port.
 
 extension SerialCore: CBPeripheralDelegate {
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
@@ -27,7 +27,8 @@ extension SerialCore: CBPeripheralDelegate {
     found([], instead: characteristic, peripheral) {}
   }
 
-  /// These are to be looked at, and `known` no longer. The port sends when everything is known, and then the device is ready.
+  /// Discovers the contents of `these`, and marks `known` as done. When everything is known, turns notifications on; then the device
+  /// is ready.
   private func found(
     _ attributes: Set<CBAttribute>, instead known: CBAttribute? = nil, _ peripheral: CBPeripheral, look: () -> Void
   ) {
@@ -106,7 +107,7 @@ extension SerialCore: CBPeripheralDelegate {
     }
   }
 
-  /// Modules by the maker take writes without a response, some copies only those with one.
+  /// The maker's own modules accept writes without a response, some copies only writes with one.
   private static func way(_ port: CBCharacteristic) -> CBCharacteristicWriteType {
     port.properties.contains(.writeWithoutResponse) ? .withoutResponse : .withResponse
   }

@@ -3,12 +3,12 @@
 import AccessoryCore
 import CoreBluetooth
 
-/// What the manager does. CoreBluetooth calls it on `queue`, and clients on any thread.
+/// The work of the manager. CoreBluetooth calls it on `queue`, and clients on any thread.
 ///
-/// What is changed, asked of CoreBluetooth and told is one step under the lock, so all three have one order. CoreBluetooth takes its
-/// own locks inside of this one, and calls nobody while it has them.
+/// A change of the state, its calls to CoreBluetooth and its calls to the delegate are queued in one step under the lock, so all
+/// three have the same order. CoreBluetooth takes its own locks inside this one, and makes no calls while it holds them.
 final class SerialCore: NSObject, Sendable {
-  /// How often something is tried.
+  /// The settings for repeated tries.
   struct Tries: Sendable {
     let count: Int
     let pause: Duration
@@ -29,11 +29,11 @@ final class SerialCore: NSObject, Sendable {
     /// How long to search as soon as Bluetooth is on.
     var wish: Duration?
     var isSearching = false
-    /// Changes with each search, so that the timer of an earlier one is known.
+    /// Changes with each search, so that the timer of an earlier one is ignored.
     var searchNumber = 0
   }
 
-  /// The most devices that are kept, and the most bytes that wait to be sent to one.
+  /// The most devices that are kept, and the most bytes that wait for one device.
   static let limits = (devices: 1_024, bytes: 65_536)
 
   let contents = Locked(State())
@@ -54,18 +54,18 @@ final class SerialCore: NSObject, Sendable {
     contents.withLock { state in
       state.central = central
       state.wish = search
-      // Its state may have been told already.
+      // The state may have been reported before.
       if let search, central.state == .poweredOn { begin(search, &state) }
     }
   }
 
-  /// Ends everything. Nobody is told.
+  /// Ends everything. The delegate isn't called.
   func close() {
     let (central, devices) = contents.withLock { state in
       defer { (state.central, state.devices) = (nil, [:]) }
       return (state.central, state.devices)
     }
-    // Let go here, without the lock.
+    // Release them here, without the lock.
     withExtendedLifetime((central, devices)) {}
   }
 
@@ -91,9 +91,9 @@ final class SerialCore: NSObject, Sendable {
     contents.withLock { $0.devices[device].flatMap { $0.isReady ? $0.peripheral.services : nil } }
   }
 
-  // MARK: - Telling
+  // MARK: - Calling the delegate
 
-  /// Has the delegate told something, after what it is told already.
+  /// Queues a call to the delegate, after the earlier ones.
   func tell(_ body: @escaping @Sendable (BLESerialManager, any BLESerialDelegate) -> Void) {
     queue.async { [weak self] in
       guard let client = self?.contents.withLock({ $0.client.strong }), let manager = client.manager,
@@ -103,7 +103,7 @@ final class SerialCore: NSObject, Sendable {
     }
   }
 
-  /// Puts a device into another phase, and tells when that is another status.
+  /// Puts a device into another phase, and reports its status if that has changed.
   func enter(_ phase: SerialDevice.Phase, _ id: UUID, _ state: inout State) {
     guard let before = state.devices[id]?.status else { return }
     state.devices[id]?.phase = phase
@@ -112,7 +112,7 @@ final class SerialCore: NSObject, Sendable {
     tell { $1.serialManager($0, deviceStatusChanged: id, to: status) }
   }
 
-  /// Calls `body` on the queue after a time, unless the device has another phase by then.
+  /// Calls `body` on the queue after a time, unless the device's phase has changed by then.
   private func later(
     _ time: Duration, _ id: UUID, _ state: State, _ body: @escaping @Sendable (SerialCore, inout State) -> Void
   ) {
@@ -190,7 +190,7 @@ final class SerialCore: NSObject, Sendable {
     }
   }
 
-  /// Begins a try, which ends after its time limit.
+  /// Starts a try, and the timer of its time limit.
   private func attempt(_ number: Int, again: Bool, _ id: UUID, _ state: inout State) {
     guard let peripheral = state.devices[id]?.peripheral else { return }
     enter(.trying(number, again: again), id, &state)
@@ -201,7 +201,7 @@ final class SerialCore: NSObject, Sendable {
     }
   }
 
-  /// A try has failed, or a connection was lost: `number` tries were made. The next one comes after a pause.
+  /// Continues after a failed try or a lost connection: `number` tries were made. The next try comes after a pause.
   func goOn(_ number: Int, again: Bool, _ id: UUID, _ state: inout State) {
     let tries = again ? state.reconnects : state.retries
     guard number < tries.count else { return enter(.idle, id, &state) }
@@ -220,7 +220,7 @@ struct WeakClient: @unchecked Sendable {
   var strong: StrongClient { StrongClient(manager: manager, delegate: delegate) }
 }
 
-/// Strong references to the client's objects, for the time of a call.
+/// Strong references to the client's objects, during a call.
 ///
 /// `@unchecked Sendable`: created behind the lock, and used only by the thread that held it.
 struct StrongClient: @unchecked Sendable {

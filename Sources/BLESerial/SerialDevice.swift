@@ -2,29 +2,29 @@
 
 import CoreBluetooth
 
-/// What an advertisement has told.
+/// The data of an advertisement.
 ///
-/// `@unchecked Sendable`: what CoreBluetooth puts in never changes: strings, numbers, data, UUIDs, and collections of them.
+/// `@unchecked Sendable`: CoreBluetooth's values never change: strings, numbers, data, UUIDs, and collections of them.
 struct Advertisement: @unchecked Sendable {
   let value: [String: Any]
 }
 
-/// A device that was found.
+/// A found device.
 struct SerialDevice: Sendable {
-  /// What is done with it.
+  /// The manager's work on the device.
   enum Phase: Sendable, Equatable {
-    /// Nothing.
+    /// None.
     case idle
-    /// A try is under way. The number of the first one of all is 0.
+    /// A try is running. The very first one has the number 0.
     case trying(Int, again: Bool)
-    /// A try has taken too long and is being cancelled.
+    /// A try has timed out and is being cancelled.
     case givingUp(Int, again: Bool)
     /// The next try comes after a pause.
     case pausing(Int, again: Bool)
-    /// It was wanted when Bluetooth was switched off.
+    /// The client wanted it when Bluetooth was switched off.
     case withoutBluetooth
     case connected
-    /// The client doesn't want it any more.
+    /// The client has disconnected it.
     case leaving
   }
 
@@ -32,16 +32,16 @@ struct SerialDevice: Sendable {
   var advertisement: Advertisement
   var strength: Int?
   var phase = Phase.idle
-  /// Changes with each phase, so that a timer of an earlier one is known.
+  /// Changes with each phase, so that the timer of an earlier one is ignored.
   var round = 0
-  /// The services whose characteristics, and the characteristics whose descriptors, aren't known yet.
+  /// The services whose characteristics aren't known yet, and the characteristics whose descriptors aren't.
   var unknown: Set<CBAttribute> = []
   var isReady = false
   var port: CBCharacteristic?
-  /// What waits to be sent, in packets.
+  /// The packets that wait to be sent.
   var waiting: [[UInt8]] = []
   var waitingBytes = 0
-  /// Whether a write with a response is on the way.
+  /// Whether a write with a response is unanswered.
   var isWriting = false
 
   var status: BLESerialStatus {

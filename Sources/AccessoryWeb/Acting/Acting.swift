@@ -4,21 +4,21 @@ import AccessoryCore
 import AccessoryExport
 import AccessoryIO
 
-/// What a site remembers that performs commands.
+/// The state of a site that performs commands.
 struct Acting: Sendable {
-  /// How many outcomes are kept for browsers that ask for them after their form.
+  /// The most outcomes that are kept for the page after a form.
   private static let outcomeLimit = 64
 
-  /// What every form has in it. Pages of other sites don't know it, since they can't read this one's.
+  /// A secret in every form. Pages of other sites don't know it, because they can't read this site's pages.
   let secret: WebToken
-  /// How often the clients of an address may send forms.
+  /// The rate limit for forms from one address.
   private var pace = Pace(10, every: .seconds(1))
   private var outcomes: [(number: UInt64, key: UInt64, outcome: CommandOutcome)] = []
   private var lastNumber: UInt64 = 0
 
   init() { secret = .random() }
 
-  /// Throws unless a browser sends this form for a page of this site.
+  /// Throws unless a browser sent this form from a page of this site.
   mutating func check(
     _ request: HTTPRequest, _ body: [UInt8], from origin: FairPlaces.Origin, _ hosts: HostNames, now: MonotonicTime
   ) throws(HTTPRequest.Refusal) -> FormFields {
@@ -32,7 +32,7 @@ struct Acting: Sendable {
     return fields
   }
 
-  /// Keeps an outcome, and returns its number.
+  /// Stores an outcome, and returns its number.
   mutating func keep(_ outcome: CommandOutcome, of key: UInt64) -> UInt64 {
     lastNumber += 1
     outcomes.append((lastNumber, key, outcome))
@@ -40,7 +40,7 @@ struct Acting: Sendable {
     return lastNumber
   }
 
-  /// The outcome that the query `outcome=7` of an accessory's page names.
+  /// The outcome named by the query `outcome=7` of an accessory's page.
   func outcome(_ query: String, of key: UInt64) -> CommandOutcome? {
     guard query.hasPrefix("outcome="), let number = UInt64(query.dropFirst("outcome=".count)) else { return nil }
     return outcomes.first { $0.number == number && $0.key == key }?.outcome

@@ -2,17 +2,17 @@
 
 import AccessoryCore
 
-/// A command that somebody wants to be performed, as a form says it.
+/// A command requested by a form.
 struct CommandForm: Sendable {
-  /// The names of the fields. Those of arguments have the argument's name after them.
+  /// The names of the fields. Fields of arguments end with the argument's name.
   static let (form, command, confirmation, argument) = ("form", "command", "confirm", "argument.")
 
   let command: CommandDescription
   let arguments: [String: String]
-  /// Whether the name was typed, where that is needed.
+  /// Whether the name was typed to confirm, if that is required.
   let isConfirmed: Bool
 
-  /// Reads a form for one of these commands. Nil if it is for none of them, or has fields that the command doesn't have.
+  /// Reads a form for one of these commands. Nil if it names none of them, or has fields that the command doesn't have.
   init?(_ fields: FormFields, among commands: [CommandDescription]) {
     guard let name = fields[Self.command], let command = commands.first(where: { $0.name == name }) else { return nil }
     let names = Set(command.arguments.map { Self.argument + $0.name })
@@ -20,7 +20,7 @@ struct CommandForm: Sendable {
     else { return nil }
     var arguments: [String: String] = [:]
     for argument in command.arguments {
-      // The words of a list are a field each.
+      // A list has one field per word.
       let text = fields.all(Self.argument + argument.name).joined(separator: ",")
       if text.isEmpty, argument.defaultValue != nil { continue }
       arguments[argument.name] = text
@@ -37,25 +37,25 @@ struct CommandForm: Sendable {
   }
 }
 
-/// What became of a command.
+/// The outcome of a command.
 struct CommandOutcome: Sendable {
-  /// In words. Not escaped.
+  /// The outcome in words. Not escaped.
   let text: String
   let isPerformed: Bool
 
-  /// A command that was performed, and what came back.
+  /// A performed command and its answer.
   init(_ form: CommandForm, answer: String) {
     text = "\(form.text) was performed" + (answer.isEmpty ? "." : ": \(answer)")
     isPerformed = true
   }
 
-  /// A command whose name wasn't typed.
+  /// A command that wasn't confirmed, because its name wasn't typed.
   init(unconfirmed form: CommandForm) {
     text = "\(form.text) wasn't performed: it changes something, so its name, \(form.command.name), must be typed."
     isPerformed = false
   }
 
-  /// A command that failed.
+  /// A failed command.
   init(_ form: CommandForm, _ error: AccessoryError) {
     let isUntouched =
       switch error.kind {

@@ -2,12 +2,12 @@
 
 import AccessoryCore
 
-/// The page on which an accessory's permitted commands can be performed: a form for each.
+/// The page with a form for each permitted command of an accessory.
 enum CommandsPage {
-  /// The most forms on a page, and the most words that an argument offers.
+  /// The most forms on a page, and the most words in the list of an argument.
   private static let (formLimit, wordLimit) = (100, 256)
 
-  /// The page's own element. `secret` is in each form, and `outcome` is what became of the last one.
+  /// The page's main element. Each form contains `secret`; `outcome` is that of the last command.
   static func main(_ commands: [CommandDescription], secret: String, outcome: CommandOutcome?) -> String {
     let banner = outcome.map {
       "<p class=\"outcome \($0.isPerformed ? "done" : "failed")\" role=\"status\">\(HTML.text($0.text, limit: 2_000))</p>"
@@ -69,7 +69,7 @@ enum CommandsPage {
     let options = words.prefix(wordLimit).map { word in
       "<option\(word == standard ? " selected" : "")>\(HTML.text(word))</option>"
     }
-    // Nothing is chosen for the person where the command has no default.
+    // Without a default nothing is preselected.
     let empty = standard == nil ? "<option value=\"\">choose</option>" : ""
     return
       "<label>\(label)<select \(name)\(standard == nil ? " required" : "")>\(empty)\(options.joined())</select></label>"

@@ -23,7 +23,7 @@ struct FormFields: Sendable {
   /// All names.
   var names: some Collection<String> { values.keys }
 
-  /// The only value of a field; nil if there are none or several.
+  /// The only value of a field; nil if there is none or several.
   subscript(_ name: String) -> String? { values[name].flatMap { $0.count == 1 ? $0[0] : nil } }
 
   /// All values of a field.
@@ -34,6 +34,6 @@ struct FormFields: Sendable {
     return PageName.decode(text.utf8.contains(UInt8(ascii: "+")) ? spaced(text) : text)
   }
 
-  /// Forms have a plus for a space.
+  /// Forms encode a space as a plus.
   private static func spaced(_ text: String) -> String { String(text.map { $0 == "+" ? " " : $0 }) }
 }

@@ -5,10 +5,10 @@ import AccessoryExport
 import AccessoryIO
 import CommandOutput
 
-// Performing commands. What a person may do is what the service permits to clients that only read; the service checks it again.
+// Performing commands. People may perform what the service permits to clients that only read; the service checks it again.
 
 extension WebSite {
-  /// The forms for an accessory's commands.
+  /// The page with the forms for an accessory's commands.
   func commandsPage(_ segment: Substring, _ request: HTTPRequest, isHead: Bool) async -> WebReply {
     let look = await Look(at: state)
     defer { withExtendedLifetime(look) {} }
@@ -23,7 +23,7 @@ extension WebSite {
     return .page(html, hasForms: true, isHead: isHead)
   }
 
-  /// Performs a command. A script is told what became of it; otherwise the page with the forms tells.
+  /// Performs a command. A script gets the outcome in the reply; a browser gets it on the page with the forms.
   func perform(_ segment: Substring, _ request: HTTPRequest, _ body: [UInt8], from peer: NetworkAddress?) async
     -> WebReply
   {
@@ -83,13 +83,13 @@ extension WebSite {
 }
 
 extension WebReply {
-  /// What became of a command, for a script.
+  /// The reply to a script: the outcome of a command.
   static func outcome(_ outcome: CommandOutcome) -> WebReply {
     whole(
       Array((SafeText.escape(outcome.text, limit: 2_000) + "\n").utf8), type: "text/plain; charset=utf-8",
       status: outcome.isPerformed ? "200 OK" : "409 Conflict", isHead: false)
   }
 
-  /// The address of the page that says more, relative to the form's.
+  /// A redirect to the page with the outcome, relative to the form's address.
   static func seeOther(_ path: String) -> WebReply { moved(to: path, status: "303 See Other") }
 }

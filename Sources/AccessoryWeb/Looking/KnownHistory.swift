@@ -2,28 +2,28 @@
 
 import AccessoryCore
 
-/// What is known of an accessory's history: 30 days, coarse, and the last day, fine. The service is asked for little: while somebody
-/// looks, only for what is new.
+/// The known history of an accessory: 30 days in coarse points, and the last day in fine ones. While the page is open, the service is
+/// only asked for new points.
 struct KnownHistory: Sendable {
-  /// How far back the days and the last day reach.
+  /// How far back the coarse and the fine points reach.
   static let (reach, dayReach) = (Duration.seconds(30 * 86_400), Duration.seconds(86_400))
-  /// How long what is known is good enough. Later the newest part is asked for, or the whole day, since that gets coarser as it
-  /// ages, or all days.
+  /// How long the known points are fresh enough. After `age` the newest part is asked for; after `dayAge` the whole last day, because
+  /// its points get coarser as they age; after `reachAge` all days.
   private static let (age, dayAge, reachAge) = (Duration.seconds(15), Duration.seconds(600), Duration.seconds(3_600))
-  /// The newest part reaches back this much further, because its first points were not whole before.
+  /// The newest part overlaps the known points by this time, because their last points were incomplete.
   private static let overlap = Duration.seconds(120)
 
   private var (days, day): ([ReadingSeries], [ReadingSeries]) = ([], [])
-  /// When all days, the whole day and the newest part were asked for.
+  /// When all days, the last day and the newest part were last asked for.
   private var (daysTime, dayTime, time): (MonotonicTime?, MonotonicTime?, MonotonicTime?)
 
-  /// Whether it was asked for before the other one.
+  /// Whether this one was asked for earlier than the other.
   func isOlder(than other: KnownHistory) -> Bool {
     guard let time else { return true }
     return other.time.map { time < $0 } ?? false
   }
 
-  /// What is to be asked for now: times back from now. Empty if what is known is good enough.
+  /// The times to ask for now, back from now; empty if the known points are fresh enough.
   func wanted(now: MonotonicTime) -> [Duration] {
     guard let time, let dayTime, let daysTime else { return [Self.reach, Self.dayReach] }
     if now - time < Self.age { return [] }
@@ -31,7 +31,7 @@ struct KnownHistory: Sendable {
     return now - daysTime >= Self.reachAge ? [Self.reach, Self.dayReach] : [newest]
   }
 
-  /// Takes the answer to one of these questions.
+  /// Stores the answer to one of these questions.
   mutating func take(_ series: [ReadingSeries], last: Duration, now: MonotonicTime) {
     switch last {
     case Self.reach: (days, daysTime) = (series, now)
@@ -42,7 +42,7 @@ struct KnownHistory: Sendable {
     }
   }
 
-  /// All that is known, with the names in this order.
+  /// The known series, in the order of these names.
   func series(_ names: [String]) -> [ReadingSeries] {
     let all = Self.joined(days, day, Self.whole)
     return names.compactMap { name in all.first { $0.name == name } }
@@ -65,8 +65,8 @@ struct KnownHistory: Sendable {
     return joined
   }
 
-  /// The points of the days with those of the last day. A coarse point begins before its first reading. So where the readings begin, or
-  /// begin again after a gap, the fine ones have them all, and the coarse one would show some where there were none.
+  /// Joins the coarse points with the fine points of the last day. A coarse point begins before its first reading, so at the start of
+  /// readings and after gaps the fine points are used alone: a coarse point would show readings where there were none.
   private static func whole(_ coarse: Points, _ fine: Points) -> Points {
     var coarse = coarse
     if let begin = fine.first?.time, let last = coarse.lastIndex(where: { $0.time < begin }), coarse[last].end > begin,

@@ -3,15 +3,15 @@
 import AccessoryCore
 import CommandOutput
 
-/// Something that happened to an accessory, for the list on its page.
+/// An event of an accessory, for the list on its page.
 struct WebEvent: Sendable, Hashable {
-  /// When, in seconds since 1970.
+  /// The time in seconds since 1970.
   var time: Double
-  /// What, escaped.
+  /// The text, escaped.
   var text: String
   var severity = TopRow.Severity.none
 
-  /// An alarm that is raised.
+  /// A raised alarm.
   init(raised alarm: AccessoryAlarm) {
     self.init(time: alarm.since, text: "alarm: " + AlarmView.text(alarm), severity: .alarm)
   }
@@ -20,10 +20,10 @@ struct WebEvent: Sendable, Hashable {
     (self.time, self.text, self.severity) = (time, text, severity)
   }
 
-  /// Whether this is the event of the raised alarm.
+  /// Whether this event reports that the alarm was raised.
   func isRaising(_ alarm: AccessoryAlarm) -> Bool { severity == .alarm && abs(time - alarm.since) < 5 }
 
-  /// What happened between two states of an accessory at `time`. The words are those of `watch`.
+  /// The events between two states of an accessory, at `time`. The words are those of `watch`.
   static func between(_ old: TopRow, _ new: TopRow, at time: Double) -> [WebEvent] {
     var events: [WebEvent] = []
     let (was, becomes) = (old.reach == .attached, new.reach == .attached)
@@ -32,7 +32,7 @@ struct WebEvent: Sendable, Hashable {
       events.append(WebEvent(time: time, text: DeviceEventName.disconnected.rawValue + reason, severity: .warning))
     }
     if !was, becomes { events.append(WebEvent(time: time, text: DeviceEventName.connected.rawValue)) }
-    // Without a service, nobody says which alarms are raised.
+    // Without a service, raised alarms are unknown.
     guard new.isServed, old.isServed else { return events }
     let (before, after) = (old.accessory.alarms ?? [], new.accessory.alarms ?? [])
     for alarm in after where !before.contains(where: { $0.name == alarm.name }) {
@@ -44,7 +44,7 @@ struct WebEvent: Sendable, Hashable {
     return events
   }
 
-  /// The gaps of a history of at least a minute: times in which nothing was read.
+  /// The gaps of a history, at least a minute long, in which nothing was read.
   static func gaps(in series: ReadingSeries) -> [WebEvent] {
     series.points.compactMap { point in
       guard point.mean == nil, point.span >= 60, point.span < 1e9, point.time.isFinite else { return nil }

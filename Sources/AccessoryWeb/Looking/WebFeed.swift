@@ -3,18 +3,18 @@
 import AccessoryCore
 import CommandOutput
 
-/// Where the page's accessories come from: the services of this machine, or a fleet. What `top` shows, the page shows.
+/// The source of the page's accessories: the services of this machine, or a fleet. The page shows the same as `top`.
 package protocol WebFeed: TopFeed {
   /// Follows the accessories until the task is cancelled.
   func run() async
   /// Disconnects. The feed isn't used again.
   func close() async
-  /// The series with these names in the last `time`, or as much as is kept; empty without a history.
+  /// The points of these series in the last `time`, as far as they are kept; empty without a history.
   func history(of key: UInt64, _ names: [String], last time: Duration) async -> [ReadingSeries]
-  /// The commands of an accessory that its service permits to programs that only read.
+  /// The commands of an accessory that its service permits to clients that only read.
   func commands(of key: UInt64) async -> [CommandDescription]
-  /// Performs one of these commands, and returns what came back. Throws `permissionDenied` for any other command, and what the
-  /// service throws.
+  /// Performs one of these commands, and returns its answer. Throws `permissionDenied` for any other command, and the service's
+  /// errors.
   func perform(
     _ command: CommandDescription, _ arguments: [String: String], on key: UInt64
   ) async throws(AccessoryError) -> [NamedValue]

@@ -4,35 +4,35 @@ import AccessoryCore
 import AccessoryIO
 import CommandOutput
 
-/// What the page shows: the accessories of the feed, while somebody looks. When nobody has looked for a while, the feed is
-/// closed; then the service sends nothing and nothing runs here.
+/// The state of the page: the accessories of the feed while anybody looks. Some time after the last look the feed is closed; then the
+/// service sends nothing, and nothing runs here.
 actor WebState {
-  /// The state at one time.
+  /// A snapshot of the state.
   struct Snapshot: Sendable {
-    /// The accessories, with the names of their pages; those that need care first.
+    /// The accessories and the names of their pages. Accessories that need attention come first.
     var rows: [(name: String, row: TopRow)] = []
     /// Notes about the feed, escaped.
     var notes: [String] = []
     var emptyText = ""
-    /// How many accessories are left out, because there are too many for a page.
+    /// The number of accessories that don't fit on the page.
     var leftOut = 0
-    /// Grows with each change.
+    /// Incremented with each change.
     var version: UInt64 = 0
   }
 
   /// The most accessories on a page.
   static let rowLimit = 512
-  /// The most events of an accessory that are kept, and of how many accessories.
+  /// The most events that are kept of an accessory, and the most accessories with events.
   private static let (eventLimit, historyLimit) = (50, 1_024)
-  /// How long the feed is kept open after the last look.
+  /// How long the feed stays open after the last look.
   private static let linger = Duration.seconds(30)
-  /// How long it takes until a feed that couldn't be opened is tried again.
+  /// The pause before a failed feed is opened again.
   private static let retryPause = Duration.seconds(10)
-  /// How long a first look waits for the accessories' readings.
+  /// How long the first look waits for readings.
   private static let patience = Duration.milliseconds(1_500)
-  /// How often the ages of the readings are asked for.
+  /// The interval at which the ages of readings are updated.
   private static let agePause = Duration.seconds(10)
-  /// The most changes that are taken at once.
+  /// The most changes that are applied at once.
   private static let takeLimit = 256
 
   private let clock: any TimerClock
@@ -42,7 +42,7 @@ actor WebState {
   private var names: [UInt64: String] = [:]
   private var keys: [String: UInt64] = [:]
   private var events: [String: [WebEvent]] = [:]
-  /// Accessories that aren't in the list any more, as they were last, by name.
+  /// The last state of accessories that have left the list, by name.
   private var gone: [String: TopRow] = [:]
   private var (notes, emptyText): ([String], String) = ([], "")
   private var version: UInt64 = 1
@@ -50,7 +50,7 @@ actor WebState {
   private var lastWaiting: UInt64 = 0
 
   private var feed: (any WebFeed)?
-  /// Grows with each feed. The keys of rows are those of one feed.
+  /// Incremented with each feed. The keys of rows are valid within one feed.
   private(set) var feedNumber: UInt64 = 0
   private var following: Task<Void, Never>?
   private var lookCount = 0
@@ -67,7 +67,7 @@ actor WebState {
 
   // MARK: - Looking
 
-  /// Somebody looks, until `leave`. Returns when there is something to see, or the patience is over.
+  /// Starts a look, which `leave` ends. Returns when there is something to show, or `patience` has passed.
   func look() async {
     lookCount += 1
     if let ending { clock.cancel(ending) }
@@ -76,14 +76,14 @@ actor WebState {
     await settled?.value()
   }
 
-  /// Somebody doesn't look any more.
+  /// Ends a look.
   func leave() {
     lookCount -= 1
     guard lookCount == 0 else { return }
     ending = clock.schedule(at: clock.now + Self.linger) { [weak self] in Task { await self?.end(ifUnseen: true) } }
   }
 
-  /// Ends the feed. `isOver`: whether nobody looks is asked again.
+  /// Ends the feed; with `isOver`, only if nobody looks.
   func end(ifUnseen isOver: Bool = false) {
     if isOver, lookCount > 0 { return }
     following?.cancel()
@@ -131,7 +131,7 @@ actor WebState {
     await feed.close()
   }
 
-  /// Those who still look needn't ask again.
+  /// Opens the feed again while somebody still looks.
   private func tryAgain() { if lookCount > 0, following == nil { follow() } }
 
   private func take(from feed: any WebFeed) async {
@@ -151,7 +151,7 @@ actor WebState {
     }
   }
 
-  /// Asks for the readings' ages after a while: a reading that is the same as before is no news.
+  /// Schedules an update of the readings' ages: an unchanged reading isn't reported.
   private func refreshLater(after pause: Duration?) {
     let due = clock.now + min(pause ?? Self.agePause, Self.agePause)
     refreshing.advance(to: due, on: clock) { [weak self] _ in Task { await self?.refresh() } }
@@ -161,7 +161,7 @@ actor WebState {
     guard let feed else { return }
     refreshing.ended()
     await feed.refresh()
-    // By now nobody may look any more.
+    // Everybody may have left by now.
     if self.feed != nil { refreshLater(after: nil) }
   }
 
@@ -190,23 +190,23 @@ actor WebState {
     (names[row.key], keys[free]) = (free, row.key)
   }
 
-  /// The order in which the pages of accessories with one name are numbered.
+  /// The order in which the pages of accessories with the same name are numbered.
   private static func isNamedBefore(_ a: TopRow, _ b: TopRow) -> Bool {
     (a.accessory.service, a.device.place, a.key) < (b.accessory.service, b.device.place, b.key)
   }
 
-  /// Events are kept by the name that people see, so that they are still there when an accessory comes back at another place.
+  /// Adds events. They are kept by the visible name, so that they remain when an accessory comes back at another port.
   private func note(_ new: [WebEvent], of row: TopRow) {
     guard !new.isEmpty, events[row.name] != nil || events.count < Self.historyLimit else { return }
     events[row.name] = ((events[row.name] ?? []) + new).suffix(Self.eventLimit)
   }
 
-  // MARK: - What is shown
+  // MARK: - Reading the state
 
-  /// Grows with each change.
+  /// Incremented with each change.
   var currentVersion: UInt64 { version }
 
-  /// The state now.
+  /// The current state.
   func snapshot() async -> Snapshot {
     var shown = Snapshot(notes: notes, emptyText: emptyText, version: version)
     let sorted = rows.values.sorted(by: Self.isBefore)
@@ -223,16 +223,16 @@ actor WebState {
     return await withValues([row]).first
   }
 
-  /// What happened to the accessory while somebody looked.
+  /// The accessory's events while anybody looked.
   func events(of row: TopRow) -> [WebEvent] { events[row.name] ?? [] }
 
-  /// The series that are shown of an accessory: those of its battery, and of its first numeric values.
+  /// The series shown for an accessory: those of its battery, and of its first numeric values.
   static func seriesNames(of row: TopRow) -> [String] {
     let values = (row.values ?? []).filter { $0.historyNumber != nil && TopRow.isMeasured($0) }.prefix(8).map(\.name)
     return ReadingSeries.batteryNames + values
   }
 
-  /// What is kept of these series of an accessory in the last `time`.
+  /// The kept points of these series of an accessory in the last `time`.
   func history(of row: TopRow, _ names: [String], last time: Duration) async -> [ReadingSeries] {
     await feed?.history(of: row.key, names, last: time) ?? []
   }
@@ -248,7 +248,7 @@ actor WebState {
     return try await feed.perform(command, arguments, on: row.key)
   }
 
-  /// Puts something into the list of the accessory's events.
+  /// Adds a text to the list of the accessory's events.
   func note(_ text: String, of row: TopRow) {
     note([WebEvent(time: wallClock(), text: SafeText.escape(text, limit: 500))], of: row)
     changed()
@@ -266,7 +266,7 @@ actor WebState {
     }
   }
 
-  /// What needs care comes first: alarms, warnings, what can't be reached, old readings; then by name.
+  /// Accessories that need attention come first: alarms, warnings, unreachable ones, old readings; then by name.
   static func isBefore(_ a: TopRow, _ b: TopRow) -> Bool {
     if a.severity != b.severity { return a.severity > b.severity }
     let (one, other) = (trouble(a), trouble(b))
@@ -303,11 +303,11 @@ actor WebState {
   }
 }
 
-/// A look at the state, which ends when nothing refers to it any more.
+/// A look at the state. It ends when it is released.
 final class Look: Sendable {
   private let state: WebState
 
-  /// Begins to look; returns when there is something to see.
+  /// Begins to look; returns when there is something to show.
   init(at state: WebState) async {
     self.state = state
     await state.look()

@@ -6,13 +6,13 @@ import Console
 
 /// An accessory as a card of the list.
 enum CardView {
-  /// The most values on a card that aren't the battery's.
+  /// The most values on a card, besides the battery's.
   private static let valueLimit = 4
 
   /// The element's identity in the page.
   static func identity(_ name: String) -> String { "a-" + name }
 
-  /// The card. `name` is that of the accessory's page, and `root` leads to the list's folder.
+  /// The card. `name` is that of the accessory's page, and `root` is the relative path to the list's folder.
   static func html(_ row: TopRow, name: String, now: MonotonicTime) -> String {
     let reasons = row.reasons.sorted { $0.severity > $1.severity }
     return "<li class=\"card \(state(row))\" id=\"\(HTML.text(identity(name), limit: 400))\">"
@@ -21,7 +21,7 @@ enum CardView {
       + charge(row) + HTML.facts(facts(row)) + list(reasons) + values(row) + foot(row, now: now) + "</li>"
   }
 
-  /// How the accessory is, as a class of the style.
+  /// The accessory's state, as a CSS class.
   static func state(_ row: TopRow) -> String {
     switch (row.severity, row.reach) {
     case (.alarm, _): "alarm"
@@ -32,7 +32,7 @@ enum CardView {
     }
   }
 
-  /// The charge with its bar, and what the battery does.
+  /// The charge with its bar, and whether the battery is charging.
   static func charge(_ row: TopRow) -> String {
     guard let battery = row.battery else { return "" }
     let charging = ReadingText.text(BatteryReading.Field.charge.term, of: battery)
@@ -44,7 +44,7 @@ enum CardView {
       } else {
         "<span class=\"percent word\">\(HTML.text(level ?? "level unknown"))</span>"
       }
-    // The level of a battery without a percentage is the number's place.
+    // Without a percentage, the level stands in the place of the number.
     let words = [battery.percent == nil ? nil : level, charging].compactMap { $0 }.joined(separator: ", ")
     var html =
       "<p class=\"charge \(colour(battery.level))\">\(number)<span class=\"does\">\(HTML.text(words))</span></p>"
@@ -57,7 +57,7 @@ enum CardView {
     return html
   }
 
-  /// The colour of a battery's level, as a class of the style.
+  /// The colour of a battery's level, as a CSS class.
   static func colour(_ level: BatteryReading.Level) -> String {
     switch level.colour {
     case .red: "red"
@@ -67,7 +67,7 @@ enum CardView {
     }
   }
 
-  /// The quantities of the card, with the labels of the vocabulary.
+  /// The quantities on the card, with the labels of the vocabulary.
   private static func facts(_ row: TopRow) -> [(name: String, text: String)] {
     var facts: [(name: String, text: String)] = []
     if let battery = row.battery {
@@ -97,9 +97,9 @@ enum CardView {
     return DecimalText.short(rounded == 0 ? 0 : rounded) + " W"
   }
 
-  /// What the card shows of the other values: those that `top` shows, by names for people.
+  /// The other values on the card: those that `top` shows, with labels for people.
   private static func values(_ row: TopRow) -> String {
-    // The battery's temperature has its own place.
+    // The battery's temperature is shown elsewhere on the card.
     let hasTemperature = row.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) } != nil
     let shown = (row.values ?? []).lazy.filter(TopRow.isMeasured).compactMap { value -> String? in
       guard let text = TopRow.text(value), !hasTemperature || !text.hasSuffix("°C") else { return nil }
@@ -111,7 +111,7 @@ enum CardView {
     return "<ul class=\"values\">" + shown.map { "<li>\(HTML.text($0))</li>" }.joined() + "</ul>"
   }
 
-  /// The reasons to look at the accessory.
+  /// The reasons why the accessory needs attention, as a list.
   static func list(_ reasons: [TopRow.Alarm]) -> String {
     if reasons.isEmpty { return "" }
     let items = reasons.map { reason in
@@ -124,7 +124,7 @@ enum CardView {
     let problem = row.problem.map { "<p class=\"age\">\(HTML.text($0))</p>" } ?? ""
     if row.reach != .attached, row.problem != nil { return problem }
     guard let read = row.readText(now: now) else { return problem }
-    // "Read now" could be a button.
+    // Not "Read now", which looks like a button.
     return problem + "<p class=\"age\">Read \(HTML.text(read.hasPrefix("now") ? "just " + read : read))</p>"
   }
 }

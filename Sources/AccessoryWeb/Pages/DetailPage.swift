@@ -6,12 +6,12 @@ import Console
 
 /// The page of one accessory: everything that is known about it.
 enum DetailPage {
-  /// What is shown besides the accessory's state.
+  /// The contents besides the accessory's state.
   struct More: Sendable {
     var graphs = ""
     var events: [WebEvent] = []
     var commands: [CommandDescription] = []
-    /// The address of the page on which the commands can be performed; nil where they can't be.
+    /// The address of the page with the forms of the commands; nil if there are none.
     var forms: String?
   }
 
@@ -36,7 +36,7 @@ enum DetailPage {
     return content
   }
 
-  /// The page's own element: the parts, some of them in columns.
+  /// The page's main element: the parts, some of them in columns.
   static func main(_ content: LiveContent) -> String {
     func parts(_ ids: String...) -> String { content.parts.filter { ids.contains($0.id) }.map(\.html).joined() }
     func columns(_ parts: String) -> String { "<div class=\"columns\">\(parts)</div>" }
@@ -48,7 +48,7 @@ enum DetailPage {
     "\(Picture(row).svg)<p class=\"state\" role=\"status\">\(HTML.text(row.shownState))</p>"
   }
 
-  /// The battery's quantities that are in its line elsewhere.
+  /// The battery's quantities that other views show in one line.
   private static func own(_ row: TopRow) -> [(name: String, text: String)] {
     guard let battery = row.battery else { return [] }
     return [BatteryReading.Field.voltage, .current].compactMap { field in
@@ -56,7 +56,7 @@ enum DetailPage {
     }
   }
 
-  /// The cells, each with a bar between the lowest and the highest.
+  /// The cells, each with a bar scaled between the lowest and the highest.
   private static func cells(_ row: TopRow) -> String {
     guard let cells = row.battery?.cellMillivolts, !cells.isEmpty else { return "" }
     let known = cells.compactMap { $0 }
@@ -77,7 +77,7 @@ enum DetailPage {
       + "<ol class=\"cells\">" + items.joined() + "</ol>"
   }
 
-  /// The values by names for people, and those by which alarms and commands know them.
+  /// The values with labels for people, and the names that alarms and commands use.
   private static func values(_ row: TopRow) -> String {
     let rows = (row.values ?? []).map { value in
       let title = NameWords.title(value.name)
@@ -88,8 +88,7 @@ enum DetailPage {
     return rows.isEmpty ? "" : "<dl class=\"facts\">\(rows.joined())</dl>"
   }
 
-  /// The commands are shown here. Where they may be performed, that is done on a page of its own, which isn't loaded again while
-  /// somebody types.
+  /// The list of commands. The forms to perform them are on a page of their own, which isn't reloaded while somebody types.
   private static func commands(_ more: More) -> String {
     if more.commands.isEmpty { return "" }
     let items = more.commands.prefix(100).map { command in
@@ -102,7 +101,7 @@ enum DetailPage {
     return "<p>\(how)</p><dl class=\"commands\">" + items.joined() + "</dl>"
   }
 
-  /// The newest first.
+  /// The events, the newest first.
   private static func events(_ events: [WebEvent]) -> String {
     if events.isEmpty { return "" }
     let items = events.sorted { $0.time > $1.time }.prefix(100).map { event in

@@ -3,16 +3,16 @@
 import AccessoryCore
 import CommandOutput
 
-/// The graphs of an accessory's readings, with the times that can be chosen.
+/// The graphs of an accessory's readings, and the ranges to choose from.
 struct GraphView: Sendable {
-  /// What is drawn, as the address says it.
+  /// The chosen range and end, from the page's address.
   struct Choice: Sendable, Hashable {
-    /// The name of a range; nil for the usual one.
+    /// The name of a range; nil for the default one.
     var range: String?
     /// The end of the graphs, in seconds since 1970; nil for now.
     var end: Double?
 
-    /// Reads `range=1h&until=1700000000`. What isn't understood is left out.
+    /// Reads `range=1h&until=1700000000`. Invalid parts are ignored.
     init(query: String = "") {
       for field in query.split(separator: "&").prefix(8) {
         let parts = field.split(separator: "=", maxSplits: 1)
@@ -25,14 +25,14 @@ struct GraphView: Sendable {
       }
     }
 
-    /// The choice as a query, with its question mark; empty for the usual one.
+    /// The choice as a query, with its question mark; empty for the default one.
     var query: String {
       let fields = [range.map { "range=\($0)" }, end.map { "until=\(Int64($0))" }].compactMap { $0 }
       return fields.isEmpty ? "" : "?" + fields.joined(separator: "&")
     }
   }
 
-  /// The ranges, in seconds. Those far beyond what is kept aren't offered.
+  /// The ranges, in seconds. Ranges far beyond the kept history aren't offered.
   static let ranges: [(name: String, label: String, length: Double)] = [
     ("10min", "10 min", 600), ("1h", "1 h", 3_600), ("6h", "6 h", 21_600), ("24h", "24 h", 86_400),
     ("7d", "7 days", 604_800),
@@ -41,16 +41,16 @@ struct GraphView: Sendable {
 
   let series: [ReadingSeries]
   let choice: Choice
-  /// Seconds since 1970.
+  /// The current time in seconds since 1970.
   let now: Double
 
-  /// The element's contents; empty without a history.
+  /// The contents of the element; empty without a history.
   var html: String {
     let shown = series.filter { $0.range != nil }
     guard let first = shown.compactMap({ $0.points.first?.time }).min(), first.isFinite, first < now else { return "" }
     let offered = Self.offered(for: now - first)
     let range = offered.first { $0.name == choice.range } ?? Self.usual(among: offered, for: now - first)
-    // The picture moves by what can be seen, not with every reading.
+    // The graph moves by visible steps, not with every reading.
     let step = range.length / 480
     let end = (min(max(choice.end ?? now, first + range.length / 2), now) / step).rounded(.up) * step
     let time = (end - range.length)...end
@@ -67,13 +67,13 @@ struct GraphView: Sendable {
       + "</div>"
   }
 
-  /// The ranges that what is kept fills, and the next longer one.
+  /// The ranges that the kept history fills, and the next longer one.
   static func offered(for length: Double) -> [(name: String, label: String, length: Double)] {
     let count = (ranges.firstIndex { $0.length >= length } ?? ranges.count - 1) + 1
     return Array(ranges.prefix(count))
   }
 
-  /// The longest one up to 24 hours that is half full.
+  /// The default range: the longest one up to 24 hours that is half full.
   static func usual(
     among offered: [(name: String, label: String, length: Double)], for length: Double
   ) -> (name: String, label: String, length: Double) {
@@ -83,8 +83,8 @@ struct GraphView: Sendable {
   /// "03-01", for graphs of several days.
   private static let day: @Sendable (Double) -> String = { String(LocalTime.dateText($0).dropFirst(5).prefix(5)) }
 
-  /// The points of this time. Those that are finer than `step`, which the picture can't show, are folded: they would make the page
-  /// large. The newest are the finest.
+  /// The points within this time. Points finer than `step`, which the graph can't show, are combined, because they would make the
+  /// page large. The newest points are the finest.
   private static func part(of series: ReadingSeries, in time: ClosedRange<Double>, step: Double) -> ReadingSeries {
     var part = series
     let points = series.points.filter { $0.end >= time.lowerBound && $0.time <= time.upperBound }

@@ -5,7 +5,7 @@ import CommandOutput
 
 /// The list of all accessories: a card for each.
 enum ListPage {
-  /// What is shown of this state. `title` names the machine or the fleet.
+  /// The content for this state. `title` names the machine or the fleet.
   static func content(_ state: WebState.Snapshot, title: String, now: MonotonicTime) -> LiveContent {
     let rows = state.rows.map(\.row)
     let counts = counts(rows)
@@ -23,13 +23,13 @@ enum ListPage {
     return content
   }
 
-  /// The page's own element: the parts in it.
+  /// The page's main element with its parts.
   static func main(_ content: LiveContent) -> String {
     let parts = content.parts.map(\.html)
     return parts.prefix(2).joined() + "<ul id=\"list\" class=\"cards\">" + parts.dropFirst(2).joined() + "</ul>"
   }
 
-  /// How many need care, as the first line of `top` says it.
+  /// The number of accessories that need attention, in the words of the first line of `top`.
   private static func counts(_ rows: [TopRow]) -> String {
     var texts: [String] = []
     func add(_ count: Int, _ text: String, _ name: String) {

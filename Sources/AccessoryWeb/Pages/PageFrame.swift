@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all pages have around their contents.
+/// The frame around the contents of all pages.
 enum PageFrame {
-  /// A whole page. `root` leads from the page to the list's folder: empty, or "../". `events` is where changes come from. `isLive`
-  /// is false for a page that stays as it is. `back` is a link, and its text.
+  /// A whole page. `root` is the relative path to the list's folder: empty, or "../". `events` is the address of the stream of
+  /// changes. `isLive` is false for a page that doesn't change. `back` is a link and its text.
   static func html(
     title: String, heading: String, main: String, root: String, events: String?, hasScript: Bool = false,
     back: (link: String, text: String)? = nil, footer: String

@@ -3,12 +3,12 @@
 import AccessoryCore
 import CommandOutput
 
-/// Sends the changed parts of a page to one browser, as server-sent events: first all parts, then what changes. Parts that change
-/// faster than the browser reads are sent once, as they are then.
+/// Sends the changed parts of a page to one browser, as server-sent events: first all parts, then changed ones. If parts change
+/// faster than the browser reads, only their newest state is sent.
 actor LivePage {
-  /// The shortest time between two looks at the state.
+  /// The shortest time between two checks of the state.
   private static let pause = Duration.milliseconds(250)
-  /// After this time without a message an empty one is sent: proxies close connections that are quiet for a minute.
+  /// An empty message is sent after this time of silence, because proxies close connections that are quiet for a minute.
   static let keepalive = Duration.seconds(25)
 
   private let state: WebState
@@ -19,11 +19,11 @@ actor LivePage {
   private var order: [String]?
   private var title = ""
   private var version: UInt64 = 0
-  /// When the last message was sent, and when the state was looked at.
+  /// The times of the last message and of the last check of the state.
   private var lastTime, lookTime: MonotonicTime?
   private var nextAge: MonotonicTime?
 
-  /// `render` returns the page as it is; nil ends the stream.
+  /// `render` returns the page's current content; nil ends the stream.
   init(_ state: WebState, _ look: Look, clock: any TimerClock, render: @escaping @Sendable () async -> LiveContent?) {
     (self.state, self.look, self.clock, self.render) = (state, look, clock, render)
   }
@@ -52,7 +52,7 @@ actor LivePage {
     return nil
   }
 
-  /// The events for what has changed since the last message.
+  /// The events for the changes since the last message.
   private func message(_ content: LiveContent) -> String {
     var text = ""
     var known: [String: Int] = [:]

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryExport
 
-/// A reply to a browser: its first bytes, and what follows.
+/// A reply to a browser: its first bytes, and a source of further ones.
 package struct WebReply: Sendable {
   var bytes: [UInt8]
   var following: (@Sendable () async -> [UInt8]?)?
@@ -11,10 +11,10 @@ package struct WebReply: Sendable {
   /// The size of a piece of a long reply. A client that reads slowly has one piece in memory, not the whole reply.
   static let pieceSize = 16_384
 
-  /// What browsers are told with every reply: to load nothing from elsewhere, to run nothing that is in the page, to keep nothing,
-  /// and to show the page in no other one.
+  /// Header fields of every reply: browsers must load nothing from elsewhere, run no inline script, store nothing, and not show the
+  /// page in a frame.
   static let fields = fields(forms: "'none'", referrer: "no-referrer")
-  /// The same for a page with forms.
+  /// The header fields of a page with forms.
   private static let formFields = fields(forms: "'self'", referrer: "same-origin")
 
   private static func fields(forms: String, referrer: String) -> [String] {
@@ -28,7 +28,7 @@ package struct WebReply: Sendable {
     ]
   }
 
-  /// A whole reply. `isHead`: without its body.
+  /// A complete reply; with `isHead`, without its body.
   static func whole(
     _ body: [UInt8], type: String, status: String = "200 OK", fields: [String] = fields, isHead: Bool
   ) -> WebReply {
@@ -46,7 +46,7 @@ package struct WebReply: Sendable {
     }
   }
 
-  /// A page. `hasForms`: it may send forms to this server, and tells it that they come from its own page.
+  /// A page. With `hasForms`, it may send forms to this server, with its own address as the referrer.
   static func page(_ html: String, status: String = "200 OK", hasForms: Bool = false, isHead: Bool) -> WebReply {
     whole(
       Array(html.utf8), type: "text/html; charset=utf-8", status: status, fields: hasForms ? formFields : fields,
@@ -59,14 +59,14 @@ package struct WebReply: Sendable {
     return WebReply(bytes: Array(head.utf8), following: isHead ? nil : following)
   }
 
-  /// A refusal. It says nothing of accessories.
+  /// A refusal. It reveals nothing about accessories.
   static func refusal(
     _ refusal: HTTPRequest.Refusal, _ advice: String? = nil, fields more: [String] = []
   ) -> WebReply {
     WebReply(bytes: Array(HTTPAnswer.refusal(refusal, advice, fields: fields + more).utf8))
   }
 
-  /// The address of a page that was asked for without its last slash.
+  /// A redirect, for example to the same address with its last slash.
   static func moved(to path: String, status: String = "308 Permanent Redirect") -> WebReply {
     WebReply(
       bytes: Array(

@@ -6,9 +6,9 @@ import AccessoryIO
 import CommandOutput
 
 extension WebSite {
-  /// Serves the site as a command, until it is interrupted. `title` and `version` are those of the pages; `feed` is called whenever
-  /// somebody begins to look. Throws `misconfigured` where other machines could connect or commands are allowed without a token, and
-  /// the errors of the token's file and of listening.
+  /// Serves the site as a command, until it is interrupted. `title` and `version` appear on the pages; `feed` is called whenever
+  /// somebody starts to look. Throws `misconfigured` if other machines could connect, or commands are allowed, without a token, and
+  /// the errors of reading the token's file and of listening.
   package static func serve(
     _ options: WebOptions, _ view: ExportView, title: String, version: String, allowsCommands: Bool = false,
     feed: @escaping @Sendable () async throws(AccessoryError) -> any WebFeed

@@ -6,20 +6,20 @@ import AccessoryIO
 
 /// A browser's connection: one request, which the site answers.
 package struct WebSession: ExportSession {
-  /// A request, and where it comes from.
+  /// A request, and the client's address.
   package struct Request: Sendable {
     /// The head, or why the request is refused.
     var head: Result<HTTPRequest, HTTPRequest.Refusal>
-    /// What follows the head of a POST.
+    /// The body of a POST.
     var body: [UInt8] = []
     /// The client's address.
     var peer: NetworkAddress?
 
-    /// Whose clients count together.
+    /// The clients that are counted together with this one.
     var origin: FairPlaces.Origin { FairPlaces.Origin(peer) }
   }
 
-  /// The time for a request, and for each piece of the reply.
+  /// The time limit for a request, and for each piece of the reply.
   package static let patience = Duration.seconds(10)
 
   private let peer: NetworkAddress?
@@ -29,8 +29,7 @@ package struct WebSession: ExportSession {
   private var isDone = false
   package private(set) var following: (@Sendable () async -> [UInt8]?)?
 
-  /// A session with the client at this address. `bodyLimit` is the length of the longest form that it may send, in bytes; nil
-  /// where there are no forms.
+  /// A session with the client at this address. `bodyLimit` is the most bytes of a form; nil if forms aren't accepted.
   package init(_ peer: NetworkAddress?, bodyLimit: Int? = nil) {
     (self.peer, self.bodyLimit) = (peer, bodyLimit)
     reader = HTTPHeadReader(bodyLimit: bodyLimit ?? 0)

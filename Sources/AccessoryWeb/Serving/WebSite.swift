@@ -6,16 +6,15 @@ import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// The pages of accessories, which answer the requests of browsers. Nothing can be changed through them, unless the settings allow
-/// commands.
+/// The pages of accessories. Answers browsers' requests. Nothing can be changed through it, unless the settings allow commands.
 package actor WebSite {
   /// How the site is served.
   package struct Settings: Sendable {
-    /// What the page is called: the machine's name, or the fleet's.
+    /// The title of the pages: the machine's name, or the fleet's.
     package var title: String
     /// This program's version.
     package var version: String
-    /// The names by which browsers may know this server.
+    /// The host names that browsers may use for this server.
     package var hosts = HostNames()
     /// The path before all pages, without a slash at its end; empty for none.
     package var base = ""
@@ -25,7 +24,7 @@ package actor WebSite {
     package var allowsCommands = false
     /// Called with a message for the log.
     package var note: @Sendable (String) -> Void = { _ in }
-    /// Called with who has sent a command, and what became of it, for the log.
+    /// Called with the sender of a command and its outcome, for the log.
     package var performed: @Sendable (_ client: String, _ what: String) -> Void = { _, _ in }
 
     package init(title: String, version: String) { (self.title, self.version) = (title, version) }
@@ -36,19 +35,19 @@ package actor WebSite {
   private let wallClock: @Sendable () -> Double
   let state: WebState
   private var guesses = GuessLimit()
-  /// What performing commands needs; nil where none may be.
+  /// The state for performing commands; nil if they aren't allowed.
   private(set) var acting: Acting?
   private var histories: [UInt64: KnownHistory] = [:]
-  /// The feed whose accessories have the histories and the commands.
+  /// The number of the feed to which the known histories and commands belong.
   private var feedNumber: UInt64 = 0
   private var shown: (version: UInt64, time: MonotonicTime, content: LiveContent)?
 
-  /// Of how many accessories the history is known.
+  /// The most accessories whose history is kept.
   private static let historyLimit = 4
-  /// How long the list is used for others who look, too, if nothing has changed.
+  /// How long an unchanged list is reused for other browsers.
   private static let listAge = Duration.milliseconds(250)
 
-  /// A site of the accessories of `feed`, which is called whenever somebody begins to look. `wallClock` is in seconds since 1970.
+  /// A site of the accessories of `feed`, which is called whenever somebody starts to look. `wallClock` is in seconds since 1970.
   package init(
     _ settings: Settings, clock: any TimerClock = IOThread.shared,
     wallClock: @escaping @Sendable () -> Double = { WallClock.seconds },
@@ -59,17 +58,17 @@ package actor WebSite {
     acting = settings.allowsCommands && settings.token != nil ? Acting() : nil
   }
 
-  /// A server of this site for at most `limit` browsers' connections at a time.
+  /// A server of this site for at most `limit` connections at a time.
   package nonisolated func server(limit: Int = 128) -> ExportServer<WebSession> {
     ExportServer(limit: limit, clock: clock, prepare: { request, _ in await self.reply(to: request) }) {
       WebSession($0, bodyLimit: self.bodyLimit)
     }
   }
 
-  /// The length of the longest form; nil where there are none.
+  /// The most bytes of a form; nil if forms aren't accepted.
   nonisolated var bodyLimit: Int? { settings.allowsCommands ? FormFields.limit : nil }
 
-  /// What is below all pages.
+  /// The text at the end of all pages.
   var footer: String { "Accessory Bridge \(settings.version), \(acting == nil ? "read only" : "commands allowed")" }
 
   /// Closes the feed.
@@ -92,7 +91,7 @@ package actor WebSite {
       checked = try request.head.get()
       guard settings.hosts.allow(checked.host) else { throw .misdirectedRequest }
       try await check(checked, from: request.origin)
-      // Another site's page may lead here, but get nothing from here.
+      // Another site may link to these pages, but gets nothing else from them.
       if let site = checked.fetchSite, site == "cross-site" || site == "same-site", checked.fetchMode != "navigate" {
         throw .forbidden
       }
@@ -111,7 +110,7 @@ package actor WebSite {
     return await perform(segments[1], checked, request.body, from: request.peer)
   }
 
-  /// Throws unless the form comes from a page of this site, and isn't one of too many.
+  /// Throws unless the form was sent from a page of this site, within the rate limit.
   func check(
     _ request: HTTPRequest, _ body: [UInt8], from peer: NetworkAddress?
   ) throws(HTTPRequest.Refusal) -> FormFields {
@@ -121,7 +120,7 @@ package actor WebSite {
       request, body, from: FairPlaces.Origin(peer), settings.hosts, now: clock.now)
   }
 
-  /// Keeps what became of a command, and returns its number.
+  /// Stores the outcome of a command, and returns its number.
   func keep(_ outcome: CommandOutcome, of key: UInt64) -> UInt64 { acting?.keep(outcome, of: key) ?? 0 }
 
   static func refusal(_ refusal: HTTPRequest.Refusal) -> WebReply {
@@ -258,12 +257,12 @@ package actor WebSite {
     return DetailPage.content(row, more, title: settings.title, now: clock.now)
   }
 
-  /// The history, asked for once for all who look.
+  /// The history of an accessory, asked for once for all browsers.
   private func history(of row: TopRow) async -> [ReadingSeries] {
     let names = WebState.seriesNames(of: row)
     for time in (histories[row.key] ?? KnownHistory()).wanted(now: clock.now) {
       let series = await state.history(of: row, names, last: time)
-      // Another browser's question may have been answered meanwhile.
+      // Another browser's question may have been answered in the meantime.
       histories[row.key, default: KnownHistory()].take(series, last: time, now: clock.now)
     }
     if histories.count > Self.historyLimit,
@@ -275,7 +274,7 @@ package actor WebSite {
   }
 
   private var known: (key: UInt64, time: MonotonicTime, commands: [CommandDescription])?
-  /// How long the list of commands is shown before it is asked for again.
+  /// How long the list of commands is reused.
   private static let commandsAge = Duration.seconds(60)
 
   private func commands(of row: TopRow) async -> [CommandDescription] {

@@ -3,9 +3,9 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The secret that a client shows: as the password of a browser's log-in (any user name), or as `Bearer TOKEN`.
+/// The secret of a client: the password of a browser's log-in (with any user name), or `Bearer TOKEN`.
 package struct WebToken: Sendable {
-  /// The length of a token, in bytes. A shorter one could be guessed.
+  /// The length of a token in bytes. Shorter ones could be guessed.
   package static let lengths = 16...512
 
   private let bytes: [UInt8]
@@ -13,7 +13,7 @@ package struct WebToken: Sendable {
   /// The token itself.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// A token that nobody knows.
+  /// A random token.
   static func random() -> WebToken {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -28,7 +28,7 @@ package struct WebToken: Sendable {
     bytes = Array(text.utf8)
   }
 
-  /// Whether these are credentials with the token. Takes as long for a wrong token as for the right one.
+  /// Whether these credentials contain the token. Takes the same time for a wrong token as for the right one.
   func allows(_ authorization: String) -> Bool {
     let parts = authorization.split(separator: " ", maxSplits: 1)
     guard parts.count == 2 else { return false }
@@ -41,7 +41,7 @@ package struct WebToken: Sendable {
     }
   }
 
-  /// Whether this is the token. Takes as long for a wrong one as for the right one.
+  /// Whether this is the token. Takes the same time for a wrong token as for the right one.
   func isEqual(_ guess: [UInt8]) -> Bool {
     var difference = UInt8(guess.count == bytes.count ? 0 : 1)
     for (index, byte) in bytes.enumerated() { difference |= byte ^ (index < guess.count ? guess[index] : ~byte) }
@@ -49,9 +49,9 @@ package struct WebToken: Sendable {
   }
 }
 
-/// Base64 (RFC 4648), as browsers send names and passwords.
+/// Base64 (RFC 4648), for the names and passwords that browsers send.
 enum Base64 {
-  /// The bytes; nil if the text isn't valid.
+  /// The decoded bytes; nil if the text isn't valid.
   static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var (bits, count) = (UInt32(0), 0)
@@ -85,22 +85,22 @@ enum Base64 {
   }
 }
 
-/// Slows those who guess a token. Every token is compared, so the right one is let in at once, whatever others send from the same
-/// address. After a few wrong ones, the answers to further ones come late.
+/// Slows down clients that guess a token. Every token is compared, so the right one is accepted at once, whatever else comes from the
+/// same address. After a few wrong ones, the replies to further wrong ones are delayed.
 struct GuessLimit: Sendable {
-  /// How many wrong tokens may follow each other at once, and how long it takes until one more may; also, how late answers come.
+  /// The number of wrong tokens in a burst, and the time until one more is free; it is also the delay of replies.
   static let (burst, pause) = (5, Duration.seconds(2))
-  /// How many late answers an address may wait for at a time. Further ones come at once: their connections would keep others away.
+  /// The most delayed replies of an address at a time. Further ones aren't delayed: their connections would keep others away.
   static let waitingLimit = 4
-  /// The shortest time between two messages about wrong tokens.
+  /// The shortest time between two log messages about wrong tokens.
   static let silence = Duration.seconds(10)
 
   private var pace = Pace(burst, every: pause)
   private var (told, untold): (MonotonicTime?, Int) = (nil, 0)
   private var waiting: [FairPlaces.Origin: Int] = [:]
 
-  /// Notes a wrong token. Returns whether the address has sent many, and how many there were of all since the last message, if it is
-  /// time for one.
+  /// Records a wrong token. Returns whether the address has sent many, and, if it is time for a log message, the number of wrong
+  /// tokens since the last one.
   mutating func failed(_ origin: FairPlaces.Origin, now: MonotonicTime) -> (isOften: Bool, count: Int?) {
     let isOften = !pace.allows(origin, now: now)
     if !isOften { pace.count(origin, now: now) }
@@ -110,7 +110,7 @@ struct GuessLimit: Sendable {
     return (isOften, untold)
   }
 
-  /// Whether the address may wait for one more late answer; it is counted until `endWaiting`.
+  /// Whether the address may have one more delayed reply; it is counted until `endWaiting`.
   mutating func beginWaiting(_ origin: FairPlaces.Origin) -> Bool {
     guard waiting[origin, default: 0] < Self.waitingLimit else { return false }
     waiting[origin, default: 0] += 1

@@ -3,26 +3,26 @@
 import AccessoryCore
 import CommandOutput
 
-/// Text in pages.
+/// Helpers for HTML.
 enum HTML {
-  /// A text for an element or a quoted attribute. Markup is shown as it is, and so are characters that reorder or hide their
+  /// Escapes a text for an element or a quoted attribute. Markup is shown as text, and so are characters that reorder or hide their
   /// neighbours. At most `limit` characters.
   static func text(_ text: String, limit: Int = 300) -> String { XMLText.escape(text, limit: limit) }
 
-  /// A list of names and texts. What isn't known isn't in it.
+  /// A list of names and texts. Unknown ones are left out.
   static func facts(_ facts: [(name: String, text: String)], class name: String = "facts") -> String {
     if facts.isEmpty { return "" }
     let rows = facts.map { "<div><dt>\(text($0.name))</dt><dd>\(text($0.text))</dd></div>" }
     return "<dl class=\"\(name)\">\(rows.joined())</dl>"
   }
 
-  /// A section with a heading; empty without contents.
+  /// A section with a heading; empty if it has no contents.
   static func section(_ title: String, _ contents: String) -> String {
     contents.isEmpty ? "" : "<h2>\(text(title))</h2>\(contents)"
   }
 }
 
-/// The name of an accessory in addresses of pages.
+/// The name of an accessory in the addresses of pages.
 enum PageName {
   /// A segment of a path: letters, digits and `-._~@:` as they are, and other bytes as `%2F`. Never `.` or `..`.
   static func encode(_ name: String) -> String {
@@ -43,7 +43,7 @@ enum PageName {
     return encoded
   }
 
-  /// The bytes of a segment as text; nil if it isn't valid.
+  /// The decoded text of a segment; nil if it isn't valid.
   static func decode(_ segment: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(segment.utf8)[...]

@@ -2,24 +2,24 @@
 
 import CommandOutput
 
-/// The picture of an accessory's kind: lines in a square of 24 by 24.
+/// An icon for a kind of accessory: lines in a square of 24 by 24.
 enum Picture: String, Sendable, CaseIterable {
   case battery, solar, ups, inverter, motor, car, meter, robot, drone, gadget
 
-  /// The picture of an accessory: by its driver; otherwise by whether it has a battery.
+  /// The icon of an accessory: by its driver, or by whether it has a battery.
   init(_ row: TopRow) {
     let driver = row.accessory.record?.driver ?? row.accessory.driver ?? ""
     self = Self.drivers[driver] ?? (row.accessory.battery == nil ? .gadget : .battery)
   }
 
-  /// The kinds of drivers that aren't batteries.
+  /// The icons of drivers that aren't batteries.
   private static let drivers: [String: Picture] = [
     "vedirect": .solar, "epever": .solar, "renogy": .solar, "srne": .solar, "megatec": .ups, "hid-power": .ups,
     "pi30": .inverter, "vesc": .motor, "elm327": .car, "sdm120": .meter, "ev3": .robot, "bluno": .robot,
     "hm10": .robot, "hm1x": .robot, "mavlink": .drone, "framed": .gadget,
   ]
 
-  /// The picture as an element, in the colour of the text around it.
+  /// The icon as an SVG element, in the colour of the surrounding text.
   var svg: String { "<svg class=\"picture\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"\(path)\"/></svg>" }
 
   private var path: String {
