@@ -5,14 +5,14 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryLink
 
-/// The kinds of events that a program wants beside battery and status.
+/// The kinds of events to receive beside battery and status.
 package struct WantedEvents: Sendable {
   /// Whether new values are wanted.
   package var values: Bool
   /// Whether alarms are wanted, which only a service raises.
   package var alarms: Bool
 
-  /// Battery and status, and these.
+  /// Battery and status, and these kinds.
   package init(values: Bool = false, alarms: Bool = false) { (self.values, self.alarms) = (values, alarms) }
 }
 
@@ -20,7 +20,7 @@ package struct WantedEvents: Sendable {
 package struct AccessoryEvent: Sendable {
   /// What has happened.
   package enum Kind: Sendable {
-    /// The accessory has told something.
+    /// The accessory has reported something.
     case news(AccessoryNews)
     /// A service has raised or cleared an alarm.
     case alarm(AccessoryAlarm, AlarmChange)
@@ -64,7 +64,7 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
     }
 
     fileprivate var source: Source
-    /// Whether the service has sent what was the case before.
+    /// Whether the service has sent the initial state.
     private var isReady = false
 
     fileprivate init(source: Source) { self.source = source }
@@ -95,7 +95,7 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
       case .battery(let device, let reading, _): return news(device, .battery(reading))
       case .status(let device, let status, _): return news(device, .status(status))
       case .values(let device, let values, _): return news(device, .values(values))
-      // What was raised before comes with the first reading.
+      // Alarms that were already raised come with the first reading.
       case .alarm(let device, let alarm, let state) where isReady:
         return AccessoryEvent(device: device, kind: .alarm(alarm, state))
       case .ready: isReady = true

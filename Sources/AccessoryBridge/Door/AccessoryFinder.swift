@@ -6,37 +6,37 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 
-/// Finds the accessory that a name means, among those that services have open and those that this program may open.
-/// `Accessories` and the commands all find accessories with it.
+/// Finds the accessory for a name, among those that services have open and those that this program may open. `Accessories` and all
+/// commands use it.
 package struct AccessoryFinder: Sendable {
-  /// The sockets of services, in the order in which they are tried.
+  /// The sockets of services, in the order in which to try them.
   package var services: [String]
   /// The timeout for a service's list.
   package var listTimeout = Duration.seconds(5)
-  /// The accessories that a name may mean; for a line with several, the line itself where the second argument is true.
+  /// The devices that may have the name. If the second argument is true, a line with several accessories is one device.
   package var devices: @Sendable (DeviceName, Bool) async throws -> [Device]
   /// How this program opens a device that no service has open.
   package var opener: @Sendable (Device, DeviceName) async throws -> DeviceOpener
   /// The drivers and profiles of this program.
   package var kinds: KnownKinds
-  /// Whether a line counts as one accessory, whatever accessories are on it.
+  /// Whether a line counts as one accessory, even if several are on it.
   package var isLine = false
-  /// Whether a line that this program opens counts as one accessory, because the user says what is on it.
+  /// Whether a line that this program opens counts as one accessory, because the user names its driver.
   package var opensLines = false
-  /// Whether the user asks for other settings of the line than the profile's. A service doesn't open a line differently.
+  /// Whether the user asks for other settings of the line than the profile's. A service doesn't change a line's settings.
   package var hasSettings = false
-  /// The driver that the user names; nil for the profile's. A service doesn't change the driver of what it has open.
+  /// The driver that the user names; nil for the profile's. A service doesn't change the driver of an open accessory.
   package var driver: String?
-  /// The transport that the user asks for; nil for the usual one.
+  /// The transport that the user asks for; nil for the default one.
   package var transport: TransportKind?
-  /// The name in messages of an accessory that a service has open.
+  /// The name, in messages, of an accessory that a service has open.
   package var heldLabel: @Sendable (DeviceName, ServiceEntry) -> String = { $0.label(of: $1.accessory.device.place) }
-  /// The program.
+  /// The program that uses the accessories.
   package var host: any OpeningHost
-  /// For time limits.
+  /// The clock for time limits.
   package var clock: any TimerClock = IOThread.shared
 
-  /// A finder.
+  /// A finder with these properties.
   package init(
     services: [String], kinds: KnownKinds, host: any OpeningHost,
     devices: @escaping @Sendable (DeviceName, Bool) async throws -> [Device],
@@ -46,16 +46,16 @@ package struct AccessoryFinder: Sendable {
     (self.devices, self.opener) = (devices, opener)
   }
 
-  /// The accessory that the name means. Throws `ResolutionError` when it doesn't mean exactly one; `busy` when the user
-  /// asks for other line settings or another driver than those of the service that has it open, or a service that may have
-  /// it accepts no more clients; and what prevents this program from opening it.
+  /// The accessory for the name. Throws `ResolutionError` if the name doesn't match exactly one; `busy` if the user asks for other
+  /// line settings or another driver than those of the service that has it open, or if a service that may have it accepts no more
+  /// clients; and the errors that prevent this program from opening it.
   package func find(_ name: DeviceName) async throws -> any FoundAccessory {
     if let held = try await held(name) { return held }
     let own = try await ownAccessory(name)
     return try await soonHeld(own, name) ?? own
   }
 
-  /// The accessory that the name means, if a service has it open or is going to open it.
+  /// The accessory for the name, if a service has it open or is going to open it.
   package func held(_ name: DeviceName) async throws -> (any FoundAccessory)? {
     guard let entry = try await entry(name, asLine: isLine) else { return nil }
     guard !hasSettings, driver == nil || driver == entry.accessory.driver else {
@@ -68,12 +68,11 @@ package struct AccessoryFinder: Sendable {
     return held(entry, label: heldLabel(name, entry))
   }
 
-  /// The record of the accessory that the name means, in the service that has it open; with `all`, also in one that has
-  /// given it up.
+  /// The record of the accessory for the name, in the service that has it open; with `all`, also in a service that has given it up.
   package func entry(
     _ name: DeviceName, all isAll: Bool = false, asLine isLine: Bool = false
   ) async throws -> ServiceEntry? {
-    // What a service has open is connected, or it waits for it.
+    // An accessory of a service is connected, or the service waits for it.
     var known = name
     known.searches = .nothing
     return try await ServiceEntry.find(name, at: services, all: isAll, asLine: isLine, replyTimeout: listTimeout) {
@@ -81,7 +80,7 @@ package struct AccessoryFinder: Sendable {
     }
   }
 
-  /// The accessory that the name means, for this program to open, whether or not a service has it open.
+  /// The accessory for the name, to be opened by this program, whether or not a service has it open.
   package func own(_ name: DeviceName) async throws -> any FoundAccessory { try await ownAccessory(name) }
 
   private func ownAccessory(_ name: DeviceName) async throws -> OwnAccessory {
@@ -98,8 +97,8 @@ package struct AccessoryFinder: Sendable {
     return OwnAccessory(opener: try await opener(device, name), kinds: kinds, host: host)
   }
 
-  /// All accessories whose driver is known: first those that services have open, then the others, each with the error that
-  /// prevents opening it. A service gets `replyTimeout` for each of its answers.
+  /// All accessories with a known driver: first those that services have open, then the others, each with the error that prevents
+  /// opening it. `replyTimeout` limits each answer of a service.
   package func all(
     replyTimeout: Duration
   ) async throws -> [(device: Device, found: Result<any FoundAccessory, any Error>)] {
@@ -117,7 +116,7 @@ package struct AccessoryFinder: Sendable {
     for device in others {
       do {
         let opener = try await opener(device, DeviceName(device.place))
-        // Nothing on the air is connected that nobody has named.
+        // Don't connect devices on the air that nobody has named.
         let isNamed = device.bluetooth == nil || opener.profile?.allowsConnecting == true
         if opener.driver != nil, isNamed {
           all.append((opener.device, .success(OwnAccessory(opener: opener, kinds: kinds, host: host))))
@@ -134,16 +133,16 @@ package struct AccessoryFinder: Sendable {
   }
 }
 
-/// The drivers and profiles of a program. They are read at the first use.
+/// The drivers and profiles of a program, read at their first use.
 package struct KnownKinds: Sendable {
   /// The drivers, for messages.
   package var library: @Sendable () -> DriverLibrary
-  /// The driver of this name.
+  /// The driver with this name.
   package var driver: @Sendable (String) -> Driver?
-  /// The profile of this name.
+  /// The profile with this name.
   package var profile: @Sendable (String) async -> Profile?
 
-  /// Drivers and profiles.
+  /// These drivers and profiles.
   package init(
     library: @escaping @Sendable () -> DriverLibrary, driver: @escaping @Sendable (String) -> Driver?,
     profile: @escaping @Sendable (String) async -> Profile?

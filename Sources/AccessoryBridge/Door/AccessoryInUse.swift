@@ -5,21 +5,21 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryLink
 
-/// An accessory that is used: through a service, or opened by this program.
+/// An accessory in use: through a service, or opened by this program.
 package struct AccessoryInUse: Sendable {
   /// The accessory.
   package let device: Device
   /// The accessory with the functions that all drivers share.
   package let accessory: any Accessory
-  /// Its profile, where this program has opened it.
+  /// Its profile, if this program has opened it.
   @Boxed package private(set) var profile: Profile?
-  /// What only a service tells; nil for an accessory that this program has opened.
+  /// What only a service knows; nil for an accessory that this program has opened.
   package let service: HeldFacts?
-  /// Its bytes, where this program has opened it.
+  /// Its bytes, if this program has opened it.
   let session: AccessorySession?
   private let host: any OpeningHost
 
-  /// What a service tells beyond `Accessory`.
+  /// The accessory as a service's; nil if this program has opened it.
   private var shared: ServiceAccessory? { accessory as? ServiceAccessory }
 
   /// An accessory that this program has opened.
@@ -40,7 +40,7 @@ package struct AccessoryInUse: Sendable {
     try await host.answer(of: accessory.label, body)
   }
 
-  /// A reading of any kind; `own` makes it where this program has opened the accessory, which it then asks in any case.
+  /// A reading of any kind. If this program has opened the accessory, `own` asks it, regardless of the wish.
   private func read<Value: WholeReading>(
     _ wish: ReadingWish, own: (any Accessory) async throws(AccessoryError) -> Read<Value>
   ) async throws(AccessoryError) -> Read<Value> {
@@ -66,7 +66,7 @@ package struct AccessoryInUse: Sendable {
     return (reading, AccessoryEvents(news, of: device))
   }
 
-  /// The events from now on. Those who also ask are to ask afterwards, so that no change in between is missed.
+  /// The events from now on. To also ask without missing a change, ask after this call.
   private func events(_ wanted: WantedEvents) async throws(AccessoryError) -> AccessoryEvents {
     guard let shared else { return AccessoryEvents(accessory.news(), of: device) }
     return AccessoryEvents(try await shared.calls.events(values: wanted.values, alarms: wanted.alarms))
@@ -77,7 +77,7 @@ package struct AccessoryInUse: Sendable {
     try await read(wish) { accessory throws(AccessoryError) in try await accessory.readStatusAndIdentity() }
   }
 
-  /// Its values, each with its age.
+  /// Its values with their ages.
   package func values(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<ReadValues> {
     try await read(wish) { accessory throws(AccessoryError) in
       try await accessory.readValues().map { $0.map { Read($0) } }
@@ -92,7 +92,7 @@ package struct AccessoryInUse: Sendable {
     return (try await values(wish), events)
   }
 
-  /// Carries out commands. `write` asks for permission to change something in the accessory; also below.
+  /// Performs commands. `write` asks for permission to change something in the accessory, here and below.
   package func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool
   ) async throws(AccessoryError) -> [CommandReply] {
@@ -116,15 +116,16 @@ package struct AccessoryInUse: Sendable {
     return try accessory.requireFiles()
   }
 
-  /// Whether a transfer waits for an accessory that is gone and resumes itself, as a service does.
+  /// Whether a transfer waits for an unplugged accessory and resumes by itself, as a service's does.
   package var resumesTransfers: Bool { shared != nil }
 
-  /// The accessory at the end of a transfer, during which it may have been gone.
+  /// The accessory after a transfer, during which it may have been unplugged.
   package func device(after transfer: any FileTransfer) -> Device {
     (transfer as? any ServiceTransfer)?.device ?? device
   }
 
-  /// Ends the use. A service keeps the accessory open; the connection to it ends with this value, and events that are still followed have
+  /// Ends the use. A service keeps the accessory open. The connection to it ends with this value; event streams have connections of
+  /// their own.
   /// connections of their own.
   package func close() async { if shared == nil { await accessory.close() } }
 }

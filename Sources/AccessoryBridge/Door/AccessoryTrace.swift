@@ -6,31 +6,31 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// What passes between an accessory and whoever uses it.
+/// A trace of the bytes between an accessory and its user.
 package protocol AccessoryTrace: Sendable {
   /// The accessory.
   var device: Device { get }
   /// The accessory's name in captures.
   var name: String { get }
-  /// The control socket of the service that has the accessory open; nil when this program has.
+  /// The control socket of the service that has the accessory open; nil if this program has.
   var servicePath: String? { get }
-  /// The pause after which an unfinished frame is given up.
+  /// The pause after which an unfinished frame is dropped.
   var silence: Duration { get }
-  /// What a user must know of a trace that sends nothing; nil where nothing is to be said.
+  /// What a user must know about a trace that sends nothing; nil if there is nothing to say.
   var remark: String? { get }
 
-  /// Hands all that passes to the sink, and makes the requests that the plan asks for, until the accessory is gone or the
-  /// task is cancelled. Throws why it has ended.
+  /// Passes all traffic to the sink, and makes the requests of the plan, until the accessory is unplugged or the task is cancelled.
+  /// Throws the reason for the end.
   func run(into sink: some TraceSink) async throws
   /// Closes what this program has opened.
   func close() async
 }
 
-/// Takes what passes. Times are since the beginning of the trace.
+/// The consumer of a trace. Times are relative to the start of the trace.
 package protocol TraceSink: Sendable {
-  /// Sets a callback by which the sink asks for an empty record behind those that wait. Called before the first record.
+  /// Sets a callback with which the sink requests an empty record after the waiting ones. Called before the first record.
   func begin(mark: @escaping @Sendable () -> Void) async
-  /// Takes a record; waits until it is shown.
+  /// Takes a record, and returns when it is shown.
   func take(_ record: TraceRecord) async throws
   /// The accessory was unplugged, or plugged in again.
   func plug(_ isThere: Bool, at time: Duration) async throws
@@ -39,22 +39,22 @@ package protocol TraceSink: Sendable {
   func end(_ reader: Task<Void, any Error>, unpluggedAt unplugTime: Duration?) async throws -> Result<Void, any Error>
 }
 
-/// What a trace does beside showing what passes.
+/// What a trace does besides showing the traffic.
 package struct TracePlan: Sendable {
-  /// The moment of the trace's time 0.
+  /// The moment that is time 0 of the trace.
   package var start: MonotonicTime
-  /// Whether it asks for identity, status and battery.
+  /// Whether to ask for identity, status and battery.
   package var asks: Bool
-  /// The interval at which it asks again; nil for never.
+  /// The interval between repeated requests; nil for no repetition.
   package var poll: Duration?
-  /// Whether it ends with an unplug, even where a service continues to trace.
+  /// Whether to end at an unplug, even if a service continues to trace.
   package var once: Bool
   /// Takes a text for people.
   package var note: @Sendable (String) -> Void
-  /// Called when the accessory is gone (false) or back, where the trace continues.
+  /// Called when the accessory is unplugged (false) or plugged in again, if the trace continues.
   package var plugged: @Sendable (Bool) -> Void
 
-  /// A plan.
+  /// A plan with these properties.
   package init(
     since start: MonotonicTime, asks: Bool, poll: Duration?, once: Bool, note: @escaping @Sendable (String) -> Void,
     plugged: @escaping @Sendable (Bool) -> Void

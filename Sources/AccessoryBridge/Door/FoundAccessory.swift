@@ -7,60 +7,60 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// An accessory that a name means, before it is used: either a service has it open, or this program opens it. Callers
-/// needn't know which is the case.
+/// An accessory that was found by its name, before it is used: either a service has it open, or this program opens it. Callers
+/// needn't distinguish the two.
 package protocol FoundAccessory: Sendable {
   /// The device, as far as it is known now.
   var device: Device { get }
-  /// The accessory's name in messages: what the user typed, with its place.
+  /// The accessory's name in messages: the user's words, with its place.
   var label: String { get }
-  /// The name of the driver for its protocol; nil when none is known.
+  /// The name of the driver for its protocol; nil if none is known.
   var driverName: String? { get }
-  /// The driver, where this program has it.
+  /// The driver, if this program has it.
   var driver: Driver? { get }
-  /// What only a service tells; nil for an accessory that this program opens.
+  /// What only a service knows; nil for an accessory that this program opens.
   var service: HeldFacts? { get }
 
-  /// Its profile, as far as this program has it.
+  /// Its profile, if this program has it.
   func profile() async -> Profile?
-  /// The rules by which writes are refused.
+  /// The rules that refuse writes.
   func writeRules() async -> WriteRules
-  /// Throws `misconfigured` when no driver is known for it, and what prevents opening it at all.
+  /// Throws `misconfigured` if no driver is known for it, and any other error that prevents opening it.
   func checkDriver() async throws(AccessoryError)
-  /// The commands of its driver, and the driver's name. Nothing is opened. Throws what `checkDriver` throws.
+  /// The commands of its driver, and the driver's name, without opening the device. Throws the errors of `checkDriver`.
   func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription])
-  /// The commands that it may have: those of its driver, or those of all drivers where none is known for a device that this
-  /// program would open.
+  /// The commands that it may have: those of its driver; or those of all drivers, if this program would open the device and knows no
+  /// driver for it.
   func possibleCommands() async throws(AccessoryError) -> [(driver: String, commands: [CommandDescription])]
-  /// Throws `unsupported` when its driver is known to lack the ability. This and the next two checks are made before the
-  /// device is opened, since opening resets some boards. A service has it open already, and checks itself.
+  /// Throws `unsupported` if its driver is known to lack the ability. This and the next two checks precede opening, because opening
+  /// resets some boards. An accessory of a service is already open, and the service checks itself.
   func check(_ ability: DriverAbility) throws(AccessoryError)
   /// Throws `permissionDenied` if one of the commands is a write that isn't permitted.
   func checkWrites(_ calls: [CommandCall], isAsked: Bool) throws(AccessoryError)
   /// Throws `permissionDenied` if raw bytes may be a write that isn't permitted.
   func checkBytes(isAsked: Bool) throws(AccessoryError)
-  /// What commands would send, and why they would be refused. Nothing is sent, and nothing is opened.
+  /// The frames that commands would send, and why they would be refused. Sends and opens nothing.
   func preview(_ calls: [CommandCall], write: Bool) async throws(AccessoryError) -> CommandPreview
-  /// Everything that is known about it and its line, also where no driver is known for it.
+  /// Everything that is known about it and its line, also if no driver is known for it.
   func info() async throws(AccessoryError) -> AccessoryInfo
-  /// Opens its line, or has it lent, for settings and modem lines: no bytes are sent, not even the driver's greeting.
+  /// Opens its line, or borrows it, for settings and modem lines. Sends no bytes, not even the driver's greeting.
   func lineSession() async throws(AccessoryError) -> AccessorySession
-  /// Opens it for a person at a console. `awaiting` is called with a text for people on what is about to be done. Throws
-  /// `permissionDenied` where `write` is true and the profile doesn't allow writes.
+  /// Opens it for a person at a console. `awaiting` is called with a text for people about the next step. Throws `permissionDenied`
+  /// if `write` is true and the profile doesn't allow writes.
   func bytes(write: Bool, awaiting: (String) -> Void) async throws(AccessoryError) -> OpenedBytes
   /// Opens it for the clients of a bridge; see `SharedBytes`.
   func share(_ plan: SharePlan) async throws(AccessoryError) -> SharedBytes
-  /// The driver by whose frames it can be shared, as far as this program can tell its frames apart; nil for none.
+  /// The driver by whose frames it can be shared, if this program can separate its frames; nil for none.
   var framesDriver: Driver? { get }
-  /// Opens it for a trace, or has the service that has it open trace it.
+  /// Opens it for a trace, or asks the service that has it open for one.
   func trace(_ plan: TracePlan) async throws(AccessoryError) -> any AccessoryTrace
-  /// Makes contact, for a program that uses it for long: it is told when the accessory goes. With `writes`, commands that
-  /// change something in it are carried out if its profile allows them as well.
+  /// Makes contact, for a program that uses it for a long time and is notified of an unplug. With `writes`, commands that change
+  /// something are performed if its profile also allows them.
   func accessory(writes: Bool) async throws(AccessoryError) -> any Accessory
-  /// Opens it as two byte streams, after the exchange that must precede its protocol.
+  /// Opens it as two byte streams, after the exchange that its protocol requires first.
   func session(writes: Bool) async throws(AccessoryError) -> AccessorySession
-  /// Makes contact. `ability` is what it is used for: an accessory that never has it isn't opened, because that resets some
-  /// boards. Throws `misconfigured` when no driver is known, `unsupported`, and the errors of opening and making contact.
+  /// Makes contact. `ability` is the intended use: an accessory that always lacks it isn't opened, because opening resets some
+  /// boards. Throws `misconfigured` if no driver is known, `unsupported`, and the errors of opening and making contact.
   func open(needing ability: DriverAbility?) async throws(AccessoryError) -> AccessoryInUse
 }
 
@@ -68,7 +68,7 @@ extension FoundAccessory {
   /// Makes contact.
   package func open() async throws(AccessoryError) -> AccessoryInUse { try await open(needing: nil) }
 
-  /// Makes contact, runs `body`, and closes the accessory, also when `body` throws.
+  /// Makes contact, runs `body`, and closes the accessory, even if `body` throws.
   package func with<Result: Sendable>(
     needing ability: DriverAbility? = nil, _ body: (AccessoryInUse) async throws -> Result
   ) async throws -> Result {
@@ -80,11 +80,10 @@ extension FoundAccessory {
     }
   }
 
-  /// Whether it can be used now. A service may be waiting for its accessory. Without a name any device matches, but one
-  /// without a driver isn't the accessory that is meant.
+  /// Whether it can be used now: a service may be waiting for its accessory. Without a name, a device without a driver doesn't count.
   package func isThere(isNamed: Bool) -> Bool { service?.isThere ?? (isNamed || driverName != nil) }
 
-  /// Throws `busy` when a service has it open: for what can't be done through a service.
+  /// Throws `busy` if a service has it open, for functions that don't work through a service.
   package func checkIsFree() throws(AccessoryError) {
     guard let service else { return }
     throw AccessoryError(
@@ -94,39 +93,39 @@ extension FoundAccessory {
   }
 }
 
-/// What only a service tells of an accessory that it has open.
+/// What only a service knows about an accessory that it has open.
 package struct HeldFacts: Sendable {
   /// The path of the service's control socket.
   package let socketPath: String
-  /// The service's record of the accessory: its state, its profile, who has borrowed it, its alarms.
+  /// The service's record of the accessory: its state, its profile, its borrower, its alarms.
   package let accessory: Bridge.Accessory
 
-  /// The accessory's name in calls to the service. Its path, with the unit where a line has several, is unambiguous.
+  /// The accessory's unambiguous name in calls to the service: its path, with the unit on a line with several.
   package var name: String { accessory.device.place }
   /// Whether the service can reach the accessory now.
   package var isThere: Bool { accessory.isReachable }
 }
 
-/// What a transfer of a file does when the accessory is gone, where it is the transfer that waits.
+/// What a file transfer does when the accessory is unplugged, if the transfer itself waits.
 package struct TransferRules: Sendable {
-  /// How long the accessory is waited for.
+  /// How long to wait for the accessory.
   package var patience: Duration
-  /// Called when the accessory is gone and is waited for.
+  /// Called when the accessory is unplugged and the wait begins.
   package var interrupted: @Sendable () -> Void
 
-  /// Rules; the default waits for nothing.
+  /// These rules. By default there is no wait.
   package init(patience: Duration = .zero, interrupted: @escaping @Sendable () -> Void = {}) {
     (self.patience, self.interrupted) = (patience, interrupted)
   }
 }
 
-/// What commands would send.
+/// The frames that commands would send.
 package struct CommandPreview: Sendable {
   /// The accessory.
   package let device: Device
   /// The frames, one per command.
   package let frames: [[UInt8]]
-  /// Why the commands would be refused; nil if they wouldn't.
+  /// Why the commands would be refused; nil if they would be performed.
   package let refusal: String?
 }
 
@@ -134,13 +133,13 @@ package struct CommandPreview: Sendable {
 package struct AccessoryInfo: Sendable {
   /// The accessory.
   package let device: Device
-  /// The settings and modem lines of its serial line; nil where there is none.
+  /// The settings and modem lines of its serial line; nil if it has none.
   package var line: Bridge.Line?
-  /// The details of its protocol, where contact was made.
+  /// The details of its protocol, if contact was made.
   package var details: ProtocolDetails?
-  /// What the accessory says it is; nil where it wasn't asked.
+  /// The identity that the accessory reports; nil if it wasn't asked.
   package var identity: AccessoryIdentity?
-  /// What only a service tells, as it was when it was asked.
+  /// What only a service knows, at the time of the call.
   package var held: Bridge.Accessory?
   /// Why no contact was made; nil if it was.
   package var withoutDriver: AccessoryError?

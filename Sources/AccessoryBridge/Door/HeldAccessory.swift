@@ -18,17 +18,17 @@ struct HeldAccessory: FoundAccessory {
   var driver: Driver? { driverName.flatMap(kinds.driver) }
   var service: HeldFacts? { HeldFacts(socketPath: entry.socketPath, accessory: entry.accessory) }
 
-  /// The calls on this accessory.
+  /// Calls to the service about this accessory.
   var calls: BridgeDevice { entry.calls(label: label) }
 
-  /// The profile of the name that the service says.
+  /// The profile that the service names.
   func profile() async -> Profile? {
     guard let name = entry.accessory.profile else { return nil }
     return await kinds.profile(name)
   }
 
-  /// The rules by which the service refuses writes. They are made here, from what the service says, so that a program
-  /// needn't ask for the line to know them.
+  /// The rules by which the service refuses writes. They are derived here from the service's record, so that a program needn't borrow
+  /// the line to learn them.
   func writeRules() async -> WriteRules {
     var rules = WriteRules(SafeText.escape(label))
     guard let writes = entry.accessory.writes else { return rules }
@@ -39,7 +39,7 @@ struct HeldAccessory: FoundAccessory {
     return rules
   }
 
-  /// Stands for a driver that only the service has.
+  /// A placeholder for a driver that only the service has.
   private static let unknownDriver = Driver(name: "a protocol with writes", rawBytes: .guarded) {
     session, _, _ throws(AccessoryError) in throw .closed(session.label)
   }

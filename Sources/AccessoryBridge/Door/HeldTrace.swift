@@ -9,13 +9,13 @@ import AccessoryLink
 extension HeldAccessory {
   func trace(_ plan: TracePlan) async throws(AccessoryError) -> any AccessoryTrace {
     if plan.asks { try checkDriver() }
-    // Subscribed before the trace starts, so that a disconnection in between isn't missed.
+    // Subscribe before the trace starts, so that no disconnection is missed.
     let events = try await calls.events()
     return HeldTrace(found: self, plan: plan, events: events, pieces: try await calls.trace())
   }
 }
 
-/// What passes between the service that has an accessory open and the accessory.
+/// A trace of the bytes between an accessory and the service that has it open.
 struct HeldTrace: AccessoryTrace {
   let found: HeldAccessory
   let plan: TracePlan
@@ -31,7 +31,7 @@ struct HeldTrace: AccessoryTrace {
   var remark: String? { nil }
 
   func run(into sink: some TraceSink) async throws {
-    // This process buffers nothing: the service bounds the queue, and reports how many bytes it had to drop.
+    // This process buffers nothing: the service limits the queue, and reports how many bytes it has dropped.
     let reader = Task {
       await sink.begin {
         Task { try? await sink.take(TraceRecord(time: .now - plan.start, direction: .fromDevice, bytes: [])) }
@@ -47,7 +47,7 @@ struct HeldTrace: AccessoryTrace {
           try await sink.take(TraceRecord(time: max(.zero, moment - plan.start), note: note))
           continue
         }
-        // The service's monotonic clock is the same as ours, since both run on this kernel.
+        // The service's monotonic clock is ours, because both programs run on this kernel.
         try await sink.take(
           TraceRecord(
             time: max(.zero, moment - plan.start), direction: direction, bytes: bytes, lostBytes: piece.lost_bytes ?? 0)
@@ -102,7 +102,7 @@ struct HeldTrace: AccessoryTrace {
     }
   }
 
-  /// Has the service send the requests, repeated if the plan says so. A failed request shows in the trace.
+  /// Asks the service to send the requests, and repeats them if the plan says so. A failed request shows in the trace.
   private func converse() async throws {
     let accessory = try found.open(needing: nil)
     repeat {

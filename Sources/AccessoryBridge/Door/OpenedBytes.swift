@@ -5,24 +5,24 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// An accessory's bytes, for a person at a console: the accessory is borrowed from the service that has it open, or opened
-/// by this program; or a service tells what it says.
+/// An accessory's bytes, for a person at a console: borrowed from the service that has it open, opened by this program, or only
+/// received through a service's trace.
 package struct OpenedBytes: Sendable {
   /// The accessory.
   package let device: Device
-  /// What the accessory sends.
+  /// The bytes that the accessory sends.
   package let received: ReceivedBytes
-  /// The open accessory; nil where a service only tells what it says.
+  /// The open accessory; nil if a service only traces it.
   package let session: AccessorySession?
-  /// The control socket of the service that lends or traces the accessory; nil when this program has opened it.
+  /// The control socket of the service that lends or traces the accessory; nil if this program has opened it.
   package let servicePath: String?
-  /// Why nothing may be sent to the accessory, and what to do about that; nil if bytes may be sent.
+  /// Why nothing may be sent to the accessory, and what to do about that; nil if sending is allowed.
   package let refusal: AccessoryError?
 }
 
-/// What an accessory sends, piece by piece, for one consumer.
+/// The bytes that an accessory sends, piece by piece, for one consumer.
 package struct ReceivedBytes: AsyncSequence, Sendable {
-  /// Some bytes.
+  /// A piece of the received bytes.
   package typealias Element = [UInt8]
   /// The type of the errors.
   package typealias Failure = AccessoryError
@@ -37,7 +37,7 @@ package struct ReceivedBytes: AsyncSequence, Sendable {
   init(_ session: AccessorySession) { source = .session(session) }
   init(_ trace: BridgeStream<Bridge.Trace>) { source = .trace(trace) }
 
-  /// Begins to take bytes.
+  /// Starts to receive.
   package func makeAsyncIterator() -> Iterator {
     switch source {
     case .session(let session): Iterator(source: .session(session.input.makeAsyncIterator()))
@@ -45,7 +45,7 @@ package struct ReceivedBytes: AsyncSequence, Sendable {
     }
   }
 
-  /// Takes bytes.
+  /// The iterator over the pieces.
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate enum Source {
       case session(ByteStream.Iterator)

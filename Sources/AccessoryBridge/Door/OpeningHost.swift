@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// The program that uses accessories: what it shows while it waits for one, and how often it tries to open one.
+/// The program that uses accessories: what it shows during waits, and how often it tries to open one.
 package protocol OpeningHost: Sendable {
   /// Runs `body`, during which the program waits for `what`, like "waiting for ./acc to answer".
   func during<Result: Sendable, Failure: Error>(
     _ what: String, limit: Duration?, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result
-  /// Opens a device, perhaps in several tries.
+  /// Opens a device, with retries if the program wants them.
   func opening(
     _ label: String, _ open: () async throws(AccessoryError) -> AccessorySession
   ) async throws(AccessoryError) -> AccessorySession

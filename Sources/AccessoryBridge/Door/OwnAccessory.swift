@@ -7,7 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// An accessory that no service has open, and that this program opens.
+/// An accessory that no service has open. This program opens it.
 struct OwnAccessory: FoundAccessory {
   var opener: DeviceOpener
   let kinds: KnownKinds
@@ -22,7 +22,7 @@ struct OwnAccessory: FoundAccessory {
   func profile() -> Profile? { opener.profile }
   func writeRules() -> WriteRules { opener.writeRules }
 
-  /// The error for a device without a driver is why it can't be opened, or that no driver is known.
+  /// For a device without a driver, throws why it can't be opened, or that no driver is known.
   func checkDriver() async throws(AccessoryError) {
     guard opener.driver == nil else { return }
     throw await PortAccess.look(at: [opener.device]).first?.refusal ?? opener.withoutDriver
@@ -60,7 +60,7 @@ struct OwnAccessory: FoundAccessory {
     do throws(AccessoryError) {
       return try await info(of: try await contact())
     } catch {
-      // It tells nothing that all Bluetooth Low Energy devices share.
+      // It has none of the standard services of Bluetooth Low Energy.
       guard opener.driver == nil, error.kind == .misconfigured else { throw error }
       return try await infoWithoutDriver()
     }
@@ -80,7 +80,7 @@ struct OwnAccessory: FoundAccessory {
     }
   }
 
-  /// Opens the device as bytes, and asks for nothing.
+  /// Opens the device as bytes, and sends nothing.
   private func infoWithoutDriver() async throws(AccessoryError) -> AccessoryInfo {
     let session = try await unguardedSession()
     let line = try await attempt { () async throws(AccessoryError) in
@@ -107,7 +107,7 @@ struct OwnAccessory: FoundAccessory {
     return AccessoryInUse(accessory, opener, over: session, host: host)
   }
 
-  /// Makes contact with a device whose protocol isn't known. Throws that it isn't where the device tells nothing that all share.
+  /// Makes contact with a device of unknown protocol, by its standard services. If it has none, throws that no driver is known.
   private func contact(
     needing ability: DriverAbility?, with general: DeviceOpener
   ) async throws(AccessoryError) -> AccessoryInUse {
@@ -164,7 +164,7 @@ struct OwnAccessory: FoundAccessory {
     }
   }
 
-  /// How long nothing is sent after the device was opened; nil for no pause.
+  /// The pause after opening in which nothing is sent; nil for none.
   var settleTime: Duration? {
     let settle = opener.settings.terminal.settle
     return opener.device.address.transport == .terminal && settle > .zero ? settle : nil

@@ -15,7 +15,7 @@ extension OwnAccessory {
   }
 }
 
-/// What passes between this program and an accessory that it has opened.
+/// A trace of the bytes between this program and an accessory that it has opened.
 struct OwnTrace: AccessoryTrace {
   let opener: DeviceOpener
   let session: AccessorySession
@@ -52,13 +52,13 @@ struct OwnTrace: AccessoryTrace {
     }
     await session.close()
     tap.finish()
-    // The frames that led to an error are printed before the error.
+    // Print the frames before an error first.
     try await sink.end(printer, unpluggedAt: unplugTime).get()
     try Task.checkCancellation()  // Ctrl-C is the usual end of a trace, also in the middle of a request.
     try outcome.get()
   }
 
-  /// Only listens, or sends requests to the accessory, until the accessory is gone or the task is cancelled.
+  /// Listens, or also sends requests, until the accessory is unplugged or the task is cancelled.
   private func converse() async throws {
     guard plan.asks else {
       for try await _ in session.input {}
@@ -68,7 +68,7 @@ struct OwnTrace: AccessoryTrace {
     let news = accessory.news()
     let listener = Task { for try await _ in news {} }
     defer { listener.cancel() }
-    // What sends its readings by itself, and is silent now, may still send them later.
+    // An accessory that sends readings by itself may be silent now and send them later.
     let mayBeSilent = opener.driver?.freshness != nil
     var lacks: [String] = []
     if try await !Self.has(mayBeSilent, { _ = try await accessory.identify() }) { lacks.append("identity") }
@@ -76,7 +76,7 @@ struct OwnTrace: AccessoryTrace {
     repeat {
       let hasStatus = try await Self.has(mayBeSilent) { _ = try await accessory.status() }
       let hasBattery = try await Self.has(mayBeSilent) { _ = try await accessory.battery() }
-      // What has no battery has other values, or nothing that can be asked for.
+      // An accessory without a battery has other values, or none that can be requested.
       let hasValues =
         if hasBattery { true } else { try await Self.has(mayBeSilent) { _ = try await accessory.values() } }
       if isFirst {
@@ -97,8 +97,7 @@ struct OwnTrace: AccessoryTrace {
     throw CancellationError()
   }
 
-  /// Makes a request. Returns false when the driver doesn't have it. A missing reply is an error, unless the accessory
-  /// may be silent.
+  /// Makes a request. Returns false if the driver doesn't have it. A missing reply is an error, unless `mayBeSilent`.
   private static func has(_ mayBeSilent: Bool, _ request: () async throws -> Void) async throws -> Bool {
     do {
       try await request()
@@ -110,7 +109,7 @@ struct OwnTrace: AccessoryTrace {
 
   func close() async { await session.close() }
 
-  /// The note that some requests don't exist, so that not even they make traffic; nil if all exist.
+  /// The note that some requests don't exist and so make no traffic; nil if all exist.
   static func waitingNote(_ label: String, lacking lacks: [String]) -> String? {
     guard let last = lacks.last else { return nil }
     let first = lacks.dropLast().joined(separator: ", ")
@@ -119,7 +118,7 @@ struct OwnTrace: AccessoryTrace {
       + "it sends by itself"
   }
 
-  /// The note of a trace that has opened a device itself and sends nothing.
+  /// The note of a trace that has opened a device and sends nothing.
   static func watchingNote(_ opener: DeviceOpener) -> String {
     let label = SafeText.escape(opener.label)
     let start = "only listening: waiting for what \(label) sends by itself"

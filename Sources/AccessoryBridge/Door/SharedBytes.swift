@@ -8,18 +8,18 @@ import AccessoryLink
 
 /// How an accessory is opened for the clients of a bridge.
 package struct SharePlan: Sendable {
-  /// The driver by whose frames it is shared; nil for bytes.
+  /// The driver whose frames are shared; nil to share bytes.
   package var frames: Driver?
-  /// Whether nothing that clients send reaches the accessory.
+  /// Whether clients may only read: nothing that they send reaches the accessory.
   package var onlyReads: Bool
   /// Whether the user asks for permission to change something in the accessory.
   package var write: Bool
-  /// Gets a copy of every byte; nil for nobody.
+  /// A tap that gets a copy of every byte.
   package var tap: (any TransportTap)?
-  /// Called when the accessory is open, before any byte passes, with the pause after which a frame is given up.
+  /// Called when the accessory is open, before any byte passes, with the pause after which an unfinished frame is dropped.
   package var opened: @Sendable (Duration) async -> Void
 
-  /// A plan.
+  /// A plan with these properties.
   package init(
     frames: Driver?, onlyReads: Bool, write: Bool, tap: (any TransportTap)?,
     opened: @escaping @Sendable (Duration) async -> Void
@@ -28,21 +28,21 @@ package struct SharePlan: Sendable {
   }
 }
 
-/// An accessory that is open for several programs, in the parts of a `SharedDevice` of the library `AccessorySharing`.
+/// An open accessory to be shared by several programs: the parts of a `SharedDevice` of the library `AccessorySharing`.
 public struct SharedBytes: Sendable {
   /// Its bytes.
   public let transport: any Transport
-  /// How its frames are told apart; nil if it is shared by bytes.
+  /// How its frames are separated; nil if it is shared by bytes.
   public internal(set) var routing: FrameRouting?
-  /// Whether nothing that the programs send may reach it.
+  /// Whether nothing that the programs send reaches it.
   public internal(set) var isReadOnly = false
-  /// The session by which it was greeted; nil if it needed no greeting. It closes the transport when it is released.
+  /// The session that has sent the greeting; nil if none was needed. It closes the transport when it is released.
   public internal(set) var session: AccessorySession?
 }
 
 extension FoundAccessory {
-  /// The driver by whose frames it is shared if nobody chooses; nil where it is shared by bytes. The frames of another protocol than
-  /// the device's own are bytes, which may be writes.
+  /// The driver whose frames are shared by default; nil to share bytes. Frames of another protocol than the device's own count as
+  /// bytes, which may be writes.
   package func usualFramesDriver(_ rules: WriteRules, write: Bool) -> Driver? {
     guard let driver = framesDriver, driver.routing != nil else { return nil }
     return !write && rules.hasWrites && !rules.names(driver.name) ? nil : driver
@@ -51,11 +51,11 @@ extension FoundAccessory {
 
 extension Accessories {
   /// Opens the accessory that `name` names, to share it with other programs through a `SharingHub`; see `open` for names and errors.
-  /// It is shared by frames, if its protocol is known and its requests can be told apart: then the programs may send what only
-  /// reads. Otherwise it is shared by bytes, and only read, if these may change something in it. With `writes` the programs may
-  /// also change it, if its profile allows that.
+  /// If its protocol is known and its requests can be separated, it is shared by frames: then the programs may send requests that
+  /// only read. Otherwise it is shared by bytes; if these may change something, the programs may only read. With `writes` the
+  /// programs may also change something, if the profile allows that.
   ///
-  /// A service that has the accessory shares it, and sends nothing of its own until the transport is closed.
+  /// If a service has the accessory open, the service shares it, and sends nothing of its own until the transport is closed.
   public func openShared(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> SharedBytes {
     try await opening(name, asLine: true) { found throws(AccessoryError) in
       let rules = await found.writeRules()
@@ -70,14 +70,14 @@ extension Accessories {
 }
 
 extension HeldAccessory {
-  /// If the service reaches a Modbus accessory by a network, this program can't know how its frames are encoded there.
+  /// If the service reaches a Modbus accessory over a network, this program doesn't know the encoding of its frames there.
   var framesDriver: Driver? {
     let driver = driverName.flatMap { kinds.library().driver(named: $0) }
     return driver?.units == nil || !entry.accessory.device.place.hasPrefix("tcp:") ? driver : nil
   }
 
-  /// The service shares the accessory with its other clients, if it is new enough to have the call `Share`, with frames.
-  /// Otherwise this program borrows the accessory, and the service lends it only to a client that may send every frame.
+  /// The service shares the accessory with its other clients, if it is new enough for the call `Share` with frames. Otherwise this
+  /// program borrows the accessory, which the service lends only to a client that may send every frame.
   func share(_ plan: SharePlan) async throws(AccessoryError) -> SharedBytes {
     let write = entry.asks(toWrite: plan.write)
     var allowsWrites = entry.accessory.writes == nil || write
