@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libsystemd-dev libmosquitto-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
 LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static nut-server binutils kmod cpio xz-utils udev systemd usbutils picocom
@@ -26,7 +26,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help help-all build static demo test lint format api install clean
+.PHONY: help help-all build static demo test test-all lint format api install clean
 
 help: #+ The targets that you need first
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,19 +59,26 @@ demo: ## The main features on a simulated accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-# LAB=no leaves out the lab at the end of the tests (`make lab-quick`), which needs QEMU and a kernel package from Debian's
-# mirror. Guests exist for amd64 only.
+# LAB=no leaves out the lab (`make lab-quick`), which needs QEMU and a kernel package from Debian's mirror. Guests exist for amd64 only.
 LAB := $(if $(filter x86_64,$(shell uname -m)),yes,no)
 IN_LAB = $(filter-out no,$(LAB))
 
-test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
-# Most tests wait most of the time: the release is built beside them.
-test: export BESIDE = $(MAKE) static
-test: lint ## Installs what the tests need and runs them all; without the lab's with LAB=no
-	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
-	Tests/Clients/Package/check
+# Builds the tests with these options, and runs them with those of $(2): Tests/Tools/run-all.
+define run-tests
+	swift build --build-tests $(1)
+	Tests/Tools/run-all "$$(swift build --show-bin-path $(1))" $(2)
+endef
+
+# The lab's tests are built, too: without them, with another manifest, everything would be built again for the lab.
+test test-all: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
+test: lint ## Everything that shows that a change is right: lint, and all tests that need no guest
+	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,)
+
+# `make test test-all` runs the tests once.
+test-all: test ## The same, then the release build, the cost of a start, an app that uses the package, the lab; LAB=no without guests
 	$(MAKE) start-up
+	Tests/Clients/Package/check
 	$(if $(IN_LAB),$(MAKE) lab-quick,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab")
 
 lint: ## Checks the form of the sources, which part imports which, what is public (Documentation/architecture.md), and the links of all pages
@@ -102,12 +109,6 @@ install: ## Installs bridge-cli, its service, udev rules, manual and completions
 	@[ -x "$(BRIDGE_CLI)" ] || $(MAKE) static
 	@[ -e "$(MANUAL)/bridge-cli-list.1" ] || $(MAKE) man
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" BRIDGE_CLI="$(BRIDGE_CLI)" MANUAL="$(MANUAL)" systemd/setup install
-
-# Builds the tests with these options, and runs them with those of $(2): Tests/Tools/run-all.
-define run-tests
-	swift build --build-tests $(1)
-	Tests/Tools/run-all "$$(swift build --show-bin-path $(1))" $(2)
-endef
 
 clean: #+ Removes what was built
 	rm -rf .build .build-tsan .build-asan Benchmarks/.build
