@@ -52,7 +52,7 @@ struct DocumentMutations {
 
   private static func mutations(of value: JSON, _ path: String, _ hasAllFields: Bool) -> [Mutation] {
     if freeValues.contains(where: path.hasSuffix) { return [] }
-    var found = others(than: value).map { Mutation(path: path, what: "another type: \($0)", wrong: [$0]) }
+    var found = others(than: value).map { Mutation(path: path, what: $0.what, wrong: [$0.other]) }
     switch value {
     case .null: return []
     case .bool: break
@@ -87,9 +87,12 @@ struct DocumentMutations {
   }
 
   /// A value of each other type.
-  private static func others(than value: JSON) -> [JSON] {
-    ([true, 12, "nonsense", [[[true]]], ["nonsense": ["nonsense": true]]] as [JSON]).filter { other in
-      switch (value, other) {
+  private static func others(than value: JSON) -> [(what: String, other: JSON)] {
+    ([
+      ("a truth", true), ("a number", 12), ("a text", "nonsense"), ("an array", [[[true]]]),
+      ("an object", ["nonsense": ["nonsense": true]]),
+    ] as [(String, JSON)]).filter { other in
+      switch (value, other.1) {
       case (.bool, .bool), (.number, .number), (.string, .string): false
       // An array of others, and an object of others, are wrong, too.
       default: true

@@ -9,6 +9,9 @@ struct DocumentSchema {
   /// The schemas by their files. One refers to another one's definitions.
   private let roots: [String: JSON]
   private let file: String
+  /// The names of the documents by the constant that each has, and the patterns: thousands of documents are compared.
+  private let kinds: [JSON: [String]]
+  private let patterns: [String: Regex<AnyRegexOutput>]
 
   /// What `--json` prints.
   static let output = "output-2.schema.json"
@@ -23,6 +26,43 @@ struct DocumentSchema {
       roots[name] = try JSON(String(decoding: SmallFile.read(path, limit: 1 << 20), as: UTF8.self))
     }
     self.roots = roots
+    var kinds: [JSON: [String]] = [:]
+    for reference in (roots[file]?["oneOf"]?.elements ?? []).compactMap({ $0["$ref"]?.text }) {
+      let kind = String(reference.dropFirst("#/$defs/".count))
+      guard let constant = roots[file]?["$defs"]?[kind]?["properties"]?["document"]?["const"] else {
+        throw Hang("\(kind) to have a constant")
+      }
+      kinds[constant, default: []].append(kind)
+    }
+    self.kinds = kinds
+    var patterns: [String: Regex<AnyRegexOutput>] = [:]
+    for (name, root) in roots {
+      try Self.check(root["$defs"]?.fields ?? [:], isComplete: name == Self.output, &patterns)
+    }
+    self.patterns = patterns
+  }
+
+  /// Throws where a schema has a word that isn't looked at, which would let everything pass, or a field that may be missing: only a
+  /// broker's messages leave out what isn't known of a device. Collects the patterns.
+  private static func check(
+    _ schemas: [String: JSON], isComplete: Bool, _ patterns: inout [String: Regex<AnyRegexOutput>]
+  ) throws {
+    for (name, schema) in schemas {
+      guard let words = schema.fields else { throw Hang("a schema of \(name)") }
+      if let word = words.keys.first(where: { !known.contains($0) }) { throw Hang("\(word) to be known in \(name)") }
+      let properties = words["properties"]?.fields
+      if let properties, isComplete, Set(properties.keys) != Set((words["required"]?.elements ?? []).compactMap(\.text))
+      {
+        throw Hang("\(name) to have all its fields required")
+      }
+      if let pattern = words["pattern"]?.text, patterns[pattern] == nil { patterns[pattern] = try Regex(pattern) }
+      var inner = properties ?? [:]
+      for (place, choice) in (words["anyOf"]?.elements ?? []).enumerated() { inner["\(name) \(place)"] = choice }
+      for word in ["items", "additionalProperties"] {
+        if let schema = words[word] { inner["\(name) \(word)"] = schema }
+      }
+      try check(inner, isComplete: isComplete, &patterns)
+    }
   }
 
   private var root: JSON? { roots[file] }
@@ -45,12 +85,9 @@ struct DocumentSchema {
 
   /// The names of the documents that this fits.
   func kinds(of document: JSON, isStrict: Bool = true) throws -> [String] {
-    try documents.filter { kind in
-      // The rest of a document of another kind needn't be looked at.
-      guard let name = try definition("#/$defs/\(kind)", file).schema["properties"]?["document"]?["const"] else {
-        throw Hang("\(kind) to have a constant")
-      }
-      return try document["document"] == name && problems(in: document, as: kind, isStrict: isStrict).isEmpty
+    try (document["document"].flatMap { kinds[$0] } ?? []).filter { kind in
+      let place = Place(path: kind, file: file, isStrict: isStrict, endsAtFirst: true)
+      return try problems(document, ["$ref": .string("#/$defs/\(kind)")], place).isEmpty
     }
   }
 
@@ -113,8 +150,12 @@ struct DocumentSchema {
     var path: String
     var file: String
     var isStrict: Bool
+    /// Whether one problem is enough, wherever it is.
+    var endsAtFirst = false
 
-    func at(_ more: String) -> Place { Place(path: path + more, file: file, isStrict: isStrict) }
+    func at(_ more: @autoclosure () -> String) -> Place {
+      endsAtFirst ? self : Place(path: path + more(), file: file, isStrict: isStrict)
+    }
   }
 
   private static let known: Set = [
@@ -125,15 +166,20 @@ struct DocumentSchema {
   private func problems(_ value: JSON, _ schema: JSON, _ place: Place) throws -> [String] {
     let path = place.path
     guard let words = schema.fields else { throw Hang("a schema at \(path)") }
-    // A word that isn't looked at would let everything pass.
-    if let word = words.keys.first(where: { !Self.known.contains($0) }) { throw Hang("\(word) to be known at \(path)") }
     if let reference = words["$ref"]?.text {
       let (definition, file) = try definition(reference, place.file)
-      return try problems(value, definition, Place(path: path, file: file, isStrict: place.isStrict))
+      var place = place
+      place.file = file
+      return try problems(value, definition, place)
     }
     if case .array(let choices)? = words["anyOf"] {
-      let all = try choices.map { try problems(value, $0, place) }
-      return all.min { $0.count < $1.count } ?? []
+      var best: [String]?
+      for choice in choices {
+        let found = try problems(value, choice, place)
+        if found.isEmpty { return [] }
+        if found.count < best?.count ?? .max { best = found }
+      }
+      return best ?? []
     }
     var found: [String] = []
     if let type = words["type"], !type.names.contains(where: { value.isOf($0) }) {
@@ -141,7 +187,7 @@ struct DocumentSchema {
     }
     if let constant = words["const"], value != constant { found.append("\(path) is another constant") }
     if case .array(let choices)? = words["enum"], !choices.contains(value) { found.append("\(path) is another word") }
-    if let pattern = words["pattern"]?.text, let text = value.text, try Regex(pattern).firstMatch(in: text) == nil {
+    if let pattern = words["pattern"]?.text, let text = value.text, try patterns[pattern]?.firstMatch(in: text) == nil {
       found.append("\(path) is not of the form \(pattern)")
     }
     if let least = words["minimum"]?.double, let number = value.double, number < least {
@@ -162,18 +208,18 @@ struct DocumentSchema {
 
   private func problems(_ fields: [String: JSON], _ words: [String: JSON], _ place: Place) throws -> [String] {
     let properties = words["properties"]?.fields ?? [:]
-    let required = Set((words["required"]?.elements ?? []).compactMap(\.text))
-    // Only a broker's messages leave out what isn't known of a device.
-    if words["properties"] != nil, place.file == Self.output, Set(properties.keys) != required {
-      throw Hang("\(place.path) to have all its fields required")
+    var found: [String] = []
+    for name in words["required"]?.elements ?? [] {
+      if let name = name.text, fields[name] == nil { found.append("\(place.path).\(name) is missing") }
     }
-    return try required.filter { fields[$0] == nil }.map { "\(place.path).\($0) is missing" }
-      + fields.flatMap { key, value in
-        if let schema = properties[key] ?? words["additionalProperties"] {
-          return try problems(value, schema, place.at(".\(key)"))
-        }
-        return place.isStrict ? ["\(place.path).\(key) is not described"] : []
+    for (key, value) in fields where found.isEmpty || !place.endsAtFirst {
+      if let schema = properties[key] ?? words["additionalProperties"] {
+        found += try problems(value, schema, place.at(".\(key)"))
+      } else if place.isStrict {
+        found.append("\(place.path).\(key) is not described")
       }
+    }
+    return found
   }
 }
 
