@@ -8,14 +8,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Raw bytes to each kind that ships and guards them, by each command that could send some: without permission none of
-/// them reaches the accessory.
+/// Raw bytes to accessories of a kind that guards them, by each command that could send some: without permission none of them reaches
+/// the accessory. Which kinds guard them, and that all rules refuse them then, `RawBytesRuleTests` show of each kind that ships.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct RawBytesTests {
-  /// All that ship, except those whose drivers say that raw bytes are harmless. A new driver belongs here by itself.
-  static let guarded = DriverLibrary.builtIn.all.filter { $0.rawBytes != .harmless }.map(\.name)
+  /// A kind with a stream of bytes of each sort: it answers, answers by Modbus, sends by itself, or has a driver in Swift.
+  static let simulated = ["jbd", "epever", "vedirect", "mavlink"]
 
-  /// Those that have a stream of bytes with frames in it, and so a simulator at a terminal.
-  static let simulated = guarded.filter { DriverLibrary.builtIn.driver(named: $0)?.frames != nil }
+  /// These, one that is only on the air, and one without a stream of bytes.
+  static let guarded = simulated + ["jk02", "hid-power"]
 
   /// What is sent. No request of ours has these bytes, so that they are found among them.
   private static let mark = "~raw 04~"
@@ -51,12 +51,9 @@ import Testing
   /// A shell that types the mark to what is started.
   private static let typing = ["/bin/sh", "-c", "echo '\(mark)' | \"$0\" \"$@\""]
 
-  /// Whatever isn't named here is guarded. To a device that only advertises nothing can be sent.
-  @Test func rawBytesAreHarmlessToFewKinds() {
-    let harmless = DriverLibrary.builtIn.all.map(\.name).filter { !Self.guarded.contains($0) }
-    #expect(harmless.sorted() == ["bluno", "ev3", "framed", "hm10", "hm1x", "victron-ble"])
-    let described = Set(DescriptionLibrary.builtIn.names).subtracting(["victron-ble"])
-    #expect(described.isSubset(of: Self.simulated), "\(Self.simulated)")
+  @Test(arguments: guarded) func theSamplesAreGuarded(_ kind: String) throws {
+    let driver = try #require(DriverLibrary.builtIn.driver(named: kind))
+    #expect(driver.rawBytes != .harmless && (driver.frames != nil || !Self.simulated.contains(kind)))
   }
 
   /// The user may ask for it: without a profile that allows it, that isn't enough.
