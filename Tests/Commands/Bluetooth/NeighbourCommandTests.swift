@@ -31,14 +31,21 @@ import Testing
       return pack
     }
     try await with(packs) { box, air in
-      for (pack, kind) in zip(packs, ["jk02", "jbd", "daly-d2"]) {
-        let names = isRemembered ? ["ble:" + pack.address] : ["ble:" + pack.address, "ble:" + (pack.name ?? "")]
-        for name in names {
-          let found = try await box.run(["profile", "identify", name], environment: air.environment)
-          #expect(found.status == 0 && found.errorText.contains("Found \(kind)"), "\(name): \(found.errorText)")
-          #expect(found.outputText.contains("bluetooth: {address: \"\(pack.address)\"}"), "\(found.outputText)")
+      // A name is searched for to the end of a search: all at the same time.
+      try await withThrowingTaskGroup { group in
+        for (pack, kind) in zip(packs, ["jk02", "jbd", "daly-d2"]) {
+          for name in isRemembered ? ["ble:" + pack.address] : ["ble:" + pack.address, "ble:" + (pack.name ?? "")] {
+            group.addTask {
+              let found = try await box.run(["profile", "identify", name], environment: air.environment)
+              #expect(found.status == 0 && found.errorText.contains("Found \(kind)"), "\(name): \(found.errorText)")
+              #expect(found.outputText.contains("bluetooth: {address: \"\(pack.address)\"}"), "\(found.outputText)")
+            }
+          }
         }
-        let info = try await box.run(["info", "--passive", names[0]], environment: air.environment)
+        try await group.waitForAll()
+      }
+      for pack in packs {
+        let info = try await box.run(["info", "--passive", "ble:" + pack.address], environment: air.environment)
         #expect(info.status == 0 && info.outputText.contains(pack.name ?? "-"), "\(info.outputText)\(info.errorText)")
       }
       #expect(!air.isTouched)
@@ -91,9 +98,11 @@ import Testing
     try await with(Self.packs) { box, air in
       let channel = try await box.run(["console", "rfcomm:A5:C2:37:44:55:66/31"], environment: air.environment)
       #expect(channel.status == EX_USAGE && channel.errorText.contains("from 1 to 30"), "\(channel.errorText)")
-      let name = try await box.run(["battery", "ble:XIAOXIANG1"], environment: air.environment)
-      #expect(name.status == EX_NOINPUT && name.errorText.contains("write ble:xiaoxiang1"), "\(name.errorText)")
+      // Each is searched for to the end of a search: both at the same time.
+      async let named = box.run(["battery", "ble:XIAOXIANG1"], environment: air.environment)
       let absent = try await box.run(["battery", "ble:00:00:00:00:00:01"], environment: air.environment)
+      let name = try await named
+      #expect(name.status == EX_NOINPUT && name.errorText.contains("write ble:xiaoxiang1"), "\(name.errorText)")
       #expect(absent.status == EX_NOINPUT && absent.errorText.contains("isn't there"), "\(absent.errorText)")
       #expect(air.bus.calls.filter { $0.member == "StartDiscovery" }.count == 2, "nothing is searched for twice")
     }
