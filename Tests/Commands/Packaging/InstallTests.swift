@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `make install` puts below DESTDIR, and how well the service is locked in.
+/// What `make install` puts below DESTDIR.
 @Suite(.timeLimit(.minutes(Patience.minutes(10)))) struct InstallTests {
   private let directory: TemporaryDirectory
   private let root: String
@@ -20,15 +20,7 @@ import Testing
   private var destination: String { directory.path + "/root" }
 
   private func run(_ words: [String], _ environment: [String: String] = [:]) async throws -> Program.Transcript {
-    var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"]
-    // The command under test may be linked with a sanitizer, and is asked for its completions; it may be for another architecture.
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "STRIPPROG"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
-    // Under a sanitizer the command takes a quarter of a minute for each shell's completions.
-    return try await Program(
-      words, environment: variables.merging(environment) { $1 }, directory: directory.path, limit: .seconds(240)
-    ).end()
+    try await Installation.run(words, environment)
   }
 
   private func setup(_ what: String, prefix: String = "/usr/local") async throws -> Program.Transcript {
@@ -155,120 +147,6 @@ import Testing
       #expect(try await setup("install", prefix: prefix).status == 1)
     }
     #expect(try await run([root + "/systemd/setup"]).status == EX_USAGE)
-  }
-
-  /// The figure of systemd's own judge; 0 is safest, 10 worst.
-  @Test func theServiceIsLockedIn() async throws {
-    #expect(try await setup("install").status == 0)
-    let unit = destination + "/usr/local/lib/systemd/system/accessory-bridge.service"
-    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
-    #expect(judged.status == 0, "\(judged.errorText)")
-    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
-    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
-    #expect(try #require(figure) <= 1.0, "\(judged.outputText)")
-    let text = try text("/usr/local/lib/systemd/system/accessory-bridge.service")
-    #expect(!text.contains("\nPrivateNetwork="), "udev's events come by netlink")
-  }
-
-  /// Those that have the network have no device, and are nearly as locked in.
-  @Test(arguments: ["accessory-bridge-share@", "accessory-bridge-network"])
-  func theNetworksServicesAreLockedIn(name: String) async throws {
-    #expect(try await setup("install").status == 0)
-    let text = try text("/usr/local/lib/systemd/system/\(name).service")
-    #expect(text.contains("\nPrivateDevices=yes\n") && text.contains("\nDevicePolicy=closed\n"))
-    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli ") && !text.contains("dir@"))
-    // A template can be judged by one of its units alone.
-    let unit = directory.path + "/" + name.replacing("@", with: "@one") + ".service"
-    try directory.write(Array(text.utf8), to: name.replacing("@", with: "@one") + ".service")
-    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
-    #expect(judged.status == 0, "\(judged.errorText)")
-    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
-    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
-    #expect(try #require(figure) <= 1.2, "\(judged.outputText)")
-  }
-
-  /// The sockets of a service: by their names it knows which is which, and each has a group of its own.
-  @Test(arguments: ["accessory-bridge", "accessory-bridge-network"])
-  func eachServiceHasTwoSocketsOfDifferentGroups(name: String) async throws {
-    #expect(try await setup("install").status == 0)
-    let folder = "/usr/local/lib/systemd/system/"
-    let (bridge, readings) = (try text(folder + name + ".socket"), try text(folder + name + "-readings.socket"))
-    for (unit, file, group) in [
-      (bridge, "bridge.socket", "accessory-bridge"), (readings, "readings.socket", "accessory-readings"),
-    ] {
-      for line in ["ListenStream=/run/\(name)/\(file)", "SocketMode=0660", "SocketGroup=\(group)", "RemoveOnStop=yes"] {
-        #expect(unit.contains("\n\(line)\n"), "\(line)")
-      }
-    }
-    #expect(readings.contains("\nFileDescriptorName=readings\n") && readings.contains("\nService=\(name).service\n"))
-    #expect(!bridge.contains("FileDescriptorName="))
-    let service = try text(folder + name + ".service")
-    #expect(
-      service.split(separator: "\n").contains { $0.hasPrefix("After=") && $0.contains(" \(name)-readings.socket") })
-    #expect(
-      service.split(separator: "\n").contains { $0.hasPrefix("Wants=") && $0.contains("\(name)-readings.socket") })
-    // A service that can't be started any more would take its sockets with it. So it is always started again, and waits before.
-    let parts = service.split(separator: "[Service]", maxSplits: 1)
-    #expect(parts.count == 2 && parts[0].contains("\nStartLimitIntervalSec=0\n"))
-    #expect(
-      service.contains("\nRestart=on-failure\n") && service.contains("\nRestartSec=")
-        && !service.contains("RestartSec=0"))
-    // It would be started at once by each connection that waits.
-    #expect(!service.contains("RestartPreventExitStatus="))
-  }
-
-  /// Those that tell other programs of readings have no device, and are reached from this machine alone.
-  @Test(arguments: ["accessory-bridge-nut", "accessory-bridge-metrics", "accessory-bridge-web"])
-  func theExportersAreLockedIn(name: String) async throws {
-    #expect(try await setup("install").status == 0)
-    let text = try text("/usr/local/lib/systemd/system/\(name).service")
-    for line in ["PrivateDevices=yes", "DevicePolicy=closed", "IPAddressDeny=any", "IPAddressAllow=localhost"] {
-      #expect(text.contains("\n\(line)\n"))
-    }
-    let start = "\nExecStart=/usr/local/bin/bridge-cli "
-    #expect(["export ", "web "].contains { text.contains(start + $0) } && !text.contains("dir@"))
-    let unit = destination + "/usr/local/lib/systemd/system/\(name).service"
-    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
-    #expect(judged.status == 0, "\(judged.errorText)")
-    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
-    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
-    #expect(try #require(figure) <= 1.0, "\(judged.outputText)")
-    // The command line of the unit is one that the command takes.
-    let command = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
-    let words = command.split(separator: " ").dropFirst().map(String.init)
-    let help = try await run([Sandbox.command] + words + ["--help"])
-    #expect(help.status == 0 && help.outputText.contains("--socket"))
-  }
-
-  /// The publisher has the network, and neither a device nor the socket on which clients act.
-  @Test func thePublisherIsLockedIn() async throws {
-    #expect(try await setup("install").status == 0)
-    let unit = "/usr/local/lib/systemd/system/accessory-bridge-fleet.service"
-    let text = try text(unit)
-    #expect(text.contains("\nPrivateDevices=yes\n") && text.contains("\nDevicePolicy=closed\n"))
-    #expect(text.contains("\nGroup=accessory-readings\n") && text.contains("\nDynamicUser=yes\n"))
-    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-fleet publish ") && !text.contains("dir@"))
-    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", destination + unit])
-    #expect(judged.status == 0, "\(judged.errorText)")
-    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
-    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
-    #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
-  }
-
-  /// What tells people has the network, and neither a device nor the socket on which clients act.
-  @Test func theNotifierIsLockedIn() async throws {
-    #expect(try await setup("install").status == 0)
-    let unit = "/usr/local/lib/systemd/system/accessory-bridge-notify.service"
-    let text = try text(unit)
-    for line in ["PrivateDevices=yes", "DevicePolicy=closed", "Group=accessory-readings", "DynamicUser=yes"] {
-      #expect(text.contains("\n\(line)\n"))
-    }
-    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli notify ") && !text.contains("dir@"))
-    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", destination + unit])
-    #expect(judged.status == 0, "\(judged.errorText)")
-    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
-    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
-    #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
   }
 
   /// The user, the group and the socket's folder as systemd's own tools make them.
