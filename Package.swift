@@ -125,7 +125,7 @@ let package = Package(
     .target(
       name: "AccessoryFamilies",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers", "AccessorySimulator",
       ]),
     .target(
       name: "AccessorySharing",
@@ -511,11 +511,13 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       path: "Tests/Fuzz/Exchanges", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// Each family is a library, so that a program can import one without the others. AccessoryFamilies names them all, and who uses it may import each.
+// Each family is a library, so that a program can import one without the others. AccessoryFamilies names them all, and who uses it may import
+// each: but for bridge-cli, which asks the lists in AccessoryFamilies alone.
 package.targets += families
 package.products += families.map { .library(name: $0.name, targets: [$0.name]) }
 for target in package.targets
-where target.name == "AccessoryFamilies" || target.dependencies.contains(where: { name(of: $0) == "AccessoryFamilies" })
+where target.name != "bridge-cli"
+  && (target.name == "AccessoryFamilies" || target.dependencies.contains { name(of: $0) == "AccessoryFamilies" })
 {
   target.dependencies += families.map { .byName(name: $0.name) }
 }

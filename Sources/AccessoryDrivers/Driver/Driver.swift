@@ -48,6 +48,10 @@ public struct Driver: Sendable {
   var probe: Probe?
   /// The probe's places in the order of `identify`.
   var probePlaces: [ProbePlace] = []
+  /// Makes the keys by which a console drives its accessories; nil when it can't.
+  package internal(set) var keys: KeysMaker?
+  /// What ends a command that a person types to its accessories. The default is a line feed.
+  package internal(set) var commandEnd: [UInt8] = [0x0A]
   /// The possible effect of bytes from other sources on its accessories. Unless they are harmless, sending them needs
   /// the permissions that `WriteRules` describes.
   public let rawBytes: RawBytes

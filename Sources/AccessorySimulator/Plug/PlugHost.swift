@@ -18,6 +18,8 @@ package protocol Simulator: Actor {
   /// The simulator's events, for a single reader. The stream ends with `stop`.
   nonisolated var events: AsyncStream<Event> { get }
   @discardableResult func plugIn() async throws(AccessoryError) -> String
+  /// Unplugs it. It is plugged in again later if its faults say so.
+  func unplug()
   func stop() async
 }
 
@@ -175,6 +177,8 @@ extension HostedSimulator {
       after(time) { simulator in Task { try? await simulator.plugIn() } }
     }
   }
+
+  package func unplug() { pullPlug() }
 
   /// Unplugs the accessory for good. Returns when everything is closed.
   package func stopHosting(tells: Bool = true) async {

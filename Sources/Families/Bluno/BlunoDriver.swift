@@ -21,6 +21,7 @@ extension Driver {
     try await BlunoRobot.open(session, clock: clock)
   }
   .shipping { [.bluno] }
+  .driven { () throws(AccessoryError) in try await BlunoDriveKeys() }
   .found(
     by: blunoProbe, at: [.init(115_200, .switchesModes), .init(115_200, .switchesModes, form: "old")])
 }

@@ -19,6 +19,7 @@ extension Driver {
     try await HM1XCar.open(session, clock: clock)
   }
   .shipping { [.hm1x] }
+  .driven { HM1XDriveKeys() }
 }
 
 extension Profile {

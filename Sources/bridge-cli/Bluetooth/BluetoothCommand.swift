@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDrivers
+import AccessoryFamilies
 import ArgumentParser
 
 struct BluetoothCommand: AsyncParsableCommand {
@@ -15,6 +17,10 @@ struct BluetoothCommand: AsyncParsableCommand {
         bridge-cli bluetooth remote show
       """,
     subcommands: [
-      Scan.self, PairCommand.self, UnpairCommand.self, TrustCommand.self, Connect.self, RemoteCommand.self,
-    ])
+      Scan.self, PairCommand.self, UnpairCommand.self, TrustCommand.self, Connect.self,
+    ] + FamilyCommands.bluetooth.map { group($0) })
+
+  private static func group<Group: FamilyCommandGroup>(_: Group.Type) -> any ParsableCommand.Type {
+    GroupOfCommands<Group>.self
+  }
 }

@@ -7,12 +7,11 @@ import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
-import FamilyHM10
 
 /// An HM-10 module that scans and connects, opened for one command.
 struct OpenModule {
   let device: Device
-  let radio: any HM10Radio
+  let module: any CentralAccessory
 
   /// Opens the module that `text` names, runs `body`, and closes the module, also when `body` throws.
   static func with<Result: Sendable>(
@@ -20,12 +19,12 @@ struct OpenModule {
   ) async throws -> Result {
     let found = try await Door.find(text, line)
     try found.checkIsFree()
-    if let driver = found.driver, !(driver.accessoryType is any RadioAccessory.Type) { throw noModule(found.label) }
+    if let driver = found.driver, !(driver.accessoryType is any CentralAccessory.Type) { throw noModule(found.label) }
     return try await found.with { opened in
-      guard let radio = opened.accessory.narrowed(to: (any RadioAccessory).self)?.radio else {
+      guard let module = opened.accessory.narrowed(to: (any CentralAccessory).self) else {
         throw noModule(opened.accessory.label)
       }
-      return try await body(OpenModule(device: opened.device, radio: radio))
+      return try await body(OpenModule(device: opened.device, module: module))
     }
   }
 
@@ -35,13 +34,13 @@ struct OpenModule {
 
   /// Starts a central on this module. If the module isn't in the central role, sets that role and prints a note on it,
   /// since the module keeps the role when it is switched off.
-  func start(_ policy: HM10CentralPolicy = .init(), known: [HM10Neighbour] = []) async throws -> HM10Central {
-    let wasCentral = try await radio.isCentral()
-    let central = HM10Central([radio], policy: policy, known: known)
+  func start(_ policy: RadioCentralPolicy = .init(), known: [RadioNeighbour] = []) async throws -> any RadioCentral {
+    let wasCentral = try await module.isCentral()
+    let central = module.central(policy, known: known)
     try await central.start(searching: nil)
     if !wasCentral {
       Output.note(
-        "\(SafeText.escape(radio.label)) is a central now, and stays one; to undo: bridge-cli request set-role "
+        "\(SafeText.escape(module.label)) is a central now, and stays one; to undo: bridge-cli request set-role "
           + "role=peripheral + reset")
     }
     return central
@@ -63,21 +62,21 @@ struct RetryOptions: ParsableArguments {
   @Option(help: .rare("time", "The pause before each try; default: 1s."), transform: TimeArgument.read)
   var retryInterval: TimeArgument?
 
-  var policy: HM10CentralPolicy {
-    var policy = HM10CentralPolicy()
+  var policy: RadioCentralPolicy {
+    var policy = RadioCentralPolicy()
     policy.reconnect = Self.retry(reconnectTries, reconnectInterval)
     policy.retryConnect = Self.retry(retryTries, retryInterval)
     return policy
   }
 
-  private static func retry(_ tries: TriesArgument?, _ interval: TimeArgument?) -> HM10Retry {
+  private static func retry(_ tries: TriesArgument?, _ interval: TimeArgument?) -> RadioRetry {
     let count =
       switch tries?.tries {
       case .count(let count)?: Int(count)
       case .forever?: Int.max
       case .off?: 0
-      case nil: HM10Retry.usual.tries
+      case nil: RadioRetry.usual.tries
       }
-    return HM10Retry(tries: count, interval: interval?.duration ?? HM10Retry.usual.interval)
+    return RadioRetry(tries: count, interval: interval?.duration ?? RadioRetry.usual.interval)
   }
 }

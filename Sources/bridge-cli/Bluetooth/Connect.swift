@@ -7,7 +7,6 @@ import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
-import FamilyHM10
 
 struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
@@ -79,7 +78,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
         central: central, module: DeviceDocument(open.device), address: address, input: input, json: output.json,
         isEscaped: !raw && Style.standardOutput.isTerminal)
       defer { session.endLine() }
-      do throws(HM10CentralError) {
+      do throws(RadioCentralError) {
         try await session.run(events, isDual: dual, linger: linger?.duration ?? .seconds(1))
       } catch {
         throw error.accessoryError
@@ -88,7 +87,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   /// The address that the user's argument names: an address, or a number or name from the last scan.
-  private func find(_ known: [HM10Neighbour], _ central: HM10Central) async throws -> BluetoothAddress {
+  private func find(_ known: [RadioNeighbour], _ central: any RadioCentral) async throws -> BluetoothAddress {
     guard let address = BluetoothAddress(target) else {
       let number = Int(target) ?? 0
       guard known.indices.contains(number - 1) else {

@@ -7,12 +7,11 @@ import AccessoryIO
 import AccessoryProtocols
 import CommandOutput
 import Console
-import FamilyHM10
 
 /// A connection through a module: standard input is sent to the other device, and what the device sends is written to
 /// standard output.
 final class ConnectSession: Sendable {
-  let central: HM10Central
+  let central: any RadioCentral
   let module: DeviceDocument
   let address: BluetoothAddress
   let input: ConnectInput
@@ -29,8 +28,8 @@ final class ConnectSession: Sendable {
 
   /// Connects, and passes bytes on until the input ends or the connection is lost for good.
   func run(
-    _ events: AsyncStream<HM10CentralEvent>, isDual: Bool, linger: Duration
-  ) async throws(HM10CentralError) {
+    _ events: AsyncStream<RadioCentralEvent>, isDual: Bool, linger: Duration
+  ) async throws(RadioCentralError) {
     let (ends, continuation) = AsyncStream<End>.makeStream()
     let receiving = Task { await receive(events) }
     defer { receiving.cancel() }
@@ -44,7 +43,7 @@ final class ConnectSession: Sendable {
     }
     let sending = Task { await send(continuation) }
     defer { sending.cancel() }
-    let outcome: HM10CentralError? = await withTaskGroup(of: HM10CentralError?.self) { group in
+    let outcome: RadioCentralError? = await withTaskGroup(of: RadioCentralError?.self) { group in
       group.addTask { [self] in
         // Ends when the connection is lost for good, or when the task group is cancelled.
         await receiving.value ? .failed(AccessoryError(.disconnected, "the connection to \(address) was lost")) : nil
@@ -72,7 +71,7 @@ final class ConnectSession: Sendable {
       if Task.isCancelled { return }
       let escape = input.isTerminal ? bytes.firstIndex(of: Self.escape) : nil
       let rest = Array(bytes[..<(escape ?? bytes.count)])
-      do throws(HM10CentralError) {
+      do throws(RadioCentralError) {
         if !rest.isEmpty { try await central.send(rest, to: address) }
       } catch {
         note(
@@ -107,7 +106,7 @@ final class ConnectSession: Sendable {
   private static let characterTimeout = Duration.milliseconds(50)
 
   init(
-    central: HM10Central, module: DeviceDocument, address: BluetoothAddress, input: ConnectInput, json: Bool,
+    central: any RadioCentral, module: DeviceDocument, address: BluetoothAddress, input: ConnectInput, json: Bool,
     isEscaped: Bool
   ) {
     self.isEscaped = isEscaped
@@ -119,7 +118,7 @@ final class ConnectSession: Sendable {
   }
 
   /// Shows the events. Returns true when the connection is given up, and false when the task is cancelled.
-  private func receive(_ events: AsyncStream<HM10CentralEvent>) async -> Bool {
+  private func receive(_ events: AsyncStream<RadioCentralEvent>) async -> Bool {
     for await event in events {
       switch event {
       case .received(let bytes, _):

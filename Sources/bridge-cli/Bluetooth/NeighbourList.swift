@@ -5,7 +5,6 @@ import AccessoryIO
 import AccessoryProtocols
 import CommandOutput
 import Console
-import FamilyHM10
 import Glibc
 
 /// A device in the list: found by a module, or by this computer's own adapter.
@@ -18,7 +17,7 @@ struct NeighbourRow: Sendable {
 }
 
 extension NeighbourRow {
-  init(_ neighbour: HM10Neighbour) {
+  init(_ neighbour: RadioNeighbour) {
     self.init(address: neighbour.address, signalStrength: neighbour.signalStrength, name: neighbour.name)
   }
 }

@@ -5,7 +5,6 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
-import FamilyHM10
 import FoundationEssentials
 import Glibc
 
@@ -30,17 +29,17 @@ struct RememberedScan {
   }
 
   /// The stored devices in the order shown; empty when there was no scan.
-  func load() -> [HM10Neighbour] {
+  func load() -> [RadioNeighbour] {
     guard let bytes = try? SmallFile.read(path, limit: 1 << 18),
       let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes))
     else { return [] }
     return zip(contents.addresses, contents.names).prefix(Self.limit).compactMap { address, name in
-      BluetoothAddress(address).map { HM10Neighbour(address: $0, name: name) }
+      BluetoothAddress(address).map { RadioNeighbour(address: $0, name: name) }
     }
   }
 
   /// Stores the devices. A failure is ignored: the scan itself has succeeded.
-  func save(_ neighbours: [HM10Neighbour]) {
+  func save(_ neighbours: [RadioNeighbour]) {
     let kept = neighbours.prefix(Self.limit)
     let contents = Contents(addresses: kept.map(\.address.digits), names: kept.map(\.name))
     guard let data = try? JSONEncoder().encode(contents) else { return }

@@ -7,7 +7,6 @@ import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
-import FamilyHM10
 
 struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
@@ -122,7 +121,7 @@ struct NeighbourDocument: Encodable {
   let address_type, rssi_dbm: Int?
   let name: String?
 
-  init(_ neighbour: HM10Neighbour) {
+  init(_ neighbour: RadioNeighbour) {
     address = neighbour.address.description
     address_type = neighbour.addressType
     rssi_dbm = neighbour.signalStrength

@@ -11,7 +11,6 @@ import AccessorySimulator
 import ArgumentParser
 import CommandOutput
 import Console
-import FamilyAF1
 import Glibc
 
 struct Demo: AsyncParsableCommand, JSONCommand {
@@ -31,7 +30,8 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     let folder = try UserDirectory.path() + "/demo-\(getpid())"
     try UserDirectory.make(folder)
     defer { rmdir(folder) }
-    let simulator = AF1Simulator(Self.simulated(folder))
+    guard let command = try Simulate.parseAsRoot(Self.words) as? any SimulatingCommand else { return }
+    let simulator = try await command.simulator(announcedIn: folder)
     do {
       try await play(stage, simulator, folder)
     } catch {
@@ -49,18 +49,13 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   /// A random serial number, so that the demo ignores other accessories of this machine.
   private static let serial = "DEMO-\(UInt16.random(in: 1_000...9_999))"
 
-  private static func simulated(_ folder: String) -> AF1Simulator.Configuration {
-    var configuration = AF1Simulator.Configuration(seed: 1)
-    configuration.announcementDirectory = folder
-    configuration.device.identity.name = "Demo gadget"
-    configuration.device.identity.serialNumber = serial
-    configuration.device.battery = AF1BatteryReply(level: .normal, percent: 24, millivolts: 3_516, charge: .discharging)
-    configuration.drain = 2.5
-    configuration.faults.delay = .milliseconds(60)
-    return configuration
-  }
+  /// What a person would type behind `simulate`.
+  private static let words = [
+    "framed", "--name", "Demo gadget", "--serial", serial, "--percent", "24", "--drain", "2.5", "--delay", "60ms",
+    "--seed", "1",
+  ]
 
-  private func play(_ stage: Stage, _ simulator: AF1Simulator, _ folder: String) async throws {
+  private func play(_ stage: Stage, _ simulator: any Simulator, _ folder: String) async throws {
     var arrivals = try await SimulatorSource(directory: folder).events().makeAsyncIterator()
 
     try stage.scene("An accessory is plugged in")
@@ -84,7 +79,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     await sameAccessory.close()
   }
 
-  private func converse(_ stage: Stage, _ device: Device, _ accessory: AF1Accessory) async throws {
+  private func converse(_ stage: Stage, _ device: Device, _ accessory: any Accessory) async throws {
     try stage.scene("Identity, status and battery")
     let identity = try await accessory.identify()
     stage.tell(
@@ -93,13 +88,12 @@ struct Demo: AsyncParsableCommand, JSONCommand {
       identity: identity)
     let status = try await accessory.status()
     stage.tell("status", device, "status        \(status.state?.word ?? "unknown")", status: status)
-    let events = accessory.events()
-    let reading = try await accessory.battery()
-    stage.tell("battery", device, "battery       \(BatteryView.line(reading))", battery: reading)
+    let (read, news) = try await accessory.batteryAndNews()
+    stage.tell("battery", device, "battery       \(BatteryView.line(read.value))", battery: read.value)
 
     try stage.scene("It reports battery changes by itself")
     var changes = 0
-    for try await event in events {
+    for try await event in news {
       guard case .battery(let reading) = event else { continue }
       stage.tell("battery", device, "event         \(BatteryView.line(reading))", battery: reading)
       changes += 1
@@ -108,11 +102,13 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   }
 
   private func pullTheCable(
-    _ stage: Stage, _ device: Device, _ accessory: AF1Accessory, _ simulator: AF1Simulator
+    _ stage: Stage, _ device: Device, _ accessory: any Accessory, _ simulator: any Simulator
   ) async throws {
     try stage.scene("The cable is pulled in the middle of a request")
     // Requests follow one another without a pause, so that one is always in flight.
-    let request = Task { while true { _ = try await accessory.echo(Array("are you there?".utf8)) } }
+    let echo = try CommandCall(
+      "echo", ["payload": Hexadecimal.string(Array("are you there?".utf8))], of: try await accessory.commands())
+    let request = Task { while true { _ = try await accessory.perform([echo], isAnswered: true) } }
     await IOThread.shared.sleep(for: .milliseconds(20))
     let pulled = ContinuousClock.now
     await simulator.unplug()
@@ -126,8 +122,8 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  private func open(_ device: Device) async throws -> AF1Accessory {
-    try await AF1Accessory.open(try await DeviceOpener(device).session())
+  private func open(_ device: Device) async throws -> any Accessory {
+    try await DeviceOpener(device).accessory()
   }
 
   private enum Change {

@@ -53,13 +53,14 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   @Flag(help: "List the kinds of accessories that can be simulated.")
   var list = false
   @OptionGroup var quirks: QuirkOptions
-  @OptionGroup var options: SimulatorOptions
-  var output: OutputOptions { options.output }
+  @OptionGroup var options: ValueOptions<SimulatedLine>
+  @OptionGroup var output: OutputOptions
 
   func validate() throws {
+    try options.check()
     guard (0...100).contains(percent ?? 0) else { throw ValidationError("--percent must be 0 to 100") }
     guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
-    if hidText, options.ble != nil || options.link != nil {
+    if hidText, options.values.ble != nil || options.values.link != nil {
       throw ValidationError("--hid-text can't be used with --ble or --link: there is neither a radio nor a terminal")
     }
     if let period, period.duration < .milliseconds(10) { throw ValidationError("--period must be at least 10ms") }
@@ -103,20 +104,20 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     for field in set where field.unit == nil && field.name != "battery.percent" {
       try device.set(field.name, to: field.value)
     }
-    let seed = options.seed ?? .random(in: 0 ... .max)
-    let air = described.description.bluetooth
+    let line = options.values
+    let start = SimulatorStart(serialNumber: serial, seed: line.seed ?? .random(in: 0 ... .max))
+    let view = SimulatorView(json: output.json, start: start, link: line.link)
+    let (air, comesBack) = (described.description.bluetooth, line.faults.replug != nil)
     let port = GATTSettings(service: air?.service, write: air?.write, notify: air?.notify)
     let told = air?.looks.compactMap(\.service).first
     guard let units else {
-      return try await options.run(device, serial: serial, seed: seed, onAir: port, telling: told, onUSB: usb(serial)) {
-        Self.shown($0)
-      }
+      let simulator = line.simulator(device, start, onAir: port, telling: told, onUSB: usb(serial))
+      return try await view.run(simulator, comesBack: comesBack) { event in SimulatorNews.of(event) { Self.shown($0) } }
     }
-    let line = try line(device, units)
-    try await options.run(
-      line, serial: serial, seed: seed, onSignal: .pull, onAir: port, telling: told, onUSB: usb(serial)
-    ) {
-      Self.shown($0.news, unit: $0.unit)
+    let simulator = line.simulator(
+      try self.line(device, units), start, onAir: port, telling: told, onUSB: usb(serial))
+    try await view.run(simulator, comesBack: comesBack, onSignal: { await $0.perform(.pull) }) { event in
+      SimulatorNews.of(event) { Self.shown($0.news, unit: $0.unit) }
     }
   }
 

@@ -30,11 +30,12 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
     completion: CompletionWords.resets)
   var reset: ResetArgument?
   @Option(help: .value("text", "Serial number.")) var serial: String?
-  @OptionGroup var options: SimulatorOptions
-  var output: OutputOptions { options.output }
+  @OptionGroup var options: ValueOptions<SimulatedLine>
+  @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if !tcp.isEmpty || !rfc2217.isEmpty, options.link != nil {
+    try options.check()
+    if !tcp.isEmpty || !rfc2217.isEmpty, options.values.link != nil {
       throw ValidationError("--link is for the pseudo-terminal: it can't be used with --tcp or --rfc2217")
     }
     if reset != nil, rfc2217.isEmpty {
@@ -47,25 +48,30 @@ struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
-    let name = try await SimulatedSerial.chosen(serial, or: "LOOP", digits: 4)
-    let seed = options.seed ?? .random(in: 0 ... .max)
-    guard tcp.isEmpty, rfc2217.isEmpty else { return try await listen(name, seed) }
-    try await options.run(LoopbackDevice(serialNumber: name), serial: name, seed: seed) { SimulatorNews("news", $0) }
+    let line = options.values
+    let start = try await SimulatorStart(
+      serialNumber: SimulatedSerial.chosen(serial, or: "LOOP", digits: 4), seed: line.seed ?? .random(in: 0 ... .max))
+    guard tcp.isEmpty, rfc2217.isEmpty else { return try await listen(start) }
+    let view = SimulatorView(json: output.json, start: start, link: line.link)
+    let simulator = line.simulator(LoopbackDevice(serialNumber: start.serialNumber), start)
+    try await view.run(simulator, comesBack: line.faults.replug != nil) { event in
+      SimulatorNews.of(event) { SimulatorNews("news", $0) }
+    }
   }
 
-  private func listen(_ name: String, _ seed: UInt64) async throws {
+  private func listen(_ start: SimulatorStart) async throws {
     var rules = SharingRules()
     if let reset { rules.resets = try await reset.resets() }
     let hub = SharingHub(rules)
-    let device = LoopbackPlug(label: name)
+    let device = LoopbackPlug(label: start.serialNumber)
     var endpoints: [any SharingEndpoint] = []
     await hub.attach(device) { _ in }
     for place in rfc2217 {
       endpoints.append(try await RFC2217Endpoint.listen(at: place.host, port: place.port, for: hub))
     }
     for place in tcp { endpoints.append(try await NetworkEndpoint.listen(at: place.host, port: place.port, for: hub)) }
-    let view = SimulatorView(json: output.json, serial: name, seed: seed, link: nil)
-    for endpoint in endpoints { view.show(view.pluggedIn(endpoint.label)) }
+    let view = SimulatorView(json: output.json, start: start, link: nil)
+    for endpoint in endpoints { view.show(.pluggedIn(endpoint.label)) }
     await withTaskCancellationHandler {
       var last: MonotonicTime?
       for await edge in device.loop.edges {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDrivers
+import AccessoryFamilies
 import ArgumentParser
-import FamilyHM10
 
 /// The bytes that end a line that is sent.
 enum LineEnding: String, ExpressibleByArgument, CaseIterable {
@@ -16,14 +17,12 @@ enum LineEnding: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// The line end that the commands of a driver's protocol have: HM-10 takes a command by the pause behind it, ELM327 and Megatec by a
+  /// The line end that the commands of a driver's protocol have: where its driver doesn't say it, a line feed, and for ELM327 and Megatec a
   /// carriage return.
   static func usual(for driver: String?) -> LineEnding {
-    switch driver {
-    case HM10Module.driverName: .none
-    case "elm327", "megatec": .cr
-    default: .lf
-    }
+    if ["elm327", "megatec"].contains(driver) { return .cr }
+    let end = DriverLibrary.builtIn.drivers.first { $0.name == driver }?.commandEnd
+    return allCases.first { $0.bytes == end } ?? .lf
   }
 }
 

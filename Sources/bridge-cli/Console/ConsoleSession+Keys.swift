@@ -115,7 +115,7 @@ extension ConsoleSession {
   func change(to input: ConsoleInput) async throws {
     if input == .keys, robot == nil {
       do throws(AccessoryError) {
-        robot = try await robotKeys(for: driver)
+        robot = try await RobotKeys(for: driver)
       } catch {
         return note(SafeText.escape(error.message, limit: 500))
       }

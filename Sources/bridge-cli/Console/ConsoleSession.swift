@@ -43,7 +43,7 @@ final class ConsoleSession {
   var editor = LineEditor()
   var decoder = KeyDecoder()
   var received: ReceivedView
-  var robot: (any RobotKeys)?
+  var robot: RobotKeys?
   var lastKey = ""
   var isPrefixed = false
   var (typedCount, arrivedCount) = (0, 0)
@@ -75,7 +75,7 @@ final class ConsoleSession {
   func run() async throws {
     if settings.input == .keys {
       do throws(AccessoryError) {
-        robot = try await robotKeys(for: driver)
+        robot = try await RobotKeys(for: driver)
       } catch {
         connection?.beginClose()
         throw error

@@ -3,7 +3,6 @@
 import AccessoryCore
 import AccessorySimulator
 import CommandOutput
-import FamilyAF1
 
 /// An event of a simulator.
 struct SimulatorDocument: Encodable {
@@ -24,15 +23,12 @@ struct SimulatorDocument: Encodable {
   /// The seed that repeats the simulator's random choices. In digits, since a JSON number can't hold 64 bits exactly.
   let seed: String
 
-  init(
-    _ event: String, serial: String, seed: UInt64, path: String? = nil, link: String? = nil, text: String? = nil,
-    bytes: [UInt8]? = nil, number: Int? = nil, unit: Int? = nil, line: Line? = nil, file: File? = nil
-  ) {
-    (self.event, self.serial, self.seed) = (event, serial, String(seed))
-    (self.path, self.link) = (path, path == nil ? nil : link)
-    (self.text, hex) = (text, bytes.map { Hexadecimal.string($0) })
-    (self.number, self.unit) = (number, unit)
-    (self.line, self.file) = (line, file)
+  init(_ news: SimulatorNews, serial: String, seed: UInt64, link: String?) {
+    (event, self.serial, self.seed) = (news.event, serial, String(seed))
+    (path, self.link) = (news.path, news.path == nil ? nil : link)
+    (text, hex) = (news.text, news.bytes.map { Hexadecimal.string($0) })
+    (number, unit) = (news.number, news.unit)
+    (line, file) = (news.state.map { Line($0) }, news.file.map { File($0) })
   }
 
   /// A file that the host has sent.
@@ -41,14 +37,8 @@ struct SimulatorDocument: Encodable {
     let size_bytes: Int?
     let crc32: String?
 
-    init?(_ event: AF1Simulator.Event) {
-      switch event {
-      case .stored(let name, let size, let checksum):
-        (self.name, size_bytes, crc32) = (name, size, Hexadecimal.string(checksum))
-      case .damaged(let name): (self.name, size_bytes, crc32) = (name, nil, nil)
-      case .aborted(let name, let offset): (self.name, size_bytes, crc32) = (name, offset, nil)
-      default: return nil
-      }
+    init(_ file: SimulatorNews.File) {
+      (name, size_bytes, crc32) = (file.name, file.size, file.checksum.map { Hexadecimal.string($0) })
     }
   }
 

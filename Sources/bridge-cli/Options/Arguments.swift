@@ -5,7 +5,6 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
-import FamilyAF1
 
 /// A time on the command line: "200ms", "3s", "1.5s", "2m".
 struct TimeArgument: FormArgument {
@@ -77,45 +76,13 @@ struct HexArgument: FormArgument {
   }
 }
 
-/// The battery levels that a simulated AF1 accessory can report.
-enum LevelArgument: String, ExpressibleByArgument, CaseIterable {
-  case low, normal, high, unknown
+/// A USB vendor or product ID on the command line: up to four hexadecimal digits.
+struct USBNumberArgument: FormArgument {
+  static let form = "a number of up to four hexadecimal digits, like 1209"
+  let number: UInt16
 
-  var level: BatteryLevel {
-    switch self {
-    case .low: .low
-    case .normal: .normal
-    case .high: .high
-    case .unknown: .notInitialized
-    }
-  }
-}
-
-/// The charging states that a simulated AF1 accessory can report.
-enum ChargeArgument: String, ExpressibleByArgument, CaseIterable {
-  case charging, discharging, full, unknown
-
-  var state: ChargeState {
-    switch self {
-    case .charging: .charging
-    case .discharging: .discharging
-    case .full: .full
-    case .unknown: .unknown
-    }
-  }
-}
-
-/// The states that a simulated accessory can report.
-enum StateArgument: String, ExpressibleByArgument, CaseIterable {
-  case idle, busy, paused, fault, unknown
-
-  var state: AccessoryState {
-    switch self {
-    case .idle: .idle
-    case .busy: .busy
-    case .paused: .paused
-    case .fault: .fault
-    case .unknown: .notInitialized
-    }
+  init?(argument: String) {
+    guard argument.allSatisfy(\.isHexDigit), let number = UInt16(argument, radix: 16) else { return nil }
+    self.number = number
   }
 }

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessorySimulator
 import ArgumentParser
 import CommandOutput
 
@@ -113,8 +114,9 @@ private struct SimulatorsTopic: ParsableCommand {
         sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """,
     helpNames: [])
-  @OptionGroup(title: "Faults") var faults: SimulatorOptions
+  @OptionGroup(title: "Faults") var faults: ValueOptions<SimulatedLine>
+  @OptionGroup(title: "Faults") var output: OutputOptions
   @OptionGroup(title: "Quirks of described accessories") var quirks: QuirkOptions
-  @OptionGroup(title: "USB of framed") var usb: USBOptions
-  @OptionGroup(title: "Faults on USB") var usbFaults: USBFaultOptions
+  @OptionGroup(title: "USB of framed") var usb: ValueOptions<SimulatedUSB>
+  @OptionGroup(title: "Faults on USB") var usbFaults: ValueOptions<SimulatedBusFaults>
 }

@@ -26,7 +26,7 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
   @Option(help: .value("path", "Keep a link to the terminal at this path."), completion: .file()) var link: String?
   @Option(help: .value("host:port", "Listen for one TCP client at a time."), transform: PlaceArgument.read)
   var tcp: PlaceArgument?
-  @OptionGroup var usb: USBOptions
+  @OptionGroup var usb: ValueOptions<SimulatedUSB>
   @Option(
     help: .value("factor", "How many times as fast as the recording; max: without pauses."),
     transform: SpeedArgument.read)
@@ -44,7 +44,8 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard [link != nil, tcp != nil, usb.usb].count(where: { $0 }) <= 1 else {
+    try usb.check()
+    guard [link != nil, tcp != nil, usb.values.usb].count(where: { $0 }) <= 1 else {
       throw ValidationError("--link, --tcp and --usb can't be used together")
     }
     if let link, link.isEmpty { throw ValidationError("--link needs a path, for example ./acc") }
@@ -100,7 +101,7 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
     configuration.numbering = driver.flatMap { KnownDrivers.driver(named: $0)?.numbering } ?? .none
     let serial = try await SimulatedSerial.chosen(serial, or: "REPLAY", digits: 1)
     if let tcp { configuration.connection = .network(host: tcp.host, port: tcp.port) }
-    if var identity = usb.identity {
+    if var identity = usb.values.identity {
       identity.product = "Replayed accessory"
       identity.serialNumber = serial
       configuration.connection = .usb(identity)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
 
@@ -31,4 +32,13 @@ extension HM10Module: HM10Radio {
   public func prepare() async throws(AccessoryError) { try await becomeCentral() }
   /// Makes one scan for all kinds of devices.
   public func scan() async throws(AccessoryError) -> HM10Scan { try await scan(for: .discover) }
+}
+
+extension HM10Central: RadioCentral {}
+
+extension HM10Module: CentralAccessory {
+  /// A central of this one module.
+  package func central(_ policy: RadioCentralPolicy, known: [RadioNeighbour]) -> any RadioCentral {
+    HM10Central([self], policy: policy, known: known)
+  }
 }

@@ -3,30 +3,7 @@
 import AccessoryCore
 
 /// A device that a scan found.
-public struct HM10Neighbour: Sendable, Hashable {
-  /// Its address.
-  public var address: BluetoothAddress
-  /// The type of its address, 0…2, if the module says so.
-  public var addressType: Int?
-  /// Its name, as the device sends it. Escape it before showing it.
-  public var name: String?
-  /// Its signal strength, in dBm.
-  public var signalStrength: Int?
-  /// The index with which the module can connect to it; nil unless it is one of the first six.
-  public var index: Int?
-
-  /// A device. Only its address must be known.
-  public init(
-    address: BluetoothAddress, addressType: Int? = nil, name: String? = nil, signalStrength: Int? = nil,
-    index: Int? = nil
-  ) {
-    self.address = address
-    self.addressType = addressType
-    self.name = name
-    self.signalStrength = signalStrength
-    self.index = index
-  }
-}
+public typealias HM10Neighbour = RadioNeighbour
 
 /// Collects the devices in the replies to a scan. A device that is found again keeps its place and its name.
 public struct HM10Scan: Sendable, Hashable {

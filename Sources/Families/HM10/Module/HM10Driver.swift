@@ -20,6 +20,8 @@ extension Driver {
     try await HM10Module.open(session, clock: clock)
   }
   .shipping { [.hm10] }
+  // It takes a command by the pause behind it.
+  .endingCommands(with: [])
   .found(by: hm10Probe, at: [.init(9_600, .endsConnections), .init(9_600, .endsConnections, form: "clone")])
 }
 

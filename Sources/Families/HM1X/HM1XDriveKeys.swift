@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocols
-import Console
-import FamilyHM1X
+import AccessoryDrivers
 
 /// Keys for an HM-1X car: arrows steer and accelerate in steps, space stops, digits set the speed, F1 and F2 switch the
 /// lights. Each key sends a frame with the complete state.
-struct CarKeys: RobotKeys {
+struct HM1XDriveKeys: DriveKeys {
   private var (steering, acceleration) = (0, 0)
   private var (headlights, brakeLights) = (false, false)
 
@@ -16,19 +14,17 @@ struct CarKeys: RobotKeys {
   /// The speed per digit: 9 is full speed.
   private static let gear = 255.0 / 9
 
-  mutating func bytes(for key: Key) -> (what: String, bytes: [UInt8])? {
+  mutating func bytes(for key: DriveKey) -> (what: String, bytes: [UInt8])? {
     switch key {
     case .up: acceleration += Self.step
     case .down: acceleration -= Self.step
     case .left: steering -= Self.step
     case .right: steering += Self.step
-    case .character(" "): (steering, acceleration) = (0, 0)
+    case .stop: (steering, acceleration) = (0, 0)
     case .function(1): headlights.toggle()
     case .function(2): brakeLights.toggle()
-    case .character(let scalar):
-      guard ("0"..."9").contains(scalar) else { return nil }
-      acceleration = Int(Double(scalar.value - 0x30) * Self.gear)
-    default: return nil
+    case .digit(let digit): acceleration = Int(Double(digit) * Self.gear)
+    case .function, .faster, .slower: return nil
     }
     (steering, acceleration) = (Self.within(steering), Self.within(acceleration))
     let frame = try? HM1XFrame(

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import AccessoryLink
-import AccessoryProtocols
 
 /// How often an action is retried, and when.
-public struct HM10Retry: Sendable, Hashable {
+public struct RadioRetry: Sendable, Hashable {
   /// The number of retries; 0 means none.
   public var tries: Int
   /// The pause before each retry.
@@ -18,17 +16,17 @@ public struct HM10Retry: Sendable, Hashable {
   }
 
   /// The default: three retries, each after one second.
-  public static let usual = HM10Retry(tries: 3, interval: .seconds(1))
+  public static let usual = RadioRetry(tries: 3, interval: .seconds(1))
   /// No retries.
-  public static let off = HM10Retry(tries: 0, interval: .zero)
+  public static let off = RadioRetry(tries: 0, interval: .zero)
 }
 
 /// How a central retries and reconnects, and its limits.
-public struct HM10CentralPolicy: Sendable, Hashable {
+public struct RadioCentralPolicy: Sendable, Hashable {
   /// How lost connections are reconnected. The default is three tries, at intervals of 1 s.
-  public var reconnect = HM10Retry.usual
+  public var reconnect = RadioRetry.usual
   /// How failed attempts to connect are retried. The default is three retries, at intervals of 1 s.
-  public var retryConnect = HM10Retry.usual
+  public var retryConnect = RadioRetry.usual
   /// The most connections at a time. A module can have only one, so more connections need more modules. The default is 1.
   public var mostConnections = 1
   /// The most devices that are stored. The default is 256.
@@ -39,7 +37,7 @@ public struct HM10CentralPolicy: Sendable, Hashable {
 }
 
 /// Why a central can't connect or send.
-public enum HM10CentralError: Error, Sendable, Hashable {
+public enum RadioCentralError: Error, Sendable, Hashable {
   /// The device is connected, or is being connected.
   case alreadyConnected(BluetoothAddress)
   /// There are as many connections as the policy or the number of modules allows.
@@ -67,7 +65,7 @@ public enum HM10CentralError: Error, Sendable, Hashable {
 }
 
 /// The state of a central.
-public enum HM10CentralState: String, Sendable, Hashable, CaseIterable {
+public enum RadioCentralState: String, Sendable, Hashable, CaseIterable {
   /// `start` wasn't called yet.
   case unknown
   /// The modules are being prepared, which may restart them.
@@ -85,11 +83,11 @@ public enum HM10CentralState: String, Sendable, Hashable, CaseIterable {
 }
 
 /// An event of a central.
-public enum HM10CentralEvent: Sendable, Hashable {
+public enum RadioCentralEvent: Sendable, Hashable {
   /// The state has changed.
-  case state(HM10CentralState)
+  case state(RadioCentralState)
   /// A search found this device, or new data of it.
-  case found(HM10Neighbour)
+  case found(RadioNeighbour)
   /// A search has ended.
   case searchEnded
   /// A connection was made; `isAgain` after a lost one was reconnected.
@@ -104,31 +102,4 @@ public enum HM10CentralEvent: Sendable, Hashable {
   case disconnected(BluetoothAddress)
   /// A connected device sent these bytes.
   case received([UInt8], from: BluetoothAddress)
-}
-
-/// Receives the events of a central. Called on the central's actor. The default implementations do nothing.
-public protocol HM10CentralDelegate: AnyObject, Sendable {
-  /// A search has ended.
-  func centralSearchEnded(_ central: HM10Central)
-  /// The state has changed.
-  func central(_ central: HM10Central, changedTo state: HM10CentralState)
-  /// A connection was made.
-  func central(_ central: HM10Central, connectedTo address: BluetoothAddress)
-  /// A connection was lost; it may be reconnected.
-  func central(_ central: HM10Central, lost address: BluetoothAddress)
-  /// Called for every event, including those of the other functions.
-  func central(_ central: HM10Central, told event: HM10CentralEvent)
-}
-
-extension HM10CentralDelegate {
-  /// The default: does nothing.
-  public func centralSearchEnded(_ central: HM10Central) {}
-  /// The default: does nothing.
-  public func central(_ central: HM10Central, changedTo state: HM10CentralState) {}
-  /// The default: does nothing.
-  public func central(_ central: HM10Central, connectedTo address: BluetoothAddress) {}
-  /// The default: does nothing.
-  public func central(_ central: HM10Central, lost address: BluetoothAddress) {}
-  /// The default: does nothing.
-  public func central(_ central: HM10Central, told event: HM10CentralEvent) {}
 }
