@@ -86,6 +86,7 @@ lint: ## Checks the form of the sources, which part imports which, what is publi
 	Tests/Checks/Rooms/check
 	Tests/Checks/Rooms/test
 	Tests/Checks/House/draw
+	Tests/Checks/Descriptions/list
 	Tests/Checks/API/check
 	Tests/Checks/API/test
 	Tests/Checks/Apple/check
@@ -98,7 +99,8 @@ lint: ## Checks the form of the sources, which part imports which, what is publi
 	Tests/Checks/Changes/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
-format: ## Brings the sources into form
+format: ## Brings the sources into form, and lists the descriptions that come with the package
+	Tests/Checks/Descriptions/list --renew
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 api: ## Renews the lists of what the libraries declare public, after a change of it that is meant: Documentation/api

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Made by Tests/Checks/Descriptions/list --renew (make format) from the files in Descriptions.
 #include "CDescriptions.h"
 
 // A C compiler embeds 200 KB in milliseconds. SwiftPM's embedInCode writes a Swift array of as many numbers, which takes the

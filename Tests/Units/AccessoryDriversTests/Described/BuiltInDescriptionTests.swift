@@ -52,6 +52,13 @@ import Testing
     }
   }
 
+  @Test(arguments: BuiltInDescriptions.names) func everyBuiltInDescriptionHasARowOfThePage(name: String) throws {
+    let page = String(
+      decoding: try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20), as: UTF8.self)
+    let rows = page.split(separator: "\n").drop { $0 != "## Protocols that come with the package" }
+    #expect(rows.contains { $0.hasPrefix("| `\(name)`") || $0.hasPrefix("| `") && $0.contains(", `\(name)`") })
+  }
+
   /// The first block of the page is a whole description, and its JBD is the one that ships.
   @Test func thePagesDescriptionIsTheOneThatShips() throws {
     let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
@@ -79,15 +86,15 @@ import Testing
   }
 
   /// Examples/Protocols has some of different kinds, which people begin with.
-  @Test(arguments: ["msp", "odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"])
-  func descriptionsInTheExamplesFolderAreRight(name: String)
-    throws
-  {
-    let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(name).yaml", limit: 1 << 20)
-    #expect(problems(text, "\(name).yaml") == [])
+  @Test(arguments: Directory.names(in: root + "/Examples/Protocols").filter { $0.hasSuffix(".yaml") }.sorted())
+  func descriptionsInTheExamplesFolderAreRight(file: String) throws {
+    let name = String(file.dropLast(5))
+    let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(file)", limit: 1 << 20)
+    #expect(problems(text, file) == [])
     let described = try DescriptionReader.read(text, file: name)
     #expect(described.name == name && described.line != nil)
     #expect(described.description.examples.contains { $0.isRefused || $0.expected.values.contains("unknown") })
+    #expect(DescriptionCheck.problems(in: described, file: file).map(\.description) == [])
   }
 
   private static let pageKeys: [[String]] = [
