@@ -106,13 +106,6 @@ extension ValueReader {
     return nil
   }
 
-  /// Reads a value of an enumeration by its raw value.
-  package mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
-    _ node: YAMLNode, _ what: String, _: Value.Type = Value.self
-  ) -> Value? {
-    word(node, what, among: Value.allCases.map(\.rawValue)).flatMap(Value.init(rawValue:))
-  }
-
   /// Reads `true` or `false`.
   package mutating func flag(_ node: YAMLNode, _ what: String) -> Bool? {
     word(node, what, among: ["true", "false"]).map { $0 == "true" }
@@ -125,6 +118,16 @@ extension ValueReader {
     if case .scalar(let text) = node.content, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let number = Number(text), range.contains(number)
     {
+      return number
+    }
+    report(
+      node.mark, "\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
+    return nil
+  }
+
+  /// Reads a whole number in decimal, or in hexadecimal after 0x.
+  package mutating func integer(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>) -> Int? {
+    if case .scalar(let text) = node.content, let number = WholeNumber.read(text), range.contains(number) {
       return number
     }
     report(

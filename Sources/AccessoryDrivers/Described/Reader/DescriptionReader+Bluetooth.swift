@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryBluetooth
 import AccessoryConfiguration
 import AccessoryCore
 import AccessoryProtocols
@@ -10,25 +9,25 @@ extension DescriptionReader {
   private static let bluetoothLimit = 64
 
   mutating func bluetooth(_ node: YAMLNode) -> ProtocolDescription.Bluetooth? {
-    guard let fields = fields(node, "bluetooth", DescriptionKeys.bluetooth) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.bluetooth) else { return nil }
     var bluetooth = ProtocolDescription.Bluetooth()
-    bluetooth.service = fields["service"].flatMap { bluetoothUUID($0, "service") }
+    bluetooth.service = bluetoothUUID(fields, "service")
     // Many kinds of devices have the same services: one alone says nothing here.
     if fields["name"] != nil || fields["manufacturer"] != nil { bluetooth.looks = [look(fields)] }
     for node in fields["looks"].map({ oneOrMore($0, "looks", limit: Self.bluetoothLimit) }) ?? [] {
-      guard let fields = self.fields(node, "looks", DescriptionKeys.looks) else { continue }
+      guard let fields = keys(node, DescriptionKeys.looks) else { continue }
       if fields.isEmpty {
         report(node.mark, "this fits every device: say what they tell, as in {name: JBD-*, service: ff00}")
       }
       bluetooth.looks.append(look(fields))
     }
-    bluetooth.write = fields["write"].flatMap { bluetoothUUID($0, "write") }
-    bluetooth.notify = fields["notify"].flatMap { bluetoothUUID($0, "notify") }
+    bluetooth.write = bluetoothUUID(fields, "write")
+    bluetooth.notify = bluetoothUUID(fields, "notify")
     if let node = fields["greet"] { greeting(node, &bluetooth) }
     return bluetooth
   }
 
-  private mutating func look(_ fields: [String: YAMLNode]) -> ProtocolDescription.Bluetooth.Look {
+  private mutating func look(_ fields: KeyedNodes) -> ProtocolDescription.Bluetooth.Look {
     var look = ProtocolDescription.Bluetooth.Look()
     for node in fields["name"].map({ oneOrMore($0, "names", limit: Self.bluetoothLimit) }) ?? [] {
       guard let name = text(node, "a name, in which * stands for any characters and ? for one,", limit: 64) else {
@@ -52,19 +51,16 @@ extension DescriptionReader {
       look.addresses.append(bytes)
     }
     if let node = fields["data"] {
-      look.data = bytes(node, "data", limit: 16) ?? []
+      look.data = bytes(fields, "data") ?? []
       if look.manufacturers.isEmpty { report(node.mark, "data are those of a company: say manufacturer, too") }
     }
-    look.service = fields["service"].flatMap { bluetoothUUID($0, "service") }
+    look.service = bluetoothUUID(fields, "service")
     return look
   }
 
   private mutating func greeting(_ node: YAMLNode, _ bluetooth: inout ProtocolDescription.Bluetooth) {
-    guard let fields = fields(node, "greet", DescriptionKeys.greet) else { return }
-    guard let characteristic = fields["characteristic"], let send = fields["send"] else {
-      return report(node.mark, "greet needs a characteristic and what it is told: {characteristic: fffa, send: 01}")
-    }
-    bluetooth.greetingCharacteristic = bluetoothUUID(characteristic, "characteristic")
-    bluetooth.greetingBytes = bytes(send, "send", limit: GATTGreeting.packetSize) ?? []
+    guard let fields = keys(node, DescriptionKeys.greet) else { return }
+    bluetooth.greetingCharacteristic = bluetoothUUID(fields, "characteristic")
+    bluetooth.greetingBytes = bytes(fields, "send") ?? []
   }
 }

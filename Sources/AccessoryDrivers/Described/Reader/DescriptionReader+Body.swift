@@ -13,7 +13,7 @@ extension DescriptionReader {
   ]
 
   mutating func body(
-    _ fields: [String: YAMLNode], _ mark: YAMLMark, _ scope: inout MessageScope
+    _ fields: KeyedNodes, _ mark: YAMLMark, _ scope: inout MessageScope
   ) -> ProtocolDescription.Body {
     let said = Self.bodies.filter { fields[$0] != nil }
     for (key, bodies) in Self.companions where bodies.allSatisfy({ fields[$0] == nil }) {
@@ -33,7 +33,7 @@ extension DescriptionReader {
     case "fields": return .fields(wholeBody(node, &scope))
     case "tags": return tags(node, &scope)
     case "pairs": return pairs(node, fields, pairsFraming, &scope)
-    case "table": return table(node, fields["line_end"], &scope)
+    case "table": return table(node, fields, &scope)
     case "columns": return columns(node, fields["separation"], &scope)
     default: return pattern(node, fields["types"], &scope)
     }
@@ -96,7 +96,7 @@ extension DescriptionReader {
   }
 
   private mutating func pairs(
-    _ node: YAMLNode, _ fields: [String: YAMLNode], _ framing: ProtocolDescription.Pairs?, _ scope: inout MessageScope
+    _ node: YAMLNode, _ fields: KeyedNodes, _ framing: ProtocolDescription.Pairs?, _ scope: inout MessageScope
   ) -> ProtocolDescription.Body {
     var lineEnd: [UInt8]? = nil
     var separator = framing.map { [$0.separator] } ?? [UInt8(ascii: ":")]
@@ -108,8 +108,8 @@ extension DescriptionReader {
       if fields["line_end"] == nil, !brokenFramings.contains(scope.framing) {
         report(node.mark, "line_end is missing: what ends a line, like line_end: \"\\r\\n\"")
       }
-      lineEnd = fields["line_end"].flatMap { bytes($0, "line_end", limit: 8) }
-      set(&separator, fields["separator"].flatMap { bytes($0, "separator", limit: 8) })
+      lineEnd = bytes(fields, "line_end")
+      set(&separator, bytes(fields, "separator"))
     }
     var values: [String: ProtocolDescription.Field] = [:]
     for entry in entries(node, "pairs", limit: 256) ?? [] {
@@ -125,29 +125,28 @@ extension DescriptionReader {
 
   /// Reads a field in text, which has one value.
   private mutating func textField(_ node: YAMLNode, _ scope: inout MessageScope) -> ProtocolDescription.Field? {
-    guard let fields = fields(node, "a field", Self.fieldKeys) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.field) else { return nil }
     return field(fields, node.mark, .text, &scope)
   }
 
   /// Reads the columns of a table by their headings. Each column is a list with one value for each line.
   private mutating func table(
-    _ node: YAMLNode, _ end: YAMLNode?, _ scope: inout MessageScope
+    _ node: YAMLNode, _ message: KeyedNodes, _ scope: inout MessageScope
   ) -> ProtocolDescription.Body {
     var table = ProtocolDescription.Table(lineEnd: [UInt8(ascii: "\n")], columns: [])
-    if let end, let bytes = bytes(end, "line_end", limit: 8) { table.lineEnd = bytes }
+    set(&table.lineEnd, bytes(message, "line_end"))
     scope.groups += 1
     defer { scope.groups -= 1 }
     for entry in entries(node, "columns of the table", limit: 64) ?? [] {
       let head = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
       guard label(head, "a head") != nil,
-        let fields = fields(entry.value, "a column", Self.fieldKeys + ["may_be_missing"])
+        let fields = keys(entry.value, DescriptionKeys.tableColumn)
       else { continue }
       guard let field = field(fields, entry.value.mark, .text, &scope) else { continue }
       if !field.flags.isEmpty, let node = fields["flags"] {
         report(node.mark, "a column of a table has one value in each line, so it can't have flags")
       }
-      let isOptional = fields["may_be_missing"].flatMap { flag($0, "may_be_missing") } ?? false
-      table.columns.append(.init(entry.key, isOptional: isOptional, field))
+      table.columns.append(.init(entry.key, isOptional: flag(fields, "may_be_missing") ?? false, field))
     }
     return .table(table)
   }
@@ -172,10 +171,11 @@ extension DescriptionReader {
     _ node: YAMLNode, _ how: ProtocolDescription.Columns.Separation, behind last: ProtocolDescription.Column?,
     _ scope: inout MessageScope
   ) -> ProtocolDescription.Column? {
-    guard let fields = fields(node, "a column", Self.fieldKeys + DescriptionKeys.column) else { return nil }
-    guard let field = field(fields, node.mark, .text, &scope) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.column),
+      let field = field(fields, node.mark, .text, &scope)
+    else { return nil }
     var column = ProtocolDescription.Column(last.map { $0.place + 1 } ?? 0, field)
-    set(&column.isOptional, fields["may_be_missing"].flatMap { flag($0, "may_be_missing") })
+    set(&column.isOptional, flag(fields, "may_be_missing"))
     if how == .places {
       guard let at = fields["at"] else {
         report(
@@ -186,7 +186,7 @@ extension DescriptionReader {
       (column.place, column.count) = (characters.lowerBound, characters.count)
       if let node = fields["column"] { report(node.mark, "column is only for columns that blanks or a byte separate") }
     } else {
-      set(&column.place, fields["column"].flatMap { integer($0, "column", 0...ProtocolDescription.Limit.repetitions) })
+      set(&column.place, number(fields, "column"))
       if let node = fields["at"] { report(node.mark, "at is only for columns without separation") }
     }
     return column

@@ -16,6 +16,13 @@ extension DescriptionReader {
     return bytes
   }
 
+  /// Reads the bytes of a key.
+  mutating func bytes(_ fields: KeyedNodes, _ name: String) -> [UInt8]? {
+    guard let node = fields[name] else { return nil }
+    guard case .bytes(let limit)? = fields.table[name]?.form else { return notInTable(name) }
+    return bytes(node, name, limit: limit)
+  }
+
   /// Reads one byte.
   mutating func byte(_ node: YAMLNode, _ what: String) -> UInt8? {
     bytes(node, what, limit: 1)?.first

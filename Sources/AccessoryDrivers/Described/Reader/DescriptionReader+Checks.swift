@@ -11,10 +11,8 @@ extension DescriptionReader {
   mutating func check(
     _ node: YAMLNode, at place: Int, among all: [DraftElement], isHexadecimal: Bool
   ) -> ProtocolDescription.Check? {
-    guard let fields = fields(node, "check", DescriptionKeys.check + DescriptionKeys.Seldom.check) else { return nil }
-    guard let name = fields["algorithm"], let over = fields["over"] else {
-      report(
-        node.mark, "check needs an algorithm, and the elements that it covers: {algorithm: sum8, over: start..data}")
+    guard let fields = keys(node, DescriptionKeys.check), let name = fields["algorithm"], let over = fields["over"]
+    else {
       return nil
     }
     let names = Self.algorithms.map(\.name)
@@ -22,11 +20,12 @@ extension DescriptionReader {
     let range = elements(over, "over", among: all)
     var check = ProtocolDescription.Check(
       algorithm ?? .frame(.sum8), covers: range ?? 0...0, order: order)
-    set(&check.order, fields["order"].flatMap { byteOrder($0, "order") })
-    set(&check.isPresentIfEmpty, fields["unless_empty"].flatMap { flag($0, "unless_empty") }.map { !$0 })
+    set(&check.order, byteOrder(fields, "order"))
+    set(&check.isPresentIfEmpty, flag(fields, "unless_empty").map { !$0 })
     set(&check.incrementedBytes, fields["bump"].map { incrementedBytes($0) })
-    let notation = fields["as"].flatMap { word($0, "as", among: ["bytes", "hex", "decimal"]) }
-    if let notation { check.notation = notation == "hex" ? .hexadecimal : notation == "decimal" ? .decimal : .bytes }
+    if let notation = word(fields, "as") {
+      check.notation = notation == "hex" ? .hexadecimal : notation == "decimal" ? .decimal : .bytes
+    }
     guard let algorithm, let range else { return nil }
     if range.contains(place) {
       report(over.mark, "a check can't cover itself")

@@ -25,13 +25,9 @@ extension DescriptionReader {
   }
 
   private mutating func derivation(_ node: YAMLNode, later: Set<String>) -> ProtocolDescription.Derivation? {
-    guard let fields = fields(node, "a derived value", DescriptionKeys.derivation + DescriptionKeys.Seldom.derivation)
+    guard let fields = keys(node, DescriptionKeys.derivation), let nameNode = fields["name"],
+      let valueNode = fields["value"]
     else { return nil }
-    guard let nameNode = fields["name"], let valueNode = fields["value"] else {
-      report(
-        node.mark, "a derived value needs a \(fields["name"] == nil ? "name" : "value"): {name: n, value: a - b}")
-      return nil
-    }
     let name = valueName(nameNode)
     if let name, let known = values[name] {
       report(nameNode.mark, "\(name) is already defined in line \(known.line)")
@@ -40,9 +36,9 @@ extension DescriptionReader {
       var facts = type(of: formula, FormulaScope(mark: valueNode.mark, values: values, field: nil)), let name
     else { return nil }
     var derivation = ProtocolDescription.Derivation(name, formula)
-    derivation.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
-    derivation.quantity = fields["quantity"].flatMap { text($0, "quantity", limit: 32) }
-    set(&derivation.isHidden, fields["hidden"].flatMap { flag($0, "hidden") })
+    derivation.unit = text(fields, "unit")
+    derivation.quantity = text(fields, "quantity")
+    set(&derivation.isHidden, flag(fields, "hidden"))
     if let node = fields["translate"] { translations(node, &derivation, &facts) }
     // The line of the definition, not that of the value from which it comes.
     facts.line = nameNode.mark.line

@@ -12,28 +12,25 @@ extension DescriptionReader {
   }
 
   private mutating func example(_ node: YAMLNode) -> ProtocolDescription.Example? {
-    guard let fields = fields(node, "an example", DescriptionKeys.example) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.example) else { return nil }
     var example = ProtocolDescription.Example(received: [])
     example.line = node.mark.line
     if let request = fields["request"] { self.request(request, &example) }
     if let node = fields["unit_number"] { example.unit = unit(of: node) }
-    example.sent = fields["sent"].flatMap { bytes($0, "sent", limit: ProtocolDescription.Limit.frame) }
-    // A reply of several frames may be longer than one frame.
-    set(
-      &example.received,
-      fields["received"].flatMap { bytes($0, "received", limit: 4 * ProtocolDescription.Limit.frame) })
+    example.sent = bytes(fields, "sent")
+    set(&example.received, bytes(fields, "received"))
     if let node = fields["given"] { example.given = given(node) }
     if let node = fields["parameters"] { example.parameters = exampleParameters(node) }
     if let node = fields["expect"] { example.expected = expectations(node) }
-    set(&example.isRefused, fields["refused"].flatMap { flag($0, "refused") })
-    set(&example.isWrite, fields["write"].flatMap { flag($0, "write") })
+    set(&example.isRefused, flag(fields, "refused"))
+    set(&example.isWrite, flag(fields, "write"))
     check(example, fields, node.mark)
     return example
   }
 
   /// Reports an example without bytes, and keys that contradict each other.
   private mutating func check(
-    _ example: ProtocolDescription.Example, _ fields: [String: YAMLNode], _ mark: YAMLMark
+    _ example: ProtocolDescription.Example, _ fields: KeyedNodes, _ mark: YAMLMark
   ) {
     if fields["received"] == nil, fields["sent"] == nil {
       report(mark, "an example needs received, or sent, or both")

@@ -16,7 +16,7 @@ extension DescriptionReader {
   ]
 
   mutating func fieldType(
-    _ node: YAMLNode, _ keys: [String: YAMLNode], _ place: FieldPlace
+    _ node: YAMLNode, _ keys: KeyedNodes, _ place: FieldPlace
   ) -> ProtocolDescription.FieldType? {
     guard case .scalar(let name) = node.content, !name.isEmpty else {
       report(
@@ -35,7 +35,7 @@ extension DescriptionReader {
   }
 
   private mutating func byteType(
-    _ name: String, _ node: YAMLNode, _ keys: [String: YAMLNode]
+    _ name: String, _ node: YAMLNode, _ keys: KeyedNodes
   ) -> ProtocolDescription.FieldType? {
     if let format = numberFormat(name) { return .number(format) }
     switch name {
@@ -45,21 +45,17 @@ extension DescriptionReader {
     case "text0": return .terminatedText
     case "ptext": return .prefixedText
     case "text":
-      let padding = keys["padding"].flatMap { bytes($0, "padding", limit: 8) } ?? Array("\0 ".utf8)
-      guard let node = keys["bytes"] else { return .restOfText(padding: padding) }
-      return count(node).map { .text(count: $0, padding: padding) }
+      let padding = bytes(keys, "padding") ?? Array("\0 ".utf8)
+      guard keys["bytes"] != nil else { return .restOfText(padding: padding) }
+      return number(keys, "bytes").map { .text(count: $0, padding: padding) }
     case "hex":
-      guard let bytes = keys["bytes"] else {
-        report(node.mark, "bytes is missing for type: hex: the number of bytes")
-        return nil
-      }
-      return count(bytes).map { .bytes($0) }
+      if keys["bytes"] == nil { report(node.mark, "bytes is missing for type: hex: the number of bytes") }
+      return number(keys, "bytes").map { .bytes($0) }
     case "number":
-      guard let bytes = keys["bytes"] else {
+      if keys["bytes"] == nil {
         report(node.mark, "bytes is missing for type: number: the number of bytes that it takes")
-        return nil
       }
-      return count(bytes).map { .digits($0) }
+      return number(keys, "bytes").map { .digits($0) }
     case "scattered": return scattered(node, keys)
     default:
       report(name, node, Self.byteTypes, Self.textTypes, "fields and tags", "columns, pairs and patterns")
@@ -68,12 +64,12 @@ extension DescriptionReader {
   }
 
   private mutating func textType(
-    _ name: String, _ node: YAMLNode, _ keys: [String: YAMLNode]
+    _ name: String, _ node: YAMLNode, _ keys: KeyedNodes
   ) -> ProtocolDescription.FieldType? {
     switch name {
     case "number":
       if let node = keys["bytes"] { report(node.mark, "bytes is only for numbers in bytes, not for those in text") }
-      return .decimal(suffix: keys["suffix"].flatMap { text($0, "suffix", limit: 16) } ?? "")
+      return .decimal(suffix: text(keys, "suffix") ?? "")
     case "hexnumber":
       guard let node = keys["as"] else { return .hexadecimal }
       guard let format = number(node, "as") else { return nil }
@@ -86,7 +82,7 @@ extension DescriptionReader {
       }
       return .hexadecimalBytes(format)
     case "bitstring":
-      return .bitText(firstIsHighest: keys["lowest_first"].flatMap { flag($0, "lowest_first") } != true)
+      return .bitText(firstIsHighest: flag(keys, "lowest_first") != true)
     case "text": return .plainText
     case "word":
       guard let words = keys["translate"] else {
@@ -112,12 +108,8 @@ extension DescriptionReader {
     }
   }
 
-  private mutating func count(_ node: YAMLNode) -> Int? {
-    integer(node, "bytes", 1...ProtocolDescription.Limit.text)
-  }
-
   private mutating func scattered(
-    _ node: YAMLNode, _ keys: [String: YAMLNode]
+    _ node: YAMLNode, _ keys: KeyedNodes
   ) -> ProtocolDescription.FieldType? {
     guard let places = keys["places"] else {
       report(

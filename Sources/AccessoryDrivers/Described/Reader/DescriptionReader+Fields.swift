@@ -10,12 +10,9 @@ extension DescriptionReader {
     case bytes, text
   }
 
-  /// The keys of a field.
-  static let fieldKeys = DescriptionKeys.field + DescriptionKeys.Seldom.field
-
   /// Reads a field, except for its key `repeat`, which the caller reads. Records the field in `scope` and `values`.
   mutating func field(
-    _ keys: [String: YAMLNode], _ mark: YAMLMark, _ place: FieldPlace, _ scope: inout MessageScope
+    _ keys: KeyedNodes, _ mark: YAMLMark, _ place: FieldPlace, _ scope: inout MessageScope
   ) -> ProtocolDescription.Field? {
     if let node = keys["repeat"], place == .text { report(node.mark, "repeat is only for fields of bytes") }
     guard let nameNode = keys["name"], let typeNode = keys["type"] else {
@@ -28,19 +25,19 @@ extension DescriptionReader {
     guard let name, let type else { return nil }
     var field = ProtocolDescription.Field(name, type)
     if let node = keys["bits"] {
-      field.bits = bits(node, keys["stay"], type)
-    } else if let node = keys["stay"] {
+      field.bits = bits(node, stays: flag(keys, "stay") ?? false, type)
+    } else if let node = keys["stay"], flag(keys, "stay") == true {
       stay(node, type, &field)
     }
     amount(keys, place, &field, &scope)
-    field.unit = keys["unit"].flatMap { text($0, "unit", limit: 16) }
-    field.quantity = keys["quantity"].flatMap { text($0, "quantity", limit: 32) }
+    field.unit = text(keys, "unit")
+    field.quantity = text(keys, "quantity")
     if let node = keys["unknown"] { unknown(node, &field) }
     meanings(keys, &field)
     field.form = keys["form"].flatMap { textForm($0, type) }
-    set(&field.isList, keys["list"].flatMap { flag($0, "list") })
+    set(&field.isList, flag(keys, "list"))
     if scope.groups > 0 || keys["repeat"] != nil { field.isList = true }
-    set(&field.isHidden, keys["hidden"].flatMap { flag($0, "hidden") })
+    set(&field.isHidden, flag(keys, "hidden"))
     field.role = role(keys["role"], of: name, ValueType(field, line: mark.line))
     note(field, nameNode.mark, &scope, isWhole: problems.count == before)
     return field
@@ -82,9 +79,8 @@ extension DescriptionReader {
   }
 
   private mutating func bits(
-    _ node: YAMLNode, _ stay: YAMLNode?, _ type: ProtocolDescription.FieldType
+    _ node: YAMLNode, stays: Bool, _ type: ProtocolDescription.FieldType
   ) -> ProtocolDescription.Bits? {
-    let stays = stay.flatMap { flag($0, "stay") } ?? false
     guard let count = bitCount(type) else {
       report(node.mark, "bits are only for whole numbers of 0 or more")
       return nil
@@ -95,7 +91,6 @@ extension DescriptionReader {
   private mutating func stay(
     _ node: YAMLNode, _ type: ProtocolDescription.FieldType, _ field: inout ProtocolDescription.Field
   ) {
-    guard flag(node, "stay") == true else { return }
     if case .digits = type {
       field.bits = ProtocolDescription.Bits(lowest: 0, count: 63, staysHere: true)
       return
@@ -120,7 +115,7 @@ extension DescriptionReader {
 
   /// Reads how the value is calculated.
   private mutating func amount(
-    _ keys: [String: YAMLNode], _ place: FieldPlace, _ field: inout ProtocolDescription.Field,
+    _ keys: KeyedNodes, _ place: FieldPlace, _ field: inout ProtocolDescription.Field,
     _ scope: inout MessageScope
   ) {
     guard let node = keys["value"] else { return }
@@ -213,7 +208,7 @@ extension DescriptionReader {
     }
   }
 
-  private mutating func meanings(_ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field) {
+  private mutating func meanings(_ keys: KeyedNodes, _ field: inout ProtocolDescription.Field) {
     let said = ["words", "flags", "truth"].filter { keys[$0] != nil }
     if said.count > 1 {
       report(keys[said[1]]?.mark ?? YAMLMark(line: 1, column: 1), "a field can have only one of words, flags and truth")
@@ -222,7 +217,7 @@ extension DescriptionReader {
       for key in said { report(keys[key]?.mark ?? YAMLMark(line: 1, column: 1), "\(key) is only for whole numbers") }
       return
     }
-    set(&field.isBoolean, keys["truth"].flatMap { flag($0, "truth") })
+    set(&field.isBoolean, flag(keys, "truth"))
     if let node = keys["translate"] { field.words = wordTexts(node) }
     if let node = keys["words"] {
       if case .word = field.type { report(node.mark, "words are by number: the words of a text are in translate") }

@@ -26,9 +26,7 @@ extension DescriptionReader {
   }
 
   private mutating func framing(_ entry: YAMLNode.Entry) -> ProtocolDescription.Framing? {
-    guard let fields = fields(entry.value, "a framing", DescriptionKeys.framing + DescriptionKeys.Seldom.framing) else {
-      return nil
-    }
+    guard let fields = keys(entry.value, DescriptionKeys.framing) else { return nil }
     let forms = ["layout", "window", "pairs"].filter { fields[$0] != nil }
     guard forms.count == 1 else {
       report(
@@ -36,7 +34,7 @@ extension DescriptionReader {
       return nil
     }
     var limit = 512
-    set(&limit, fields["max"].flatMap { integer($0, "max", 4...ProtocolDescription.Limit.frame) })
+    set(&limit, number(fields, "max"))
     let digits = hexadecimalForm(fields, isLayout: forms == ["layout"])
     let form: ProtocolDescription.Form?
     switch forms[0] {
@@ -48,36 +46,31 @@ extension DescriptionReader {
     var framing = ProtocolDescription.Framing(name: entry.key, form: form)
     framing.limit = limit
     if let node = fields["ignore"] { ignored(node, isLayout: forms == ["layout"] && digits == nil, &framing) }
-    if let node = fields["direction"],
-      let word = word(node, "direction", among: ProtocolDescription.Direction.allCases.map(\.rawValue)),
-      let direction = ProtocolDescription.Direction(rawValue: word)
-    {
-      framing.direction = direction
-    }
-    set(&framing.interrupts, fields["interrupts"].flatMap { flag($0, "interrupts") })
+    set(&framing.direction, choice(fields, "direction"))
+    set(&framing.interrupts, flag(fields, "interrupts"))
     return framing
   }
 
   /// Reads the bytes and texts to remove from the data of frames.
   private mutating func ignored(_ node: YAMLNode, isLayout: Bool, _ framing: inout ProtocolDescription.Framing) {
     guard isLayout else { return report(node.mark, "ignore is only for framings with a layout, without digits: hex") }
-    guard let fields = fields(node, "ignore", DescriptionKeys.ignore) else { return }
+    guard let fields = keys(node, DescriptionKeys.ignore) else { return }
     if fields.isEmpty {
       report(node.mark, "ignore must have bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}")
     }
-    if let node = fields["bytes"], let bytes = bytes(node, "bytes", limit: 16) { framing.ignoredBytes = bytes }
+    set(&framing.ignoredBytes, bytes(fields, "bytes"))
     guard let texts = fields["texts"] else { return }
     framing.ignoredTexts = oneOrMore(texts, "texts", limit: 8).compactMap { bytes($0, "each of texts", limit: 32) }
   }
 
   /// Reads how the part between start and end is encoded in hexadecimal digits; nil when it isn't.
   private mutating func hexadecimalForm(
-    _ fields: [String: YAMLNode], isLayout: Bool
+    _ fields: KeyedNodes, isLayout: Bool
   ) -> ProtocolDescription.Hexadecimal? {
     var form = ProtocolDescription.Hexadecimal()
-    let first = fields["first_digit"].flatMap { word($0, "first_digit", among: ["single"]) }
-    let checks = fields["checks"].flatMap { word($0, "checks", among: ["digits", "bytes"]) }
-    let length = fields["length"].flatMap { word($0, "length", among: ["digits", "bytes"]) }
+    form.beginsWithOneDigit = word(fields, "first_digit") != nil
+    form.checksCoverDigits = word(fields, "checks") == "digits"
+    form.lengthCountsDigits = word(fields, "length") == "digits"
     guard let node = fields["digits"] else {
       for key in ["first_digit", "checks", "length"] {
         if let node = fields[key] { report(node.mark, "\(key) is only for framings with digits: hex") }
@@ -85,19 +78,12 @@ extension DescriptionReader {
       return nil
     }
     if !isLayout { report(node.mark, "digits is only for framings with a layout") }
-    guard word(node, "digits", among: ["hex"]) != nil else { return nil }
-    form.beginsWithOneDigit = first != nil
-    form.checksCoverDigits = checks == "digits"
-    form.lengthCountsDigits = length == "digits"
-    return form
+    return word(fields, "digits").map { _ in form }
   }
 
   private mutating func window(_ node: YAMLNode, limit: Int) -> ProtocolDescription.Form? {
-    guard let fields = fields(node, "window", DescriptionKeys.Seldom.window) else { return nil }
-    guard let first = fields["pattern"], let second = fields["mask"] else {
-      report(node.mark, "window needs a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}")
-      return nil
-    }
+    guard let fields = keys(node, DescriptionKeys.window), let first = fields["pattern"], let second = fields["mask"]
+    else { return nil }
     let pattern = bytes(first, "pattern", limit: limit)
     let mask = bytes(second, "mask", limit: limit)
     guard let pattern, let mask else { return nil }
@@ -117,12 +103,9 @@ extension DescriptionReader {
   }
 
   private mutating func pairsFraming(_ node: YAMLNode) -> ProtocolDescription.Form? {
-    guard let fields = fields(node, "pairs", DescriptionKeys.pairs) else { return nil }
-    for key in DescriptionKeys.pairs where fields[key] == nil {
-      report(node.mark, "\(key) is missing: pairs are {begin: \"\\r\\n\", separator: \"\\t\", close: Checksum}")
-    }
-    let begin = fields["begin"].flatMap { bytes($0, "begin", limit: 8) }
-    let separator = fields["separator"].flatMap { byte($0, "separator") }
+    guard let fields = keys(node, DescriptionKeys.pairs) else { return nil }
+    let begin = bytes(fields, "begin")
+    let separator = bytes(fields, "separator")?.first
     // A label is text, whether it is in quotes or not.
     let close = fields["close"].flatMap { label($0, "close") }
     guard let begin, let separator, let close else { return nil }

@@ -101,16 +101,12 @@ extension DescriptionReader {
   private mutating func length(
     _ node: YAMLNode, among all: [DraftElement]
   ) -> ProtocolDescription.Element.Kind? {
-    guard let fields = fields(node, "length", DescriptionKeys.length) else { return nil }
-    guard let type = fields["type"], let of = fields["of"] else {
-      report(node.mark, "length needs a type and the elements that it counts: {type: u8, of: data}")
+    guard let fields = keys(node, DescriptionKeys.length), let type = fields["type"], let of = fields["of"] else {
       return nil
     }
     let format = number(type, "length")
     let range = elements(of, "of", among: all)
-    var (adjust, nibbleCheck) = (0, false)
-    set(&adjust, fields["adjust"].flatMap { integer($0, "adjust", -4_096...4_096) })
-    set(&nibbleCheck, fields["nibble_check"].flatMap { flag($0, "nibble_check") })
+    let (adjust, nibbleCheck) = (number(fields, "adjust") ?? 0, flag(fields, "nibble_check") ?? false)
     guard let format, let range else { return nil }
     guard format.encoding == .unsigned, format.byteCount <= 4 else {
       report(type.mark, "a length must be u8, u16, u24 or u32, not \(kind(type))")

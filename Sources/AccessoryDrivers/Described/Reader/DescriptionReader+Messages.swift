@@ -24,7 +24,7 @@ extension DescriptionReader {
     _ entry: YAMLNode.Entry, _ counts: inout [(name: String, mark: YAMLMark)]
   ) -> ProtocolDescription.Message {
     var message = ProtocolDescription.Message(name: entry.key, framing: 0)
-    guard let fields = fields(entry.value, "a message", DescriptionKeys.message) else { return message }
+    guard let fields = keys(entry.value, DescriptionKeys.message) else { return message }
     let framings = framings(of: fields, entry)
     guard let framing = framings.first else { return message }
     message.framing = framing
@@ -36,13 +36,13 @@ extension DescriptionReader {
     scope.otherFramings = message.otherFramings
     message.body = body(fields, entry.mark, &scope)
     lookUp(scope)
-    set(&message.isPushed, fields["pushed"].flatMap { flag($0, "pushed") })
+    set(&message.isPushed, flag(fields, "pushed"))
     if let node = fields["refusal"] { refusal(node, &message) }
     if let node = fields["pieces"] { message.pieces = pieces(node, scope, &counts) }
     return message
   }
 
-  private mutating func framings(of fields: [String: YAMLNode], _ entry: YAMLNode.Entry) -> [Int] {
+  private mutating func framings(of fields: KeyedNodes, _ entry: YAMLNode.Entry) -> [Int] {
     guard let node = fields["framing"] else {
       // Missing framings were reported earlier.
       if description.framings.count > 1 {
@@ -145,11 +145,7 @@ extension DescriptionReader {
       if let isRefusal = flag(node, "refusal (or {reason: ELEMENT, words: {1: why}})") { message.isRefusal = isRefusal }
       return
     }
-    guard let fields = fields(node, "refusal", DescriptionKeys.refusal) else { return }
-    guard let reason = fields["reason"] else {
-      report(node.mark, "reason is missing: the element that says why (or write refusal: true)")
-      return
-    }
+    guard let fields = keys(node, DescriptionKeys.refusal), let reason = fields["reason"] else { return }
     guard case .scalar(let name) = reason.content,
       let place = numberElement(name, reason.mark, of: message)
     else {
@@ -167,24 +163,19 @@ extension DescriptionReader {
   private mutating func pieces(
     _ node: YAMLNode, _ scope: MessageScope, _ counts: inout [(name: String, mark: YAMLMark)]
   ) -> ProtocolDescription.Pieces? {
-    guard let fields = fields(node, "pieces", DescriptionKeys.pieces + DescriptionKeys.Seldom.pieces) else {
-      return nil
-    }
-    guard let index = fields["index"] else {
-      report(node.mark, "index is missing: the field with the number of the piece")
-      return nil
-    }
-    guard let place = reference(index, "a field of this message", among: scope.fields) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.pieces), let index = fields["index"],
+      let place = reference(index, "a field of this message", among: scope.fields)
+    else { return nil }
     guard scope.counting.contains(scope.fields[place]) else {
       report(index.mark, "\(scope.fields[place]) is not a whole number, so it can't be the number of a piece")
       return nil
     }
     var pieces = ProtocolDescription.Pieces(index: scope.fields[place])
-    set(&pieces.first, fields["first"].flatMap { integer($0, "first", 0...255) })
-    set(&pieces.each, fields["each"].flatMap { integer($0, "each", 1...255) })
-    set(&pieces.silence, fields["silence"].flatMap { nanoseconds($0, "silence", 1...10_000) })
+    set(&pieces.first, number(fields, "first"))
+    set(&pieces.each, number(fields, "each"))
+    set(&pieces.silence, nanoseconds(fields, "silence"))
     if let count = fields["count"] {
-      pieces.count = text(count, "a field's name", limit: 64)
+      pieces.count = text(fields, "count")
       if let name = pieces.count { counts.append((name, count.mark)) }
       if let silence = fields["silence"] {
         report(silence.mark, "pieces can end by a count or by silence, not by both")
@@ -193,11 +184,6 @@ extension DescriptionReader {
       report(each.mark, "each is only for pieces with a count")
     }
     return pieces
-  }
-
-  /// Reads a time in nanoseconds. `range` is in milliseconds.
-  mutating func nanoseconds(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int64>) -> Int64? {
-    time(node, what, .milliseconds(range.lowerBound) ... .milliseconds(range.upperBound)).map(\.inNanoseconds)
   }
 
   /// Looks up a field or a derived value. Reports an unknown name, and a value for which `isGood` is false.

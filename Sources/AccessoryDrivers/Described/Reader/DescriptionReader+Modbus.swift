@@ -22,7 +22,7 @@ extension DescriptionReader {
   }
 
   /// Reads the registers and the settings. Reports the keys that Modbus replaces.
-  mutating func modbus(_ fields: [String: YAMLNode], _ mark: YAMLMark) {
+  mutating func modbus(_ fields: KeyedNodes, _ mark: YAMLMark) {
     for key in ["framings", "units", "messages", "requests"] {
       if let node = fields[key] {
         report(node.mark, "\(key) can't be used with Modbus: requests and replies follow from registers")
@@ -54,32 +54,23 @@ extension DescriptionReader {
   }
 
   private mutating func settings(_ node: YAMLNode, _ settings: inout ModbusSettings) {
-    guard let fields = fields(node, "modbus", DescriptionKeys.modbus) else { return }
-    set(&settings.unit, fields["unit_number"].flatMap { integer($0, "unit_number", 0...255) })
+    guard let fields = keys(node, DescriptionKeys.modbus) else { return }
+    set(&settings.unit, number(fields, "unit_number"))
     settings.scan = fields["scan"].flatMap { scan($0, 0...255) }
-    set(&settings.longest, fields["longest"].flatMap { integer($0, "longest", 1...Modbus.registersPerRequest) })
-    set(&settings.across, fields["across"].flatMap { integer($0, "across", 0...Modbus.registersPerRequest) })
-    set(&settings.isLowWordFirst, fields["words_first"].flatMap { isLowFirst($0) })
-    if let node = fields["tcp"] {
-      set(&settings.rules.isSerialOverNetwork, word(node, "tcp", among: ["header", "rtu"]).map { $0 == "rtu" })
-    }
+    set(&settings.longest, number(fields, "longest"))
+    set(&settings.across, number(fields, "across"))
+    set(&settings.isLowWordFirst, isLowFirst(fields))
+    set(&settings.rules.isSerialOverNetwork, word(fields, "tcp").map { $0 == "rtu" })
   }
 
-  private mutating func isLowFirst(_ node: YAMLNode) -> Bool? {
-    word(node, "words_first", among: ["high", "low"]).map { $0 == "low" }
-  }
+  private mutating func isLowFirst(_ fields: KeyedNodes) -> Bool? { word(fields, "words_first").map { $0 == "low" } }
 
   /// Reads a group of registers, and combines them into as few requests as possible.
   private mutating func group(_ entry: YAMLNode.Entry, _ settings: ModbusSettings) {
-    guard let fields = fields(entry.value, "a group of registers", DescriptionKeys.registers) else { return }
-    guard let node = fields["function"], let list = fields["fields"] else {
-      report(
-        entry.mark,
-        "\(fields["function"] == nil ? "function" : "fields") is missing: {function: 4, fields: [{at: 0, name: …, "
-          + "type: u16}]}")
-      return
-    }
-    let summary = fields["summary"].flatMap { text($0, "summary", limit: 200) } ?? ""
+    guard let fields = keys(entry.value, DescriptionKeys.registers, at: entry.mark), let node = fields["function"],
+      let list = fields["fields"]
+    else { return }
+    let summary = text(fields, "summary") ?? ""
     guard let function = integer(node, "function (1 coils, 2 inputs, 3 and 4 registers)", Modbus.readFunctions) else {
       return
     }
@@ -101,7 +92,7 @@ extension DescriptionReader {
       report(list.mark, "these registers are more than \(ProtocolDescription.Limit.values) values")
       return
     }
-    add(entry.key, summary, blocks, isOptional: fields["optional"].flatMap { flag($0, "optional") } ?? false)
+    add(entry.key, summary, blocks, isOptional: flag(fields, "optional") ?? false)
   }
 
   /// Adds the requests of a group. The first has the group's name; the others have "-2", "-3" and so on appended.
@@ -123,19 +114,9 @@ extension DescriptionReader {
   private mutating func register(
     _ node: YAMLNode, _ function: Int, _ settings: ModbusSettings, _ scope: inout MessageScope
   ) -> ProtocolDescription.Register? {
-    guard var fields = fields(node, "a register", DescriptionKeys.register + DescriptionKeys.Seldom.register) else {
-      return nil
-    }
-    guard let at = fields["at"] else {
-      report(node.mark, "at is missing: the register's address, as it is sent: at: 0x331A")
-      return nil
-    }
-    let address = integer(at, "at", 0...0xFFFF)
-    var repetitions = 1
-    if let node = fields["repeat"] {
-      guard let count = integer(node, "repeat", 1...ProtocolDescription.Limit.repetitions) else { return nil }
-      repetitions = count
-    }
+    guard var fields = keys(node, DescriptionKeys.register), let at = fields["at"] else { return nil }
+    let address: Int? = number(fields, "at")
+    guard let repetitions = fields["repeat"] == nil ? 1 : number(fields, "repeat") else { return nil }
     if Modbus.isBits(function) { bitField(&fields, at.mark) }
     guard var field = field(fields, node.mark, .bytes, &scope), let address else { return nil }
     var register = ProtocolDescription.Register(address, repetitions: repetitions, field)
@@ -158,7 +139,7 @@ extension DescriptionReader {
   }
 
   /// Sets the type of a coil or a discrete input: a single bit.
-  private mutating func bitField(_ fields: inout [String: YAMLNode], _ mark: YAMLMark) {
+  private mutating func bitField(_ fields: inout KeyedNodes, _ mark: YAMLMark) {
     for key in ["type", "bits", "half", "words_first", "value", "flags"] {
       if let node = fields[key] { report(node.mark, "\(key) can't be used for a coil or an input, which is one bit") }
       fields[key] = nil
@@ -169,14 +150,14 @@ extension DescriptionReader {
 
   /// The number of registers of a value. For a single byte, sets which half of the register it is.
   private mutating func registers(
-    _ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field, _ settings: ModbusSettings, _ byte: inout Int
+    _ keys: KeyedNodes, _ field: inout ProtocolDescription.Field, _ settings: ModbusSettings, _ byte: inout Int
   ) -> Int? {
     let mark = keys["type"]?.mark ?? YAMLMark(line: 1, column: 1)
     let bytes: Int
     switch field.type {
     case .number(var format):
       bytes = format.byteCount
-      let isLow = keys["words_first"].flatMap { isLowFirst($0) } ?? settings.isLowWordFirst
+      let isLow = isLowFirst(keys) ?? settings.isLowWordFirst
       if bytes > 2, bytes.isMultiple(of: 2), isLow {
         format.hasWordsSwapped = true
         field.type = .number(format)

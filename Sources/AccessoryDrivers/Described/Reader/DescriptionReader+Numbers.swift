@@ -8,16 +8,6 @@ extension DescriptionReader {
   /// The range of all numbers in a description, so that calculations with them don't overflow.
   static let widest = -1_000_000_000_000...1_000_000_000_000
 
-  /// Reads a whole number in decimal or hexadecimal.
-  mutating func integer(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>) -> Int? {
-    if case .scalar(let text) = node.content, let number = WholeNumber.read(text), range.contains(number) {
-      return number
-    }
-    report(
-      node.mark, "\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
-    return nil
-  }
-
   /// Reads a whole number that is a key.
   mutating func integer(_ entry: YAMLNode.Entry, _ what: String, _ range: ClosedRange<Int>) -> Int? {
     integer(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what, range)

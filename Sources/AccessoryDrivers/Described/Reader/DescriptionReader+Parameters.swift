@@ -24,7 +24,7 @@ extension DescriptionReader {
   }
 
   private mutating func parameter(_ entry: YAMLNode.Entry) -> ProtocolDescription.Parameter? {
-    guard let fields = fields(entry.value, "a parameter", DescriptionKeys.parameter) else { return nil }
+    guard let fields = keys(entry.value, DescriptionKeys.parameter) else { return nil }
     for key in ["from", "to"] where fields[key] == nil {
       report(entry.mark, "\(key) is missing: the limits of \(entry.key), like {unit: V, from: 1, to: 500}")
     }
@@ -36,8 +36,8 @@ extension DescriptionReader {
       return nil
     }
     var parameter = ProtocolDescription.Parameter(entry.key, from...to)
-    set(&parameter.summary, fields["summary"].flatMap { text($0, "summary", limit: 200) })
-    parameter.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
+    set(&parameter.summary, text(fields, "summary"))
+    parameter.unit = text(fields, "unit")
     if let node = fields["default"] { parameter.defaultValue = decimal(node, "default", from...to) }
     return parameter
   }

@@ -47,13 +47,9 @@ extension DescriptionReader {
   private mutating func placeholder(
     _ name: String, _ mark: YAMLMark, _ kind: YAMLNode.Entry?, _ scope: inout MessageScope
   ) -> ProtocolDescription.Field? {
-    var known: [String: YAMLNode] = [:]
-    if let kind {
-      guard let fields = fields(kind.value, "a field", Self.fieldKeys.filter { $0 != "name" }) else {
-        return nil
-      }
-      known = fields
-    }
+    let table = DescriptionKeys.typeOfPattern
+    let read = kind.map { keys($0.value, table) } ?? KeyedNodes(table, [:])
+    guard var known = read else { return nil }
     known["name"] = YAMLNode(content: .scalar(name), mark: mark)
     if known["type"] == nil { known["type"] = YAMLNode(content: .scalar("number"), mark: mark) }
     return field(known, kind?.value.mark ?? mark, .text, &scope)

@@ -7,21 +7,21 @@ import AccessoryProtocols
 extension DescriptionReader {
   mutating func plan(_ node: YAMLNode) -> ProtocolDescription.Plan {
     var plan = ProtocolDescription.Plan()
-    guard let fields = fields(node, "plan", DescriptionKeys.plan) else { return plan }
+    guard let fields = keys(node, DescriptionKeys.plan) else { return plan }
     if let node = fields["identify"] { identify(node, &plan) }
     if let node = fields["poll"] {
       plan.polls = oneOrMore(node, "polls", limit: 32).compactMap { poll($0) }
     }
-    set(&plan.gap, fields["gap"].flatMap { nanoseconds($0, "gap", 0...60_000) })
-    set(&plan.timeout, fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) })
-    set(&plan.tries, fields["tries"].flatMap { integer($0, "tries", 1...20) })
-    set(&plan.retryGap, fields["retry_gap"].flatMap { nanoseconds($0, "retry_gap", 0...60_000) })
-    set(&plan.retriesRefused, fields["retry_refused"].flatMap { flag($0, "retry_refused") })
+    set(&plan.gap, nanoseconds(fields, "gap"))
+    set(&plan.timeout, nanoseconds(fields, "timeout"))
+    set(&plan.tries, number(fields, "tries"))
+    set(&plan.retryGap, nanoseconds(fields, "retry_gap"))
+    set(&plan.retriesRefused, flag(fields, "retry_refused"))
     if let node = fields["wake"] { plan.wake = wake(node) }
     if let node = fields["start"] {
       plan.start = oneOrMore(node, "steps of start", limit: 32).compactMap { startStep($0) }
     }
-    plan.expiry = fields["expiry"].flatMap { nanoseconds($0, "expiry", 100...86_400_000) }
+    plan.expiry = nanoseconds(fields, "expiry")
     plan.round = fields["round"].flatMap { round($0) }
     return plan
   }
@@ -43,11 +43,7 @@ extension DescriptionReader {
   }
 
   private mutating func identify(_ node: YAMLNode, _ plan: inout ProtocolDescription.Plan) {
-    guard let fields = fields(node, "identify", DescriptionKeys.identify) else { return }
-    guard let request = fields["request"] else {
-      report(node.mark, "request is missing: the request that identifies the accessory")
-      return
-    }
+    guard let fields = keys(node, DescriptionKeys.identify), let request = fields["request"] else { return }
     let requests = oneOrMore(request, "requests", limit: 4).map { node in (node, unattended(node, "identify")) }
     for case (let node, let place?) in requests where description.requests[place].reply == nil {
       report(
@@ -61,7 +57,7 @@ extension DescriptionReader {
   /// Reads a step of the start: a request's name, or one of {request: reset, expect: {…}}, {baud: 9600}, {wait: 1s}.
   private mutating func startStep(_ node: YAMLNode) -> ProtocolDescription.StartStep? {
     guard case .mapping = node.content else { return unattended(node, "start").map { .request($0, expected: [:]) } }
-    guard let fields = fields(node, "a step of start", DescriptionKeys.startStep) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.startStep) else { return nil }
     let kinds = ["request", "baud", "wait"].filter { fields[$0] != nil }
     guard kinds.count == 1 else {
       report(
@@ -72,8 +68,8 @@ extension DescriptionReader {
     if let node = fields["baud"], description.units != nil || description.modbus != nil {
       report(node.mark, "baud: several accessories may be on this line, so its rate can't be changed")
     }
-    if let node = fields["baud"] { return whole(node, "baud", 1...100_000_000).map { .baud($0) } }
-    if let node = fields["wait"] { return nanoseconds(node, "wait", 1...60_000).map { .wait($0) } }
+    if fields["baud"] != nil { return number(fields, "baud").map { .baud($0) } }
+    if fields["wait"] != nil { return nanoseconds(fields, "wait").map { .wait($0) } }
     guard let node = fields["request"], let request = unattended(node, "start") else { return nil }
     guard let expect = fields["expect"] else { return .request(request, expected: [:]) }
     if description.requests[request].reply == nil {
@@ -85,17 +81,12 @@ extension DescriptionReader {
   }
 
   private mutating func poll(_ node: YAMLNode) -> ProtocolDescription.Poll? {
-    guard let fields = fields(node, "a poll", DescriptionKeys.poll) else { return nil }
-    guard let requests = fields["requests"] else {
-      report(node.mark, "requests are missing: {requests: [basic], every: 10s}")
-      return nil
-    }
+    guard let fields = keys(node, DescriptionKeys.poll), let requests = fields["requests"] else { return nil }
     let places = oneOrMore(requests, "requests", limit: 32).compactMap { unattended($0, "poll") }.flatMap {
       // The first request of a group of registers stands for all requests of the group.
       groups[$0].map(Array.init) ?? [$0]
     }
-    return ProtocolDescription.Poll(
-      places, every: fields["every"].flatMap { nanoseconds($0, "every", 100...86_400_000) })
+    return ProtocolDescription.Poll(places, every: nanoseconds(fields, "every"))
   }
 
   /// Reads the name of a request that the plan makes without the user: it must be no write, and need no arguments.
@@ -114,13 +105,8 @@ extension DescriptionReader {
   }
 
   private mutating func wake(_ node: YAMLNode) -> ProtocolDescription.Wake? {
-    guard let fields = fields(node, "wake", DescriptionKeys.wake) else { return nil }
-    guard let send = fields["send"], let wait = fields["wait"] else {
-      report(node.mark, "wake needs the bytes to send, and the time to wait after them: {send: 0D, wait: 100ms}")
-      return nil
-    }
-    let bytes = bytes(send, "send", limit: 64)
-    let pause = nanoseconds(wait, "wait", 0...60_000)
+    guard let fields = keys(node, DescriptionKeys.wake) else { return nil }
+    let (bytes, pause) = (bytes(fields, "send"), nanoseconds(fields, "wait"))
     guard let bytes, let pause else { return nil }
     return ProtocolDescription.Wake(bytes, pause: pause)
   }

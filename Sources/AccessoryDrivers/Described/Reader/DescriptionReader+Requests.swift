@@ -16,30 +16,26 @@ extension DescriptionReader {
 
   private mutating func request(_ entry: YAMLNode.Entry) -> ProtocolDescription.Request {
     var request = ProtocolDescription.Request(name: entry.key, sends: .bytes([]))
-    guard let fields = fields(entry.value, "a request", DescriptionKeys.request) else { return request }
-    set(&request.summary, fields["summary"].flatMap { text($0, "summary", limit: 200) })
+    guard let fields = keys(entry.value, DescriptionKeys.request, at: entry.mark) else { return request }
+    set(&request.summary, text(fields, "summary"))
     request.arguments = fields["arguments"].map { arguments($0) } ?? []
-    if let send = fields["send"] {
-      request.sends = sends(send, fields, request.arguments)
-    } else {
-      report(entry.mark, "send is missing: a framing's name, or bytes without framing")
-    }
+    if let send = fields["send"] { request.sends = sends(send, fields, request.arguments) }
     if let node = fields["reply"] {
       request.reply = reference(node, "a message of this file", among: description.messages.map(\.name))
     }
     if let node = fields["same"] { request.echoes = echoes(node, request) }
     request.refusals = refusals(fields["refused_by"])
-    set(&request.isWrite, fields["write"].flatMap { flag($0, "write") })
+    set(&request.isWrite, flag(fields, "write"))
     if let node = fields["sets"] {
       request.sets = settings(node, request)
       if !request.isWrite { report(node.mark, "sets is only for requests that change something: write: true") }
     }
-    set(&request.isEchoed, fields["echoed"].flatMap { flag($0, "echoed") })
-    set(&request.isOptional, fields["optional"].flatMap { flag($0, "optional") })
+    set(&request.isEchoed, flag(fields, "echoed"))
+    set(&request.isOptional, flag(fields, "optional"))
     if request.isOptional, request.reply == nil, fields["reply"] == nil, let node = fields["optional"] {
       report(node.mark, "optional is only for requests with a reply")
     }
-    request.timeout = fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) }
+    request.timeout = nanoseconds(fields, "timeout")
     return request
   }
 
@@ -97,9 +93,7 @@ extension DescriptionReader {
   }
 
   private mutating func argument(_ entry: YAMLNode.Entry) -> ProtocolDescription.Argument? {
-    guard let fields = fields(entry.value, "an argument", DescriptionKeys.argument) else { return nil }
-    guard let type = fields["type"] else {
-      report(entry.mark, "type is missing: a type of number, or text for decimal digits")
+    guard let fields = keys(entry.value, DescriptionKeys.argument, at: entry.mark), let type = fields["type"] else {
       return nil
     }
     var format: ProtocolDescription.NumberFormat?
@@ -120,7 +114,7 @@ extension DescriptionReader {
     }
     var argument = ProtocolDescription.Argument(entry.key, from...to, format)
     if let node = fields["value"] { set(&argument.formula, settingFormula(node)) }
-    argument.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
+    argument.unit = text(fields, "unit")
     if let node = fields["words"] {
       let words = numbered(node, "words", from...to, limit: 64) { reader, node in
         reader.oneOrMore(node, "words", limit: 16).compactMap { reader.plainName($0, "a word") }

@@ -7,7 +7,7 @@ import AccessoryProtocols
 // Reads what a request sends.
 extension DescriptionReader {
   mutating func sends(
-    _ node: YAMLNode, _ fields: [String: YAMLNode], _ arguments: [ProtocolDescription.Argument]
+    _ node: YAMLNode, _ fields: KeyedNodes, _ arguments: [ProtocolDescription.Argument]
   ) -> ProtocolDescription.Contents {
     var unused = Set(arguments.map(\.name))
     let sends: ProtocolDescription.Contents
@@ -53,7 +53,7 @@ extension DescriptionReader {
   }
 
   private mutating func frame(
-    _ framing: Int, _ mark: YAMLMark, _ fields: [String: YAMLNode], _ arguments: [ProtocolDescription.Argument],
+    _ framing: Int, _ mark: YAMLMark, _ fields: KeyedNodes, _ arguments: [ProtocolDescription.Argument],
     _ unused: inout Set<String>
   ) -> ProtocolDescription.Contents {
     var numbers: [Int: Int] = [:]

@@ -116,7 +116,7 @@ extension DescriptionReader {
   private mutating func fieldStep(
     _ node: YAMLNode, _ scope: inout MessageScope, depth: Int
   ) -> ProtocolDescription.Step? {
-    guard let fields = fields(node, "a field", Self.fieldKeys) else { return nil }
+    guard let fields = keys(node, DescriptionKeys.field) else { return nil }
     let times = fields["repeat"].flatMap { repetitions($0, scope) }
     guard let field = field(fields, node.mark, .bytes, &scope) else { return nil }
     guard let node = fields["repeat"] else { return .field(field) }

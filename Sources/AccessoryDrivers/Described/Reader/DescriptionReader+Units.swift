@@ -7,24 +7,15 @@ import AccessoryProtocols
 extension DescriptionReader {
   /// Reads the units. Called after the framings, because it refers to their elements.
   mutating func units(_ node: YAMLNode) {
-    guard let fields = fields(node, "units", DescriptionKeys.units) else { return }
-    guard let element = fields["element"] else {
-      report(node.mark, "element is missing: the number in the frames that names the unit")
-      return
-    }
+    guard let fields = keys(node, DescriptionKeys.units), let element = fields["element"] else { return }
     guard case .scalar(let name) = element.content else {
       report(element.mark, "element must be an element's name, not \(kind(element))")
       return
     }
     // An unknown element is reported by `numberElement`.
     let places = description.framings.indices.map { numberElement(name, element.mark, of: $0) }
-    let bounds = 0...Self.largestUnit
-    let from = fields["from"].flatMap { integer($0, "from", bounds) } ?? 1
-    guard let last = fields["to"] else {
-      report(node.mark, "to is missing: the highest unit")
-      return
-    }
-    guard let to = integer(last, "to", bounds) else { return }
+    let from = number(fields, "from") ?? 1
+    guard let last = fields["to"], let to: Int = number(fields, "to") else { return }
     guard from <= to else {
       report(last.mark, "to is less than from, which is \(from)")
       return
@@ -35,12 +26,8 @@ extension DescriptionReader {
     }
     var units = ProtocolDescription.Units(name, from...to)
     set(&units.defaultUnit, fields["default"].flatMap { integer($0, "default", from...to) })
-    set(
-      &units.sentOffset,
-      fields["request_adds"].flatMap { integer($0, "request_adds", -Self.largestUnit...Self.largestUnit) })
-    set(
-      &units.receivedOffset,
-      fields["reply_adds"].flatMap { integer($0, "reply_adds", -Self.largestUnit...Self.largestUnit) })
+    set(&units.sentOffset, number(fields, "request_adds"))
+    set(&units.receivedOffset, number(fields, "reply_adds"))
     if let node = fields["scan"] { set(&units.scan, scan(node, from...to)) }
     for (framing, place) in places.enumerated() {
       guard let place else { continue }
@@ -60,7 +47,7 @@ extension DescriptionReader {
     description.units = units
   }
 
-  private static let largestUnit = 65_535
+  static let largestUnit = 65_535
 
   mutating func scan(_ node: YAMLNode, _ range: ClosedRange<Int>) -> ClosedRange<Int>? {
     if case .scalar(let text) = node.content, let scan = Self.range(text), range.contains(scan.lowerBound),

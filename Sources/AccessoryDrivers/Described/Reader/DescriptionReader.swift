@@ -60,9 +60,9 @@ public struct DescriptionReader: ValueReader {
       for problem in old.problems { report(problem.mark, problem.message) }
       return nil
     }
-    let known = DescriptionKeys.description.filter { name == nil || $0 != "protocol" }
-    guard let fields = fields(node, "a protocol's description", known) else { return nil }
-    head(fields, node.mark, name)
+    let table = name == nil ? DescriptionKeys.description : DescriptionKeys.partOfProfile
+    guard let fields = keys(node, table) else { return nil }
+    head(fields, name)
     let line = fields["line"].map { terminal($0, "line") }
     if let node = fields["bluetooth"] { description.bluetooth = bluetooth(node) }
     if let node = fields["advertisement"] { description.advertisement = advertisement(node, fields) }
@@ -81,7 +81,7 @@ public struct DescriptionReader: ValueReader {
     plausible(fields["plausible"])
     if let node = fields["plan"] { description.plan = plan(node) }
     if let node = fields["examples"] { examples(node) }
-    if let node = fields["raw"] { raw(node) }
+    if let raw: RawBytes = choice(fields, "raw") { self.raw(raw, fields["raw"]?.mark ?? node.mark) }
     var described = DescribedProtocol(description: description, line: line)
     for note in old.notes { self.note(note.mark, note.message) }
     described.notes = notes.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
@@ -94,7 +94,7 @@ public struct DescriptionReader: ValueReader {
     notes.append(ProfileProblem(file: file, line: mark.line, column: mark.column, message: message))
   }
 
-  private mutating func head(_ fields: [String: YAMLNode], _ mark: YAMLMark, _ given: String?) {
+  private mutating func head(_ fields: KeyedNodes, _ given: String?) {
     if let name = given {
       description.name = name
     } else if let node = fields["protocol"] {
@@ -102,33 +102,26 @@ public struct DescriptionReader: ValueReader {
       if takenNames.contains(description.name) {
         report(node.mark, "the name \(description.name) belongs to a built-in driver: give the protocol another name")
       }
-    } else {
-      report(mark, "the protocol's name is missing: protocol: my-gadget")
     }
-    if let node = fields["version"] {
-      if node.content != .scalar("\(Self.version)") {
-        report(node.mark, "version must be \(Self.version), the only one that is supported, not \(kind(node))")
-      }
-    } else {
-      report(mark, "the language's version is missing: version: \(Self.version)")
+    if let node = fields["version"], node.content != .scalar("\(Self.version)") {
+      report(node.mark, "version must be \(Self.version), the only one that is supported, not \(kind(node))")
     }
-    if let summary = fields["description"].flatMap({ text($0, "a description", limit: 200) }) {
-      description.summary = summary
-    }
-    if let order = fields["byte_order"].flatMap({ byteOrder($0, "byte_order") }) { self.order = order }
+    set(&description.summary, text(fields, "description"))
+    set(&order, byteOrder(fields, "byte_order"))
   }
 
-  /// Reads whether raw bytes are harmless. Reports `harmless` in a description that marks bytes as writes.
-  private mutating func raw(_ node: YAMLNode) {
-    let words: [RawBytes] = [.harmless, .guarded]
-    guard let raw = word(node, "raw", among: words.map(\.rawValue)).flatMap({ RawBytes(rawValue: $0) }) else { return }
+  /// Takes whether raw bytes are harmless. Reports `harmless` in a description that marks bytes as writes.
+  private mutating func raw(_ raw: RawBytes, _ mark: YAMLMark) {
     if raw == .harmless, description.marksWrites {
-      report(node.mark, "raw: harmless contradicts write: true: raw bytes may be such a write")
+      report(mark, "raw: harmless contradicts write: true: raw bytes may be such a write")
     }
     description.rawBytes = raw
   }
 
-  mutating func byteOrder(_ node: YAMLNode, _ what: String) -> ByteOrder? {
-    word(node, what, among: ["big", "little"]).map { $0 == "big" ? .bigEndian : .littleEndian }
+  mutating func byteOrder(_ fields: KeyedNodes, _ name: String) -> ByteOrder? {
+    word(fields, name).map { $0 == "big" ? .bigEndian : .littleEndian }
   }
+
+  /// Reads a time in nanoseconds.
+  mutating func nanoseconds(_ fields: KeyedNodes, _ name: String) -> Int64? { time(fields, name).map(\.inNanoseconds) }
 }

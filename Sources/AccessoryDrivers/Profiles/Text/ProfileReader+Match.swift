@@ -13,7 +13,7 @@ extension ProfileReader {
 
   private mutating func rule(_ node: YAMLNode) -> DeviceRule? {
     let before = problems.count
-    guard let fields = fields(node, "a rule", KnownKeys.rule) else { return nil }
+    guard let fields = keys(node, ProfileKeys.rule) else { return nil }
     var rule = DeviceRule()
     if let usb = fields["usb"] { usbNumbers(usb, &rule) }
     if let node = fields["bluetooth"] {
@@ -24,7 +24,7 @@ extension ProfileReader {
       }
     }
     rule.hidUsage = fields["hid"].flatMap { hidUsage($0) }
-    rule.driver = fields["driver"].flatMap { text($0, "a driver's name", limit: 64) }
+    rule.driver = text(fields, "driver")
     rule.name = fields["name"].flatMap { pattern($0) }
     rule.manufacturer = fields["manufacturer"].flatMap { pattern($0) }
     rule.model = fields["model"].flatMap { pattern($0) }
@@ -37,7 +37,7 @@ extension ProfileReader {
   }
 
   private mutating func usbNumbers(_ node: YAMLNode, _ rule: inout DeviceRule) {
-    guard let fields = fields(node, "usb", KnownKeys.ruleUSB) else { return }
+    guard let fields = keys(node, ProfileKeys.ruleUSB) else { return }
     rule.usbVendor = fields["vendor"].flatMap { hexadecimal($0, "a vendor") }
     rule.usbProduct = fields["product"].flatMap { hexadecimal($0, "a product") }
     rule.interfaceClass = fields["interface_class"].flatMap { hexadecimal($0, "an interface class") }
@@ -62,11 +62,11 @@ extension ProfileReader {
   }
 
   private mutating func bluetooth(_ node: YAMLNode) -> BluetoothRule? {
-    guard let fields = fields(node, "bluetooth", KnownKeys.ruleBluetooth) else { return nil }
+    guard let fields = keys(node, ProfileKeys.ruleBluetooth) else { return nil }
     var rule = BluetoothRule()
     rule.address = fields["address"].flatMap { bluetoothAddress($0) }
     rule.name = fields["name"].flatMap { pattern($0) }
-    rule.service = fields["service"].flatMap { bluetoothUUID($0, "service") }
+    rule.service = bluetoothUUID(fields, "service")
     rule.manufacturer = fields["manufacturer"].flatMap { company($0) }
     return rule
   }

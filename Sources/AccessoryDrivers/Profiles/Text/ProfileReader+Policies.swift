@@ -4,8 +4,8 @@ import AccessoryConfiguration
 
 extension ProfileReader {
   /// Reads whether a service may connect the devices of these rules.
-  mutating func connects(_ node: YAMLNode, _ rules: [DeviceRule]) -> Bool {
-    guard word(node, "connect", among: ["allowed", "refused"]) == "allowed" else { return false }
+  mutating func connects(_ fields: KeyedNodes, _ rules: [DeviceRule]) -> Bool {
+    guard word(fields, "connect") == "allowed", let node = fields["connect"] else { return false }
     // Errors in the rules were reported at their own place.
     if problems.isEmpty, !rules.contains(where: { $0.bluetooth != nil }) {
       report(node.mark, "connect: allowed is for devices on the air: say which, as in match: {bluetooth: {address: …}}")
@@ -16,7 +16,7 @@ extension ProfileReader {
   /// Reads the policies. What the text leaves out stays as it is in `policies`.
   mutating func policies(_ node: YAMLNode, from policies: AttachmentPolicies) -> AttachmentPolicies {
     var policies = policies
-    guard let fields = fields(node, "policies", KnownKeys.policies) else { return policies }
+    guard let fields = keys(node, ProfileKeys.policies) else { return policies }
     if let node = fields["reconnect"] { policies.reconnect = attempts(node, "reconnect", from: policies.reconnect) }
     if let node = fields["retry"] { policies.retry = attempts(node, "retry", from: policies.retry) }
     policies.maximumAttached = fields["max_attached"].flatMap { node in
@@ -34,19 +34,17 @@ extension ProfileReader {
     if isWord(node, "ignore") { return nil }
     var policy = RecoveryPolicy()
     if isWord(node, "reopen") { return policy }
-    guard let fields = fields(node, "silent (or ignore, or reopen)", KnownKeys.silent) else { return nil }
-    set(&policy.polls, fields["polls"].flatMap { whole($0, "polls", 1...1_000) })
-    if let node = fields["reset"] {
-      policy.resetsBus = word(node, "reset", among: ["allowed", "refused"]) == "allowed"
-    }
+    guard let fields = keys(node, ProfileKeys.silent) else { return nil }
+    set(&policy.polls, number(fields, "polls"))
+    policy.resetsBus = word(fields, "reset") == "allowed"
     pauses(&policy.interval, &policy.longestInterval, fields)
     return policy
   }
 
   private mutating func attempts(_ node: YAMLNode, _ what: String, from policy: RetryPolicy) -> RetryPolicy {
     var policy = policy
-    guard let fields = fields(node, what, KnownKeys.attempts) else { return policy }
-    set(&policy.isEnabled, fields["enabled"].flatMap { flag($0, "enabled") })
+    guard let fields = keys(node, ProfileKeys.attempts, called: what) else { return policy }
+    set(&policy.isEnabled, flag(fields, "enabled"))
     if let node = fields["tries"] {
       policy.tries = isWord(node, "forever") ? nil : whole(node, "tries (or forever)", 1...1_000_000)
     }
@@ -56,15 +54,14 @@ extension ProfileReader {
   }
 
   /// Reads the first pause between tries, and the longest one.
-  private mutating func pauses(_ interval: inout Duration, _ longest: inout Duration, _ fields: [String: YAMLNode]) {
-    let range = Duration.milliseconds(10) ... .seconds(86_400)
-    set(&interval, fields["interval"].flatMap { time($0, "interval", range) })
+  private mutating func pauses(_ interval: inout Duration, _ longest: inout Duration, _ fields: KeyedNodes) {
+    set(&interval, time(fields, "interval"))
     guard let node = fields["longest"] else {
       // An interval that is longer than the default of `longest` is valid, so `longest` is raised to it.
       longest = max(longest, interval)
       return
     }
-    set(&longest, time(node, "longest", range))
+    set(&longest, time(fields, "longest"))
     if longest < interval { report(node.mark, "longest is shorter than interval, which is \(TimeText.text(interval))") }
   }
 

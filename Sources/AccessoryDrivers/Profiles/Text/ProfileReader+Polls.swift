@@ -2,7 +2,7 @@
 
 import AccessoryConfiguration
 
-// Reads how often accessories are polled, and whether they may be written to.
+// Reads how often accessories are polled.
 extension ProfileReader {
   /// Reads the polls. `known` are the polls of the profile's driver; nil when there is no driver.
   mutating func polls(_ node: YAMLNode, _ known: [AccessoryPoll]?) -> PollPolicy {
@@ -24,9 +24,5 @@ extension ProfileReader {
   private mutating func interval(_ node: YAMLNode, _ what: String) -> PollPolicy.Interval? {
     if node.content == .scalar("off") { return .off }
     return time(node, "\(what), if not off,", .milliseconds(100) ... .seconds(86_400)).map { .every($0) }
-  }
-
-  mutating func writes(_ node: YAMLNode) -> Bool {
-    word(node, "writes", among: ["allowed", "refused"]) == "allowed"
   }
 }

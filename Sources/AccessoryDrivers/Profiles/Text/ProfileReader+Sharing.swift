@@ -6,14 +6,12 @@ import AccessoryConfiguration
 // Reads the `share:` key: the endpoints at which the service shares the accessory.
 extension ProfileReader {
   mutating func sharing(_ node: YAMLNode, allowsWrites: Bool) -> ProfileSharing? {
-    guard let fields = fields(node, "share", KnownKeys.share) else { return nil }
+    guard let fields = keys(node, ProfileKeys.share) else { return nil }
     var sharing = ProfileSharing()
     sharing.terminal = fields["pty"].flatMap { plainName($0, "the name of a terminal") }
     sharing.socket = fields["unix"].flatMap { plainName($0, "the name of a socket") }
     sharing.airName = fields["ble"].flatMap { airName($0) }
-    set(
-      &sharing.airForm,
-      fields["uart"].flatMap { word($0, "uart", among: GATTUART.allCases.map(\.rawValue)) }.flatMap(GATTUART.init))
+    set(&sharing.airForm, choice(fields, "uart"))
     if fields["ble"] == nil, let node = fields["uart"] {
       report(node.mark, "uart is the form of a serial port over Bluetooth: ble: NAME gives it a name")
     }
@@ -23,15 +21,9 @@ extension ProfileReader {
     if let name = sharing.terminal, name == sharing.socket, let node = fields["unix"] {
       report(node.mark, "the terminal has this name already: both are in one folder")
     }
-    set(
-      &sharing.writers,
-      fields["writers"].flatMap { word($0, "writers", among: ProfileSharing.Writers.allCases.map(\.rawValue)) }
-        .flatMap(ProfileSharing.Writers.init))
-    set(
-      &sharing.unplug,
-      fields["unplug"].flatMap { word($0, "unplug", among: ProfileSharing.Unplug.allCases.map(\.rawValue)) }
-        .flatMap(ProfileSharing.Unplug.init))
-    set(&sharing.asksToWrite, fields["write"].flatMap { flag($0, "write") })
+    set(&sharing.writers, choice(fields, "writers"))
+    set(&sharing.unplug, choice(fields, "unplug"))
+    set(&sharing.asksToWrite, flag(fields, "write"))
     if sharing.asksToWrite, !allowsWrites, let node = fields["write"] {
       report(node.mark, "write: true needs writes: allowed in the profile, too")
     }

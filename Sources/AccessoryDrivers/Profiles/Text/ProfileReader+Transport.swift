@@ -10,11 +10,8 @@ extension ProfileReader {
   /// Reads the transport's settings. What the text leaves out stays as it is in `settings`.
   mutating func transport(_ node: YAMLNode, from settings: TransportSettings) -> TransportSettings {
     var settings = settings
-    guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
-    // A device on the network has a single transport.
-    let several = [TransportKind.terminal, .usb, .hidraw, .hidText, .ble, .rfcomm].map(\.rawValue)
-    settings.preferredTransport = fields["prefer"].flatMap { word($0, "prefer", among: several) }
-      .flatMap(TransportKind.init)
+    guard let fields = keys(node, ProfileKeys.transport) else { return settings }
+    settings.preferredTransport = choice(fields, "prefer")
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }
     if let node = fields["usb"] { settings.usb = usb(node) }
     if let node = fields["adapter"] { settings.bluetoothAdapter = adapter(node) }
@@ -22,19 +19,19 @@ extension ProfileReader {
       settings.gatt = gatt(node)
       settings.advertisementKey = advertisementKey(node)
     }
-    if let node = fields["rfcomm"], let fields = self.fields(node, "rfcomm", KnownKeys.rfcomm) {
-      settings.rfcommChannel = fields["channel"].flatMap { whole($0, "channel", 1...30) }
+    if let node = fields["rfcomm"], let fields = keys(node, ProfileKeys.rfcomm) {
+      settings.rfcommChannel = number(fields, "channel")
     }
     return settings
   }
 
   private mutating func usb(_ node: YAMLNode) -> USBSettings {
     var settings = USBSettings()
-    guard let fields = fields(node, "usb", KnownKeys.usb) else { return settings }
-    settings.interface = fields["interface"].flatMap { whole($0, "interface", 0...255) }
-    settings.alternateSetting = fields["alternate"].flatMap { whole($0, "alternate", 0...255) }
-    settings.shape = fields["shape"].flatMap { choice($0, "shape") }
-    if let node = fields["endpoints"], let pair = self.fields(node, "endpoints", KnownKeys.endpoints) {
+    guard let fields = keys(node, ProfileKeys.usb) else { return settings }
+    settings.interface = number(fields, "interface")
+    settings.alternateSetting = number(fields, "alternate")
+    settings.shape = choice(fields, "shape")
+    if let node = fields["endpoints"], let pair = keys(node, ProfileKeys.endpoints) {
       settings.inEndpoint = pair["in"].flatMap { endpoint($0, "in", 0x81...0x8F) }
       settings.outEndpoint = pair["out"].flatMap { endpoint($0, "out", 0x01...0x0F) }
     }
@@ -51,12 +48,10 @@ extension ProfileReader {
   }
 
   private mutating func gatt(_ node: YAMLNode) -> GATTSettings {
-    guard let fields = fields(node, "ble", KnownKeys.ble) else { return GATTSettings() }
-    func uuid(_ key: String, _ reader: inout ProfileReader) -> BluetoothUUID? {
-      fields[key].flatMap { reader.bluetoothUUID($0, key) }
-    }
+    guard let fields = keys(node, ProfileKeys.ble) else { return GATTSettings() }
     var settings = GATTSettings(
-      service: uuid("service", &self), write: uuid("write", &self), notify: uuid("notify", &self))
+      service: bluetoothUUID(fields, "service"), write: bluetoothUUID(fields, "write"),
+      notify: bluetoothUUID(fields, "notify"))
     settings.password = fields["password"].flatMap { password($0) }
     return settings
   }

@@ -18,7 +18,7 @@ public struct ProfileReader: ValueReader {
   let protocols: DescriptionLibrary
   package var problems: [ProfileProblem] = []
   private var unfitAlarms: [ProfileProblem] = []
-  package static var places: [KnownKeys.Place] { KnownKeys.places }
+  package static var places: [KnownKeys.Place] { ProfileKeys.places }
 
   private init(file: String, drivers: DriverLibrary, protocols: DescriptionLibrary) {
     self.file = file
@@ -47,22 +47,18 @@ public struct ProfileReader: ValueReader {
   // MARK: - Parts of a profile
 
   private mutating func profile(_ node: YAMLNode) -> Profile? {
-    guard let fields = fields(node, "a profile", KnownKeys.profile) else { return nil }
-    if fields["name"] == nil { report(node.mark, "a name is missing: name: my-gadget") }
+    guard let fields = keys(node, ProfileKeys.profile) else { return nil }
     let name = fields["name"].flatMap { plainName($0, "a name") }
-    if fields["match"] == nil {
-      report(node.mark, "match is missing: the devices of this profile, for example match: {serial: A123}")
-    }
     var profile = Profile(name: name ?? "", rules: fields["match"].map { rules($0) } ?? [])
-    profile.description = fields["description"].flatMap { text($0, "a description", limit: 200) }
+    profile.description = text(fields, "description")
     let line = driver(fields, &profile)
     if let line { profile.transport.terminal = line }
     if let node = fields["parameters"] { profile.parameters = parameters(node, of: profile) }
     if let node = fields["transport"] { profile.transport = transport(node, from: profile.transport) }
     profile.protocolStrings = fields["protocols"].map { protocolStrings($0) } ?? []
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }
-    if let node = fields["connect"] {
-      profile.allowsConnecting = connects(node, profile.rules)
+    if fields["connect"] != nil {
+      profile.allowsConnecting = connects(fields, profile.rules)
     } else if description(of: profile)?.advertisement != nil {
       // What is only heard needs no permission to be connected.
       profile.allowsConnecting = profile.rules.contains { $0.bluetooth != nil }
@@ -73,9 +69,9 @@ public struct ProfileReader: ValueReader {
     if let node = fields["poll"] {
       profile.polls = polls(node, driverPolls(of: profile))
     }
-    set(&profile.polls.letsSleep, fields["sleep"].flatMap { flag($0, "sleep") })
+    set(&profile.polls.letsSleep, flag(fields, "sleep"))
     if let node = fields["units"] { profile.units = units(node, of: profile) }
-    if let node = fields["writes"] { profile.allowsWrites = writes(node) }
+    profile.allowsWrites = word(fields, "writes") == "allowed"
     if let node = fields["share"] { profile.sharing = sharing(node, allowsWrites: profile.allowsWrites) }
     if let node = fields["reset"] { profile.reset = boardReset(node) }
     if let node = fields["low"] { profile.lowLimit = lowLimit(node) }
@@ -100,7 +96,7 @@ public struct ProfileReader: ValueReader {
   }
 
   /// Reads the driver or the protocol. Returns the line settings of the protocol's description, if it has any.
-  private mutating func driver(_ fields: [String: YAMLNode], _ profile: inout Profile) -> TerminalSettings? {
+  private mutating func driver(_ fields: KeyedNodes, _ profile: inout Profile) -> TerminalSettings? {
     profile.driver = fields["driver"].flatMap { driverName($0) }
     let driver = profile.driver.flatMap { drivers.driver(named: $0) }
     profile.origin.asksForReports = driver.map { !$0.hasBytes && !$0.readsValues } ?? false
@@ -161,12 +157,11 @@ public struct ProfileReader: ValueReader {
     if case .scalar = node.content {
       return word(node, "pacing (or {gap: 20ms}, {window: 4})", among: ["reply"]).map { _ in .reply }
     }
-    guard let fields = fields(node, "pacing", KnownKeys.pacing) else { return nil }
+    guard let fields = keys(node, ProfileKeys.pacing) else { return nil }
     guard fields.count == 1 else {
       report(node.mark, "pacing must be reply, {gap: 20ms} or {window: 4}")
       return nil
     }
-    if let node = fields["gap"] { return time(node, "a gap", .zero ... .seconds(60)).map { .gap($0) } }
-    return fields["window"].flatMap { whole($0, "a window", 1...255) }.map { .window($0) }
+    return time(fields, "gap").map { .gap($0) } ?? number(fields, "window").map { .window($0) }
   }
 }

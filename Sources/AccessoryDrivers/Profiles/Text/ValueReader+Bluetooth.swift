@@ -5,6 +5,11 @@ import AccessoryCore
 
 // Reads what profiles and descriptions say of Bluetooth.
 extension ValueReader {
+  /// Reads the UUID that a key names.
+  mutating func bluetoothUUID(_ fields: KeyedNodes, _ name: String) -> BluetoothUUID? {
+    fields[name].flatMap { bluetoothUUID($0, name) }
+  }
+
   /// Reads the UUID of a service or a characteristic.
   mutating func bluetoothUUID(_ node: YAMLNode, _ what: String) -> BluetoothUUID? {
     if case .scalar(let text) = node.content, let uuid = BluetoothUUID(text) { return uuid }

@@ -97,39 +97,14 @@ import Testing
     #expect(DescriptionCheck.problems(in: described, file: file).map(\.description) == [])
   }
 
-  private static let pageKeys: [[String]] = [
-    DescriptionKeys.framing, DescriptionKeys.check, DescriptionKeys.message, DescriptionKeys.field,
-    DescriptionKeys.request,
-    DescriptionKeys.plan, DescriptionKeys.example, DescriptionKeys.description, DescriptionKeys.modbus,
-    DescriptionKeys.register,
-  ]
-
-  /// Keys stand in the first column of a table, also several in one row.
-  @Test(arguments: pageKeys) func everyKeyOfADescriptionIsInThePage(keys: [String]) throws {
-    let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
-    let rows = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("| `") }
-    let cells = rows.compactMap { $0.dropFirst(2).split(separator: "|").first.map(String.init) }
-    for key in keys { #expect(cells.contains { $0.contains("`\(key)`") || $0.contains("`\(key): ") }, "\(key)") }
-  }
-
-  /// Keys that stand in braces in the text, with their mapping.
-  @Test(
-    arguments: [
-      ("length", DescriptionKeys.length), ("pairs", DescriptionKeys.pairs),
-      ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces), ("column", DescriptionKeys.column),
-      ("steps", DescriptionKeys.steps), ("derivation", DescriptionKeys.derivation),
-      ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
-      ("wake", DescriptionKeys.wake), ("registers", DescriptionKeys.registers),
-      ("parameter", DescriptionKeys.parameter), ("start", DescriptionKeys.startStep),
-      ("ignore", DescriptionKeys.ignore),
-    ] as [(String, [String])])
-  func everyKeyIsInTheText(place: String, keys: [String]) throws {
+  /// Keys that stand in no table of the page stand in its text.
+  @Test(arguments: DescriptionKeys.all.map(\.name)) func everyKeyIsInThePage(name: String) throws {
     let page = String(
       decoding: try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20), as: UTF8.self)
-    for key in keys {
-      #expect(
-        ["`\(key)`", "`\(key):", "{\(key):", ", \(key):", "`\(key) "].contains { page.contains($0) }, "\(place): \(key)"
-      )
+    guard !page.contains("<!-- keys: \(name) -->"), let table = DescriptionKeys.all.first(where: { $0.name == name })
+    else { return }
+    for key in table.keys.filter({ !$0.isSeldom }).map(\.name) {
+      #expect(["`\(key)`", "`\(key):", "{\(key):", ", \(key):", "`\(key) "].contains { page.contains($0) }, "\(key)")
     }
   }
 }

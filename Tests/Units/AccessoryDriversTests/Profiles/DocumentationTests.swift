@@ -8,7 +8,7 @@ import Testing
 
 @testable import AccessoryDrivers
 
-/// What Documentation/profiles.md shows can be used as it stands, and it names every key.
+/// What Documentation/profiles.md shows can be used as it stands. `SchemaTests` compares its tables with those of the keys.
 @Suite struct DocumentationTests {
   private let page: String
 
@@ -35,19 +35,5 @@ import Testing
     }
     #expect(profiles.map(\.name) == ["my-gadget", "everything"])
     #expect(profiles.first?.rules == [DeviceRule(serialNumber: "A50285BI", usbVendor: 0x0403, usbProduct: 0x6001)])
-  }
-
-  @Test(
-    arguments: [
-      ("", KnownKeys.profile), ("", KnownKeys.rule.filter { !["usb", "bluetooth"].contains($0) }),
-      ("usb: ", KnownKeys.ruleUSB), ("bluetooth: ", KnownKeys.ruleBluetooth),
-      ("ble: ", KnownKeys.ble), ("rfcomm: ", KnownKeys.rfcomm),
-      ("tty: ", KnownKeys.tty.filter { $0 != "rs485" }), ("tty: rs485: ", KnownKeys.rs485),
-      ("usb: ", KnownKeys.usb.filter { $0 != "endpoints" }), ("", KnownKeys.attempts), ("", ["prefer"]),
-      ("share: ", KnownKeys.share),
-      ("", ["max_attached", "idle_close"]),
-    ] as [(String, [String])])
-  func everyKeyOfAProfileIsInThePage(place: String, keys: [String]) {
-    for key in keys { #expect(page.contains("\n| `\(place)\(key)` |"), "\(place)\(key)") }
   }
 }
