@@ -34,12 +34,14 @@ lab-arm64: static-arm64 #+ The arm64 package in an arm64 guest with Debian 13: i
 test-arm64: #+ The tests of units, service and commands as arm64, in an emulator
 	packaging/arm64/test
 
+# A console that is ended by SIGSEGV puts its terminal back itself: the sanitizers' own handlers would come first.
+test-tsan: export TSAN_OPTIONS = handle_segv=0
 test-tsan: #+ The tests under the thread sanitizer
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,--sanitize=thread --scratch-path .build-tsan -Xswiftc -DTHREAD_SANITIZER,--no-parallel)
 
 # What a program still has when it calls exit is no leak: tasks that wait, the I/O thread's buffers.
-test-asan: export ASAN_OPTIONS = detect_leaks=0
+test-asan: export ASAN_OPTIONS = detect_leaks=0:handle_segv=0
 test-asan: #+ The tests under the address sanitizer
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,--sanitize=address --scratch-path .build-asan,--no-parallel)

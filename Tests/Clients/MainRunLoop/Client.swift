@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import ExternalAccessory
 import Glibc
+import Synchronization
 import TestSupport
 
 /// A session with an accessory on a pseudo-terminal, whose other end is held here, too.
@@ -14,9 +15,10 @@ final class Client: NSObject, StreamDelegate {
   var session: EASession?
   var input: InputStream?
   var output: OutputStream?
-  /// What it was told, in order.
-  var events: [Stream.Event] = []
-  var bytes = 0
+  /// What it was told, in order, and how many bytes it has read. The thread that measures looks at it, too.
+  private let told = Mutex((events: [Stream.Event](), bytes: 0))
+  var events: [Stream.Event] { told.withLock { $0.events } }
+  var bytes: Int { told.withLock { $0.bytes } }
   var reads = true
   var closesAtEnd = false
 
@@ -42,10 +44,11 @@ final class Client: NSObject, StreamDelegate {
   }
 
   func stream(_ stream: Stream, handle event: Stream.Event) {
-    events.append(event)
+    told.withLock { $0.events.append(event) }
     if event == .hasBytesAvailable, reads, let input = stream as? InputStream {
       var buffer = [UInt8](repeating: 0, count: 64)
-      bytes += max(0, input.read(&buffer, maxLength: buffer.count))
+      let count = max(0, input.read(&buffer, maxLength: buffer.count))
+      told.withLock { $0.bytes += count }
     }
     if event == .endEncountered, closesAtEnd { close() }
   }
