@@ -23,12 +23,13 @@ package struct ChecksumEngine: Sendable {
 
   private let kind: Kind
   /// For a CRC, x to the power of 8 · `blockByteCount` · n, modulo the polynomial: for each digit of the number n to the base
-  /// `1 << digitBits`, the powers for all values of that digit. Few digits make few products.
+  /// `1 << digitBits`, the powers for all values of that digit. Few digits make few products. Empty without `shifts`.
   private let powers: [UInt32]
   private static let digitBits = 6
 
-  /// Everything that computing this checksum needs.
-  package init(_ checksum: FrameChecksum) {
+  /// Everything that computing this checksum needs. With `shifts` also what `shift(_:blocks:)` needs: two hundred products, most of
+  /// the work.
+  package init(_ checksum: FrameChecksum, shifts: Bool = false) {
     self.checksum = checksum
     byteCount = checksum.byteCount
     switch checksum {
@@ -48,7 +49,7 @@ package struct ChecksumEngine: Sendable {
       start = 0
       kind = .fletcher
     }
-    powers = Self.powers(kind)
+    powers = shifts ? Self.powers(kind) : []
   }
 
   /// The state after `bytes`, if it was `state` before them.
@@ -107,7 +108,7 @@ package struct ChecksumEngine: Sendable {
     }
   }
 
-  /// The state after `blocks` times `blockByteCount` bytes of zero, if it was `state` before them.
+  /// The state after `blocks` times `blockByteCount` bytes of zero, if it was `state` before them. Only for engines made with `shifts`.
   func shift(_ state: UInt32, blocks: Int) -> UInt32 {
     switch kind {
     case .sum, .xor: return state

@@ -9,9 +9,10 @@ public final class TemporaryDirectory: Sendable {
   /// Its path, without links in it.
   public let path: String
 
-  /// Makes it below the system's directory for what is temporary.
-  public init() throws {
-    var template = Array("/tmp/accessory-bridge-test.XXXXXX".utf8CString)
+  /// Makes it below the system's directory for what is temporary, or, `inMemory`, on a file system that is in memory, where there is one.
+  public init(inMemory: Bool = false) throws {
+    let folder = inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    var template = Array("\(folder)/accessory-bridge-test.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }

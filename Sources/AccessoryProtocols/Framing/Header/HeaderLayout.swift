@@ -16,7 +16,7 @@ struct HeaderLayout: Sendable {
     self.maximumPayload = maximumPayload
     maximumFrame = format.headerByteCount + maximumPayload + format.trailerByteCount(payload: maximumPayload)
     headerEngine = format.headerChecksum.map { ChecksumEngine($0.checksum) }
-    payloadEngine = format.payloadChecksum.map { ChecksumEngine($0.checksum) }
+    payloadEngine = format.payloadChecksum.map { ChecksumEngine($0.checksum, shifts: true) }
   }
 
   /// Whether headers have a checksum of their own, so that the length in a header with the right checksum can be

@@ -20,7 +20,7 @@ struct AF1Scanner: Sendable {
   /// Where the last payload ends whose checksum was computed and is wrong.
   private var damagedPayloadEnd = 0
   private var checkpoints = ChecksumCheckpoints(longestRange: Int(UInt16.max))
-  private static let engine = ChecksumEngine(.crc(.crc32ISOHDLC))
+  private static let engine = ChecksumEngine(.crc(.crc32ISOHDLC), shifts: true)
   /// Functions copy this to a local before use: a span of a stored property would not allow changes of other
   /// properties.
   private let tables = (
