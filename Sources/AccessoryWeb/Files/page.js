@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the forms of commands, so that the page stays as it is, and says what became of them. Without this script they are
-// ordinary forms.
+// Sends the forms of commands without loading the page again, and shows their outcomes. Without this script they are ordinary
+// forms.
 "use strict";
 document.addEventListener("submit", async (event) => {
   const form = event.target;
@@ -28,7 +28,7 @@ document.addEventListener("submit", async (event) => {
   button.disabled = false;
 });
 
-// Keeps the page as the server tells it, by server-sent events. Without this script the page is loaded again now and then.
+// Updates the page by server-sent events. Without this script the page is loaded again now and then.
 (() => {
   const address = document.body.dataset.events;
   if (!address || !window.EventSource) return;
@@ -98,7 +98,7 @@ document.addEventListener("submit", async (event) => {
     source = null;
   }
 
-  // A page that nobody sees needs no news.
+  // A hidden page needs no events.
   document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
