@@ -7,190 +7,142 @@
 // compiler 10 seconds in a debug build, and 20 in a release build.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-static const uint8_t abc_bms[] = {
-#embed "Descriptions/abc-bms.yaml"
-};
-static const uint8_t ant[] = {
-#embed "Descriptions/ant.yaml"
-};
-static const uint8_t ant_legacy[] = {
-#embed "Descriptions/ant-legacy.yaml"
-};
-static const uint8_t braunpwr[] = {
-#embed "Descriptions/braunpwr.yaml"
-};
-static const uint8_t buknuwo[] = {
-#embed "Descriptions/buknuwo.yaml"
-};
-static const uint8_t cbt[] = {
-#embed "Descriptions/cbt.yaml"
-};
-static const uint8_t daly[] = {
-#embed "Descriptions/daly.yaml"
-};
-static const uint8_t daly_81[] = {
-#embed "Descriptions/daly-81.yaml"
-};
-static const uint8_t daly_d2[] = {
-#embed "Descriptions/daly-d2.yaml"
-};
-static const uint8_t ecoworthy[] = {
-#embed "Descriptions/ecoworthy.yaml"
-};
-static const uint8_t eg4[] = {
-#embed "Descriptions/eg4.yaml"
-};
-static const uint8_t ej[] = {
-#embed "Descriptions/ej.yaml"
-};
-static const uint8_t elm327[] = {
-#embed "Descriptions/elm327.yaml"
-};
-static const uint8_t epever[] = {
-#embed "Descriptions/epever.yaml"
-};
-static const uint8_t felicity[] = {
-#embed "Descriptions/felicity.yaml"
-};
-static const uint8_t gobel[] = {
-#embed "Descriptions/gobel.yaml"
-};
-static const uint8_t humsienk[] = {
-#embed "Descriptions/humsienk.yaml"
-};
-static const uint8_t jbd[] = {
-#embed "Descriptions/jbd.yaml"
-};
-static const uint8_t jk[] = {
-#embed "Descriptions/jk.yaml"
-};
-static const uint8_t jk02[] = {
-#embed "Descriptions/jk02.yaml"
-};
-static const uint8_t jk04[] = {
-#embed "Descriptions/jk04.yaml"
-};
-static const uint8_t lipower[] = {
-#embed "Descriptions/lipower.yaml"
-};
-static const uint8_t litime[] = {
-#embed "Descriptions/litime.yaml"
-};
-static const uint8_t megatec[] = {
-#embed "Descriptions/megatec.yaml"
-};
-static const uint8_t neey[] = {
-#embed "Descriptions/neey.yaml"
-};
-static const uint8_t pace[] = {
-#embed "Descriptions/pace.yaml"
-};
-static const uint8_t pi30[] = {
-#embed "Descriptions/pi30.yaml"
-};
-static const uint8_t pro_bms[] = {
-#embed "Descriptions/pro-bms.yaml"
-};
-static const uint8_t pylontech[] = {
-#embed "Descriptions/pylontech.yaml"
-};
-static const uint8_t renogy[] = {
-#embed "Descriptions/renogy.yaml"
-};
-static const uint8_t renogy_battery[] = {
-#embed "Descriptions/renogy-battery.yaml"
-};
-static const uint8_t renogy_pro[] = {
-#embed "Descriptions/renogy-pro.yaml"
-};
-static const uint8_t roypow[] = {
-#embed "Descriptions/roypow.yaml"
-};
-static const uint8_t sdm120[] = {
-#embed "Descriptions/sdm120.yaml"
-};
-static const uint8_t seplos2[] = {
-#embed "Descriptions/seplos2.yaml"
-};
-static const uint8_t seplos3[] = {
-#embed "Descriptions/seplos3.yaml"
-};
-static const uint8_t seplos3_rack[] = {
-#embed "Descriptions/seplos3-rack.yaml"
-};
-static const uint8_t srne[] = {
-#embed "Descriptions/srne.yaml"
-};
-static const uint8_t tdt[] = {
-#embed "Descriptions/tdt.yaml"
-};
-static const uint8_t tianpwr[] = {
-#embed "Descriptions/tianpwr.yaml"
-};
-static const uint8_t topband[] = {
-#embed "Descriptions/topband.yaml"
-};
-static const uint8_t vatrer[] = {
-#embed "Descriptions/vatrer.yaml"
-};
-static const uint8_t vedirect[] = {
-#embed "Descriptions/vedirect.yaml"
-};
-static const uint8_t vesc[] = {
-#embed "Descriptions/vesc.yaml"
-};
-static const uint8_t victron_ble[] = {
-#embed "Descriptions/victron-ble.yaml"
-};
-
-#define DESCRIPTION(bytes, name) {name, bytes, sizeof bytes}
-
 static const struct embedded_description descriptions[] = {
-    DESCRIPTION(abc_bms, "abc-bms"),
-    DESCRIPTION(ant, "ant"),
-    DESCRIPTION(ant_legacy, "ant-legacy"),
-    DESCRIPTION(braunpwr, "braunpwr"),
-    DESCRIPTION(buknuwo, "buknuwo"),
-    DESCRIPTION(cbt, "cbt"),
-    DESCRIPTION(daly, "daly"),
-    DESCRIPTION(daly_81, "daly-81"),
-    DESCRIPTION(daly_d2, "daly-d2"),
-    DESCRIPTION(ecoworthy, "ecoworthy"),
-    DESCRIPTION(eg4, "eg4"),
-    DESCRIPTION(ej, "ej"),
-    DESCRIPTION(elm327, "elm327"),
-    DESCRIPTION(epever, "epever"),
-    DESCRIPTION(felicity, "felicity"),
-    DESCRIPTION(gobel, "gobel"),
-    DESCRIPTION(humsienk, "humsienk"),
-    DESCRIPTION(jbd, "jbd"),
-    DESCRIPTION(jk, "jk"),
-    DESCRIPTION(jk02, "jk02"),
-    DESCRIPTION(jk04, "jk04"),
-    DESCRIPTION(lipower, "lipower"),
-    DESCRIPTION(litime, "litime"),
-    DESCRIPTION(megatec, "megatec"),
-    DESCRIPTION(neey, "neey"),
-    DESCRIPTION(pace, "pace"),
-    DESCRIPTION(pi30, "pi30"),
-    DESCRIPTION(pro_bms, "pro-bms"),
-    DESCRIPTION(pylontech, "pylontech"),
-    DESCRIPTION(renogy, "renogy"),
-    DESCRIPTION(renogy_battery, "renogy-battery"),
-    DESCRIPTION(renogy_pro, "renogy-pro"),
-    DESCRIPTION(roypow, "roypow"),
-    DESCRIPTION(sdm120, "sdm120"),
-    DESCRIPTION(seplos2, "seplos2"),
-    DESCRIPTION(seplos3, "seplos3"),
-    DESCRIPTION(seplos3_rack, "seplos3-rack"),
-    DESCRIPTION(srne, "srne"),
-    DESCRIPTION(tdt, "tdt"),
-    DESCRIPTION(tianpwr, "tianpwr"),
-    DESCRIPTION(topband, "topband"),
-    DESCRIPTION(vatrer, "vatrer"),
-    DESCRIPTION(vedirect, "vedirect"),
-    DESCRIPTION(vesc, "vesc"),
-    DESCRIPTION(victron_ble, "victron-ble"),
+    {"abc-bms", (const char[]){
+#embed "Descriptions/abc-bms.yaml" suffix(, 0)
+    }},
+    {"ant", (const char[]){
+#embed "Descriptions/ant.yaml" suffix(, 0)
+    }},
+    {"ant-legacy", (const char[]){
+#embed "Descriptions/ant-legacy.yaml" suffix(, 0)
+    }},
+    {"braunpwr", (const char[]){
+#embed "Descriptions/braunpwr.yaml" suffix(, 0)
+    }},
+    {"buknuwo", (const char[]){
+#embed "Descriptions/buknuwo.yaml" suffix(, 0)
+    }},
+    {"cbt", (const char[]){
+#embed "Descriptions/cbt.yaml" suffix(, 0)
+    }},
+    {"daly", (const char[]){
+#embed "Descriptions/daly.yaml" suffix(, 0)
+    }},
+    {"daly-81", (const char[]){
+#embed "Descriptions/daly-81.yaml" suffix(, 0)
+    }},
+    {"daly-d2", (const char[]){
+#embed "Descriptions/daly-d2.yaml" suffix(, 0)
+    }},
+    {"ecoworthy", (const char[]){
+#embed "Descriptions/ecoworthy.yaml" suffix(, 0)
+    }},
+    {"eg4", (const char[]){
+#embed "Descriptions/eg4.yaml" suffix(, 0)
+    }},
+    {"ej", (const char[]){
+#embed "Descriptions/ej.yaml" suffix(, 0)
+    }},
+    {"elm327", (const char[]){
+#embed "Descriptions/elm327.yaml" suffix(, 0)
+    }},
+    {"epever", (const char[]){
+#embed "Descriptions/epever.yaml" suffix(, 0)
+    }},
+    {"felicity", (const char[]){
+#embed "Descriptions/felicity.yaml" suffix(, 0)
+    }},
+    {"gobel", (const char[]){
+#embed "Descriptions/gobel.yaml" suffix(, 0)
+    }},
+    {"humsienk", (const char[]){
+#embed "Descriptions/humsienk.yaml" suffix(, 0)
+    }},
+    {"jbd", (const char[]){
+#embed "Descriptions/jbd.yaml" suffix(, 0)
+    }},
+    {"jk", (const char[]){
+#embed "Descriptions/jk.yaml" suffix(, 0)
+    }},
+    {"jk02", (const char[]){
+#embed "Descriptions/jk02.yaml" suffix(, 0)
+    }},
+    {"jk04", (const char[]){
+#embed "Descriptions/jk04.yaml" suffix(, 0)
+    }},
+    {"lipower", (const char[]){
+#embed "Descriptions/lipower.yaml" suffix(, 0)
+    }},
+    {"litime", (const char[]){
+#embed "Descriptions/litime.yaml" suffix(, 0)
+    }},
+    {"megatec", (const char[]){
+#embed "Descriptions/megatec.yaml" suffix(, 0)
+    }},
+    {"neey", (const char[]){
+#embed "Descriptions/neey.yaml" suffix(, 0)
+    }},
+    {"pace", (const char[]){
+#embed "Descriptions/pace.yaml" suffix(, 0)
+    }},
+    {"pi30", (const char[]){
+#embed "Descriptions/pi30.yaml" suffix(, 0)
+    }},
+    {"pro-bms", (const char[]){
+#embed "Descriptions/pro-bms.yaml" suffix(, 0)
+    }},
+    {"pylontech", (const char[]){
+#embed "Descriptions/pylontech.yaml" suffix(, 0)
+    }},
+    {"renogy", (const char[]){
+#embed "Descriptions/renogy.yaml" suffix(, 0)
+    }},
+    {"renogy-battery", (const char[]){
+#embed "Descriptions/renogy-battery.yaml" suffix(, 0)
+    }},
+    {"renogy-pro", (const char[]){
+#embed "Descriptions/renogy-pro.yaml" suffix(, 0)
+    }},
+    {"roypow", (const char[]){
+#embed "Descriptions/roypow.yaml" suffix(, 0)
+    }},
+    {"sdm120", (const char[]){
+#embed "Descriptions/sdm120.yaml" suffix(, 0)
+    }},
+    {"seplos2", (const char[]){
+#embed "Descriptions/seplos2.yaml" suffix(, 0)
+    }},
+    {"seplos3", (const char[]){
+#embed "Descriptions/seplos3.yaml" suffix(, 0)
+    }},
+    {"seplos3-rack", (const char[]){
+#embed "Descriptions/seplos3-rack.yaml" suffix(, 0)
+    }},
+    {"srne", (const char[]){
+#embed "Descriptions/srne.yaml" suffix(, 0)
+    }},
+    {"tdt", (const char[]){
+#embed "Descriptions/tdt.yaml" suffix(, 0)
+    }},
+    {"tianpwr", (const char[]){
+#embed "Descriptions/tianpwr.yaml" suffix(, 0)
+    }},
+    {"topband", (const char[]){
+#embed "Descriptions/topband.yaml" suffix(, 0)
+    }},
+    {"vatrer", (const char[]){
+#embed "Descriptions/vatrer.yaml" suffix(, 0)
+    }},
+    {"vedirect", (const char[]){
+#embed "Descriptions/vedirect.yaml" suffix(, 0)
+    }},
+    {"vesc", (const char[]){
+#embed "Descriptions/vesc.yaml" suffix(, 0)
+    }},
+    {"victron-ble", (const char[]){
+#embed "Descriptions/victron-ble.yaml" suffix(, 0)
+    }},
 };
 
 const struct embedded_description *embedded_description_at(size_t index) {

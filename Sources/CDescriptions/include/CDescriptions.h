@@ -5,14 +5,13 @@
 #define CDESCRIPTIONS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /// A file of Descriptions.
 struct embedded_description {
   /// The file's name, without .yaml.
   const char *name;
-  const uint8_t *bytes;
-  size_t count;
+  /// What is in it, with a zero behind.
+  const char *text;
 };
 
 /// The description at this place, from 0 on, in the order of their names; NULL behind the last one.

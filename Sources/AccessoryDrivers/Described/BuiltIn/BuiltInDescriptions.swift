@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import CDescriptions
+import Glibc
 
 /// The protocols that are built into this package: the files in Sources/CDescriptions/Descriptions.
 enum BuiltInDescriptions {
@@ -11,7 +12,7 @@ enum BuiltInDescriptions {
   /// The description with this name, in the same format as users' descriptions; nil when there is none.
   static func text(_ name: String) -> [UInt8]? {
     guard let place = names.firstIndex(of: name) else { return nil }
-    return Array(UnsafeBufferPointer(start: embedded[place].bytes, count: embedded[place].count))
+    return Array(UnsafeRawBufferPointer(start: embedded[place].text, count: strlen(embedded[place].text)))
   }
 
   /// Each description is parsed once. Their number is fixed.
