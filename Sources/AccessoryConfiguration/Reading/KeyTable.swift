@@ -14,7 +14,7 @@ package struct KeyTable: Sendable {
     /// The version in which it was new.
     package let since: String
     /// The error if the key is missing; nil if it may be.
-    package let missing: String?
+    package fileprivate(set) var missing: String?
     /// Whether no page tells of it, because hardly any file needs it.
     package let isSeldom: Bool
     /// What the page says in place of the meaning, for neighbours with the same text together.
@@ -37,8 +37,17 @@ package struct KeyTable: Sendable {
   package let place: KnownKeys.Place
   package let keys: [Key]
 
-  package init(_ name: String, _ title: String, place: String? = nil, _ keys: [Key]) {
-    (self.name, self.title, self.keys) = (name, title, keys)
+  /// `lacks` is the error where a key is missing whose `missing` is empty, by the key's name.
+  package init(
+    _ name: String, _ title: String, place: String? = nil, lacks: (String) -> String = { "\($0) is missing" },
+    _ keys: [Key]
+  ) {
+    (self.name, self.title) = (name, title)
+    self.keys = keys.map { key in
+      var key = key
+      if key.missing == "" { key.missing = lacks(key.name) }
+      return key
+    }
     self.place = (place ?? title, keys.filter { !$0.isSeldom }.map(\.name))
   }
 

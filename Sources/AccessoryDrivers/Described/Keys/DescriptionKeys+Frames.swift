@@ -21,44 +21,33 @@ extension DescriptionKeys {
     .init("length", .words(["digits", "bytes"]), "with `digits`, what a length counts", usual: "`bytes`"),
     .init("window", .other("pattern and mask"), "frames that begin nowhere, found by a pattern and a mask", isSeldom: true),
   ])
-  static let window = KeyTable("window", "window", [
-    .init("pattern", .other("bytes"), "what the bits of the mask are", missing: missingWindow, isSeldom: true),
-    .init("mask", .other("bytes"), "the bits that are compared", missing: missingWindow, isSeldom: true),
+  static let window = KeyTable("window", "window", lacks: { _ in "window needs a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}" }, [
+    .init("pattern", .other("bytes"), "what the bits of the mask are", missing: "", isSeldom: true),
+    .init("mask", .other("bytes"), "the bits that are compared", missing: "", isSeldom: true),
   ])
-  private static let missingWindow = "window needs a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}"
-
   static let ignore = KeyTable("ignore", "ignore", [
     .init("bytes", .bytes(limit: 16), "bytes that are dropped"),
     .init("texts", .other("a text, or several"), "texts that are dropped"),
   ])
-  static let length = KeyTable("length", "length", place: "a length", [
-    .init("type", .shared("number_type", "a type of number"), "how it is sent", missing: missingLength),
-    .init("of", .shared("elements", "elements"), "what it is the length of", missing: missingLength),
+  static let length = KeyTable("length", "length", place: "a length", lacks: { _ in "length needs a type and the elements that it counts: {type: u8, of: data}" }, [
+    .init("type", .shared("number_type", "a type of number"), "how it is sent", missing: ""),
+    .init("of", .shared("elements", "elements"), "what it is the length of", missing: ""),
     .init("adjust", .integer(-4_096...4_096), "added to the number to give the count"),
     .init("nibble_check", .flag, "the highest digit checks the others"),
   ])
-  private static let missingLength = "length needs a type and the elements that it counts: {type: u8, of: data}"
-
-  static let check = KeyTable("check", "check", place: "a check", [
-    .init("algorithm", .other("see below"), "how it is calculated", missing: missingCheck),
-    .init("over", .shared("elements", "one, or `first..last`"), "the elements that it covers; not itself", missing: missingCheck),
+  static let check = KeyTable("check", "check", place: "a check", lacks: { _ in "check needs an algorithm, and the elements that it covers: {algorithm: sum8, over: start..data}" }, [
+    .init("algorithm", .other("see below"), "how it is calculated", missing: ""),
+    .init("over", .shared("elements", "one, or `first..last`"), "the elements that it covers; not itself", missing: ""),
     .init("order", .words(["big", "little"]), "the order of its bytes", usual: "`byte_order`"),
     .init("as", .words(["bytes", "hex", "decimal"]), "how it is sent; `hex`: upper-case digits; `decimal`: 1 to 3 digits, for one byte, directly before `end`", usual: "`bytes`"),
     .init("bump", .other("`[28, 0D, 0A]`"), "each byte of the check that is in this list is sent increased by one", usual: "none"),
     .init("unless_empty", .flag, "frames without data have no check", isSeldom: true),
   ])
-  private static let missingCheck =
-    "check needs an algorithm, and the elements that it covers: {algorithm: sum8, over: start..data}"
-
-  static let pairs = KeyTable("pairs", "pairs", [
-    .init("begin", .bytes(limit: 8), "how each label begins", missing: missing("begin")),
-    .init("separator", .bytes(limit: 1), "the byte behind a label", missing: missing("separator")),
-    .init("close", .other("a label"), "the label whose value makes the sum of the block 0 modulo 256", missing: missing("close")),
+  static let pairs = KeyTable("pairs", "pairs", lacks: { "\($0) is missing: pairs are {begin: \"\\r\\n\", separator: \"\\t\", close: Checksum}" }, [
+    .init("begin", .bytes(limit: 8), "how each label begins", missing: ""),
+    .init("separator", .bytes(limit: 1), "the byte behind a label", missing: ""),
+    .init("close", .other("a label"), "the label whose value makes the sum of the block 0 modulo 256", missing: ""),
   ])
-  private static func missing(_ key: String) -> String {
-    "\(key) is missing: pairs are {begin: \"\\r\\n\", separator: \"\\t\", close: Checksum}"
-  }
-
   static let units = KeyTable("units", "units", [
     .init("element", name, "the number in the frames that names the unit; every framing has an element of this name", missing: "element is missing: the number in the frames that names the unit"),
     .init("from", unitNumber, "the first possible unit", usual: "`1`"),
@@ -81,16 +70,12 @@ extension DescriptionKeys {
     .init("words_first", .words(["high", "low"]), "the first register of a larger number", usual: "`high`"),
     .init("tcp", .words(["header", "rtu"]), "the form of frames on the network: `header` for Modbus TCP, or `rtu` as on a serial line, for a gateway that only passes bytes on", usual: "`header`"),
   ])
-  static let registers = KeyTable("registers", "a group of registers", [
+  static let registers = KeyTable("registers", "a group of registers", lacks: { "\($0) is missing: {function: 4, fields: [{at: 0, name: …, type: u16}]}" }, [
     .init("summary", summary, "what is in them"),
-    .init("function", .integer(Modbus.readFunctions), "1 coils, 2 discrete inputs, 3 holding registers, 4 input registers", missing: missingOfGroup("function")),
-    .init("fields", .list("register", limit: DescriptionReader.stepLimit), "the registers", missing: missingOfGroup("fields")),
+    .init("function", .integer(Modbus.readFunctions), "1 coils, 2 discrete inputs, 3 holding registers, 4 input registers", missing: ""),
+    .init("fields", .list("register", limit: DescriptionReader.stepLimit), "the registers", missing: ""),
     .init("optional", .flag, "not every accessory knows them", since: "0.3"),
   ])
-  private static func missingOfGroup(_ key: String) -> String {
-    "\(key) is missing: {function: 4, fields: [{at: 0, name: …, type: u16}]}"
-  }
-
   static let register = KeyTable("register", "a register", [
     .init("at", .integer(0...0xFFFF), "the address of its first register, as it is sent: manuals that write 30001 or 40001 for the first one count from 1", missing: "at is missing: the register's address, as it is sent: at: 0x331A"),
     .init("half", .words(["high", "low"]), "of a number of one byte: which byte of the register"),

@@ -92,12 +92,9 @@ extension DescriptionKeys {
     .init("to", .other("a number"), "what it is at most", usual: "required"),
     .init("default", .other("a number"), "what it is if nobody says anything else"),
   ])
-  static let derivation = KeyTable("derivation", "a derived value", place: "derived", [
-    .init("name", name, "the name of the value", missing: missingOfDerivation("name")),
-    .init("value", formula, "how it is calculated from other values, by their names", since: "0.3", missing: missingOfDerivation("value")),
+  static let derivation = KeyTable("derivation", "a derived value", place: "derived", lacks: { "a derived value needs a \($0): {name: n, value: a - b}" }, [
+    .init("name", name, "the name of the value", missing: ""),
+    .init("value", formula, "how it is calculated from other values, by their names", since: "0.3", missing: ""),
     .init("translate", .shared("text_words", "`{bulk: charging}`"), "another word for each word of the formula; other words are unknown", since: "0.3"),
   ] + field.keys(["unit", "role", "hidden", "quantity"], page: "as of a [field](#fields)"))
-  private static func missingOfDerivation(_ key: String) -> String {
-    "a derived value needs a \(key): {name: n, value: a - b}"
-  }
 }

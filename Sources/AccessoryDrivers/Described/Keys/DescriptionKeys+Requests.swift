@@ -60,12 +60,10 @@ extension DescriptionKeys {
     .init("requests", names, "what is asked together", missing: "requests are missing: {requests: [basic], every: 10s}"),
     .init("every", .milliseconds(100...86_400_000), "how often"),
   ])
-  static let wake = KeyTable("wake", "wake", place: "plan: wake", [
-    .init("send", .bytes(limit: 64), "what is sent before everything else", missing: missingWake),
-    .init("wait", .milliseconds(0...60_000), "the pause after it", missing: missingWake),
+  static let wake = KeyTable("wake", "wake", place: "plan: wake", lacks: { _ in "wake needs the bytes to send, and the time to wait after them: {send: 0D, wait: 100ms}" }, [
+    .init("send", .bytes(limit: 64), "what is sent before everything else", missing: ""),
+    .init("wait", .milliseconds(0...60_000), "the pause after it", missing: ""),
   ])
-  private static let missingWake =
-    "wake needs the bytes to send, and the time to wait after them: {send: 0D, wait: 100ms}"
 
   static let example = KeyTable("example", "an example", [
     .init("request", .other("a name, or `{values: {mask: 3}}`"), "the request; with arguments, as numbers that are sent, or their words"),

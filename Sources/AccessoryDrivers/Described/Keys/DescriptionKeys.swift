@@ -51,24 +51,21 @@ enum DescriptionKeys {
     .init("greet", .shared("greet", "`{characteristic: fffa, send: \"HiLink\"}`"), "this characteristic is told these bytes after connecting, up to 20, where the device has it", since: "0.3"),
     .init("looks", .oneOrMore("looks", limit: 64), "other combinations, each of which is enough, see below", since: "0.3"),
   ])
-  static let greet = KeyTable("greet", "greet", [
-    .init("characteristic", uuid, "the characteristic that is told", since: "0.3", missing: missingGreeting),
-    .init("send", .bytes(limit: GATTGreeting.packetSize), "what it is told", since: "0.3", missing: missingGreeting),
+  static let greet = KeyTable("greet", "greet", lacks: { _ in "greet needs a characteristic and what it is told: {characteristic: fffa, send: 01}" }, [
+    .init("characteristic", uuid, "the characteristic that is told", since: "0.3", missing: ""),
+    .init("send", .bytes(limit: GATTGreeting.packetSize), "what it is told", since: "0.3", missing: ""),
   ])
-  private static let missingGreeting =
-    "greet needs a characteristic and what it is told: {characteristic: fffa, send: 01}"
 
   static let advertisement = KeyTable("advertisement", "advertisement", [
     .init("manufacturer", .integer(0...0xFFFF), "the company whose data are read", since: "0.3", missing: "manufacturer is missing: the number of the company whose data are read, like 0x02E1"),
     .init("begins", .bytes(limit: 16), "the bytes with which the data begin; others are ignored", since: "0.3"),
     .init("aes_ctr", .shared("aes_ctr", "`{nonce: 5..6, key_byte: 7, from: 8}`"), "the data are encrypted by AES-128 in counter mode, with a key in [the profile](profiles.md#transport): `nonce` are the bytes with the number of the message, the lowest byte first, `key_byte` is the byte that is the first one of the key, and `from` is the first encrypted byte; bytes are counted from 0. The nonce begins each block of counters, whose last bytes count the blocks from 0", since: "0.3"),
   ])
-  static let counterMode = KeyTable("aes_ctr", "aes_ctr", [
-    .init("nonce", .shared("range", "like `5..6`"), "the bytes with the number of the message, the lowest first", since: "0.3", missing: missingMode),
+  static let counterMode = KeyTable("aes_ctr", "aes_ctr", lacks: { _ in "aes_ctr needs nonce and from: {nonce: 5..6, from: 8}, bytes of the data, from 0 on" }, [
+    .init("nonce", .shared("range", "like `5..6`"), "the bytes with the number of the message, the lowest first", since: "0.3", missing: ""),
     .init("key_byte", .integer(0...DescriptionReader.packetLimit), "the byte that is the key's first one", since: "0.3"),
-    .init("from", .integer(1...DescriptionReader.packetLimit), "the first encrypted byte", since: "0.3", missing: missingMode),
+    .init("from", .integer(1...DescriptionReader.packetLimit), "the first encrypted byte", since: "0.3", missing: ""),
   ])
-  private static let missingMode = "aes_ctr needs nonce and from: {nonce: 5..6, from: 8}, bytes of the data, from 0 on"
 
   // MARK: - Forms of values
 

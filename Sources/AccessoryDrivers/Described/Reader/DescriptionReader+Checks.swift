@@ -16,7 +16,7 @@ extension DescriptionReader {
       return nil
     }
     let names = Self.algorithms.map(\.name)
-    let algorithm = choose(name, "a checksum", among: names).map { Self.algorithms[$0].algorithm }
+    let algorithm = reference(name, "a checksum", among: names).map { Self.algorithms[$0].algorithm }
     let range = elements(over, "over", among: all)
     var check = ProtocolDescription.Check(
       algorithm ?? .frame(.sum8), covers: range ?? 0...0, order: order)
@@ -42,18 +42,5 @@ extension DescriptionReader {
 
   private mutating func incrementedBytes(_ node: YAMLNode) -> [UInt8] {
     oneOrMore(node, "bytes to bump", limit: 16).compactMap { byte($0, "each of bump") }
-  }
-
-  /// Finds a word in a list and returns its index. Reports an unknown word, with the nearest valid one.
-  mutating func choose(_ node: YAMLNode, _ what: String, among words: [String]) -> Int? {
-    if case .scalar(let text) = node.content, let place = words.firstIndex(of: text) { return place }
-    if case .scalar(let text) = node.content, !text.isEmpty {
-      if problems.count < Self.problemLimit {
-        report(node.mark, "\(Quoted.text(text)) is not \(what): \(KnownKeys.advice(text, among: words))")
-      }
-    } else {
-      report(node.mark, "\(what) was expected (\(words[0]), …), not \(kind(node))")
-    }
-    return nil
   }
 }
