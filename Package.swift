@@ -149,7 +149,7 @@ let package = Package(
     .target(
       name: "BridgeService",
       dependencies: [
-        "AccessoryCore", "AccessoryBluetooth",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySharing", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", .product(name: "Logging", package: "swift-log", condition: commands),
       ]),
@@ -460,7 +460,7 @@ let package = Package(
       name: "BridgeServiceTests",
       dependencies: [
         "AccessoryFamilies",
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryConfiguration",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
         .product(name: "Logging", package: "swift-log", condition: commands),

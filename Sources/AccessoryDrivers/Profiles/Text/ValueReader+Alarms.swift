@@ -6,11 +6,8 @@ import AccessoryProtocols
 
 // Reads rules of alarms: texts, and names with texts.
 extension ValueReader {
-  /// Reads a list of rules for one accessory. No two have the same name.
-  mutating func alarmRules(_ node: YAMLNode) -> [AlarmRule] { markedAlarmRules(node).map(\.rule) }
-
-  /// The same, with the places of the rules.
-  mutating func markedAlarmRules(_ node: YAMLNode) -> [(rule: AlarmRule, mark: YAMLMark)] {
+  /// Reads a list of rules for one accessory, with their places. No two have the same name.
+  package mutating func markedAlarmRules(_ node: YAMLNode) -> [(rule: AlarmRule, mark: YAMLMark)] {
     if node.content == .sequence([]) { return [] }
     var rules: [AlarmRule] = []
     var marks: [YAMLMark] = []
@@ -23,7 +20,9 @@ extension ValueReader {
   }
 
   /// The rules that can't be compared with the values of this protocol, with their places.
-  func unfit(_ rules: [(rule: AlarmRule, mark: YAMLMark)], _ description: ProtocolDescription?) -> [ProfileProblem] {
+  package func unfit(_ rules: [(rule: AlarmRule, mark: YAMLMark)], _ description: ProtocolDescription?)
+    -> [ProfileProblem]
+  {
     guard let description else { return [] }
     return rules.compactMap { rule, mark in
       description.misfit(of: rule).map {
@@ -33,7 +32,7 @@ extension ValueReader {
   }
 
   /// Adds a rule, unless there is one with its name.
-  mutating func add(_ rule: AlarmRule, to rules: inout [AlarmRule], _ node: YAMLNode) {
+  package mutating func add(_ rule: AlarmRule, to rules: inout [AlarmRule], _ node: YAMLNode) {
     guard !rules.contains(where: { $0.name == rule.name }) else {
       return report(node.mark, "there is an alarm \(Quoted.text(rule.name)) already: give each a name of its own")
     }
@@ -41,7 +40,7 @@ extension ValueReader {
   }
 
   /// Reads a rule: its text, or a name with the text.
-  mutating func alarmRule(_ node: YAMLNode) -> AlarmRule? {
+  package mutating func alarmRule(_ node: YAMLNode) -> AlarmRule? {
     if case .mapping(let entries) = node.content, entries.count == 1, case .scalar(let text) = entries[0].value.content
     {
       do throws(AlarmRuleError) {

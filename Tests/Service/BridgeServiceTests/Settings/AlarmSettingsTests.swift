@@ -2,10 +2,11 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryFamilies
 import Testing
 
-@testable import AccessoryDrivers
+@testable import BridgeService
 
 /// Rules of alarms in profiles and in the service's configuration.
 @Suite struct AlarmSettingsTests {

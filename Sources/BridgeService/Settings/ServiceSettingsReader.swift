@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryProtocols
 
 /// Reads the text of a service's configuration, and reports all mistakes in it.

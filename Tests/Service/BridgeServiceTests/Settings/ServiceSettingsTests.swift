@@ -2,11 +2,12 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDrivers
 import Glibc
 import TestSupport
 import Testing
 
-@testable import AccessoryDrivers
+@testable import BridgeService
 
 /// The service's configuration as users write it.
 @Suite struct ServiceSettingsTests {

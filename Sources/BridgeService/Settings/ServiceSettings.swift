@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryIO
 import Glibc
 

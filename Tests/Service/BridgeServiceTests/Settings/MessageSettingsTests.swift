@@ -2,10 +2,11 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryFamilies
 import Testing
 
-@testable import AccessoryDrivers
+@testable import BridgeService
 
 /// The ways to tell people of alarms in the service's configuration.
 @Suite struct MessageSettingsTests {

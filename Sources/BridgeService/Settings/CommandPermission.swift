@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDrivers
 
 /// An entry of the service's configuration: a command that clients of `readings.socket` may perform, and within which limits.
 package struct CommandPermission: Sendable, Hashable {
