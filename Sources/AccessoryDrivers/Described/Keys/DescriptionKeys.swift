@@ -85,5 +85,5 @@ enum DescriptionKeys {
     advertisement, counterMode, bluetooth, greet, looks, modbus, registers, register, description, column, pairs,
     refusal, pieces, ignore, identify, startStep, steps,
   ]
-  static let places = all.map(\.place) + [("line", ProfileKeys.tty.names)]
+  static let places = [("line", ProfileKeys.tty.names)] + all.map(\.place)
 }
