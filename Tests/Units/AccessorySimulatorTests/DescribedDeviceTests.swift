@@ -21,86 +21,22 @@ import Testing
     var testDescription: String { "\(name), line \(description.examples[example].line)" }
   }
 
-  /// Examples that no accessory of the description can send to the byte, by protocol, request and count of bytes, and why:
-  /// what is sent instead means the same.
-  private static let undescribed = "it has bytes that aren't described"
+  /// Examples that no accessory of the description can send to the byte, by protocol, request and count of bytes, and why: what is sent
+  /// instead means the same. Where only that differs which nobody describes, no exception is needed.
   private static let others = [
-    "daly extremes 13": "behind the cells it sends something that nobody describes",
-    "daly temperature_extremes 13": "behind the sensors it sends something that nobody describes",
-    "daly counts 13": "its last byte is reserved",
-    "daly cells 65": "the last byte of each frame is reserved, and the last frame has a cell too many",
     "daly temperatures 26": "it sends frames for more sensors than it has",
     "elm327 voltage 8": "it is of an adapter that sends nothing back",
     "elm327 voltage 12": "it is of an adapter that leaves the unit out",
     "elm327 engine_speed 34": "it looks for the bus first, and has a zero that counts for nothing",
     "megatec status 46": "it is padded with blanks, and a digit short",
-    "megatec facts 39": "where it has no name it has dashes, and not blanks",
-    "megatec facts 38": "its last column is a character short",
     "pylontech alarms 84": "it ends with a byte that isn't described",
-    "pylontech maker 82": "behind the manufacturer it has dashes, which are no part of the name",
-    "pylontech limits 68": "it has currents that aren't described",
-    "pi30 ratings 98": "its last columns aren't described",
-    "jk values 28": "one of them ends with a tag that nobody knows",
-    "vesc firmware 268": "it ends with bytes that aren't described",
-    "renogy state 7": "the other half of the register is the load's",
     "renogy model 21": "behind the text are blanks, not zeros",
-    "srne state 7": "the other half of the register is the load's",
     "srne model 21": "behind the text are blanks, not zeros",
-    "vesc firmware 35": "it ends with two bytes that aren't described",
-    // Of batteries by Bluetooth.
-    "ant state 152": undescribed,
-    "ant state 168": undescribed,
-    "ant-legacy state 140": undescribed,
-    "cbt charge 13": undescribed,
-    "cbt temperature 19": undescribed,
-    "cbt time 19": undescribed,
-    "daly-d2 mosfets 23": undescribed,
-    "daly-d2 state 129": undescribed,
-    "eg4 state 83": undescribed,
-    "gobel about 75": undescribed,
-    "gobel state 123": undescribed,
-    "humsienk switches 20": undescribed,
-    "jk02 about 300": undescribed,
-    "jk02 state 300": undescribed,
-    "jk04 about 300": undescribed,
-    "jk04 state 300": undescribed,
-    "litime state 105": undescribed,
-    "pace cells 79": undescribed,
-    "pace pack 54": undescribed,
-    "pace serial 25": undescribed,
-    "pace state 62": undescribed,
-    "pace versions 78": undescribed,
-    "pro-bms ready 13": undescribed,
-    "renogy-battery about 61": undescribed,
-    "renogy-pro switches 21": undescribed,
-    "seplos3 cells 57": undescribed,
-    "seplos3 state 39": undescribed,
-    "seplos3-rack cells 49": undescribed,
-    "seplos3-rack state 57": undescribed,
-    "abc-bms cells 40": undescribed,
-    "abc-bms model 20": undescribed,
-    "ej capacity 30": undescribed,
-    "ej state 128": undescribed,
-    "ej state 140": undescribed,
-    "roypow cells 19": undescribed,
-    "roypow state 61": undescribed,
-    "roypow switches 30": undescribed,
-    "seplos2 about 46": undescribed,
-    "seplos2 state 116": undescribed,
-    "seplos2 switches 58": undescribed,
-    "tdt other_state 43": undescribed,
-    "tdt other_switches 35": undescribed,
-    "tdt state 71": undescribed,
-    "tdt switches 50": undescribed,
-    "braunpwr state 36": undescribed,
-    "neey about 100": undescribed,
-    "neey state 300": undescribed,
-    "tianpwr hardware 20": undescribed,
-    "tianpwr state 20": undescribed,
-    "tianpwr switches 20": undescribed,
     "vesc values 79": "its sensors that aren't there are colder than can be",
-    "vatrer state 45": undescribed,
-    "vatrer temperatures 41": undescribed,
+    "abc-bms cells 40": "it sends frames for more cells than the example has",
+    "renogy-pro switches 21": "it has bits that aren't described",
+    "tdt other_state 43": "it has bits that aren't described",
+    "tdt state 71": "it has bits that aren't described",
   ]
 
   static let exchanges: [Exchange] = DescriptionLibrary.builtIn.names.flatMap { name -> [Exchange] in
@@ -137,16 +73,48 @@ import Testing
     return "\(exchange.name) \(name) \(exchange.received.count)"
   }
 
+  /// Whether an answer is the example's, or differs from it only in what nobody describes.
+  private func isAsDescribed(_ answer: [UInt8], _ exchange: Exchange) throws -> Bool {
+    if answer == exchange.received { return true }
+    func values(_ received: [UInt8]) throws -> [String: PlainValue]? {
+      var description = exchange.description
+      description.examples = [exchange.description.examples[exchange.example]]
+      description.examples[0].received = received
+      return try ExampleCheck(description).values(0)?.values
+    }
+    return try hasUndescribedBytes(exchange) && values(answer) == values(exchange.received)
+  }
+
+  /// Whether there are bytes in an example's answer that nobody describes: other ones change nothing of what is read.
+  private func hasUndescribedBytes(_ exchange: Exchange) throws -> Bool {
+    var codec = try DescribedCodec(exchange.description)
+    let decoder = MessageDecoder(codec)
+    var batch = FrameBatch<DescribedHeader>()
+    codec.decode(exchange.received.span.bytes, into: &batch)
+    return (0..<batch.count).contains { index in
+      let (header, content) = (batch.header(at: index), batch.payloadBytes(at: index))
+      guard batch.outcome(at: index) == .whole, header.body.upperBound <= content.count,
+        let message = decoder.message(header, content.span.bytes)
+      else { return false }
+      let read = decoder.decode(message, header, content.span.bytes)
+      return header.body.contains { place in
+        var other = content
+        other[place] = ~other[place]
+        return decoder.decode(message, header, other.span.bytes) == read
+      }
+    }
+  }
+
   @Test func noExceptionIsSuperfluous() throws {
-    let inexact = try Self.exchanges.filter { try answer($0) != $0.received }
+    let inexact = try Self.exchanges.filter { try !isAsDescribed(answer($0), $0) }
     #expect(Set(inexact.map(key)) == Set(Self.others.keys))
   }
 
   @Test(arguments: exchanges) func aSimulatorAnswersAsInTheExamples(exchange: Exchange) throws {
     let answer = try answer(exchange)
     guard Self.others[key(exchange)] != nil else {
-      #expect(
-        answer == exchange.received, "\(Hexadecimal.string(answer)), not \(Hexadecimal.string(exchange.received))")
+      let isRight = try isAsDescribed(answer, exchange)
+      #expect(isRight, "\(Hexadecimal.string(answer)), not \(Hexadecimal.string(exchange.received))")
       return
     }
     var description = exchange.description
@@ -161,7 +129,7 @@ import Testing
   /// At every charge each answer has as many bytes as that of the real accessory, and in lines of columns each column as many: other
   /// programs find some of them by their place.
   @Test(arguments: exchanges) func answersKeepTheirFormAtEveryCharge(exchange: Exchange) throws {
-    guard Self.others[key(exchange)] == nil, !Self.unformed.contains(exchange.name) else { return }
+    guard try answer(exchange) == exchange.received, !Self.unformed.contains(exchange.name) else { return }
     var device = try DescribedDevice(exchange.description, serialNumber: "SIM0001")
     if let unit = exchange.description.examples[exchange.example].unit { device.unit = unit }
     device.take(example: exchange.example)
