@@ -6,30 +6,37 @@ import PackageDescription
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 
 // A family of accessories in Swift: the folder Sources/Families/NAME, a line in `families`, and one in AccessoryFamilies.
-// `profiles` are the files of its folder that come with the package: profiles, and tables of its own.
-func family(_ name: String, profiles: String...) -> Target {
-  .target(
+// `profiles` are the files of its folder that come with the package: profiles, and tables of its own. What simulates its accessories lies
+// in its folder Simulator, a target of its own with a line in SimulatedFamilies: a program that only drives accessories doesn't build it.
+func family(_ name: String, profiles: String..., isSimulated: Bool = true) -> [Target] {
+  let folder = "Sources/Families/\(name)"
+  let driver = Target.target(
     name: "Family\(name)",
     dependencies: [
       "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessoryDiscovery", "AccessoryBluetooth",
-      "AccessoryConfiguration", "AccessoryDrivers", "AccessorySimulator",
-      .product(name: "SystemPackage", package: "swift-system"),
+      "AccessoryConfiguration", "AccessoryDrivers", .product(name: "SystemPackage", package: "swift-system"),
     ],
-    path: "Sources/Families/\(name)",
-    resources: profiles.map { .embedInCode("\($0).yaml") })
+    path: folder, exclude: isSimulated ? ["Simulator"] : [], resources: profiles.map { .embedInCode("\($0).yaml") })
+  let simulator = Target.target(
+    name: "Family\(name)Simulator",
+    dependencies: [
+      .byName(name: driver.name), "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryDiscovery",
+      "AccessoryBluetooth", "AccessorySimulator",
+    ],
+    path: folder + "/Simulator")
+  return isSimulated ? [driver, simulator] : [driver]
 }
 
-let families = [
-  family("AF1", profiles: "framed", "framed-hid"),
-  family("EV3", profiles: "ev3"),
-  family("HM10", profiles: "hm10"),
-  family("Bluno", profiles: "bluno"),
-  family("HM1X", profiles: "hm1x"),
-  family("MAVLink", profiles: "mavlink"),
-  family("HIDPower", profiles: "hid-power", "power-quirks"),
-  family("BatteryService", profiles: "ble-battery"),
-  family("PowerSupply", profiles: "power-supply"),
-]
+let families =
+  family("AF1", profiles: "framed", "framed-hid")
+  + family("EV3", profiles: "ev3")
+  + family("HM10", profiles: "hm10")
+  + family("Bluno", profiles: "bluno")
+  + family("HM1X", profiles: "hm1x")
+  + family("MAVLink", profiles: "mavlink")
+  + family("HIDPower", profiles: "hid-power", "power-quirks")
+  + family("BatteryService", profiles: "ble-battery", isSimulated: false)
+  + family("PowerSupply", profiles: "power-supply", isSimulated: false)
 
 // A package of Swift's project. Where there is no network, as in a build of Debian's, it lies in a folder that the variable names.
 func dependency(_ name: String, from version: Version) -> Package.Dependency {
@@ -56,6 +63,7 @@ let package = Package(
     .library(name: "BLESerial", targets: ["BLESerial"]),
     .library(name: "AccessorySharing", targets: ["AccessorySharing"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
+    .library(name: "SimulatedFamilies", targets: ["SimulatedFamilies"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
     .executable(name: "bridge-fleet", targets: ["bridge-fleet"]),
   ],
@@ -125,8 +133,9 @@ let package = Package(
     .target(
       name: "AccessoryFamilies",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers", "AccessorySimulator",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
       ]),
+    .target(name: "SimulatedFamilies", dependencies: ["AccessorySimulator"]),
     .target(
       name: "AccessorySharing",
       dependencies: [
@@ -199,7 +208,7 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing", "AccessoryWeb",
@@ -254,7 +263,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryTestingTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "OwnGadget", "TestSupport",
       ], path: "Tests/Units/AccessoryTestingTests"),
@@ -279,13 +288,21 @@ let package = Package(
         "FamilyHM10",
       ],
       path: "Tests/Units/AccessoryProtocolsTests"),
+    // The tests of all families, each in a folder of its own.
+    .testTarget(
+      name: "FamilyTests",
+      dependencies: [
+        "AccessoryFamilies", "SimulatedFamilies", "AccessoryConfiguration", "AccessoryCore", "AccessoryDiscovery",
+        "AccessoryDrivers", "AccessoryIO", "AccessoryLink", "AccessoryProtocols", "AccessorySimulator",
+        "AccessoryTesting", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ], path: "Tests/Families"),
     .target(name: "CTestShims", path: "Tests/Support/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/Adapters/CFakeUSB"),
     .target(
       name: "TestSupport",
       dependencies: [
         "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "FamilyAF1",
-        "FamilyHIDPower", "CTestShims",
+        "FamilyHIDPower", "FamilyHIDPowerSimulator", "CTestShims", "AccessoryLink",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Support/TestSupport"),
@@ -298,7 +315,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore",
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
@@ -306,7 +323,7 @@ let package = Package(
     .testTarget(
       name: "USBTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore",
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
         "TestSupport",
@@ -355,7 +372,7 @@ let package = Package(
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryBluetooth", "AccessoryCore", "AccessoryTesting",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
@@ -363,7 +380,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "AccessoryControl", "AccessoryExport",
@@ -372,7 +389,7 @@ let package = Package(
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryBluetooth", "AccessoryCore",
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
@@ -450,7 +467,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryBridgeTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "AccessorySharing", "TestSupport",
@@ -459,7 +476,7 @@ let package = Package(
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
@@ -468,7 +485,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore", "AccessoryConfiguration",
         "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
         "AccessoryDrivers",
@@ -485,7 +502,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
     .testTarget(
       name: "LabTests",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore",
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryControl", "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5",
@@ -501,7 +518,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: [
-        "AccessoryFamilies",
+        "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryBluetooth", "AccessoryDiscovery", "CLibsystemd",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
@@ -511,15 +528,18 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       path: "Tests/Fuzz/Exchanges", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// Each family is a library, so that a program can import one without the others. AccessoryFamilies names them all, and who uses it may import
-// each: but for bridge-cli, which asks the lists in AccessoryFamilies alone.
+// Each family is a library, so that a program can import one without the others, and so is its simulator. AccessoryFamilies and
+// SimulatedFamilies name them all, and who uses these may import each: but for bridge-cli, which asks their lists alone.
 package.targets += families
 package.products += families.map { .library(name: $0.name, targets: [$0.name]) }
-for target in package.targets
-where target.name != "bridge-cli"
-  && (target.name == "AccessoryFamilies" || target.dependencies.contains { name(of: $0) == "AccessoryFamilies" })
-{
-  target.dependencies += families.map { .byName(name: $0.name) }
+for target in package.targets where target.name != "bridge-cli" {
+  for list in ["AccessoryFamilies", "SimulatedFamilies"] {
+    guard target.name == list || target.dependencies.contains(where: { name(of: $0) == list }) else { continue }
+    let isOfSimulators = list == "SimulatedFamilies"
+    target.dependencies += families.map(\.name).filter { $0.hasSuffix("Simulator") == isOfSimulators }.map {
+      .byName(name: $0)
+    }
+  }
 }
 
 // The target that this is, if it is one of this package.

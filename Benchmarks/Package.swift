@@ -23,6 +23,8 @@ let package = Package(
         .product(name: "AccessoryFamilies", package: "accessory-bridge"),
         .product(name: "FamilyAF1", package: "accessory-bridge"),
         .product(name: "FamilyEV3", package: "accessory-bridge"),
+        .product(name: "FamilyAF1Simulator", package: "accessory-bridge"),
+        .product(name: "FamilyEV3Simulator", package: "accessory-bridge"),
         .product(name: "FamilyMAVLink", package: "accessory-bridge"),
         .product(name: "FamilyHM10", package: "accessory-bridge"),
         .product(name: "AccessoryDiscovery", package: "accessory-bridge"),

@@ -79,11 +79,11 @@ package struct CommandOption<Settings: Sendable>: Sendable {
 package enum OptionForm: Sendable {
   /// Given or not.
   case flag
-  /// A whole number in this range. `unit` says in errors what is counted.
-  case whole(ClosedRange<Int>, unit: String, standard: Int?)
+  /// A whole number in this range.
+  case whole(ClosedRange<Int>, standard: Int?)
   /// Any number of 64 bits that isn't negative.
   case natural
-  /// A number in this range.
+  /// A number in this range. `unit` says in errors what is counted.
   case number(ClosedRange<Double>, unit: String, standard: Double)
   /// A number from 0 to 1.
   case share
@@ -119,6 +119,12 @@ package enum OptionValue: Sendable, Hashable {
   case time(Duration)
   case bytes([UInt8])
   case place(OptionPlace)
+
+  /// The value, if it is of this type.
+  package var whole: Int? { if case .whole(let number) = self { number } else { nil } }
+  package var number: Double? { if case .number(let number) = self { number } else { nil } }
+  package var text: String? { if case .text(let text) = self { text } else { nil } }
+  package var time: Duration? { if case .time(let time) = self { time } else { nil } }
 }
 
 /// A host and a port on the command line.

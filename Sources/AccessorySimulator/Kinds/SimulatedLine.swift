@@ -62,12 +62,7 @@ extension GATTUART: OptionWord {}
 extension CommandOption where Settings: CommandSettings {
   /// When a fault happens, or never.
   package static func moment(_ name: String, _ help: String, _ path: Path<Faults.Moment?>) -> Self {
-    Self(name, "when", help, .moment) { settings, value in
-      switch value {
-      case .time(let time): settings[keyPath: path] = .after(time)
-      case .whole(let count): settings[keyPath: path] = .request(count)
-      default: break
-      }
+    Self(name, "when", help, .moment, path) { value in value.time.map { .after($0) } ?? value.whole.map { .request($0) }
     }
   }
 }

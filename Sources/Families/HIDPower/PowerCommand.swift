@@ -4,17 +4,17 @@ import AccessoryCore
 import AccessoryProtocols
 
 /// The commands of power devices. Each sets one field of a feature report, so each is a write and needs both permissions.
-enum PowerCommand: String, CaseIterable {
+package enum PowerCommand: String, CaseIterable {
   case beeper
   case testBattery = "test-battery"
   case loadOff = "load-off"
   case cancelLoadOff = "cancel-load-off"
 
   /// The descriptions of all commands.
-  static let descriptions = allCases.map(\.description)
+  package static let descriptions = allCases.map(\.description)
 
   /// The command's name, its arguments and its effect.
-  var description: CommandDescription {
+  package var description: CommandDescription {
     switch self {
     case .beeper:
       CommandDescription(
@@ -35,7 +35,7 @@ enum PowerCommand: String, CaseIterable {
   }
 
   /// The usages to set, in order of preference: the first that the device has.
-  var usages: [HIDUsage] {
+  package var usages: [HIDUsage] {
     switch self {
     case .beeper: [PowerUsage.audibleAlarm]
     case .testBattery: [PowerUsage.test]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryFamilies
 import AccessorySimulator
 import ArgumentParser
 import CommandOutput
+import SimulatedFamilies
 
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

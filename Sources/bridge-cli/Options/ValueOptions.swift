@@ -57,7 +57,7 @@ struct ValueOptions<Settings: CommandSettings>: ParsableArguments, CustomReflect
       case .flag:
         wrapper = Flag(wrappedValue: false, name: .customLong(option.name), help: option.argumentHelp)
         read = { try $0.decode(Flag<Bool>.self, forKey: $1).wrappedValue ? .flag : nil }
-      case .whole(_, _, let standard): self = .plain(option, standard) { .whole($0) }
+      case .whole(_, let standard): self = .plain(option, standard) { .whole($0) }
       case .natural: self = .plain(option, nil as UInt64?) { .natural($0) }
       case .number(_, _, let standard): self = .plain(option, standard) { .number($0) }
       case .share: self = .plain(option, 0.0) { .number($0) }

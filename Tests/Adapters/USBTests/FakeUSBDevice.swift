@@ -6,6 +6,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import CFakeUSB
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import SystemPackage
 import TestSupport

@@ -60,7 +60,10 @@ FNR == 1 {
   if (file == 3) check_house()
   if (file >= 3) {
     split(FILENAME, parts, "/")
-    room = room_in[parts[2] == "Families" ? parts[2] "/" parts[3] : parts[2]]
+    folder = parts[2] == "Families" ? parts[2] "/" parts[3] : parts[2]
+    # The simulator of a family is a room in the family's folder.
+    if ((folder "/" parts[4]) in room_in) folder = folder "/" parts[4]
+    room = room_in[folder]
   }
 }
 

@@ -3,6 +3,7 @@
 import AccessoryIO
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import SystemPackage
 import TestSupport

@@ -7,6 +7,7 @@ import AccessoryFamilies
 import AccessoryIO
 import AccessorySimulator
 import FamilyMAVLink
+import FamilyMAVLinkSimulator
 import Glibc
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@
 import AccessoryIO
 import AccessorySimulator
 import FamilyEV3
+import FamilyEV3Simulator
 import Glibc
 import TestSupport
 import Testing

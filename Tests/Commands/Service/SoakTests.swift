@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 import Testing

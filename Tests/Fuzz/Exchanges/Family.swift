@@ -7,11 +7,16 @@ import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import FamilyBluno
+import FamilyBlunoSimulator
 import FamilyEV3
+import FamilyEV3Simulator
 import FamilyHM10
+import FamilyHM10Simulator
 import FamilyHM1X
 import FamilyMAVLink
+import FamilyMAVLinkSimulator
 
 /// A protocol whose driver is fuzzed.
 enum Family {

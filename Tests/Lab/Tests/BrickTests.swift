@@ -7,6 +7,7 @@ import AccessoryFamilies
 import AccessoryLink
 import AccessoryProtocols
 import FamilyEV3
+import FamilyEV3Simulator
 import TestSupport
 import Testing
 

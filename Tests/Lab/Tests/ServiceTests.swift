@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 import FamilyHIDPower
+import FamilyHIDPowerSimulator
 import Glibc
 import TestSupport
 import Testing

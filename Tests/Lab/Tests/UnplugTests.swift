@@ -6,6 +6,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import FamilyAF1
+import FamilyAF1Simulator
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@
 import AccessoryBridge
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 

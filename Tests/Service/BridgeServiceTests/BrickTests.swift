@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryProtocols
 import AccessorySimulator
 import FamilyEV3
+import FamilyEV3Simulator
 import TestSupport
 import Testing
 

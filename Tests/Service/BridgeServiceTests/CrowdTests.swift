@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import TestSupport
 import Testing
 

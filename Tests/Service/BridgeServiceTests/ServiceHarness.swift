@@ -7,7 +7,9 @@ import AccessoryDrivers
 import AccessoryFamilies
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import FamilyEV3
+import FamilyEV3Simulator
 import Logging
 import TestSupport
 

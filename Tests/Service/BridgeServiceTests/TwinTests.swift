@@ -6,6 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import FamilyHIDPower
+import FamilyHIDPowerSimulator
 
 /// Descriptors and reports of real devices.
 public enum HIDSamples {

@@ -5,7 +5,9 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import FamilyEV3
+import FamilyEV3Simulator
 import FamilyHM10
+import FamilyHM10Simulator
 import TestSupport
 import Testing
 

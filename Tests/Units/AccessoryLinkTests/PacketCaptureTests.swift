@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import TestSupport
 import Testing
 
 @testable import AccessoryLink

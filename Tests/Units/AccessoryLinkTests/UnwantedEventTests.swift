@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 import FamilyHM10
 import FamilyMAVLink
+import TestSupport
 import Testing
 
 @testable import AccessoryLink

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AccessorySimulator
 @testable import FamilyAF1
+@testable import FamilyAF1Simulator
 
 @Suite struct FaultTests {
   private func line(drop: Double = 0, corrupt: Double = 0, seed: UInt64 = 7) -> FaultyLine {

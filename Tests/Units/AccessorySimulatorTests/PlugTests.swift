@@ -7,6 +7,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 import Testing

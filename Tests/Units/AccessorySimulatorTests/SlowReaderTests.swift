@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessorySimulator
 import ExternalAccessory
 import FamilyAF1
+import FamilyAF1Simulator
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import ExternalAccessory
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 import Testing

@@ -8,7 +8,9 @@ import AccessorySimulator
 import BridgeService
 import ExternalAccessory
 import FamilyAF1
+import FamilyAF1Simulator
 import FamilyEV3
+import FamilyEV3Simulator
 import TestSupport
 import Testing
 

@@ -7,6 +7,7 @@ import AccessoryLink
 import AccessorySimulator
 import CFloor
 import FamilyEV3
+import FamilyEV3Simulator
 
 /// How fast a pretended brick that drops the link when overrun takes tones without a reply, by way of pacing, in commands
 /// a second; and what a command costs that is answered, in microseconds.

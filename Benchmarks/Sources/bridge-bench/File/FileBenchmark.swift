@@ -8,6 +8,7 @@ import AccessoryLink
 import AccessorySimulator
 import CFloor
 import FamilyAF1
+import FamilyAF1Simulator
 
 /// A file to a pretended accessory in this process, in MB/s, beside a C loop that writes just the file's bytes to one that
 /// only counts them: what frames, checksums, replies, and who takes them, cost together.

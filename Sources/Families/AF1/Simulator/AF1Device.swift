@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// The state of a simulated AF1 accessory, and its replies to requests. Has no I/O and no clock.
 public struct AF1Device: Sendable {

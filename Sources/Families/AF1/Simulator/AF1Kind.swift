@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessorySimulator
+import FamilyAF1
 
 /// `simulate framed`.
 package struct AF1Kind: SimulatedKind {

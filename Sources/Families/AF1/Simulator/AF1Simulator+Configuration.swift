@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// How a simulated AF1 accessory is made, and what happens to it.
 extension AF1Simulator {

@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// A simulated AF1 accessory on a pseudo-terminal or as a USB device. Its battery drains, and faults happen on demand.
 public actor AF1Simulator: HostedSimulator {

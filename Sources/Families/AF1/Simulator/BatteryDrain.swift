@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// A battery that drains.
 struct BatteryDrain: Sendable {

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// The last replies of an AF1 accessory, which are sent again when a request is repeated.
 struct KeptReplies: Sendable {

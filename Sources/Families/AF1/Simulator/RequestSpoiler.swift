@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// Drops and corrupts frames that a host sends to the accessory.
 struct RequestSpoiler: Sendable {

@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyAF1
 
 /// The files that a simulated accessory receives: complete ones, and the current one.
 ///

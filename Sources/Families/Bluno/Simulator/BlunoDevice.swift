@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyBluno
 
 /// A simulated robot with a Bluno board, on a pseudo-terminal.
 public typealias BlunoSimulator = SerialSimulator<BlunoDevice>

@@ -3,6 +3,7 @@
 import AccessoryBluetooth
 import AccessoryCore
 import AccessorySimulator
+import FamilyBluno
 
 /// `simulate bluno`.
 package struct BlunoKind: SerialKind {

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessorySimulator
+import FamilyEV3
 
 /// `simulate ev3`.
 package struct EV3Kind: SimulatedKind {

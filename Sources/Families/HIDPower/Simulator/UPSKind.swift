@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessorySimulator
+import FamilyHIDPower
 
 /// `simulate ups`.
 package struct UPSKind: SimulatedKind {

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHIDPower
 
 /// The UPSs that can be simulated, each with its maker's report descriptor.
 public enum UPSModel: String, Sendable, Hashable, CaseIterable {

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHIDPower
 
 /// A simulated UPS: a USB device at the kernel's virtual port, for every program that uses UPSs on USB.
 public actor UPSSimulator: HostedSimulator {

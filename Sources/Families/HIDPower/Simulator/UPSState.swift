@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import FamilyHIDPower
 
 /// The state of a simulated UPS, and its reports. A value without I/O or clock.
 public struct UPSState: Sendable, Hashable {

@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHM10
 
 /// The state of a simulated HM-10: its settings, its replies, and its connection. Has no clock: actions that take time
 /// are returned as effects.

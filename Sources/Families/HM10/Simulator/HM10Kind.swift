@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHM10
 
 /// `simulate hm10`.
 package struct HM10Kind: SerialKind {

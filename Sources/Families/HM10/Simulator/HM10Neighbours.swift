@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHM10
 
 /// Simulated devices around a simulated module. Some of their names would harm a terminal that shows them unescaped.
 public struct HM10Neighbours: Sendable {

@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHM10
 
 /// A simulated HM-10 with devices around it, which echo the data that they receive.
 public typealias HM10Simulator = SerialSimulator<HM10Surroundings>

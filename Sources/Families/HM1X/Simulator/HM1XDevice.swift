@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyHM1X
 
 /// A simulated car, on a pseudo-terminal.
 public typealias HM1XSimulator = SerialSimulator<HM1XDevice>

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessorySimulator
+import FamilyHM1X
 
 /// `simulate hm1x`.
 package struct HM1XKind: SerialKind {

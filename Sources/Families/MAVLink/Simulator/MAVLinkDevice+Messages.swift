@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyMAVLink
 
 // The messages of the simulated autopilot.
 

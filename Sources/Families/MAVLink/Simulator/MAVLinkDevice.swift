@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 import AccessorySimulator
+import FamilyMAVLink
 
 /// A simulated autopilot, on a pseudo-terminal.
 public typealias MAVLinkSimulator = SerialSimulator<MAVLinkDevice>

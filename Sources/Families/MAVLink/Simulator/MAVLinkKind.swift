@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessorySimulator
+import FamilyMAVLink
 
 /// `simulate mavlink`.
 package struct MAVLinkKind: SerialKind {

@@ -4,6 +4,7 @@ import AccessoryBridge
 import AccessoryProtocols
 import AccessorySimulator
 import FamilyEV3
+import FamilyEV3Simulator
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import AccessoryProtocols
 import AccessorySimulator
 import FamilyAF1
 import FamilyEV3
+import FamilyEV3Simulator
 import Glibc
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessorySimulator
 import FamilyAF1
+import FamilyAF1Simulator
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import AccessoryProtocols
 import AccessoryTesting
+import TestSupport
 
 @testable import AccessoryLink
 

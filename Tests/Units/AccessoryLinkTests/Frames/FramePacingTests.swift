@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @testable import AccessoryLink

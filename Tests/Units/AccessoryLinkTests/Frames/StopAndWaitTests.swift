@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 @testable import AccessoryLink

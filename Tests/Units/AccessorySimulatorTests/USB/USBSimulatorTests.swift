@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 import FamilyAF1
+import FamilyAF1Simulator
 import Glibc
 import TestSupport
 import Testing
