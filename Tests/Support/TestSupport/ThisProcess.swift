@@ -25,8 +25,10 @@ public enum ThisProcess {
     return pages.count > 2 ? (pages[1] - pages[2]) * Int(sysconf(CInt(_SC_PAGESIZE))) : 0
   }
 
-  /// False under the address sanitizer, which keeps what was freed for a while.
-  public static let ownMemoryIsTelling = dlsym(nil, "__asan_init") == nil
+  /// Whether a sanitizer is in it: its memory is the process's, too, and the address sanitizer keeps what was freed for a while.
+  public static let isSanitized = ["__asan_init", "__tsan_init"].contains { dlsym(nil, $0) != nil }
+  /// Whether its use of memory says something of the code that is tested.
+  public static var ownMemoryIsTelling: Bool { !isSanitized }
 
   /// The number of its threads.
   public static var threadCount: Int { Directory.names(in: "/proc/self/task").count }
