@@ -26,7 +26,7 @@ public enum ThisProcess {
   }
 
   /// Whether a sanitizer is in it: its memory is the process's, too, and the address sanitizer keeps what was freed for a while.
-  public static let isSanitized = ["__asan_init", "__tsan_init"].contains { dlsym(nil, $0) != nil }
+  public static let isSanitized = ["__asan_init", "__tsan_init"].contains { (name: String) in dlsym(nil, name) != nil }
   /// Whether its use of memory says something of the code that is tested.
   public static var ownMemoryIsTelling: Bool { !isSanitized }
 
