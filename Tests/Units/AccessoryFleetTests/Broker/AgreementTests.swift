@@ -206,7 +206,9 @@ private struct Six {
     let answer = try await Self.exchange("GET VAR V1 battery.voltage\nLOGOUT\n", nutPort)
     if answer.hasPrefix("ERR DATA-STALE") { return Statement(word: .stale) }
     // A server that has just started hasn't heard of it yet.
-    if ["ERR DRIVER-NOT-CONNECTED", "ERR UNKNOWN-UPS"].contains(where: answer.hasPrefix) { return Statement(word: .gone) }
+    if ["ERR DRIVER-NOT-CONNECTED", "ERR UNKNOWN-UPS"].contains(where: answer.hasPrefix) {
+      return Statement(word: .gone)
+    }
     #expect(answer.hasPrefix("VAR V1 battery.voltage "), "\(answer)")
     return Statement(word: .fresh)
   }
