@@ -139,18 +139,20 @@ extension SystemCall {
     /// In debug builds only: lets a test observe system calls and make them fail.
     package enum Interception {
       private static let isOn = Atomic<Bool>(false)
-      private static let observer = Locked<(@Sendable (Invocation) -> Errno?)?>(nil)
+      /// A closure by itself in a generic value is wrapped once more at each access, until its call overflows the stack.
+      private struct Observer: Sendable { var body: (@Sendable (Invocation) -> Errno?)? }
+      private static let observer = Locked(Observer())
 
       /// Installs `body`, which is called before each system call and may return the error with which the call fails;
       /// nil removes it.
       package static func install(_ body: (@Sendable (Invocation) -> Errno?)?) {
-        observer.withLock { $0 = body }
+        observer.withLock { $0.body = body }
         isOn.store(body != nil, ordering: .sequentiallyConsistent)
       }
 
       static func outcome(of call: SystemCall, on descriptor: CInt) -> Errno? {
         guard isOn.load(ordering: .relaxed) else { return nil }
-        let body = observer.withLock { $0 }
+        let body = observer.withLock { $0.body }
         return body?(Invocation(call: call, descriptor: descriptor, thread: shim_gettid()))
       }
     }

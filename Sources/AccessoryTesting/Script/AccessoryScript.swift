@@ -77,18 +77,20 @@ public final class AccessoryScript: Sendable {
     self.state = state
     self.clock = clock
     // The transport is made first. It keeps the script alive until the transport ends.
-    let heard = Locked<(@Sendable ([UInt8]?) -> Void)?>(nil)
+    // In a structure: a closure by itself in a generic value is wrapped once more at each access.
+    struct Listener: Sendable { var heard: (@Sendable ([UInt8]?) -> Void)? }
+    let listener = Locked(Listener())
     transport = MemoryTransport(
       label: label, line: line,
-      onWritten: { _, bytes in heard.withLock { $0 }?(bytes) },
+      onWritten: { _, bytes in listener.withLock { $0.heard }?(bytes) },
       onEnd: { _ in
-        let last = heard.withLock { heard in
-          defer { heard = nil }
-          return heard
+        let last = listener.withLock { listener in
+          defer { listener.heard = nil }
+          return listener.heard
         }
         last?(nil)
       })
-    heard.withLock { $0 = { [self] bytes in if let bytes { take(bytes) } else { ended() } } }
+    listener.withLock { $0.heard = { [self] bytes in if let bytes { take(bytes) } else { ended() } } }
     act()
   }
 
