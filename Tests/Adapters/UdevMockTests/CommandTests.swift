@@ -24,9 +24,7 @@ extension UdevMock {
         "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
         "ACCESSORY_BRIDGE_PROFILES": runtime.path + "/profiles",
       ]
-      for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "UMOCKDEV_DIR"] {
-        if let value = getenv(name) { variables[name] = String(cString: value) }
-      }
+      variables.merge(ThisProcess.variables(and: "LD_PRELOAD", "UMOCKDEV_DIR")) { $1 }
       return try Program(prefix + [command] + arguments, environment: variables, directory: runtime.path)
     }
 

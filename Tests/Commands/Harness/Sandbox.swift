@@ -87,9 +87,7 @@ final class Sandbox: Sendable {
       "ACCESSORY_BRIDGE_PROTOCOLS": directory.path + "/protocols", "XDG_CONFIG_HOME": directory.path + "/config",
       "XDG_STATE_HOME": directory.path + "/state",
     ]
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
+    variables.merge(ThisProcess.variables()) { $1 }
     variables.merge(environment) { $1 }
     return variables
   }

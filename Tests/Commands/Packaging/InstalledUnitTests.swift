@@ -31,9 +31,7 @@ struct Installation: SuiteTrait, TestScoping {
   static func run(_ words: [String], _ environment: [String: String] = [:]) async throws -> Program.Transcript {
     var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"]
     // The command under test may be linked with a sanitizer, and is asked for its completions; it may be for another architecture.
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "STRIPPROG"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
+    variables.merge(ThisProcess.variables(and: "STRIPPROG")) { $1 }
     // Under a sanitizer the command takes a quarter of a minute for each shell's completions.
     return try await Program(
       words, environment: variables.merging(environment) { $1 }, directory: "/", limit: .seconds(240)

@@ -38,9 +38,7 @@ final class Place: Sendable {
       "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
       "ACCESSORY_BRIDGE_SOURCES": "simulator", "ACCESSORY_BRIDGE_SOCKET": socket,
     ]
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
+    variables.merge(ThisProcess.variables()) { $1 }
     let program = try Program(
       [folder + "/" + name] + arguments, environment: variables, directory: runtime.path, output: output,
       limit: .seconds(120))

@@ -25,6 +25,16 @@ public enum ThisProcess {
     return pages.count > 2 ? (pages[1] - pages[2]) * Int(sysconf(CInt(_SC_PAGESIZE))) : 0
   }
 
+  /// The variables of this process that a program which was built with it needs, too: where Swift's libraries are, and the options of a
+  /// sanitizer. With others that the caller names, if they are set.
+  public static func variables(and others: String...) -> [String: String] {
+    var variables: [String: String] = [:]
+    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] + others {
+      if let value = getenv(name) { variables[name] = String(cString: value) }
+    }
+    return variables
+  }
+
   /// Whether a sanitizer is in it: its memory is the process's, too, and the address sanitizer keeps what was freed for a while.
   public static let isSanitized = ["__asan_init", "__tsan_init"].contains { (name: String) in dlsym(nil, name) != nil }
   /// Whether its use of memory says something of the code that is tested.

@@ -34,12 +34,8 @@ import Testing
     }
     let tests = linkTarget("/proc/self/exe") ?? ""
     let folder = "/" + tests.split(separator: "/").dropLast().joined(separator: "/")
-    var environment: [String: String] = [:]
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-      if let value = getenv(name) { environment[name] = String(cString: value) }
-    }
     let transcript = try await Program(
-      [folder + "/OwnGadget", terminal.path], environment: environment, directory: "/"
+      [folder + "/OwnGadget", terminal.path], environment: ThisProcess.variables(), directory: "/"
     ).end()
     #expect(transcript.status == 0 && transcript.errors.isEmpty, "\(transcript.errorText)")
     await transport.close()

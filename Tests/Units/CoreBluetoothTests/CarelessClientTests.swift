@@ -203,10 +203,7 @@ import Testing
   @Test func nothingGoesOnAfterwards() async throws {
     let tests = linkTarget("/proc/self/exe") ?? ""
     let folder = "/" + tests.split(separator: "/").dropLast().joined(separator: "/")
-    var variables: [String: String] = [:]
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
+    let variables = ThisProcess.variables()
     let ways = [
       "dropped", "droppedAgainAndAgain", "cancelledInDeinit", "writes", "threads", "switchedOff", "connected",
       "waiting",

@@ -38,9 +38,7 @@ final class TestGateway: Sendable {
       "ACCESSORY_BRIDGE_PROFILES": directory.path + "/profiles", "XDG_CONFIG_HOME": directory.path + "/config",
     ]
     environment.merge(variables) { $1 }
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-      if let value = getenv(name) { environment[name] = String(cString: value) }
-    }
+    environment.merge(ThisProcess.variables()) { $1 }
     return environment
   }
 

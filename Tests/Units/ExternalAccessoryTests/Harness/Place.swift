@@ -29,9 +29,7 @@ final class Place: Sendable {
     var variables = [
       "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
     ]
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-      variables[name] = ProcessInfo.processInfo.environment[name]
-    }
+    variables.merge(ThisProcess.variables()) { $1 }
     let program = try Program([path] + arguments, environment: variables, directory: runtime.path, limit: limit)
     programs.withLock { $0.append(program) }
     return program
