@@ -142,8 +142,8 @@ extension DescribedAccessory {
   /// they aren't known yet. Without an answer the reply is read without them.
   func learnWhatTells(_ request: Int) async throws(AccessoryError) {
     guard let reply = description.requests[request].reply else { return }
-    let names = description.conditions(of: Set(description.needed(reply)), in: reply)
-    for name in names.sorted() where !latestValues.knows({ $0 == name }, now: clock.bootTime) {
+    for name in Set(description.conditions(in: reply)).sorted()
+    where !latestValues.knows({ $0 == name }, now: clock.bootTime) {
       guard let source = description.plannedRequests.first(where: { tells($0, [name]) }), source != request else {
         continue
       }
@@ -257,9 +257,14 @@ extension ProtocolDescription {
     return names
   }
 
-  /// The fields of other messages on which it depends what is in the messages with these fields, such as the accessory's version. With
-  /// `only`, of that message, and what tells the number of its pieces.
-  fileprivate func conditions(of names: Set<String>, in only: Int? = nil) -> Set<String> {
+  /// The fields of other messages on which it depends how the messages with these fields are read.
+  fileprivate func conditions(of names: Set<String>) -> Set<String> {
+    let told = messages.indices.filter { messages[$0].fields.contains { names.contains($0.name) } }
+    return Set(told.flatMap(conditions(in:)))
+  }
+
+  /// The fields of other messages on which it depends how a message is read, such as the accessory's version, or the number of its pieces.
+  fileprivate func conditions(in message: Int) -> [String] {
     func conditions(_ steps: [Step]) -> [String] {
       steps.flatMap { step -> [String] in
         switch step {
@@ -269,18 +274,9 @@ extension ProtocolDescription {
         }
       }
     }
-    return Set(
-      messages.indices.flatMap { index -> [String] in
-        let message = messages[index]
-        if let only {
-          guard index == only else { return [] }
-          if let count = message.pieces?.count { return [count] }
-        }
-        guard case .fields(let steps) = message.body, message.fields.contains(where: { names.contains($0.name) }) else {
-          return []
-        }
-        return conditions(steps)
-      })
+    let count = messages[message].pieces?.count.map { [$0] } ?? []
+    guard case .fields(let steps) = messages[message].body else { return count }
+    return count + conditions(steps)
   }
 
   /// The names of the values that are derived from these.

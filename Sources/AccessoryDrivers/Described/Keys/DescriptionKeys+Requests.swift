@@ -69,7 +69,7 @@ extension DescriptionKeys {
     .init("request", .other("a name, or `{values: {mask: 3}}`"), "the request; with arguments, as numbers that are sent, or their words"),
     .init("unit_number", .other("a unit"), "the unit that is asked, where it isn't the `default`", since: "0.3"),
     .init("sent", .bytes(limit: ProtocolDescription.Limit.frame), "bytes that the request must send"),
-      // A reply of several frames may be longer than one frame.
+    // A reply of several frames may be longer than one frame.
     .init("received", .bytes(limit: 4 * ProtocolDescription.Limit.frame), "the bytes of the accessory: all frames of a reply, or pushed ones"),
     .init("given", .other("`{cell_count: 14}`"), "whole numbers from earlier messages"),
     .init("parameters", .other("`{battery_empty: 21}`"), "numbers that the user gives"),
