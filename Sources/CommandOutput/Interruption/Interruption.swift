@@ -59,17 +59,19 @@ package enum Interruption {
     if signal != nil { throw AccessoryError(.cancelled, "reading \(name) was interrupted") }
   }
 
-  private static let hangUp = Locked<(@Sendable () -> Void)?>(nil)
+  /// In a structure: a closure by itself in a generic value is wrapped once more at each access.
+  private struct Handler: Sendable { var body: (@Sendable () -> Void)? }
+  private static let hangUp = Locked(Handler())
 
   /// A handler of SIGHUP that keeps the command running, until `end`.
   package struct HangUp: Sendable {
     /// From now on SIGHUP interrupts the command again.
-    package func end() { hangUp.withLock { $0 = nil } }
+    package func end() { hangUp.withLock { $0.body = nil } }
   }
 
   /// From now on SIGHUP calls `body` on the I/O thread instead of ending the command.
   package static func onHangUp(_ body: @escaping @Sendable () -> Void) -> HangUp {
-    hangUp.withLock { $0 = body }
+    hangUp.withLock { $0.body = body }
     return HangUp()
   }
 
@@ -78,7 +80,7 @@ package enum Interruption {
     Self.work.withLock { $0 = work }
     // Without a signalfd only SIGKILL could end the process, because the signals are blocked. So they are unblocked below.
     let handler = try? Signals(signals) { signal in
-      if signal == SIGHUP, let body = hangUp.withLock({ $0 }) { return body() }
+      if signal == SIGHUP, let body = hangUp.withLock({ $0.body }) { return body() }
       // A closed output doesn't count as the first of the two signals, since no person has sent it.
       let before = received.exchange(signal, ordering: .relaxed)
       if before != 0, before != SIGPIPE {

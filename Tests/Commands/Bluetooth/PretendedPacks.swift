@@ -28,7 +28,9 @@ final class PretendedPacks: Sendable {
   private let replies = Replies()
 
   private final class Replies: Sendable {
-    let answer = Locked<(@Sendable (FakeBus.Call) -> FakeBus.Answer?)?>(nil)
+    /// In a structure: a closure by itself in a generic value is wrapped once more at each access.
+    struct Answering: Sendable { var answer: (@Sendable (FakeBus.Call) -> FakeBus.Answer?)? }
+    let state = Locked(Answering())
   }
 
   struct Connections: Sendable {
@@ -56,17 +58,17 @@ final class PretendedPacks: Sendable {
     packs = Locked(Array(repeating: Pack(), count: count))
     place = Locked(nil)
     let replies = replies
-    bus = try FakeBus(clients: .max) { call in replies.answer.withLock { $0 }?(call) }
+    bus = try FakeBus(clients: .max) { call in replies.state.withLock { $0.answer }?(call) }
     environment = ["ACCESSORY_BRIDGE_SOURCES": "bluetooth", "DBUS_SYSTEM_BUS_ADDRESS": bus.address]
     place.withLock { [bus] in $0 = bus }
     let answer: @Sendable (FakeBus.Call) -> FakeBus.Answer? = { [self] in self.answer($0) }
-    replies.answer.withLock { $0 = answer }
+    replies.state.withLock { $0.answer = answer }
   }
 
   func close() {
     bus.close()
     place.withLock { $0 = nil }
-    replies.answer.withLock { $0 = nil }
+    replies.state.withLock { $0.answer = nil }
     for pack in 0..<count { disconnect(pack) }
   }
 
