@@ -13,7 +13,7 @@ extension MQTTClient {
   func take(_ open: OpenConnection) -> Bool {
     let events = open.connection.takeEvents()
     guard !events.isEmpty else { return isCurrent(open) }
-    if let received = ReceivedBytes.count(open.descriptor) { open.receivedAtEvent = received }
+    open.receivedAtEvent = open.socket.received
     for event in events {
       handle(event, of: open)
       guard isCurrent(open) else { return false }

@@ -47,25 +47,22 @@ extension MQTTClient {
     guard let socket = connection.socket else {
       return failed(AccessoryError(.disconnected, "the connection to \(settings.broker) has failed"))
     }
-    let duplicate = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-    guard duplicate >= 0 else {
-      let number = Errno(rawValue: errno)
-      connection.destroy()
-      return failed(AccessoryError(errno: number, "watching the connection to \(settings.broker)"))
-    }
-    var time = Self.lostAfter
-    setsockopt(duplicate, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &time, socklen_t(MemoryLayout<CInt>.size))
-    let open = OpenConnection(
-      connection, FileDescriptor(rawValue: duplicate), keepalive: .seconds(settings.keepalive), now: io.now)
+    var open: OpenConnection?
     do throws(Errno) {
-      open.interest = [.read, .write]
-      open.token = try io.watch(open.descriptor, for: open.interest, handler: self)
+      let new = OpenConnection(
+        connection, try BrokerSocket(socket), keepalive: .seconds(settings.keepalive), now: io.now)
+      open = new
+      var time = Self.lostAfter
+      setsockopt(
+        new.socket.descriptor.rawValue, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &time, socklen_t(MemoryLayout<CInt>.size))
+      new.interest = [.read, .write]
+      new.token = try io.watch(new.socket.descriptor, for: new.interest, handler: self)
+      state = .open(new)
     } catch {
       connection.destroy()
-      Socket.close(open.descriptor)
-      return failed(AccessoryError(errno: error, "watching the connection to \(settings.broker)"))
+      open?.socket.close()
+      failed(AccessoryError(errno: error, "watching the connection to \(settings.broker)"))
     }
-    state = .open(open)
   }
 
   /// An attempt has failed or a connection has ended.
@@ -90,10 +87,10 @@ extension MQTTClient {
   }
 
   func release(_ open: OpenConnection) {
-    if let token = open.token { io.unwatch(open.descriptor, token) }
+    if let token = open.token { io.unwatch(open.socket.descriptor, token) }
     open.token = nil
     open.connection.destroy()
-    Socket.close(open.descriptor)
+    open.socket.close()
   }
 
   func schedule(in time: Duration, _ action: @escaping @Sendable (isolated MQTTClient) -> Void) -> TimerToken {

@@ -18,17 +18,19 @@ extension MQTTClient {
 
   func handle(_ readiness: Readiness) {
     guard case .open(let open) = state else { return }
-    var (result, hadPacket, mayHaveMore): (CInt, Bool, Bool) = (0, false, false)
+    var result: CInt = 0
     // A constant, because Swift 6.2 otherwise reports that `open` in the operand of an operator is sent to another isolation domain.
     let isAccepted = open.isAccepted
     if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !isAccepted) {
       open.lastInput = io.now
       cancelPing()
+      do throws(Errno) { _ = try open.socket.receive(self) } catch { return lost(open, by: error) }
+      var mayHaveMore = false
       for _ in 0..<Self.readLimit {
+        let hadPacket: Bool
         (result, hadPacket, mayHaveMore) = open.connection.read()
         if hadPacket { open.useless += 1 }
         guard take(open), result == 0 else { break }
-        noteReceived(open)
         if isTooLong(open) { return lost(open, wrong("sends a packet of more than \(settings.longestPacket) bytes")) }
         if open.useless > Self.uselessLimit {
           return lost(open, wrong("sent replies to requests that were never made"))
@@ -37,15 +39,25 @@ extension MQTTClient {
       }
       guard isCurrent(open) else { return }
       // If the broker closes the connection during the TLS handshake, the socket has no pending error and the library doesn't notice.
-      let isOver = readiness.contains(.hangUp) && (!mayHaveMore || !open.isAccepted)
-      if result == 0, isOver || readiness.contains(.error) { return lostBySocket(open) }
+      let isOver = open.socket.isAtEnd && (!mayHaveMore || !open.isAccepted)
+      if result == 0, isOver || readiness.contains(.error) { return lost(open, by: pendingError(of: open)) }
+      open.isUnread = mayHaveMore || open.socket.hasMore
     }
     if result == 0, readiness.contains(.writable) {
       result = open.connection.write()
       open.lastOutput = io.now
-      noteReceived(open)
     }
     finish(open, result)
+  }
+
+  /// Sends what the library has written, and lets it write on while the broker takes it. Returns the library's code.
+  private func flush(_ open: OpenConnection) throws(Errno) -> CInt {
+    while try open.socket.send(self), open.connection.wantsToWrite, !open.socket.wantsToSend {
+      let result = open.connection.write()
+      guard result == 0 else { return result }
+    }
+    if !open.wantsToWrite { open.receivedAtSent = open.socket.received }
+    return 0
   }
 
   /// Handles the reported events, and ends the connection if it is over.
@@ -80,26 +92,28 @@ extension MQTTClient {
       }
       if result != 0 { break }
     }
+    do throws(Errno) { result = max(result, try flush(open)) } catch { return lost(open, by: error) }
     guard take(open) else { return }
     if result != 0 || open.connection.socket == nil {
       return lost(open, open.connection.failure(MQTTLibrary.connectionLost, "\(settings.broker)"))
     }
-    if open.isLeaving, !open.connection.wantsToWrite { return end() }
+    if open.isLeaving, !open.wantsToWrite { return end() }
     updateInterest(open)
     scheduleKeepalive(open)
   }
 
   private func updateInterest(_ open: OpenConnection) {
     guard let token = open.token else { return }
-    var interest: Interest = isFull || open.isClogged ? [] : .read
-    if open.connection.wantsToWrite { interest.insert(.write) }
-    guard interest != open.interest else { return }
-    if settings.broker.usesTLS, interest.contains(.read), !open.interest.contains(.read) {
-      // TLS may have decrypted more data, which the socket doesn't announce.
+    if open.isUnread, !isFull, !open.wantsToWrite {
+      open.isUnread = false
+      // After what the I/O thread has to do meanwhile.
       io.post { [weak self] in self?.enter { $0.handle(.readable) } }
     }
+    var interest: Interest = isFull || open.isClogged ? [] : .read
+    if open.wantsToWrite { interest.insert(.write) }
+    guard interest != open.interest else { return }
     open.interest = interest
-    try? io.change(open.descriptor, token, to: interest)
+    try? io.change(open.socket.descriptor, token, to: interest)
   }
 
   /// A connection has ended, or the broker has refused it.
@@ -128,21 +142,19 @@ extension MQTTClient {
       + "gateway, or do two machines have one /etc/machine-id?"
   }
 
-  private func lostBySocket(_ open: OpenConnection) {
-    var (number, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
-    getsockopt(open.descriptor.rawValue, SOL_SOCKET, SO_ERROR, &number, &size)
-    lost(open, AccessoryError(errno: Errno(rawValue: number == 0 ? ECONNRESET : number), "\(settings.broker)"))
+  private func lost(_ open: OpenConnection, by number: Errno) {
+    lost(open, AccessoryError(errno: number, "\(settings.broker)"))
   }
 
-  private func noteReceived(_ open: OpenConnection) {
-    guard let received = ReceivedBytes.count(open.descriptor) else { return }
-    open.received = received
-    if !open.connection.wantsToWrite { open.receivedAtSent = received }
+  private func pendingError(of open: OpenConnection) -> Errno {
+    var (number, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
+    getsockopt(open.socket.descriptor.rawValue, SOL_SOCKET, SO_ERROR, &number, &size)
+    return Errno(rawValue: number == 0 ? ECONNRESET : number)
   }
 
   /// Whether the broker has sent more bytes than a packet may have before the library reported anything. The library itself would
   /// accept packets of 256 MiB.
   private func isTooLong(_ open: OpenConnection) -> Bool {
-    open.received > open.receivedAtEvent && open.received - open.receivedAtEvent > settings.longestPacket
+    open.socket.received - open.receivedAtEvent > settings.longestPacket
   }
 }

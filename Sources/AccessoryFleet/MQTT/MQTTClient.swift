@@ -69,7 +69,7 @@ package actor MQTTClient: IOActor, EventHandler {
   private func takeFirst() -> MQTTEvent? {
     let wasFull = inbox.isFull
     guard let event = inbox.next() else { return nil }
-    // TLS may have decrypted more data, which the socket doesn't announce.
+    // More may have been read from the socket, which therefore doesn't announce it.
     if wasFull, !inbox.isFull { handle(.readable) }
     return event
   }

@@ -2,14 +2,11 @@
 
 import AccessoryCore
 import AccessoryIO
-import SystemPackage
 
 /// A connection on the I/O thread.
 final class OpenConnection {
   let connection: MosquittoConnection
-  /// A duplicate of the library's descriptor. The library may close its own at any time, and its number may belong to another file a
-  /// moment later.
-  let descriptor: FileDescriptor
+  let socket: BrokerSocket
   var token: EventToken?
   var interest: Interest = []
   let start: MonotonicTime
@@ -23,20 +20,24 @@ final class OpenConnection {
   let keepalive: Duration
   var lastInput: MonotonicTime
   var lastOutput: MonotonicTime
-  /// Bytes received so far; at the library's last event; and when the library last had nothing to send.
-  var received, receivedAtEvent, receivedAtSent: UInt64
+  /// Whether the library may find more to read, which the broker's socket doesn't announce.
+  var isUnread = false
+  /// The bytes that the library had received at its last event, and when there was last nothing to send.
+  var (receivedAtEvent, receivedAtSent): (UInt64, UInt64) = (0, 0)
 
-  init(_ connection: MosquittoConnection, _ descriptor: FileDescriptor, keepalive: Duration, now: MonotonicTime) {
-    (self.connection, self.descriptor, self.keepalive) = (connection, descriptor, keepalive)
+  init(_ connection: MosquittoConnection, _ socket: BrokerSocket, keepalive: Duration, now: MonotonicTime) {
+    (self.connection, self.socket, self.keepalive) = (connection, socket, keepalive)
     (start, lastInput, lastOutput) = (now, now, now)
-    (received, receivedAtEvent, receivedAtSent) = (0, 0, 0)
   }
+
+  /// Whether the library, or its socket, has data left to send because the broker doesn't read.
+  var wantsToWrite: Bool { connection.wantsToWrite || socket.wantsToSend }
 
   /// Reading pauses after this many bytes while the broker doesn't accept ours.
   private static let cloggedAfter: UInt64 = 256 << 10
 
   /// Whether reading must wait until the broker reads our replies. Otherwise the library would queue replies without a limit.
   var isClogged: Bool {
-    connection.wantsToWrite && received > receivedAtSent && received - receivedAtSent > Self.cloggedAfter
+    wantsToWrite && socket.received - receivedAtSent > Self.cloggedAfter
   }
 }

@@ -27,6 +27,14 @@ package enum UnixSocket {
       })
   }
 
+  /// Two stream sockets that are connected to each other; neither blocks, both close on exec.
+  package static func pair() throws(Errno) -> (FileDescriptor, FileDescriptor) {
+    var ends: [CInt] = [-1, -1]
+    let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    _ = try SystemCall.run(.socket) { socketpair(AF_UNIX, kind, 0, &ends) }
+    return (FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1]))
+  }
+
   /// Binds the socket to `path`, which creates a socket file.
   package static func bind(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in

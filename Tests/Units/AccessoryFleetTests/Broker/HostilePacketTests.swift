@@ -86,8 +86,8 @@ import Testing
     let end = try await program.end()
     looking.cancel()
     #expect(end.errorText.contains("sends a packet of more than 16777216 bytes"), "\(end.errorText)")
-    // How much comes until the limit is noticed depends on how fast the broker is; all of it would be 477 MiB.
-    #expect(peak.value < 192 << 20, "\(peak.value >> 20) MiB")
+    // The library keeps twice what it has received; all of it would be 477 MiB.
+    #expect(!ThisProcess.ownMemoryIsTelling || peak.value < 64 << 20, "\(peak.value >> 20) MiB")
   }
 
   /// A flood of anything leaves a publisher small, and it ends when it is told to.
@@ -109,7 +109,7 @@ import Testing
     program.signal(SIGTERM)
     let end = try await program.end()
     #expect(end.status == 0, "\(end.errorText)")
-    #expect(memory < 48 << 20, "\(Hexadecimal.string(piece)): \(memory >> 20) MiB")
+    #expect(!ThisProcess.ownMemoryIsTelling || memory < 48 << 20, "\(Hexadecimal.string(piece)): \(memory >> 20) MiB")
   }
 
   /// Random packets, for ACCESSORY_BRIDGE_FUZZ_SECONDS or a few seconds without; ACCESSORY_BRIDGE_FUZZ_SEED chooses others.
