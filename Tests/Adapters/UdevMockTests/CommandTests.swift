@@ -24,7 +24,7 @@ extension UdevMock {
         "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
         "ACCESSORY_BRIDGE_PROFILES": runtime.path + "/profiles",
       ]
-      variables.merge(ThisProcess.variables(and: "LD_PRELOAD", "UMOCKDEV_DIR")) { $1 }
+      variables.merge(ThisProcess.variables("LD_PRELOAD", "UMOCKDEV_DIR")) { $1 }
       return try Program(prefix + [command] + arguments, environment: variables, directory: runtime.path)
     }
 

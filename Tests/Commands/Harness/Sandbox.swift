@@ -87,7 +87,6 @@ final class Sandbox: Sendable {
       "ACCESSORY_BRIDGE_PROTOCOLS": directory.path + "/protocols", "XDG_CONFIG_HOME": directory.path + "/config",
       "XDG_STATE_HOME": directory.path + "/state",
     ]
-    variables.merge(ThisProcess.variables()) { $1 }
     variables.merge(environment) { $1 }
     return variables
   }

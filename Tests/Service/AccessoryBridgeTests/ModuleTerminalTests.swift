@@ -12,8 +12,7 @@ import Testing
     let port = try openPseudoTerminal(raw: true)
     let tests = linkTarget("/proc/self/exe") ?? ""
     let folder = "/" + tests.split(separator: "/").dropLast().joined(separator: "/")
-    var variables = ["XDG_RUNTIME_DIR": place.runtime.path, "ACCESSORY_BRIDGE_SOURCES": "simulator"]
-    variables.merge(ThisProcess.variables()) { $1 }
+    let variables = ["XDG_RUNTIME_DIR": place.runtime.path, "ACCESSORY_BRIDGE_SOURCES": "simulator"]
     let program = try TerminalProgram(
       [folder + "/ModuleTerminal", port.path], environment: variables, directory: place.runtime.path)
     let state = try await program.state.wait { $0.text.contains("connected to ") || $0.status != nil }

@@ -34,11 +34,10 @@ final class Place: Sendable {
   ) throws -> Program {
     let tests = linkTarget("/proc/self/exe") ?? ""
     let folder = "/" + tests.split(separator: "/").dropLast().joined(separator: "/")
-    var variables = [
+    let variables = [
       "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
       "ACCESSORY_BRIDGE_SOURCES": "simulator", "ACCESSORY_BRIDGE_SOCKET": socket,
     ]
-    variables.merge(ThisProcess.variables()) { $1 }
     let program = try Program(
       [folder + "/" + name] + arguments, environment: variables, directory: runtime.path, output: output,
       limit: .seconds(120))

@@ -47,7 +47,7 @@ public final class Program: Sendable {
 
   /// Starts the program `words[0]`, sought in PATH unless it is a path, with the other words as its arguments.
   ///
-  /// It gets nothing of this process but what is said here; signals do in it what they do by default. It is killed
+  /// It gets nothing of this process but what is said here and the options of sanitizers; signals do in it what they do by default. It is killed
   /// when it is let go of, and after `limit`, longer on a slow machine: `Patience`.
   public init(
     _ words: [String], environment: [String: String], directory: String, output: Output = .pipe,
@@ -129,7 +129,7 @@ extension Program {
     posix_spawnattr_setsigdefault(&attributes, &all)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
     var argv = words.map { strdup($0) } + [nil]
-    var envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+    var envp = ThisProcess.variablesForPrograms.merging(environment) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
     defer { (argv + envp).forEach { free($0) } }
     var pid: pid_t = 0
     let result = posix_spawnp(&pid, words[0], &actions, &attributes, &argv, &envp)

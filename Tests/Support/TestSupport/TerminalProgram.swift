@@ -92,7 +92,7 @@ public final class TerminalProgram: Sendable {
     let newSession: Int16 = 0x80  // POSIX_SPAWN_SETSID
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | newSession)
     var argv = words.map { strdup($0) } + [nil]
-    var envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+    var envp = ThisProcess.variablesForPrograms.merging(environment) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
     defer { (argv + envp).forEach { free($0) } }
     var pid: pid_t = 0
     let result = posix_spawn(&pid, words[0], &actions, &attributes, &argv, &envp)

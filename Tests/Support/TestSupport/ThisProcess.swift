@@ -26,10 +26,13 @@ public enum ThisProcess {
   }
 
   /// The variables of this process that a program which was built with it needs, too: where Swift's libraries are, and the options of a
-  /// sanitizer. With others that the caller names, if they are set.
-  public static func variables(and others: String...) -> [String: String] {
+  /// sanitizer. `Program` and `TerminalProgram` pass them on.
+  static var variablesForPrograms: [String: String] { variables("LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS") }
+
+  /// Those of these variables that are set.
+  public static func variables(_ names: String...) -> [String: String] {
     var variables: [String: String] = [:]
-    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] + others {
+    for name in names {
       if let value = getenv(name) { variables[name] = String(cString: value) }
     }
     return variables

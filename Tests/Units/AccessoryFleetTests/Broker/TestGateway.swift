@@ -38,7 +38,6 @@ final class TestGateway: Sendable {
       "ACCESSORY_BRIDGE_PROFILES": directory.path + "/profiles", "XDG_CONFIG_HOME": directory.path + "/config",
     ]
     environment.merge(variables) { $1 }
-    environment.merge(ThisProcess.variables()) { $1 }
     return environment
   }
 

@@ -26,10 +26,9 @@ final class Place: Sendable {
   }
 
   func start(at path: String, _ arguments: [String], limit: Duration = .seconds(90)) throws -> Program {
-    var variables = [
+    let variables = [
       "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
     ]
-    variables.merge(ThisProcess.variables()) { $1 }
     let program = try Program([path] + arguments, environment: variables, directory: runtime.path, limit: limit)
     programs.withLock { $0.append(program) }
     return program
