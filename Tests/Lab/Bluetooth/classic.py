@@ -9,6 +9,9 @@ command is a line, and so is its answer:
 
   begin        the controller is there; answers its address
   ev3          the brick is at its serial port from now on
+  guard        the device refuses its serial port from now on to who isn't paired, and refuses to be paired
+  pairing      it can be paired from now on
+  unguard      it refuses nobody, and forgets who was paired, as guard does
   disconnect   the device closes its serial port
   drop         the device ends the connection
   stats        the number of bytes that it got
@@ -21,9 +24,10 @@ import struct
 import sys
 import tty
 
-from bumble import hci, rfcomm
+from bumble import hci, l2cap, rfcomm
 from bumble.core import UUID
 from bumble.device import Device, DeviceConfiguration
+from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 
@@ -64,6 +68,32 @@ class Port:
         return text
 
 
+class Guard(PairingDelegate):
+    """A device that wants to be paired: it refuses RFCOMM over a link that isn't encrypted, and pairing unless it is told to take part."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.is_up, self.pairs, self.manager = False, True, device.l2cap_channel_manager
+        self.unguarded, self.manager.on_l2cap_connection_request = self.manager.on_l2cap_connection_request, self.requested
+        device.pairing_config_factory = lambda _: PairingConfig(delegate=self)
+
+    async def confirm(self, auto=False):
+        return self.pairs
+
+    async def compare_numbers(self, number, digits):
+        return self.pairs
+
+    def requested(self, connection, cid, request):
+        if not self.is_up or request.psm != rfcomm.RFCOMM_PSM or connection.is_encrypted:
+            return self.unguarded(connection, cid, request)
+        answer = l2cap.L2CAP_Connection_Response
+        self.manager.send_control_frame(
+            connection, cid,
+            answer(
+                identifier=request.identifier, destination_cid=0, source_cid=request.source_cid,
+                result=answer.Result.CONNECTION_REFUSED_SECURITY_BLOCK, status=0))
+
+
 class Classic:
     async def start(self, folder):
         self.folder, self.serial, self.connection = folder, Port(), None
@@ -73,6 +103,7 @@ class Classic:
                 name='EV3', le_enabled=False, classic_enabled=True, class_of_device=0x000804,
                 address=hci.Address('F0:F1:F2:F3:F4:F5')), controller.source, controller.sink)
         self.device.on('connection', lambda connection: setattr(self, 'connection', connection))
+        self.guard = Guard(self.device)
         channel = rfcomm.Server(self.device).listen(self.serial.opened, 1)
         record = rfcomm.make_service_sdp_records(0x00010001, channel, UUID.from_16_bits(0x1101, 'Serial Port'))
         self.device.sdp_service_records = {0x00010001: record}
@@ -85,6 +116,13 @@ class Classic:
             return str(self.device.public_address).split('/')[0]
         if command == 'ev3':
             self.serial.attach(self.folder + '/ev3')
+        elif command in ('guard', 'pairing', 'unguard'):
+            self.guard.is_up, self.guard.pairs = command != 'unguard', command != 'guard'
+            # A link that is there is encrypted already.
+            if command == 'guard':
+                await self.connection.disconnect()
+            if command != 'pairing' and self.device.keystore:
+                await self.device.keystore.delete_all()
         elif command == 'disconnect':
             await self.serial.channel.disconnect()
         elif command == 'drop':
