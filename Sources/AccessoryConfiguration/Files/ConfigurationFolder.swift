@@ -22,9 +22,10 @@ package enum ConfigurationFolder {
     try put(bytes, at: path) { rename($0, $1) == 0 }
   }
 
-  /// Creates a file atomically, and creates missing folders. Throws `fileExists` when the file exists.
-  package static func writeNew(_ bytes: [UInt8], to path: String) throws(Errno) {
-    try put(bytes, at: path) { temporary, path in
+  /// Creates a file atomically, and creates missing folders; with `forEverybody` all users may read them. Throws `fileExists` when the
+  /// file exists.
+  package static func writeNew(_ bytes: [UInt8], to path: String, forEverybody: Bool = false) throws(Errno) {
+    try put(bytes, at: path, forEverybody) { temporary, path in
       // `link` fails when the path exists, whereas `rename` would replace the file.
       guard link(temporary, path) == 0 else { return false }
       unlink(temporary)
@@ -33,12 +34,15 @@ package enum ConfigurationFolder {
   }
 
   private static func put(
-    _ bytes: [UInt8], at path: String, _ name: (_ temporary: String, _ path: String) -> Bool
+    _ bytes: [UInt8], at path: String, _ forEverybody: Bool = false,
+    _ name: (_ temporary: String, _ path: String) -> Bool
   ) throws(Errno) {
-    try makeFolder(above: path)
+    try makeFolder(above: path, forEverybody ? 0o755 : 0o700)
     let temporary = "\(path).\(getpid())"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    // fchmod(2), so that the umask has no part in it.
+    if forEverybody { fchmod(descriptor, 0o644) }
     let isWritten =
       bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count } && fsync(descriptor) == 0
     let isThere = isWritten && name(temporary, path)
@@ -51,12 +55,12 @@ package enum ConfigurationFolder {
     }
   }
 
-  private static func makeFolder(above path: String) throws(Errno) {
+  private static func makeFolder(above path: String, _ mode: mode_t) throws(Errno) {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
     let folder = String(path[..<slash])
-    if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+    if mkdir(folder, mode) == 0 || errno == EEXIST { return }
     guard errno == ENOENT else { throw Errno(rawValue: errno) }
-    try makeFolder(above: folder)
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+    try makeFolder(above: folder, mode)
+    guard mkdir(folder, mode) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
   }
 }

@@ -30,7 +30,7 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
   @Option(help: .rare("name", "The unit that systemd starts.")) var unit: String?
   @Flag(help: "Don't have systemd start anything.")
   var noSystemd = false
-  @Option(help: .value("path", "Without systemd: have udev run this bridge-cli."), completion: .file()) var run: String?
+  @Option(help: .rare("path", "Without systemd: have udev run this bridge-cli."), completion: .file()) var run: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

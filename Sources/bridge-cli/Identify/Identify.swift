@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -20,6 +21,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
         bridge-cli profile identify /dev/ttyUSB0
         bridge-cli profile identify --dry-run
         bridge-cli profile identify ttyUSB0 --only jbd,daly --write
+        sudo bridge-cli profile identify /dev/ttyUSB0 --system
       """)
 
   @Argument(help: .value("port", "The port; may be left out with --dry-run."), completion: CompletionWords.ports)
@@ -34,6 +36,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var dryRun = false
   @Flag(help: "Save the profile in the user's folder, unless that has a profile of the same name.")
   var write = false
+  @Flag(help: "Save it for the system's service, which attaches the accessory from now on; needs root.")
+  var system = false
   @Option(help: .value("name", "The name of the profile; default: my-KIND.")) var name: String?
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
@@ -47,7 +51,10 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     if let timeout, !(Duration.milliseconds(10)...Duration.seconds(60)).contains(timeout.duration) {
       throw ValidationError("--timeout must be 10ms to 60s")
     }
-    if dryRun, write { throw ValidationError("--dry-run finds no profile: it can't be used with --write") }
+    if dryRun, write || system {
+      throw ValidationError("--dry-run finds no profile: it can't be used with --write or --system")
+    }
+    if write, system { throw ValidationError("--system saves the profile: leave out --write") }
   }
 
   func run() async throws {
@@ -63,6 +70,9 @@ struct Identify: AsyncParsableCommand, JSONCommand {
       only?.kinds.contains(kind) ?? true && !(skip?.kinds.contains(kind) ?? false)
     }
     if let device {
+      if system {
+        try await SetupQueue(label: "system").run { () throws(AccessoryError) in try SystemSetup.check(device) }
+      }
       // What a device on the air tells is enough: nothing is sent, and nothing connected.
       let found = library.kindsOnAir(device).filter { isWanted($0.kind) }
       if !found.isEmpty { return try await conclude(found, device, library) }
@@ -114,9 +124,9 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     let profile = only.flatMap {
       IdentifiedProfile($0, at: device, among: others, name: name, drivers: library)
     }
-    view.show(outcome, device, profile, path: profile.flatMap { ProfileFile.path($0.name) }, isWritten: write)
+    view.show(outcome, device, profile, path: profile.flatMap { ProfileFile.path($0.name) }, isWritten: write || system)
     guard !outcome.found.isEmpty else { throw ExitCode(ExitStatus.of(.unsupported)) }
-    guard write else { return }
+    guard write || system else { return }
     guard let profile else {
       throw AccessoryError(
         .misconfigured,
@@ -124,10 +134,47 @@ struct Identify: AsyncParsableCommand, JSONCommand {
           ? "two kinds fit, so no profile was written: choose one with --only"
           : "no profile was written: profiles are for ports of this machine; use \(device.address) with --driver")
     }
+    if system { return try await setUp(profile, device, library, view) }
     try await SetupQueue(label: "profile").run { () throws(AccessoryError) in
       try ProfileFile.write(profile.text, name: profile.name)
     }
-    view.noteWritten(ProfileFile.path(profile.name) ?? "")
+    view.noteWritten(ProfileFile.path(profile.name) ?? "", profile, device)
+  }
+
+  /// Has the system's service attach the accessory now and from now on, and shows its first reading.
+  private func setUp(
+    _ profile: IdentifiedProfile, _ device: Device, _ library: DriverLibrary, _ view: IdentifyView
+  ) async throws {
+    let setup = try SystemSetup(profile, drivers: library)
+    try await SetupQueue(label: "system").run { () throws(AccessoryError) in try setup.write() }
+    view.noteSetUp(setup)
+    let accessory = try await attached(profile.name, device)
+    if output.json { return Output.json(AttachDocument(accessory, wasAttached: false)) }
+    view.noteAttached(accessory, setup)
+    do throws(AccessoryError) {
+      BatteryReport.show(try await BridgeClient.connect(to: ServicePlace.system).device(accessory).read())
+    } catch {
+      guard error.kind == .unsupported else { throw error }
+      view.noteValues(accessory)
+    }
+  }
+
+  /// Asks the system's service to attach the device with the new profile, until it has read that.
+  private func attached(_ profile: String, _ device: Device) async throws -> Bridge.Accessory {
+    let end = IOThread.shared.now + .seconds(10)
+    while true {
+      do {
+        let reply = try await BridgeClient.connect(to: ServicePlace.system).attach(device.place, profile: profile)
+        let accessory = reply.accessory
+        guard accessory.state == .attached || accessory.state == .lent else {
+          throw accessory.problem?.error(or: .ioFailure)
+            ?? AccessoryError(.ioFailure, "the service has not attached it: bridge-cli info --service says why")
+        }
+        return accessory
+      } catch let error as AccessoryError where error.kind == .misconfigured && IOThread.shared.now < end {
+        await IOThread.shared.sleep(for: .milliseconds(200))
+      }
+    }
   }
 
   // MARK: - Checks before opening

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
@@ -123,9 +124,32 @@ struct IdentifyView: Sendable {
   }
 
   /// Prints the path of the written profile.
-  func noteWritten(_ path: String) {
+  func noteWritten(_ path: String, _ profile: IdentifiedProfile, _ device: Device) {
     guard !json else { return }
-    Output.note("written to \(path); a running service reads it after systemctl reload or SIGHUP")
+    Output.note(
+      "written to \(path), for your own commands and for bridge-cli serve, which reads it after SIGHUP. The system's service doesn't "
+        + "read it: sudo bridge-cli profile identify \(SafeText.escape(device.place, limit: 200)) --system")
+  }
+
+  /// Prints what was written for the system's service.
+  func noteSetUp(_ setup: SystemSetup) {
+    guard !json else { return }
+    Output.note("Written for the system's service:")
+    for path in setup.paths { Output.note("  \(path)") }
+    Output.note("To undo it: \(setup.undo)")
+  }
+
+  /// Prints that the service has the accessory.
+  func noteAttached(_ accessory: Bridge.Accessory, _ setup: SystemSetup) {
+    let later =
+      setup.hasRule
+      ? "udev starts the service whenever it is plugged in" : "the service attaches it whenever both are there"
+    Output.note(style.green("\(SafeText.escape(accessory.device.id)) is attached") + ": \(later).")
+  }
+
+  /// Prints how to see an accessory without a battery.
+  func noteValues(_ accessory: Bridge.Accessory) {
+    Output.note("What it measures: bridge-cli values \(SafeText.escape(accessory.device.id))")
   }
 
   private func show(_ find: IdentificationFind, _ device: Device) {

@@ -195,10 +195,26 @@ import Testing
     }
   }
 
+  /// The system's service has other devices than a user's simulator; nothing is opened for it.
+  @Test func aSimulatorIsNotForTheSystem() async throws {
+    try await Sandbox.with { box in
+      let board = try await box.simulate(kind: "--profile", "jbd", "--serial", "BMS1")
+      let ended = try await box.run("identify", "BMS1", "--yes", "--only", "jbd", "--system")
+      #expect(ended.status == EX_UNAVAILABLE && ended.errorText.contains("leave out --system"), "\(ended.errorText)")
+      #expect(!ended.errorText.contains("STEP"), "\(ended.errorText)")
+      // Who writes the profile for himself is told how the system's service gets it.
+      let own = try await box.run("identify", "BMS1", "--yes", "--only", "jbd", "--write", "--name", "cellar")
+      #expect(own.status == 0 && own.errorText.contains("--system"), "\(own.errorText)")
+      try await board.stop()
+    }
+  }
+
   @Test(
     arguments: [
       (["identify"], "expected a port"), (["identify", "/dev/null", "--only", "frob", "--yes"], "no kind frob"),
       (["identify", "/dev/null", "--timeout", "1ms"], "10ms"), (["identify", "x", "--dry-run", "--write"], "--write"),
+      (["identify", "x", "--dry-run", "--system"], "--system"),
+      (["identify", "x", "--write", "--system"], "leave out --write"),
       (["identify", "/dev/null", "--only", "hm1x"], "it sends no replies"),
     ])
   func wrongUseOfIdentifyIsAnError(arguments: [String], text: String) async throws {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessorySimulator
+import Glibc
+import TestSupport
+import Testing
+
+extension Systemd {
+  /// `profile identify --system`, as somebody types it who has just installed the package.
+  @Suite(.serialized) struct SetupTests {
+    private static let profile = "/etc/accessory-bridge/profiles/cellar.yaml"
+    private static let rules = "/etc/udev/rules.d/71-accessory-bridge-cellar.rules"
+
+    /// An adapter like many others: no rule of the package fits it.
+    private func plugIn() async throws -> PluggedIn {
+      try await PluggedIn(.ftdi) {
+        $0.device.identity.serialNumber = "A50285BI"
+        $0.device.battery.percent = 57
+      } usb: {
+        ($0.manufacturer, $0.product) = ("FTDI", "FT232R USB UART")
+      }
+    }
+
+    private func identify(_ node: String, _ more: String..., asUser user: Int? = nil) async throws -> Program.Transcript
+    {
+      try await InstalledService.ask(
+        ["profile", "identify", node, "--system", "--name", "cellar", "--only", "framed", "--yes"] + more, asUser: user)
+    }
+
+    @Test func anAdapterIsAttachedFromThenOn() async throws {
+      try await InstalledService.prepare()
+      let plugged = try await plugIn()
+      let stranger = try await identify(plugged.node, asUser: 65_534)
+      #expect(stranger.status == EX_NOPERM && stranger.errorText.contains("sudo"), "\(stranger.errorText)")
+      #expect(plugged.line == nil, "the accessory was opened")
+
+      let set = try await identify(plugged.node)
+      #expect(set.status == 0 && set.outputText.contains("57 %"), "\(set.outputText)\(set.errorText)")
+      for path in [Self.profile, Self.rules] {
+        var file = stat()
+        #expect(stat(path, &file) == 0 && file.st_mode == S_IFREG | 0o644 && file.st_uid == 0)
+        #expect(set.errorText.contains(path), "\(set.errorText)")
+      }
+      try await InstalledService.waitForAttached(["A50285BI"])
+
+      // It is unplugged, the service leaves, and udev starts it when it comes back.
+      try await plugged.stop()
+      try await InstalledService.waitForState("inactive")
+      let again = try await plugIn()
+      try await InstalledService.waitForState("active")
+      try await InstalledService.waitForAttached(["A50285BI"])
+
+      let undo = try #require(set.errorText.split(separator: "\n").first { $0.hasPrefix("To undo it: ") })
+      let words = undo.dropFirst("To undo it: ".count).replacing("sudo ", with: "")
+      let undone = try await InstalledService.run("/bin/sh", "-c", String(words))
+      #expect(undone.status == 0, "\(undone.errorText)")
+      #expect(!Kernel.exists(Self.profile) && !Kernel.exists(Self.rules))
+      try await InstalledService.waitForAttached([])
+      try await again.stop()
+      try await InstalledService.waitForState("inactive")
+    }
+
+    /// What is there already isn't replaced, and what was written before that is known is taken away again.
+    @Test func aFileOfAnotherContentStays() async throws {
+      try await InstalledService.prepare()
+      let plugged = try await plugIn()
+      #expect(try await InstalledService.run("mkdir", "-p", "/etc/udev/rules.d").status == 0)
+      try await InstalledService.write("# mine\n", to: Self.rules)
+      let refused = try await identify(plugged.node)
+      #expect(refused.status == EX_CANTCREAT && refused.errorText.contains(Self.rules), "\(refused.errorText)")
+      #expect(!Kernel.exists(Self.profile) && Kernel.text(Self.rules) == "# mine")
+      #expect(try await InstalledService.run("rm", Self.rules).status == 0)
+      try await plugged.stop()
+    }
+  }
+}
