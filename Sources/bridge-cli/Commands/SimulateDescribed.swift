@@ -173,10 +173,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       throw UsageError(
         "the profile \(word) names no described protocol: bridge-cli simulate --help lists the other kinds")
     }
-    throw UsageError(
-      "there is no protocol \(word): the protocols are \(library.names.joined(separator: ", ")); for a file use its "
-        + "path, like ./mine.yaml"
-    )
+    throw UsageError("there is no protocol \(word): \(KnownDrivers.advice(word, among: library.names))")
   }
 }
 

@@ -180,10 +180,10 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   // MARK: - Checks before opening
 
   private func check(_ library: DriverLibrary) throws {
-    let known = Set(library.drivers.map(\.name) + library.protocols.names)
+    let known = library.drivers.map(\.name) + library.protocols.names
     for (option, kinds) in [("--only", only), ("--skip", skip)] {
       if let unknown = kinds?.kinds.first(where: { !known.contains($0) }) {
-        throw UsageError("\(option): there is no kind \(unknown); the kinds are \(library.names)")
+        throw UsageError("\(option): there is no kind \(unknown): \(KnownDrivers.advice(unknown, among: known))")
       }
     }
   }

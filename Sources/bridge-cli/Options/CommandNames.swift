@@ -42,11 +42,11 @@ enum CommandNames {
 
   private static func advice(_ word: String, among names: [String], of path: String) -> String {
     let begin = "there is no command \(path) \(word): "
-    if path == "\(BridgeCLI.name) simulate", DescriptionLibrary.builtIn.names.contains(word) {
-      return begin + "\(path) --profile \(word) simulates such an accessory"
-    }
-    if let nearest = NearestWord.find(word, among: names), nearest.isLikely {
-      return begin + "did you mean \(path) \(nearest.word)?"
+    let described = path == "\(BridgeCLI.name) simulate" ? DescriptionLibrary.builtIn.names : []
+    if described.contains(word) { return begin + "\(path) --profile \(word) simulates such an accessory" }
+    if let nearest = NearestWord.find(word, among: names + described), nearest.isLikely {
+      let isDescribed = described.contains(nearest.word)
+      return begin + "did you mean \(path) \(isDescribed ? "--profile " : "")\(nearest.word)?"
     }
     return begin + "\(path) --help lists the commands"
   }

@@ -35,6 +35,13 @@ enum KnownDrivers {
     isFile(word) ? try await described(inFile: word).name : word
   }
 
+  /// What to do instead of naming a kind that isn't there: the one that is probably meant, or how to find the right one.
+  static func advice(_ word: String, among kinds: [String]) -> String {
+    if let nearest = NearestWord.find(word, among: kinds), nearest.isLikely { return "did you mean \(nearest.word)?" }
+    return
+      "\(BridgeCLI.name) drivers lists them, and \(BridgeCLI.name) profile identify PORT finds out which one is connected"
+  }
+
   /// Whether a word is the file of a description, and not a driver's name.
   static func isFile(_ word: String) -> Bool { word.contains("/") || word.hasSuffix(".yaml") }
 

@@ -72,7 +72,7 @@ struct SerialOptions: PlainOptions {
   func validate() throws {
     if let driver, !KnownDrivers.isFile(driver), KnownDrivers.library.driver(named: driver) == nil {
       throw ValidationError(
-        "there is no driver \(driver): use \(KnownDrivers.library.names), or the file of a protocol description")
+        "there is no driver \(driver): \(KnownDrivers.advice(driver, among: KnownDrivers.library.all.map(\.name)))")
     }
     guard baud != 0 else { throw ValidationError("the baud rate must be at least 1, for example 9600 or 115200") }
     guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits must be 5, 6, 7 or 8") }
