@@ -4,24 +4,20 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Receives the advertisements of a Bluetooth Low Energy device. It makes no connection, and `output` accepts nothing.
+/// Receives the advertisements of a Bluetooth Low Energy device. It makes no connection, and nothing can be sent.
 ///
 /// The adapter searches while it is open. `input` gets the bytes that `reading` makes of one company's data. If BlueZ forgets the
 /// device, about half a minute after its last advertisement, that counts as an unplug.
-public actor AdvertisementTransport: Transport, IOActor {
-  /// Makes bytes of one advertisement's data; nil if there is no reading in it. Throws to end the transport. Called on the I/O
+public actor AdvertisementTransport: Channel, IOActor {
+  /// Makes bytes of one advertisement's data; nil if there is no reading in it. Throws to end the channel. Called on the I/O
   /// thread.
   public typealias Reading =
     @Sendable (_ data: [UInt8], _ time: MonotonicTime) throws(AccessoryError) -> [UInt8]?
 
   /// The device's name for people.
   public nonisolated let label: String
-  /// There is no line with a transmission time.
-  public nonisolated var timing: LineTiming { .instant }
   /// The bytes that `reading` has made.
   public nonisolated let input = InputQueue()
-  /// Accepts nothing.
-  public nonisolated let output = OutputQueue()
 
   package nonisolated let io: IOThread
   private let bluez: BlueZ
@@ -93,7 +89,6 @@ public actor AdvertisementTransport: Transport, IOActor {
   }
 
   private func start(within limit: Duration) async throws(AccessoryError) {
-    output.close(AccessoryError(.unsupported, "\(label) is only heard: no bytes are written to it"))
     input.onResume { [weak self] in
       guard let self else { return }
       io.post { self.enter { $0.isFull = false } }

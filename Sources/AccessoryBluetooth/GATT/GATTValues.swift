@@ -3,19 +3,12 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A connection to a Bluetooth Low Energy device for reading values, one at a time. It carries no bytes: `input` is
-/// always empty, and `output` accepts nothing. It is a transport so that a disconnection ends it like the others.
+/// A connection to a Bluetooth Low Energy device for reading values, one at a time. It carries no bytes. A disconnection ends it.
 ///
 /// It only reads values. It writes nothing to the device, and doesn't subscribe to notifications.
-public actor GATTValues: Transport, IOActor {
+public actor GATTValues: DeviceChannel, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// There is no line with a transmission time.
-  public nonisolated var timing: LineTiming { .instant }
-  /// Ends when the device goes.
-  public nonisolated let input = InputQueue()
-  /// Accepts nothing.
-  public nonisolated let output = OutputQueue()
 
   package nonisolated let io: IOThread
   private let bluez: BlueZ
@@ -36,6 +29,21 @@ public actor GATTValues: Transport, IOActor {
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Attributes.
+  public static let kind = ChannelKind.attributes
+  /// What it is, for errors.
+  public static let device = "Bluetooth Low Energy device"
+  /// How it is used, for errors.
+  public static let manner = "is only asked for values"
+
+  /// By its Bluetooth address.
+  public static func source(of address: DeviceAddress) -> ChannelSource<GATTValues>? {
+    guard case .ble(let address, let adapter) = address else { return nil }
+    return { request throws(AccessoryError) in
+      try await open(address, by: adapter ?? request.adapter, label: request.label, io: request.io)
+    }
+  }
 
   /// Connects a device, and searches for it if BlueZ doesn't know it. Throws the errors of `GATTTransport.open`, except
   /// `busy`.
@@ -68,7 +76,6 @@ public actor GATTValues: Transport, IOActor {
   }
 
   private func start() async throws(AccessoryError) {
-    output.close(AccessoryError(.unsupported, "\(label) is only asked for values: no bytes are written to it"))
     let path = device
     observer = await bluez.observe { [weak self] event, objects in
       let level =
@@ -214,6 +221,9 @@ public actor GATTValues: Transport, IOActor {
   /// device is disconnected, and ends when this program closes the connection.
   public nonisolated func batteryChanges() -> EventStream<Int> { changes.stream() }
 
+  /// Waits for the end.
+  public nonisolated func ended() async throws(AccessoryError) { for try await _ in batteryChanges() {} }
+
   private func check() throws(AccessoryError) {
     guard isOver else { return }
     try changes.end?.get()
@@ -244,7 +254,6 @@ public actor GATTValues: Transport, IOActor {
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
     isOver = true
-    input.finish(error)
     changes.finish(error)
     Task {
       if let observer { await bluez.stopObserving(observer) }

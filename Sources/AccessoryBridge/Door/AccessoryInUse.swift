@@ -15,7 +15,7 @@ package struct AccessoryInUse: Sendable {
   @Boxed package private(set) var profile: Profile?
   /// What only a service knows; nil for an accessory that this program has opened.
   package let service: HeldFacts?
-  /// Its bytes, if this program has opened it.
+  /// Its bytes, if this program has opened it and it has any.
   let session: AccessorySession?
   private let host: any OpeningHost
 
@@ -23,7 +23,7 @@ package struct AccessoryInUse: Sendable {
   private var shared: ServiceAccessory? { accessory as? ServiceAccessory }
 
   /// An accessory that this program has opened.
-  init(_ accessory: any Accessory, _ opener: DeviceOpener, over session: AccessorySession, host: any OpeningHost) {
+  init(_ accessory: any Accessory, _ opener: DeviceOpener, over session: AccessorySession?, host: any OpeningHost) {
     (device, self.accessory, service, self.session, self.host) = (opener.device, accessory, nil, session, host)
     _profile = Boxed(wrappedValue: opener.profile)
   }

@@ -11,9 +11,9 @@ package protocol OpeningHost: Sendable {
     _ what: String, limit: Duration?, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result
   /// Opens a device, with retries if the program wants them.
-  func opening(
-    _ label: String, _ open: () async throws(AccessoryError) -> AccessorySession
-  ) async throws(AccessoryError) -> AccessorySession
+  func opening<Opened: Sendable>(
+    _ label: String, _ open: () async throws(AccessoryError) -> Opened
+  ) async throws(AccessoryError) -> Opened
 }
 
 extension OpeningHost {
@@ -25,9 +25,9 @@ extension OpeningHost {
   }
 
   /// The default: tries once.
-  package func opening(
-    _ label: String, _ open: () async throws(AccessoryError) -> AccessorySession
-  ) async throws(AccessoryError) -> AccessorySession {
+  package func opening<Opened: Sendable>(
+    _ label: String, _ open: () async throws(AccessoryError) -> Opened
+  ) async throws(AccessoryError) -> Opened {
     try await open()
   }
 

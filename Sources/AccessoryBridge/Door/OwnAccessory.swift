@@ -80,13 +80,13 @@ struct OwnAccessory: FoundAccessory {
     }
   }
 
-  /// Opens the device as bytes, and sends nothing.
+  /// Opens the device, and sends nothing.
   private func infoWithoutDriver() async throws(AccessoryError) -> AccessoryInfo {
-    let session = try await unguardedSession()
+    let opened = try await openedDevice()
     let line = try await attempt { () async throws(AccessoryError) in
-      try await session.line?.status()
+      try await opened.session?.line?.status()
     } finally: {
-      await session.close()
+      await opened.close()
     }
     return AccessoryInfo(device: device, line: line.map { Bridge.Line($0) }, withoutDriver: opener.withoutDriver)
   }
@@ -100,11 +100,11 @@ struct OwnAccessory: FoundAccessory {
     try await checkDriver()
     if let ability { try check(ability) }
     try opener.checkUnit()
-    let session = try await unguardedSession()
+    let opened = try await openedDevice()
     let accessory = try await host.answer(of: label) { () async throws(AccessoryError) in
-      try await opener.contact(over: session)
+      try await opener.contact(with: opened)
     }
-    return AccessoryInUse(accessory, opener, over: session, host: host)
+    return AccessoryInUse(accessory, opener, over: opened.session, host: host)
   }
 
   /// Makes contact with a device of unknown protocol, by its standard services. If it has none, throws that no driver is known.
@@ -136,7 +136,9 @@ struct OwnAccessory: FoundAccessory {
     return opener
   }
 
-  func lineSession() async throws(AccessoryError) -> AccessorySession { try await unguardedSession() }
+  func lineSession() async throws(AccessoryError) -> AccessorySession {
+    try await opened { () async throws(AccessoryError) in try await opener.unguardedSession() }
+  }
 
   func bytes(write: Bool, awaiting: (String) -> Void) async throws(AccessoryError) -> OpenedBytes {
     let pause = settleTime.map { ", which takes \($0) to settle" } ?? ""
@@ -150,14 +152,14 @@ struct OwnAccessory: FoundAccessory {
       device: device, received: ReceivedBytes(session), session: session, servicePath: nil, refusal: refusal)
   }
 
-  /// Opens the device without the driver's greeting: to listen, or before the driver makes contact.
-  func unguardedSession() async throws(AccessoryError) -> AccessorySession {
-    try await opened { () async throws(AccessoryError) in try await opener.unguardedSession() }
+  /// Opens the device as its driver wants it, without the driver's greeting: to listen, or before the driver makes contact.
+  func openedDevice() async throws(AccessoryError) -> OpenedDevice {
+    try await opened { () async throws(AccessoryError) in try await opener.open() }
   }
 
-  private func opened(
-    _ open: () async throws(AccessoryError) -> AccessorySession
-  ) async throws(AccessoryError) -> AccessorySession {
+  private func opened<Opened: Sendable>(
+    _ open: () async throws(AccessoryError) -> Opened
+  ) async throws(AccessoryError) -> Opened {
     try await host.opening(label) { () async throws(AccessoryError) in
       guard let settle = settleTime else { return try await open() }
       return try await host.during("waiting for \(label) to settle after opening", limit: settle, open)

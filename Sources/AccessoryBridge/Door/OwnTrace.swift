@@ -11,21 +11,21 @@ extension OwnAccessory {
     let tap = TraceTap(since: plan.start)
     var own = self
     own.opener.tap = tap
-    return OwnTrace(opener: own.opener, session: try await own.unguardedSession(), tap: tap, plan: plan)
+    return OwnTrace(opener: own.opener, opened: try await own.openedDevice(), tap: tap, plan: plan)
   }
 }
 
 /// A trace of the bytes between this program and an accessory that it has opened.
 struct OwnTrace: AccessoryTrace {
   let opener: DeviceOpener
-  let session: AccessorySession
+  let opened: OpenedDevice
   let tap: TraceTap
   let plan: TracePlan
 
   var device: Device { opener.device }
   var name: String { opener.device.id }
   var servicePath: String? { nil }
-  var silence: Duration { session.transport.timing.silence }
+  var silence: Duration { (opened.session?.transport.timing ?? .instant).silence }
   var remark: String? { Self.watchingNote(opener) }
 
   func run(into sink: some TraceSink) async throws {
@@ -50,7 +50,7 @@ struct OwnTrace: AccessoryTrace {
     if case .failure(let error as AccessoryError) = outcome, error.kind == .disconnected {
       unplugTime = .now - plan.start
     }
-    await session.close()
+    await opened.close()
     tap.finish()
     // Print the frames before an error first.
     try await sink.end(printer, unpluggedAt: unplugTime).get()
@@ -61,10 +61,10 @@ struct OwnTrace: AccessoryTrace {
   /// Listens, or also sends requests, until the accessory is unplugged or the task is cancelled.
   private func converse() async throws {
     guard plan.asks else {
-      for try await _ in session.input {}
+      try await opened.ended()
       throw CancellationError()
     }
-    let accessory = try await opener.contact(over: session)
+    let accessory = try await opener.contact(with: opened)
     let news = accessory.news()
     let listener = Task { for try await _ in news {} }
     defer { listener.cancel() }
@@ -107,7 +107,7 @@ struct OwnTrace: AccessoryTrace {
     }
   }
 
-  func close() async { await session.close() }
+  func close() async { await opened.close() }
 
   /// The note that some requests don't exist and so make no traffic; nil if all exist.
   static func waitingNote(_ label: String, lacking lacks: [String]) -> String? {

@@ -226,6 +226,8 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
 
   /// Whether the transport only carries bytes: it has neither a line with settings, nor endpoints, nor reports.
   package var isConnection: Bool { mustBeNamed && self != .rfc2217 }
+  /// Whether bytes pass by it.
+  package var carriesBytes: Bool { self != .hidraw && self != .powerSupply }
   /// Whether the device's place is on the network.
   package var isNetwork: Bool { self == .tcp || self == .rfc2217 }
   /// Whether the transport is Bluetooth.

@@ -3,17 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A power supply of the kernel, which is only read. It carries no bytes: nothing is ever read from `input`, and `output` takes
-/// nothing. It is a transport so that a power supply that goes ends it as an unplug ends the others.
-public actor PowerSupplyTransport: Transport, IOActor {
+/// A power supply of the kernel, whose files are read. It carries no bytes. A power supply that goes ends it.
+public actor PowerSupplyTransport: DeviceChannel, IOActor {
   /// The power supply's name for people.
   public nonisolated let label: String
-  /// There is no time on a line.
-  public nonisolated var timing: LineTiming { .instant }
-  /// Ends when the power supply goes.
-  public nonisolated let input = InputQueue()
-  /// Takes nothing.
-  public nonisolated let output = OutputQueue()
 
   package nonisolated let io: IOThread
   /// The queue on which sysfs is read, which may block.
@@ -24,6 +17,19 @@ public actor PowerSupplyTransport: Transport, IOActor {
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Attributes.
+  public static let kind = ChannelKind.attributes
+  /// What it is, for errors.
+  public static let device = "battery that the kernel knows"
+  /// How it is used, for errors.
+  public static let manner = "is only read"
+
+  /// By its name.
+  public static func source(of address: DeviceAddress) -> ChannelSource<PowerSupplyTransport>? {
+    guard case .powerSupply(let name) = address else { return nil }
+    return { request throws(AccessoryError) in try await open(name, label: request.label, io: request.io) }
+  }
 
   /// Opens the power supply with this name. Throws `notFound`, and the errors of listening to udev.
   public static func open(
@@ -41,7 +47,6 @@ public actor PowerSupplyTransport: Transport, IOActor {
 
   private init(_ folder: PowerSupplyFolder, label: String, io: IOThread, reader: SetupQueue) {
     (self.folder, self.label, self.io, self.reader) = (folder, label, io, reader)
-    output.close(AccessoryError(.unsupported, "\(label) is only read: no bytes are written to it"))
   }
 
   private func listen() throws(AccessoryError) {
@@ -62,6 +67,9 @@ public actor PowerSupplyTransport: Transport, IOActor {
 
   /// An event whenever the kernel says that the power supply has changed. Throws when it goes, and ends when it is closed.
   public nonisolated func changes() -> EventStream<Void> { hub.stream() }
+
+  /// Waits for the end.
+  public nonisolated func ended() async throws(AccessoryError) { for try await _ in changes() {} }
 
   /// The texts of these files of the power supply; those that it doesn't have, or can't say now, are left out. Throws `disconnected`.
   public nonisolated func read(_ attributes: [String]) async throws(AccessoryError) -> [String: String] {
@@ -86,7 +94,6 @@ public actor PowerSupplyTransport: Transport, IOActor {
   private func end(_ error: AccessoryError?) {
     monitor?.stop()
     monitor = nil
-    input.finish(error)
     hub.finish(error)
   }
 
@@ -96,6 +103,6 @@ public actor PowerSupplyTransport: Transport, IOActor {
   /// Starts `close()` without waiting for it.
   public nonisolated func beginClose() { io.post { self.enter { $0.end(nil) } } }
 
-  /// Ends the transport with `disconnected`.
+  /// Ends it with `disconnected`.
   public nonisolated func deviceWasRemoved() { io.post { self.enter { $0.end(.disconnected($0.label)) } } }
 }

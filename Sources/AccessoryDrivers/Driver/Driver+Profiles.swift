@@ -12,20 +12,6 @@ extension Driver {
     return driver
   }
 
-  /// The same driver, for any Bluetooth Low Energy device whose values are only read.
-  package func readingValues() -> Driver {
-    var driver = self
-    (driver.readsValues, driver.hasBytes) = (true, false)
-    return driver
-  }
-
-  /// The same driver, for human interface devices, which are only asked for reports.
-  package func readingReports() -> Driver {
-    var driver = self
-    driver.hasBytes = false
-    return driver
-  }
-
   /// The same driver, with the probe by which `identify` finds its accessories, and the probe's places in the order.
   package func found(by probe: @escaping Probe, at places: [ProbePlace]) -> Driver {
     var driver = self

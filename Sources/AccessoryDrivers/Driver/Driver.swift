@@ -28,11 +28,11 @@ public struct Driver: Sendable {
   package func onlyTells(_ part: AccessoryPoll.Part) -> Bool {
     freshness != nil && repeatedParts.contains(part) && !polls.contains { $0.parts.contains(part) }
   }
-  /// Whether its accessories are Bluetooth Low Energy devices that are only asked for values (`GATTValues`), so that they have no
-  /// stream of bytes. Such a driver also suits devices whose protocol isn't known.
-  package var readsValues = false
-  /// Whether its accessories have a stream of bytes. Those that are asked for values or reports have none.
-  package var hasBytes = true
+  /// As what its accessories are opened. Only where it is bytes do a console, a trace, sharing and loans show or carry any; what is
+  /// advertised becomes frames of a description, which are bytes, too.
+  public var channel: ChannelKind { opening?.kind ?? (advertisement == nil ? .bytes : .advertisements) }
+  /// How its accessories are opened if not as bytes; nil for bytes, and for what is advertised.
+  private(set) var opening: DriverOpening?
   /// The characteristics that carry its accessories' bytes on the air, where they aren't found by themselves.
   package var gatt = GATTSettings()
   /// What its accessories advertise, where they are read by that, and so aren't connected on the air.
@@ -80,6 +80,12 @@ public struct Driver: Sendable {
       _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
     ) async throws(AccessoryError) -> any Accessory
 
+  /// Makes contact with a device that is open. The accessory owns what is opened from then on, and closes it if this fails.
+  public typealias ChannelMaker<Opened> =
+    @Sendable (
+      _ opened: Opened, _ profile: Profile?, _ clock: any TimerClock
+    ) async throws(AccessoryError) -> any Accessory
+
   /// Encodes commands. `unit` is the unit on a shared line; nil means the default unit. Throws `misconfigured` when a
   /// command can't be encoded.
   public typealias Preview = @Sendable (_ calls: [CommandCall], _ unit: Int?) throws(AccessoryError) -> [[UInt8]]
@@ -120,6 +126,24 @@ public struct Driver: Sendable {
     self.make = make
   }
 
+  /// A driver whose accessories are opened as `channel`, such as `HIDTransport.self`, and not as bytes: so they have no units, frames and
+  /// routing.
+  public init<Opened: DeviceChannel>(
+    name: String, summary: String = "", commands: [CommandDescription] = [],
+    accessoryType: (any Accessory.Type)? = nil, polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil,
+    rawBytes: RawBytes, lacks: Set<DriverAbility> = [], channel: Opened.Type, make: @escaping ChannelMaker<Opened>
+  ) {
+    let opening = DriverOpening(name, make)
+    self.init(
+      name: name, summary: summary, commands: commands, accessoryType: accessoryType, polls: polls,
+      freshness: freshness, rawBytes: rawBytes, lacks: lacks
+    ) { session, _, _ throws(AccessoryError) in
+      await session.close()
+      throw opening.refusal(of: session.label)
+    }
+    self.opening = opening
+  }
+
   /// A driver without a declaration for raw bytes: they are guarded, whatever `hasWrites` is.
   @available(*, deprecated, message: "say what raw bytes can do to the accessory: rawBytes: .guarded or .harmless")
   public init(
@@ -147,7 +171,8 @@ public struct Driver: Sendable {
   }
 
   /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on, and closes it if
-  /// this fails. `profile` sets the pacing and other policies; `unit` selects one of several accessories on the line.
+  /// this fails, as it does where the driver wants another channel than bytes. `profile` sets the pacing and other policies; `unit`
+  /// selects one of several accessories on the line.
   ///
   /// Throws `timedOut` when there is no answer, `disconnected`, `refused`, `unsupported`, and `misconfigured` when
   /// there is no such unit.
@@ -163,6 +188,18 @@ public struct Driver: Sendable {
     guard let units else { return try await make(session, profile, clock) }
     let line = try await units.open(session, profile: profile, isShared: false, clock: clock)
     return try await line.accessory(unit: unit, share: LineShare { await line.close() })
+  }
+
+  /// The same with a device that is open in any way.
+  func open(
+    _ opened: OpenedDevice, profile: Profile?, unit: Int?, clock: any TimerClock
+  ) async throws(AccessoryError) -> any Accessory {
+    switch opened {
+    case .bytes(let session): return try await open(session, profile: profile, unit: unit, clock: clock)
+    case .other(let channel, let make):
+      try check(unit, label: channel.label)
+      return try await make(profile, clock)
+    }
   }
 
   /// Throws `misconfigured` when the driver's protocol can't have this unit. `label` is the device's name in the error.

@@ -38,6 +38,11 @@ public struct DriverLibrary: Sendable {
     drivers.first { $0.name == name } ?? protocols.described(name).map { Driver($0.description) }
   }
 
+  /// How the first driver opens the device at an address that doesn't want bytes and is for such devices; nil for none.
+  func opening(of address: DeviceAddress) -> DriverOpening? {
+    drivers.lazy.compactMap(\.opening).first { $0.fits(address) }
+  }
+
   /// The driver for `device`: the one that its profile names or, without a profile, the one that the device was announced with.
   ///
   /// Nil when neither names one. There is no default: such a device is opened as a plain byte stream, and nothing is

@@ -80,8 +80,8 @@ public struct IdentificationPlan: Sendable {
     let rest = described.sorted { ($0.rate, $0.name) < ($1.rate, $1.name) }
     if port == .air { planOnAir(rest, isWanted) } else { planOnLine(rest, isWanted) }
     let tried = Set(steps.flatMap(\.kinds))
-    // A driver without a stream of bytes has nothing to try on one.
-    let kinds = self.drivers.filter(\.hasBytes).map(\.name) + drivers.protocols.names
+    // A driver that wants no bytes has nothing to try on them.
+    let kinds = self.drivers.filter { $0.channel == .bytes }.map(\.name) + drivers.protocols.names
     untried = kinds.filter { isWanted($0) && !tried.contains($0) }
       .map { .init($0, reason($0)) }
   }

@@ -50,7 +50,7 @@ public struct Identifier {
   public static func run(
     _ plan: IdentificationPlan, opening opener: DeviceOpener, tell: @escaping @Sendable (Event) -> Void = { _ in }
   ) async throws(AccessoryError) -> IdentificationOutcome {
-    let link = plan.isOnAir ? try await opener.general?.unguardedSession() : nil
+    let link = plan.isOnAir ? try await opener.general?.open() : nil
     return try await attempt { () async throws(AccessoryError) in
       var outcome = IdentificationOutcome()
       for (gatt, steps) in plan.parts where outcome.found.isEmpty {

@@ -10,7 +10,7 @@ extension DeviceOpener {
   /// Listens to a device. Throws `misconfigured` where it needs a key and has none or a wrong one.
   func advertisements(
     of address: BluetoothAddress, by adapter: BluetoothAdapterName?
-  ) async throws(AccessoryError) -> any Transport {
+  ) async throws(AccessoryError) -> AdvertisementTransport {
     guard let driver, let advertisement = driver.advertisement else { throw withoutDriver }
     var key: [UInt8]?
     if advertisement.encryption != nil {

@@ -80,8 +80,33 @@ public struct DeviceOpener: Sendable {
     return rules
   }
 
+  /// How the device is opened if not as bytes: as its driver wants it; or, at an address where no bytes pass, as the first driver wants
+  /// it that is for such devices.
+  private var opening: DriverOpening? {
+    if let own = driver?.opening, own.fits(device.address) { return own }
+    return device.address.transport.carriesBytes ? nil : drivers.opening(of: device.address)
+  }
+
+  /// Throws `unsupported` where no bytes pass between the device and its driver. Opens nothing.
+  package func checkBytes() throws(AccessoryError) {
+    if let opening { throw opening.refusalOfBytes(to: label) }
+  }
+
+  /// Opens the device as its driver wants it; without one, as what passes there, and asks nothing. Throws `unsupported` where its driver
+  /// can't have such a device, and what opening throws.
+  package func open() async throws(AccessoryError) -> OpenedDevice {
+    let own = driver?.opening
+    if let opening, driver == nil || own?.fits(device.address) == true {
+      return try await opening.open(
+        device.address, ChannelRequest(label: label, adapter: settings.bluetoothAdapter, io: io))
+    }
+    if let own, !device.address.transport.carriesBytes { throw own.refusal(of: label) }
+    return .bytes(try await unguardedSession())
+  }
+
   /// Opens the device's transport. Throws what opening such a transport throws: `notFound`, `permissionDenied`, `busy`,
-  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`; and `permissionDenied` when `writeRules` forbid raw bytes.
+  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`; `permissionDenied` when `writeRules` forbid raw bytes; and `unsupported`
+  /// when no bytes pass between the device and its driver.
   public func transport() async throws(AccessoryError) -> any Transport {
     try writeRules.checkBytes(isAsked: asksToWrite)
     return try await unguardedTransport()
@@ -89,24 +114,17 @@ public struct DeviceOpener: Sendable {
 
   /// Opens the transport without checking `writeRules`. Only for callers that send nothing, or only what a driver encodes.
   package func unguardedTransport() async throws(AccessoryError) -> any Transport {
+    try checkBytes()
     let transport: any Transport
     switch device.address {
     case .terminal(let path):
       var configuration = terminal(path).configuration(path: path, label: label)
       configuration.link = device.link
       transport = try await DescriptorTransport.open(configuration, io: io)
-    case .usb(let path) where driver.map { !$0.hasBytes && !$0.readsValues } ?? false:
-      // It is asked for reports, and there are no bytes for the tap.
-      return try await HIDTransport.open(usb: path, label: label, io: io)
     case .usb(let path):
       transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
-    case .hidraw(let path):
-      // There are no bytes for the tap.
-      return try await HIDTransport.open(path: path, label: label, io: io)
     case .hidText(let path):
       transport = try await HIDTextTransport.open(path: path, label: label, io: io)
-    case .powerSupply(let name):
-      return try await PowerSupplyTransport.open(name, label: label, io: io)
     case .tcp(let place):
       transport = try await DescriptorTransport.open(place, label: label, io: io)
     case .unix(let path):
@@ -114,11 +132,8 @@ public struct DeviceOpener: Sendable {
     case .rfc2217(let place):
       transport = try await RFC2217Transport.open(
         place, settings.terminal.configuration(path: device.address.description, label: label), io: io)
-    case .ble(let address, let adapter) where driver?.readsValues == true:
-      // There are no bytes for the tap.
-      return try await GATTValues.open(address, by: adapter ?? settings.bluetoothAdapter, label: label, io: io)
-    case .ble(let address, let adapter) where driver?.advertisement != nil:
-      transport = try await advertisements(of: address, by: adapter)
+    case .ble(let address, let adapter) where driver?.channel == .advertisements:
+      transport = HeardFrames(try await advertisements(of: address, by: adapter))
     case .ble(let address, let adapter):
       var note: (@Sendable (String) -> Void)?
       if let tap { note = { tap.noted($0) } }
@@ -135,6 +150,7 @@ public struct DeviceOpener: Sendable {
       transport = try await RFCOMMTransport.open(
         address, channel: channel ?? settings.rfcommChannel, by: adapter ?? settings.bluetoothAdapter, label: label,
         io: io)
+    default: throw AccessoryError(.unsupported, "no bytes pass to or from \(label), and no driver here opens it")
     }
     guard let tap else { return transport }
     return TappedTransport(transport, tap: tap)
@@ -187,7 +203,7 @@ public struct DeviceOpener: Sendable {
     guard driver == nil, profile == nil, device.driver == nil, device.unit == nil, case .ble = device.address,
       settings.gatt.namesNothing
     else { return nil }
-    guard let general = drivers.drivers.first(where: \.readsValues) else { return nil }
+    guard let general = drivers.drivers.first(where: { $0.opening?.fits(device.address) == true }) else { return nil }
     var opener = self
     opener.driver = general
     return opener
@@ -200,22 +216,27 @@ public struct DeviceOpener: Sendable {
   public func accessory() async throws(AccessoryError) -> any Accessory {
     guard driver != nil else {
       guard let general else { throw withoutDriver }
-      return try await general.contact(over: try await general.unguardedSession())
+      return try await general.contact(with: try await general.open())
     }
     try checkUnit()
     if isOnSharedLine { return try await sharedAccessory().accessory }
-    return try await contact(over: try await unguardedSession())
+    return try await contact(with: try await open())
   }
 
   /// Makes contact over an open session. The accessory owns the session from now on; it is closed if this fails. Throws
   /// what `accessory()` throws.
   public func contact(over session: AccessorySession) async throws(AccessoryError) -> any Accessory {
+    try await contact(with: .bytes(session))
+  }
+
+  /// The same with what `open()` has opened.
+  package func contact(with opened: OpenedDevice) async throws(AccessoryError) -> any Accessory {
     guard let driver else { throw withoutDriver }
     return try await attempt { () throws(AccessoryError) in
       let rules = try checkedRules()
-      return guarded(try await driver.open(session, profile: profile, unit: device.unit, clock: clock), rules)
+      return guarded(try await driver.open(opened, profile: profile, unit: device.unit, clock: clock), rules)
     } onFailure: { _ in
-      await session.close()
+      await opened.close()
     }
   }
 

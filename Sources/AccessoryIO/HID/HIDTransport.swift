@@ -6,23 +6,16 @@ import Glibc
 import SystemPackage
 
 /// A human interface device, opened by its hidraw node: it is asked for feature reports, and sends input reports by itself. It carries
-/// no bytes: nothing is ever read from `input`, and `output` takes nothing. It is a transport so that a device which goes ends it as it
-/// ends the others.
+/// no bytes.
 ///
 /// The kernel's own driver keeps the device, so other programs that use hidraw (UPower) can be there at the same time. Programs that
 /// take the device away from the kernel (NUT's `usbhid-ups`, by libusb) make its node vanish, which ends this as an unplug does.
 ///
 /// Input reports are read on the I/O thread. Feature reports are asked for on the device's setup queue, where the kernel waits for the
 /// device: up to five seconds each.
-public actor HIDTransport: Transport, EventHandler, IOActor {
+public actor HIDTransport: DeviceChannel, EventHandler, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// There is no time on a line.
-  public nonisolated var timing: LineTiming { .instant }
-  /// Ends when the device goes.
-  public nonisolated let input = InputQueue()
-  /// Takes nothing.
-  public nonisolated let output = OutputQueue()
   /// What the device says of its reports.
   public nonisolated let descriptor: HIDReportDescriptor
   /// Who made it, as the kernel has it.
@@ -40,8 +33,8 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   private var token: EventToken?
   private let closed = OneShot<Void>()
   /// With what it has ended; nil while the device is open.
-  private let ended = Locked<AccessoryError?>(nil)
-  private var isOver: Bool { ended.withLock { $0 != nil } }
+  private let outcome = Locked<AccessoryError?>(nil)
+  private var isOver: Bool { outcome.withLock { $0 != nil } }
 
   /// The most reports that are kept for a slow consumer.
   private static let reportLimit = 64
@@ -50,6 +43,24 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Reports.
+  public static let kind = ChannelKind.reports
+  /// What it is, for errors.
+  public static let device = "human interface device"
+  /// How it is used, for errors.
+  public static let manner = "is asked by HID reports"
+
+  /// By the node of hidraw, or by that of usbfs for a device that the kernel has no driver for.
+  public static func source(of address: DeviceAddress) -> ChannelSource<HIDTransport>? {
+    switch address {
+    case .hidraw(let path):
+      { request throws(AccessoryError) in try await open(path: path, label: request.label, io: request.io) }
+    case .usb(let path):
+      { request throws(AccessoryError) in try await open(usb: path, label: request.label, io: request.io) }
+    default: nil
+    }
+  }
 
   /// Opens the hidraw node at `path`. Throws `notFound`, `permissionDenied`, `disconnected`, and `unsupported` when it is no node of
   /// hidraw.
@@ -120,7 +131,7 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
       tellsByItself: false)
   }
 
-  /// A transport over an open, non-blocking `file`, which it closes when it ends. `features` reads and writes the feature reports; nil
+  /// A channel over an open, non-blocking `file`, which it closes when it ends. `features` reads and writes the feature reports; nil
   /// means by the kernel. `tellsByItself`: input reports are read from `file`.
   package init(
     _ file: FileDescriptor, _ descriptor: HIDReportDescriptor, _ maker: HIDMaker = HIDMaker(), label: String,
@@ -134,8 +145,7 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
       bufferingPolicy: .bufferingNewest(Self.reportLimit))
     reports = EventStream(stream)
     self.continuation = continuation
-    output.close(AccessoryError(.unsupported, "\(label) is asked by HID reports: no bytes are written to it"))
-    // The closure keeps the transport until it is watched; then `end` runs even if nothing else uses it any more.
+    // The closure keeps the channel until it is watched; then `end` runs even if nothing else uses it any more.
     io.post { self.enter { $0.start() } }
   }
 
@@ -213,7 +223,7 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   ) async throws(AccessoryError) -> Reply {
     try await setup.run { [self] () throws(AccessoryError) in
       // The descriptor is closed on the same queue, so it is still this device's.
-      if let error = ended.withLock({ $0 }) { throw error }
+      if let error = outcome.withLock({ $0 }) { throw error }
       do throws(Errno) {
         return try body(features)
       } catch {
@@ -234,16 +244,18 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
 
   // MARK: - Ending
 
+  /// Waits for the end, and takes the input reports until then.
+  public nonisolated func ended() async throws(AccessoryError) { for try await _ in reports {} }
+
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
-    ended.withLock { $0 = error ?? .closed(label) }
+    outcome.withLock { $0 = error ?? .closed(label) }
     if let token { io.unwatch(file, token) }
     token = nil
     setup.post { [file, closed] in
       SystemCall.close(file)
       closed.finish()
     }
-    input.finish(error)
     continuation.finish(throwing: error)
   }
 
@@ -256,6 +268,6 @@ public actor HIDTransport: Transport, EventHandler, IOActor {
   /// Starts `close()` without waiting for it.
   public nonisolated func beginClose() { io.post { self.enter { $0.end(nil) } } }
 
-  /// Ends the transport with `disconnected`.
+  /// Ends it with `disconnected`.
   public nonisolated func deviceWasRemoved() { io.post { self.enter { $0.end(.disconnected($0.label)) } } }
 }

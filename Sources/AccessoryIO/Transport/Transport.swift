@@ -8,9 +8,10 @@ import AccessoryCore
 /// them on its own thread. It writes bytes that producers put into `output`, in order. While `input` is full, the
 /// device isn't read; while the device takes nothing, `output` fills up. When the device is unplugged, `input` ends
 /// with an error after the last byte, and `output` is closed.
-public protocol Transport: AnyObject, Sendable {
-  /// The device's name for people ("/dev/ttyUSB0"), for error messages and logs.
-  var label: String { get }
+///
+/// `close()` sends the bytes first that were accepted for writing, if the device takes them within a bounded time. The input
+/// ends at once, without an error.
+public protocol Transport: Channel {
   /// How long bytes take on the wire. May change while the device is open: see `line`. Doesn't block.
   var timing: LineTiming { get }
   /// Controls the settings, modem lines and break of a serial line; nil when the device has none. A transport that
@@ -22,15 +23,6 @@ public protocol Transport: AnyObject, Sendable {
   var input: InputQueue { get }
   /// The bytes to write.
   var output: OutputQueue { get }
-  /// Closes the device and restores its settings. Returns when other programs can open it. Any task may call it, more
-  /// than once. The input ends at once, without an error. Bytes that were accepted for writing are sent first, if the
-  /// device takes them within a bounded time.
-  func close() async
-  /// Starts `close()` without waiting for it.
-  func beginClose()
-  /// Reports that udev has announced the device's removal. The transport then ends as if it had detected the removal
-  /// itself.
-  func deviceWasRemoved()
 }
 
 extension Transport {

@@ -136,7 +136,7 @@ extension BridgeService {
       case .tellRecovery(let error): tell(.requestFailed, attachment, problem: error)
       case .close: close(attachment)
       case .end:
-        attachment.open?.session.transport.deviceWasRemoved()
+        attachment.open?.opened.channel.deviceWasRemoved()
         attachment.sharing?.lent?.session.transport.deviceWasRemoved()
       case .reportAttached: attached(attachment)
       case .tellGone(let error): tellGone(attachment, error)

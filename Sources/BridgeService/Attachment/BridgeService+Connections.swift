@@ -9,7 +9,7 @@ import AccessoryDrivers
 extension BridgeService {
   /// The adapter of which an attachment needs a connection; nil where it needs none.
   func adapter(connecting attachment: Attachment) -> String? {
-    guard attachment.target.address.bluetooth != nil, attachment.driver?.advertisement == nil else { return nil }
+    guard attachment.target.address.bluetooth != nil, attachment.driver?.channel != .advertisements else { return nil }
     return attachment.device.bluetooth?.adapter ?? attachment.claim.adapter?.description
       ?? attachment.profile?.transport.bluetoothAdapter?.description ?? "the adapter"
   }

@@ -7,7 +7,7 @@ import AccessoryLink
 
 /// An accessory whose device is open. If its driver is known, contact is made.
 struct OpenAccessory: Sendable {
-  let session: AccessorySession
+  let opened: OpenedDevice
   /// Nil where no driver is known.
   let accessory: (any Accessory)?
   /// Whether other units are on the line. Then closing this accessory leaves the line open.
@@ -18,16 +18,16 @@ struct OpenAccessory: Sendable {
     try opener.checkUnit()
     if opener.isOnSharedLine {
       let (session, accessory) = try await opener.sharedAccessory()
-      return OpenAccessory(session: session, accessory: accessory, isShared: true)
+      return OpenAccessory(opened: .bytes(session), accessory: accessory, isShared: true)
     }
-    let session = try await opener.unguardedSession()
-    let accessory: (any Accessory)? = opener.driver == nil ? nil : try await opener.contact(over: session)
-    return OpenAccessory(session: session, accessory: accessory)
+    let opened = try await opener.open()
+    let accessory: (any Accessory)? = opener.driver == nil ? nil : try await opener.contact(with: opened)
+    return OpenAccessory(opened: opened, accessory: accessory)
   }
 
   func close() async {
     if let accessory { await accessory.close() }
-    if !isShared { await session.close() }
+    if !isShared { await opened.close() }
   }
 
   /// Calls `ended` once when the device is unplugged, but not when the service closes it, and `heard` with the
@@ -36,25 +36,17 @@ struct OpenAccessory: Sendable {
     on clock: any TimerClock, heard: @escaping @Sendable (AccessoryNews) async -> Void,
     ended: @escaping @Sendable (AccessoryError) async -> Void
   ) -> Task<Void, Never> {
-    guard let accessory else { return followWithoutDriver(ended) }
+    guard let accessory else {
+      return Task { [opened] in
+        do throws(AccessoryError) { try await opened.ended() } catch { await ended(error) }
+      }
+    }
     let news = accessory.news().gathered(on: clock) { NewsKind($0) }
     return Task {
       do throws(AccessoryError) {
         for try await group in news { for one in group { await heard(one) } }
       } catch {
         await ended(error)
-      }
-    }
-  }
-
-  /// Reads and discards all bytes, so that the end of the input is noticed.
-  private func followWithoutDriver(_ ended: @escaping @Sendable (AccessoryError) async -> Void) -> Task<Void, Never> {
-    let input = session.input
-    return Task {
-      do {
-        for try await _ in input {}
-      } catch {
-        await ended(error as? AccessoryError ?? AccessoryError(.ioFailure, "\(error)"))
       }
     }
   }

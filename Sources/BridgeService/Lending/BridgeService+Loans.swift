@@ -41,6 +41,11 @@ extension BridgeService {
     _ attachment: Attachment, isAsked: Bool, by unit: Bridge.ShareUnit = .bytes, _ begin: (inout Lending) -> Void
   ) async throws(CallError) -> (session: AccessorySession, keys: [Int]) {
     if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
+    do throws(AccessoryError) {
+      try opener(for: attachment).checkBytes()
+    } catch {
+      throw CallError(error, device: attachment.device.id)
+    }
     let others = attachments.others(onLineOf: attachment)
     guard attachment.use.transferCount == 0 else {
       let message = "a file transfer with \(attachment.target.address) is running"

@@ -51,7 +51,7 @@ extension BridgeService: BridgeHandler {
     let (held, open) = try await contact(call.device)
     let line: Bridge.Line?
     do throws(AccessoryError) {
-      line = try await (open.session.line?.status()).map(Bridge.Line.init)
+      line = try await (open.opened.session?.line?.status()).map(Bridge.Line.init)
     } catch {
       throw CallError(error, device: held.device.id)
     }

@@ -151,7 +151,7 @@ final class SharedEndpoints {
     _ places: ProfileEndpoints, to attachment: Attachment, on service: isolated BridgeService
   ) async {
     let label = attachment.target.address.description
-    let known = try? await attachment.open?.session.line?.status()
+    let known = try? await attachment.open?.opened.session?.line?.status()
     let line = known.map { SharedLineControl(label: label, known: $0) }
     let hub = places.hub
     places.line = line

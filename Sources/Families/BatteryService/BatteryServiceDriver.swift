@@ -3,7 +3,6 @@
 import AccessoryBluetooth
 import AccessoryCore
 import AccessoryDrivers
-import AccessoryLink
 
 extension Driver {
   /// The driver of Bluetooth Low Energy devices of any make that tell their battery, and what they are, by the services that the
@@ -16,11 +15,8 @@ extension Driver {
   public static let batteryService = Driver(
     name: BatteryServiceDevice.driverName, summary: "any Bluetooth LE device with a Battery Service",
     polls: [AccessoryPoll("battery", parts: [.battery])], rawBytes: .guarded,
-    lacks: [.status, .files, .requests]
-  ) { session, _, _ throws(AccessoryError) in
-    try await BatteryServiceDevice.open(session)
-  }
-  .readingValues()
+    lacks: [.status, .files, .requests], channel: GATTValues.self
+  ) { values, _, _ throws(AccessoryError) in try await BatteryServiceDevice.open(values) }
   .shipping { [.batteryService] }
 }
 
@@ -37,15 +33,14 @@ public final class BatteryServiceDevice: Accessory {
 
   /// The device's name in messages to the user.
   public let label: String
-  /// Closes the connection when it is released.
-  private let session: AccessorySession
   private let values: GATTValues
   /// The batteries of a device with several, as they were read last.
   private let batteries = Locked<[GATTValues.Battery]>([])
 
-  private init(_ session: AccessorySession, _ values: GATTValues) {
-    (self.session, self.values, label) = (session, values, values.label)
-  }
+  private init(_ values: GATTValues) { (self.values, label) = (values, values.label) }
+
+  /// Closes the connection when it is released.
+  deinit { values.beginClose() }
 
   /// The characteristics of Device Information, each a text.
   private enum Information: UInt16, CaseIterable {
@@ -59,23 +54,16 @@ public final class BatteryServiceDevice: Accessory {
   /// The longest text in bytes: that of a name.
   private static let textLimit = 248
 
-  /// The device at the other end of `session`, which it owns from now on. Nothing is sent. Throws `unsupported`, after closing the
-  /// session, where it has neither of the two services, and where the session carries bytes.
-  public static func open(_ session: AccessorySession) async throws(AccessoryError) -> BatteryServiceDevice {
-    try await attempt { () throws(AccessoryError) in
-      guard let values = session.transport as? GATTValues else {
-        throw AccessoryError(
-          .unsupported, "\(session.label) is no Bluetooth Low Energy device, as the driver \(driverName) needs")
-      }
-      let services = await values.services()
-      guard [0x180F, 0x180A].contains(where: { services.contains(BluetoothUUID(short: $0)) }) else {
-        throw AccessoryError(
-          .unsupported, "\(session.label) has neither a Battery Service (180f) nor Device Information (180a)")
-      }
-      return BatteryServiceDevice(session, values)
-    } onFailure: { _ in
-      await session.close()
+  /// The device that is connected as `values`, which it owns from now on. Nothing is sent. Throws `unsupported`, after closing the
+  /// connection, where it has neither of the two services.
+  public static func open(_ values: GATTValues) async throws(AccessoryError) -> BatteryServiceDevice {
+    let services = await values.services()
+    guard [0x180F, 0x180A].contains(where: { services.contains(BluetoothUUID(short: $0)) }) else {
+      await values.close()
+      throw AccessoryError(
+        .unsupported, "\(values.label) has neither a Battery Service (180f) nor Device Information (180a)")
     }
+    return BatteryServiceDevice(values)
   }
 
   /// Reads what the device tells about itself. What it doesn't tell, or only to a paired computer, is empty.
@@ -141,5 +129,5 @@ public final class BatteryServiceDevice: Accessory {
   }
 
   /// Ends the connection, if this program has made it.
-  public func close() async { await session.close() }
+  public func close() async { await values.close() }
 }

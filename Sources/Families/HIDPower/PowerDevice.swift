@@ -3,7 +3,6 @@
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
-import AccessoryLink
 import AccessoryProtocols
 
 /// A UPS or another power device with a battery that follows the USB class for power devices: the `hid-power` driver.
@@ -15,8 +14,6 @@ public final class PowerDevice: Accessory {
 
   /// The device's name in messages to the user.
   public let label: String
-  /// Closes the device when it is released.
-  private let session: AccessorySession
   private let transport: HIDTransport
   private let state: Locked<State>
   private let changes = EventHub<AccessoryNews>(limit: 64)
@@ -30,35 +27,31 @@ public final class PowerDevice: Accessory {
     var toldValues: [AccessoryValue] = []
   }
 
-  private init(_ session: AccessorySession, _ transport: HIDTransport) {
-    (self.session, self.transport, label) = (session, transport, transport.label)
+  private init(_ transport: HIDTransport) {
+    (self.transport, label) = (transport, transport.label)
     let quirks = PowerQuirks.of(vendor: transport.maker.vendor, product: transport.maker.product)
     state = Locked(State(reports: PowerReports(transport.descriptor, quirks)))
   }
 
-  /// A power device over `session`, which it owns from now on. Sends nothing. If the device isn't a human interface device, or
-  /// reports no battery, closes the session and throws `unsupported`.
+  /// Closes the device when it is released.
+  deinit { transport.beginClose() }
+
+  /// A power device that is open as `transport`, which it owns from now on. Sends nothing. If the device reports no battery, closes it
+  /// and throws `unsupported`.
   public static func open(
-    _ session: AccessorySession, clock: any TimerClock = IOThread.shared
+    _ transport: HIDTransport, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> PowerDevice {
-    try await attempt { () throws(AccessoryError) in
-      guard let transport = session.transport as? HIDTransport else {
-        throw AccessoryError(
-          .unsupported, "\(session.label) is no human interface device, as the driver \(driverName) needs")
-      }
-      let device = PowerDevice(session, transport)
-      let reports = device.state.withLock { $0.reports }
-      guard PowerReports.batteryUsages.contains(where: { reports.has($0) }) else {
-        throw AccessoryError(
-          .unsupported,
-          "\(session.label) tells nothing of a battery in its reports"
-            + (transport.descriptor.damage.map { ": its report descriptor is damaged, \($0)" } ?? ""))
-      }
-      device.follow(clock)
-      return device
-    } onFailure: { _ in
-      await session.close()
+    let device = PowerDevice(transport)
+    let reports = device.state.withLock { $0.reports }
+    guard PowerReports.batteryUsages.contains(where: { reports.has($0) }) else {
+      await transport.close()
+      throw AccessoryError(
+        .unsupported,
+        "\(device.label) tells nothing of a battery in its reports"
+          + (transport.descriptor.damage.map { ": its report descriptor is damaged, \($0)" } ?? ""))
     }
+    device.follow(clock)
+    return device
   }
 
   // MARK: - Reports
@@ -227,7 +220,7 @@ public final class PowerDevice: Accessory {
 
   /// Closes the device.
   public func close() async {
-    await session.close()
+    await transport.close()
     changes.finish(nil)
   }
 }

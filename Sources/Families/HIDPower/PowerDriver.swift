@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDrivers
+import AccessoryIO
 
 extension Driver {
   /// The driver of UPSs and other power devices with a battery that follow the USB class for power devices, of any make.
@@ -12,11 +13,8 @@ extension Driver {
     commands: PowerCommand.descriptions,
     // Input reports bring changes. Polling finds readings without input reports, and devices that have gone silent.
     polls: [AccessoryPoll("readings", every: .seconds(30), parts: [.battery, .values])], rawBytes: .guarded,
-    lacks: [.status, .files, .requests]
-  ) { session, _, _ throws(AccessoryError) in
-    try await PowerDevice.open(session)
-  }
-  .readingReports()
+    lacks: [.status, .files, .requests], channel: HIDTransport.self
+  ) { reports, _, _ throws(AccessoryError) in try await PowerDevice.open(reports) }
   .shipping { [.hidPower] }
 }
 

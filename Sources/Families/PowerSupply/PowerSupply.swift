@@ -3,7 +3,6 @@
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryLink
 
 /// A battery or a charger that the kernel knows: the `power-supply` driver. It only reads.
 public final class PowerSupply: Accessory {
@@ -12,25 +11,19 @@ public final class PowerSupply: Accessory {
 
   /// The power supply's name in messages to the user.
   public let label: String
-  /// Stops listening when it is released.
-  private let session: AccessorySession
   private let transport: PowerSupplyTransport
   private let changes = EventHub<AccessoryNews>(limit: 64)
   /// The battery that was last reported.
   private let told = Locked<BatteryReading?>(nil)
 
-  private init(_ session: AccessorySession, _ transport: PowerSupplyTransport) {
-    (self.session, self.transport, label) = (session, transport, transport.label)
-  }
+  private init(_ transport: PowerSupplyTransport) { (self.transport, label) = (transport, transport.label) }
 
-  /// The power supply of `session`, which it owns from now on. If there is none, closes the session and throws `unsupported`.
-  public static func open(_ session: AccessorySession) async throws(AccessoryError) -> PowerSupply {
-    guard let transport = session.transport as? PowerSupplyTransport else {
-      await session.close()
-      throw AccessoryError(
-        .unsupported, "\(session.label) is no battery that the kernel knows, as the driver \(driverName) needs")
-    }
-    let supply = PowerSupply(session, transport)
+  /// Stops listening when it is released.
+  deinit { transport.beginClose() }
+
+  /// The power supply that is open as `transport`, which it owns from now on.
+  public static func open(_ transport: PowerSupplyTransport) -> PowerSupply {
+    let supply = PowerSupply(transport)
     supply.follow()
     return supply
   }
@@ -86,7 +79,7 @@ public final class PowerSupply: Accessory {
 
   /// Stops listening.
   public func close() async {
-    await session.close()
+    await transport.close()
     changes.finish(nil)
   }
 }

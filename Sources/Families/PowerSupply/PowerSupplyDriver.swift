@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryDrivers
 
 extension Driver {
@@ -11,11 +12,8 @@ extension Driver {
     name: PowerSupply.driverName, summary: "batteries that the kernel knows: of a laptop, a mouse, a headset",
     // The kernel reports some changes, but not those of a battery's voltage and current.
     polls: [AccessoryPoll("readings", every: .seconds(60), parts: [.battery, .values])], rawBytes: .guarded,
-    lacks: [.status, .files, .requests]
-  ) { session, _, _ throws(AccessoryError) in
-    try await PowerSupply.open(session)
-  }
-  .readingReports()
+    lacks: [.status, .files, .requests], channel: PowerSupplyTransport.self
+  ) { supply, _, _ in PowerSupply.open(supply) }
   .shipping { [.powerSupply] }
 }
 

@@ -90,9 +90,9 @@ enum AccessoryWait {
   }
 
   /// Opens a device. Within `limit`, errors that are usual for a device that is just appearing are tried again.
-  static func opening(
-    _ label: String, limit: Duration?, _ open: () async throws(AccessoryError) -> AccessorySession
-  ) async throws(AccessoryError) -> AccessorySession {
+  static func opening<Opened: Sendable>(
+    _ label: String, limit: Duration?, _ open: () async throws(AccessoryError) -> Opened
+  ) async throws(AccessoryError) -> Opened {
     guard let limit else { return try await open() }
     var wait: WaitingLine.Wait?
     let pauses = ReturnPauses(longest: .seconds(10))

@@ -118,9 +118,9 @@ private struct CommandHost: OpeningHost {
     try await WaitingLine.during(what, limit: limit, body)
   }
 
-  func opening(
-    _ label: String, _ open: () async throws(AccessoryError) -> AccessorySession
-  ) async throws(AccessoryError) -> AccessorySession {
+  func opening<Opened: Sendable>(
+    _ label: String, _ open: () async throws(AccessoryError) -> Opened
+  ) async throws(AccessoryError) -> Opened {
     try await AccessoryWait.opening(label, limit: wait, open)
   }
 }

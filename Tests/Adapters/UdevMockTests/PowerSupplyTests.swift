@@ -2,7 +2,6 @@
 
 import AccessoryCore
 import AccessoryDiscovery
-import AccessoryLink
 import FamilyPowerSupply
 import Glibc
 import TestSupport
@@ -86,8 +85,7 @@ extension UdevMock {
 
     @Test func aBatteryIsReadAndItsChangesAreNews() async throws {
       try plugBattery()
-      let transport = try await PowerSupplyTransport.open("BAT0")
-      let supply = try await PowerSupply.open(AccessorySession(transport))
+      let supply = PowerSupply.open(try await PowerSupplyTransport.open("BAT0"))
       let first = try await supply.battery()
       #expect(first.percent == 63)
       #expect(first.milliamperes == -500)
@@ -118,7 +116,7 @@ extension UdevMock {
     /// Without a message, as when the kernel's messages were lost.
     @Test func aBatteryThatIsGoneIsNoticedWhenItIsAsked() async throws {
       try plugBattery()
-      let supply = try await PowerSupply.open(AccessorySession(try await PowerSupplyTransport.open("BAT0")))
+      let supply = PowerSupply.open(try await PowerSupplyTransport.open("BAT0"))
       bed.erase(Self.battery)
       let error = await #expect(throws: AccessoryError.self) { _ = try await supply.battery() }
       #expect(error?.kind == .disconnected)

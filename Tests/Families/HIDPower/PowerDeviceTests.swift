@@ -3,7 +3,6 @@
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
-import AccessoryLink
 import AccessoryProtocols
 import FamilyHIDPower
 import Glibc
@@ -66,7 +65,7 @@ import Testing
       FileDescriptor(rawValue: ends[0]), HIDReportDescriptor(descriptor),
       HIDMaker(vendor: 0x0764, product: 0x0601, manufacturer: "CPS", name: "UPS", serialNumber: "1"), label: "the UPS",
       io: .shared, features: features)
-    let device = try await PowerDevice.open(AccessorySession(transport), clock: clock)
+    let device = try await PowerDevice.open(transport, clock: clock)
     try await body(device, features, far)
     await device.close()
     far.close()
@@ -202,11 +201,5 @@ import Testing
   @Test func nothingIsSwitchedOffWithoutADelay() throws {
     #expect(throws: (any Error).self) { try call("load-off") }
     #expect(throws: (any Error).self) { try call("load-off", "delay=0") }
-  }
-
-  @Test func otherTransportsAreRefused() async throws {
-    let near = LoopbackTransport()
-    let error = await #expect(throws: AccessoryError.self) { _ = try await PowerDevice.open(AccessorySession(near)) }
-    #expect(error?.kind == .unsupported)
   }
 }

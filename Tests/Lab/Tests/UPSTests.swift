@@ -2,7 +2,6 @@
 
 import AccessoryCore
 import AccessoryIO
-import AccessoryLink
 import FamilyHIDPower
 import FamilyHIDPowerSimulator
 import Glibc
@@ -108,7 +107,7 @@ extension Plain {
         }
         return !node.isEmpty && Kernel.exists(node)
       }
-      let device = try await PowerDevice.open(AccessorySession(try await HIDTransport.open(path: node)))
+      let device = try await PowerDevice.open(try await HIDTransport.open(path: node))
       let percent = try await device.battery().percent
       #expect(percent == 40 + lane)
       await simulator.stop()

@@ -76,7 +76,6 @@ import Testing
     #expect(notes.withLock { $0 }.first?.contains("by hci0: data of the company 0x02e1; nothing is connected") == true)
     await transport.close()
     #expect(bus.calls.allSatisfy { !["Connect", "Pair", "AcquireNotify", "StartNotify"].contains($0.member) })
-    #expect(transport.output.offer([1]) != .accepted)
   }
 
   /// What the reading drops is no news, and its error ends the transport.

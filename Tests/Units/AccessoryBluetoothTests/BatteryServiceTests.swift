@@ -4,7 +4,6 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
-import AccessoryLink
 import FamilyBatteryService
 import TestSupport
 import Testing
@@ -96,7 +95,7 @@ import Testing
   private static func open(_ bus: FakeBus) async throws -> any Accessory {
     let bluez = try await BlueZ.open(bus.address)
     let values = try await GATTValues.open(address, label: "ble:x", over: bluez)
-    return try await Driver.batteryService.open(AccessorySession(values), profile: nil)
+    return try await BatteryServiceDevice.open(values)
   }
 
   @Test func theBatteryThatBlueZTells() async throws {
@@ -216,11 +215,10 @@ import Testing
     await accessory.close()
   }
 
-  @Test func aSessionOfBytesIsRefused() async throws {
+  @Test func aClosedConnectionIsNotAsked() async throws {
     let bus = try Self.bus(.told(50))
     let bluez = try await BlueZ.open(bus.address)
     let values = try await GATTValues.open(Self.address, label: "ble:x", over: bluez)
-    #expect(values.output.offer([1]) != .accepted)
     await values.close()
     await #expect(throws: AccessoryError.self) { try await values.batteryPercent() }
   }

@@ -98,8 +98,7 @@ public struct ProfileReader: ValueReader {
   /// Reads the driver or the protocol. Returns the line settings of the protocol's description, if it has any.
   private mutating func driver(_ fields: KeyedNodes, _ profile: inout Profile) -> TerminalSettings? {
     profile.driver = fields["driver"].flatMap { driverName($0) }
-    let driver = profile.driver.flatMap { drivers.driver(named: $0) }
-    profile.origin.asksForReports = driver.map { !$0.hasBytes && !$0.readsValues } ?? false
+    profile.origin.asksForReports = profile.driver.flatMap { drivers.driver(named: $0) }?.channel == .reports
     guard let node = fields["protocol"] else { return profile.driver.flatMap { protocols.described($0)?.line } }
     if fields["driver"] != nil { report(node.mark, "protocol already names the driver: leave out driver") }
     guard case .mapping = node.content else {
