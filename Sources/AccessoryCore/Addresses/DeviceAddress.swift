@@ -91,7 +91,15 @@ public enum DeviceAddress: Sendable, Hashable {
   public var node: String? {
     switch self {
     case .terminal(let path), .usb(let path), .hidraw(let path), .hidText(let path): path
-    case .powerSupply, .tcp, .rfc2217, .unix, .ble, .rfcomm: nil
+    default: nil
+    }
+  }
+
+  /// The files of the kernel that tell about the device; nil where a device is opened.
+  package var files: KernelFiles? {
+    switch self {
+    case .powerSupply(let name): KernelFiles(Self.powerSupplies, name, driver: PowerSupplyIdentity.driverName)
+    default: nil
     }
   }
 
@@ -105,7 +113,7 @@ public enum DeviceAddress: Sendable, Hashable {
   package var bluetooth: BluetoothAddress? {
     switch self {
     case .ble(let address, _), .rfcomm(let address, _, _): address
-    case .terminal, .usb, .hidraw, .hidText, .powerSupply, .tcp, .rfc2217, .unix: nil
+    default: nil
     }
   }
 
@@ -114,14 +122,14 @@ public enum DeviceAddress: Sendable, Hashable {
     get {
       switch self {
       case .ble(_, let adapter), .rfcomm(_, _, let adapter): adapter
-      case .terminal, .usb, .hidraw, .hidText, .powerSupply, .tcp, .rfc2217, .unix: nil
+      default: nil
       }
     }
     set {
       switch self {
       case .ble(let address, _): self = .ble(address, adapter: newValue)
       case .rfcomm(let address, let channel, _): self = .rfcomm(address, channel: channel, adapter: newValue)
-      case .terminal, .usb, .hidraw, .hidText, .powerSupply, .tcp, .rfc2217, .unix: break
+      default: break
       }
     }
   }
@@ -199,6 +207,20 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
 
 extension DeviceAddress {
   private static func front(_ adapter: BluetoothAdapterName?) -> String { adapter.map { "\($0)/" } ?? "" }
+}
+
+/// Files of the kernel that tell about a device: every user may read them, and all devices in one folder are read by one driver.
+package struct KernelFiles: Sendable, Hashable {
+  /// The folder of all such devices, with a slash at its end.
+  package let folder: String
+  /// The device's name in it, which is its identity.
+  package let name: String
+  /// The name of the driver that reads them.
+  package let driver: String
+
+  init(_ folder: String, _ name: String, driver: String) {
+    (self.folder, self.name, self.driver) = (folder, name, driver)
+  }
 }
 
 /// A kind of transport. The raw value is its name in commands, profiles and JSON.

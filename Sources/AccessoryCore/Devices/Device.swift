@@ -171,8 +171,8 @@ public struct Device: Sendable, Hashable {
       address: address, link: link, source: source, driver: driver, name: name, manufacturer: manufacturer,
       model: model, serialNumber: serialNumber,
       terminal: terminal ?? (address.transport == .terminal ? address.node : nil), usb: usb)
-    // The kernel has one form for all of them.
-    if case .powerSupply = address, driver == nil { self.driver = PowerSupplyIdentity.driverName }
+    // The kernel has one form for all files in a folder.
+    if let files = address.files, driver == nil { self.driver = files.driver }
   }
 
   /// Identifies the accessory, also after it was unplugged and plugged in again. It is the serial number; without one,
@@ -190,7 +190,7 @@ public struct Device: Sendable, Hashable {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return usb.place + suffix }
-    if case .powerSupply(let name) = address { return name }
+    if let files = address.files { return files.name }
     return address.ofAnyAdapter.description
   }
 

@@ -86,7 +86,7 @@ extension Device {
   /// Whether two devices may have this identity: it is a serial number. Every other identity contains the place.
   var hasSharableIdentity: Bool {
     serialNumber?.isEmpty == false && source != .named && bluetooth == nil && supply == nil
-      && address.transport != .powerSupply
+      && address.files == nil
   }
 
   /// Whether both are accessories of their own with the same identity.

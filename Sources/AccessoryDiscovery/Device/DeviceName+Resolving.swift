@@ -60,10 +60,10 @@ extension DeviceName {
     throw .noMatch(text)
   }
 
-  /// Those of the accessories that nobody needs to name: the batteries that the kernel knows count only where nothing else is there, and
+  /// Those of the accessories that nobody needs to name: the batteries and the like that the kernel knows count only where nothing else is there, and
   /// then the machine's own before a mouse's.
   private static func preferred(_ accessories: [Device]) -> [Device] {
-    let others = accessories.filter { $0.address.transport != .powerSupply }
+    let others = accessories.filter { $0.address.files == nil }
     guard others.isEmpty else { return others }
     let own = accessories.filter { $0.supply?.isOfDevice == false }
     return own.isEmpty ? accessories : own
@@ -177,8 +177,7 @@ extension DeviceName {
     }
     // Anybody can tell a name: only that of a device which somebody has paired or trusts is enough.
     let name = device.bluetooth.map { $0.isPaired || $0.isTrusted } ?? true ? device.name : nil
-    var place = device.address.bluetooth?.description
-    if case .powerSupply(let name) = device.address { place = name }
+    let place = device.address.bluetooth?.description ?? device.address.files?.name
     let names = ([device.serialNumber, name, device.line.id, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
     return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }

@@ -15,7 +15,7 @@ public enum DeviceDoctor {
   public static func report(on device: Device, heldBy service: String? = nil) -> PortReport {
     var report = PortReport(device.address, isSimulated: device.source == .simulator)
     if let service { report.replaceHolder(service) }
-    guard device.source == .udev, device.address.transport != .powerSupply else { return report }
+    guard device.source == .udev, device.address.files == nil else { return report }
     if let usb = device.usb { replacePermission(&report, usb, device.address) }
     lookAtUdev(device, &report)
     if let usb = device.usb {

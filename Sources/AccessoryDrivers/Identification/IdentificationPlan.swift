@@ -21,15 +21,15 @@ public struct IdentificationPlan: Sendable {
     /// A Bluetooth Low Energy device, whose bytes pass by characteristics. Only kinds that have them are asked.
     case air
 
-    /// The port kind of an address; nil for USB endpoints, HID reports and power supplies, which say themselves what they are, and for
-    /// text in HID reports, which devices of many kinds have: nothing is sent to them unless somebody says what they are.
+    /// The port kind of an address; nil for all others, as USB endpoints, which say themselves what they are, and text in HID reports,
+    /// which devices of many kinds have: nothing is sent to them unless somebody says what they are.
     public init?(_ address: DeviceAddress) {
       switch address {
       case .terminal: self = .line
       case .ble: self = .air
-      case .usb, .hidraw, .hidText, .powerSupply: return nil
       case .tcp(let place) where place.port == 502: self = .modbusTCP
-      default: self = .connection(isNetwork: address.transport.isNetwork)
+      case .tcp, .rfc2217, .unix, .rfcomm: self = .connection(isNetwork: address.transport.isNetwork)
+      default: return nil
       }
     }
   }

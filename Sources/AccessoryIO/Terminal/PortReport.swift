@@ -43,8 +43,8 @@ public struct PortReport: Sendable, Hashable {
         add("device", .ok, "\(path) is a Bluetooth device: whether it answers is known only after connecting")
         return
       }
-      if case .powerSupply(let name) = address {
-        add("device", .ok, "\(path) is only read, from \(DeviceAddress.powerSupplies)\(name), which every user may do")
+      if let files = address.files {
+        add("device", .ok, "\(path) is only read, from \(files.folder)\(files.name), which every user may do")
         return
       }
       add("device", .ok, "\(path) is a network address: whether something listens there is known only after connecting")

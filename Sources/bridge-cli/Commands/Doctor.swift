@@ -92,8 +92,8 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       return [try transport.choose(try patient(name, among: devices), label: text)]
     }
     let devices = try await KnownDevices.source().devices().filter {
-      // Every user may read a power supply: there is nothing to find out.
-      $0.mayBeAccessory && $0.address.transport != .powerSupply
+      // Every user may read the kernel's files: there is nothing to find out.
+      $0.mayBeAccessory && $0.address.files == nil
     }
     let known = Set(devices.map(\.address))
     let ports = SerialPorts.paths().map { DeviceAddress.terminal($0) }.filter { !known.contains($0) }
