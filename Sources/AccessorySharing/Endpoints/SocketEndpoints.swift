@@ -25,7 +25,7 @@ public struct NetworkEndpoint: SharingEndpoint {
       at: host, port: port, networks: networks, endsWithInput: false, io: hub.io,
       onRefused: { hub.report(.refused("tcp:\($0)", reason: "its address is not allowed")) },
       onConnect: { client in
-        hub.onThread { $0.clients.welcome(client, name: client.label, kind: .network, at: limit) }
+        hub.onThread { $0.clients.welcome(client, name: client.label, kind: .network, at: limit, connection: client) }
       })
     return NetworkEndpoint(port: place.port, listener: listener)
   }
@@ -53,7 +53,9 @@ public struct RFC2217Endpoint: SharingEndpoint {
       onRefused: { hub.report(.refused("rfc2217:\($0)", reason: "its address is not allowed")) },
       onConnect: { client in
         hub.onThread { parts in
-          guard let id = parts.clients.welcome(client, name: client.label, kind: .rfc2217, at: limit) else { return }
+          guard
+            let id = parts.clients.welcome(client, name: client.label, kind: .rfc2217, at: limit, connection: client)
+          else { return }
           let urgent = parts.hub.handler { $0.telnet.urgent(id) }
           client.enter { $0.watchUrgent(urgent) }
         }

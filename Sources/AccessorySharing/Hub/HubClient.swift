@@ -14,6 +14,8 @@ final class HubClient {
   /// The client's name for people: "tcp:127.0.0.1:40312".
   let name: String
   let transport: any Transport
+  /// The client's TCP connection; nil for another one.
+  let connection: DescriptorTransport?
   /// Whether the client may send frames that may change something in the accessory, if the hub's routing allows them.
   let allowsWrites: Bool
   /// The `id` of the limit of the client's endpoint; nil if it has none.
@@ -40,11 +42,12 @@ final class HubClient {
   var terminal: TerminalClient?
 
   init(
-    _ id: ID, name: String, _ transport: any Transport, kind: HubClientKind, isListening: Bool, allowsWrites: Bool,
-    endpoint: Int?, onLeave: (@Sendable () -> Void)?
+    _ id: ID, name: String, _ transport: any Transport, _ connection: DescriptorTransport?, kind: HubClientKind,
+    isListening: Bool, allowsWrites: Bool, endpoint: Int?, onLeave: (@Sendable () -> Void)?
   ) {
     (self.id, self.name, self.transport, self.allowsWrites) = (id, name, transport, allowsWrites)
     (self.isListening, isReported, self.endpoint, self.onLeave) = (isListening, isListening, endpoint, onLeave)
+    self.connection = connection
     switch kind {
     case .network: intake.guardian = RequestLineGuard()
     case .rfc2217:

@@ -23,7 +23,7 @@ final class HubClients: HubPart {
 
   func join(
     _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true, allowsWrites: Bool = true,
-    endpoint: Int? = nil, onLeave: (@Sendable () -> Void)? = nil
+    endpoint: Int? = nil, connection: DescriptorTransport? = nil, onLeave: (@Sendable () -> Void)? = nil
   ) -> HubClient.ID {
     let id = nextID
     nextID += 1
@@ -32,8 +32,8 @@ final class HubClients: HubPart {
       return id
     }
     let client = HubClient(
-      id, name: name, transport, kind: kind, isListening: isListening, allowsWrites: allowsWrites, endpoint: endpoint,
-      onLeave: onLeave)
+      id, name: name, transport, connection, kind: kind, isListening: isListening, allowsWrites: allowsWrites,
+      endpoint: endpoint, onLeave: onLeave)
     all[id] = client
     frames?.add(id)
     if client.isReported { report(.joined(name)) }
@@ -51,9 +51,10 @@ final class HubClients: HubPart {
   /// Adds a client of an endpoint. With `newestWins` it replaces the connected one; otherwise it is refused when the
   /// limit is reached. Returns the client's number, or nil if it was refused.
   @discardableResult
-  func welcome(_ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit) -> HubClient
-    .ID?
-  {
+  func welcome(
+    _ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit,
+    connection: DescriptorTransport? = nil
+  ) -> HubClient.ID? {
     let others = all.values.filter { $0.endpoint == endpoint.id && !$0.isLeaving }
     if endpoint.newestWins {
       for other in others { dismiss(other, "\(name) took its place") }
@@ -63,7 +64,7 @@ final class HubClients: HubPart {
         .refused(name, reason: "\(Amount.of(others.count, "client", is: ("is", "are"))) connected, which is the limit"))
       return nil
     }
-    return join(transport, name: name, kind: kind, endpoint: endpoint.id)
+    return join(transport, name: name, kind: kind, endpoint: endpoint.id, connection: connection)
   }
 
   /// Disconnects a client of the address that has the most, if the newcomer's has clearly fewer.
@@ -113,9 +114,7 @@ final class HubClients: HubPart {
   /// that for a Unix socket. For a TCP connection it doesn't, but it can be asked if the other end is on this machine. Returns whether
   /// the client is gone.
   func removeIfGone(_ client: HubClient) -> Bool {
-    guard frames != nil, let transport = client.transport as? DescriptorTransport,
-      transport.enter({ $0.hasLocalPeerLeft })
-    else { return false }
+    guard frames != nil, client.connection?.enter({ $0.hasLocalPeerLeft }) == true else { return false }
     remove(client)
     return true
   }

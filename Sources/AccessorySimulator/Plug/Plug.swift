@@ -36,6 +36,7 @@ package struct Plug: Sendable {
   private let presence: Presence?
   private let listener: NetworkListener?
   private var air: GATTUARTServer?
+  private var usb: USBDeviceTransport?
 
   /// Plugs an accessory in. A USB device is plugged into the port at `path` again if that is free.
   static func make(
@@ -82,7 +83,7 @@ package struct Plug: Sendable {
       // The kernel finds a USB device, so it isn't announced.
       let usb = try await USBDeviceTransport.plugIn(
         identity, into: host, preferring: path, io: io, onLine: listeners.line)
-      return Plug(path: usb.label, transport: usb, presence: nil, listener: nil)
+      return Plug(path: usb.label, transport: usb, presence: nil, listener: nil, usb: usb)
     }
   }
 
@@ -101,7 +102,7 @@ package struct Plug: Sendable {
 
   /// Causes a fault, after everything that was sent before. Returns false if the accessory isn't a USB device.
   package func fail(_ fault: BusFault) -> Bool {
-    guard let usb = transport as? USBDeviceTransport else { return false }
+    guard let usb else { return false }
     usb.fail(fault)
     return true
   }
