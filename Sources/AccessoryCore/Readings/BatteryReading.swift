@@ -39,6 +39,7 @@ public struct BatteryReading: Sendable, Hashable {
     case percent, level
     case voltage = "voltage_mv"
     case current = "current_ma"
+    case power = "power_mw"
     case charge
     case timeToEmpty = "time_to_empty_s"
     case timeToFull = "time_to_full_s"
@@ -81,6 +82,9 @@ public struct BatteryReading: Sendable, Hashable {
   public var millivolts: Int?
   /// The current in milliamperes, negative while discharging; nil when the accessory doesn't say.
   public var milliamperes: Int?
+  /// The power in milliwatts, negative while discharging; nil when the accessory doesn't say. Never the product of the voltage and the
+  /// current, unless a description says so, and then in `derived`.
+  public var milliwatts: Int?
   /// What the battery is doing.
   public var charge: Charge
 

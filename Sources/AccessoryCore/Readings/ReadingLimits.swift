@@ -5,7 +5,7 @@
 public enum ReadingLimits {
   /// Percentages.
   public static let percent = 0...100
-  /// Millivolts and milliamperes: up to a million volts or amperes.
+  /// Millivolts, milliamperes and milliwatts: up to a million volts, amperes or watts.
   public static let electrical = -1_000_000_000...1_000_000_000
   /// Seconds to empty or to full: up to 136 years.
   public static let seconds = 0...Int(clamping: UInt32.max)

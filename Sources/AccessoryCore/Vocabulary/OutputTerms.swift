@@ -11,9 +11,11 @@ package struct DescribedTerm: Sendable {
   package let element: String?
   /// The units that a description may use; empty for a quantity without a unit.
   package let units: [MeasurementUnit]
+  /// Whether it is also published as a value, as it was before it was a quantity of the battery.
+  package let isValueToo: Bool
 
-  init(_ name: String, element: String? = nil, in units: MeasurementUnit...) {
-    (self.name, self.element, self.units) = (name, element, units)
+  init(_ name: String, element: String? = nil, in units: MeasurementUnit..., isValueToo: Bool = false) {
+    (self.name, self.element, self.units, self.isValueToo) = (name, element, units, isValueToo)
   }
 }
 
@@ -110,7 +112,7 @@ package struct EntityTerm: Sendable {
   /// Whether each number of a list is an entity.
   package var isEach: Bool { if case .each = content { true } else { false } }
   package let deviceClass: String?
-  /// The unit where it isn't the published one.
+  /// The unit where it isn't the published one, but a thousand times as large.
   package let unit: String?
   package let stateClass: String
 

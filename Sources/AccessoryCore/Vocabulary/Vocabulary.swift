@@ -58,6 +58,11 @@ package enum Vocabulary {
       metric: .init("accessory_battery_amperes", "Current of the battery, negative while it discharges."),
       entities: [.init("current", "Battery current", class: "current")]),
     .init(
+      "power_mw", "Power", .number(watts, get: { $0.milliwatts }, set: { $0.milliwatts = $1 }),
+      described: .init("power", in: .watt, isValueToo: true), alarms: [.init("battery power")],
+      metric: .init("accessory_battery_watts", "Power of the battery, negative while it discharges."),
+      entities: [.init("power", "Battery power", class: "power", unit: "W")]),
+    .init(
       "temperatures", element: "temperature_mc", "Temperature",
       .list(
         Measure(.celsius, published: "m°C", ReadingLimits.millidegrees, plausible: -40_000...150_000),
@@ -180,6 +185,7 @@ package enum Vocabulary {
   private static let cellVolts = Measure(.volt, published: .millivolt, ReadingLimits.electrical, plausible: 0...5_000)
   private static let amperes = Measure(
     .ampere, published: .milliampere, ReadingLimits.electrical, plausible: -3_000_000...3_000_000)
+  private static let watts = Measure(.watt, published: "mW", ReadingLimits.electrical)
   private static let ampereHours = Measure(
     .ampereHour, published: .milliampereHour, ReadingLimits.capacity, plausible: 0...30_000_000)
   // No battery has a full charge of 0: it isn't known then.

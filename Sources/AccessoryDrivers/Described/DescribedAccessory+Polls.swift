@@ -28,13 +28,9 @@ extension ProtocolDescription {
   private func parts(of names: Set<String>) -> Set<AccessoryPoll.Part> {
     var parts: Set<AccessoryPoll.Part> = []
     for name in names {
-      if DescribedPart.isBattery(name) {
-        parts.insert(.battery)
-      } else if DescribedPart.isStatus(name) {
-        parts.insert(.status)
-      } else if !DescribedPart.isIdentity(name) {
-        parts.insert(.values)
-      }
+      if DescribedPart.isBattery(name) { parts.insert(.battery) }
+      if DescribedPart.isStatus(name) { parts.insert(.status) }
+      if DescribedPart.isValue(name) { parts.insert(.values) }
     }
     return parts
   }

@@ -13,19 +13,22 @@ enum DescribedPart {
 
   static let identityNames: Set<String> = ["manufacturer", "name", "model", "serial", "firmware", "hardware"]
 
-  /// A name that isn't in the vocabulary is a value.
-  static func isBattery(_ name: String) -> Bool {
-    name.hasPrefix(battery) && Vocabulary.battery(described: name.dropFirst(battery.count)) != nil
+  /// The battery's quantity with this name; nil for other names.
+  static func ofBattery(_ name: String) -> Vocabulary.Described? {
+    name.hasPrefix(battery) ? Vocabulary.battery(described: name.dropFirst(battery.count)) : nil
   }
+
+  /// A name that isn't in the vocabulary is a value.
+  static func isBattery(_ name: String) -> Bool { ofBattery(name) != nil }
   static func isStatus(_ name: String) -> Bool {
     name.hasPrefix(status) && Vocabulary.statusNames.contains(name.dropFirst(status.count))
   }
-  static func isIdentity(_ name: String) -> Bool { isPart(name, identity, identityNames) }
-  /// Whether the name belongs to none of these.
-  @Sendable static func isValue(_ name: String) -> Bool { !isBattery(name) && !isStatus(name) && !isIdentity(name) }
-
-  private static func isPart(_ name: String, _ prefix: String, _ names: Set<String>) -> Bool {
-    name.hasPrefix(prefix) && names.contains(String(name.dropFirst(prefix.count)))
+  static func isIdentity(_ name: String) -> Bool {
+    name.hasPrefix(identity) && identityNames.contains(String(name.dropFirst(identity.count)))
+  }
+  /// Whether the name belongs to none of these, or is that of a value, too.
+  @Sendable static func isValue(_ name: String) -> Bool {
+    ofBattery(name).map { $0.term.described?.isValueToo == true } ?? !(isStatus(name) || isIdentity(name))
   }
 }
 
@@ -45,9 +48,7 @@ extension BatteryReading {
 
   /// Stores a value. Returns its field, or nil when the value is unknown or impossible.
   fileprivate mutating func take(_ value: DescribedValue) -> Field? {
-    guard let described = Vocabulary.battery(described: value.name.dropFirst(DescribedPart.battery.count)) else {
-      return nil
-    }
+    guard let described = DescribedPart.ofBattery(value.name) else { return nil }
     let (field, term) = (described.field, described.term)
     switch term.form {
     case .number(let measure, let get, _):
@@ -160,11 +161,7 @@ extension AccessoryValue {
     var values: [AccessoryValue] = []
     for (group, isDerived) in [(reported, false), (derived, true)] {
       for value in group where !value.isHidden {
-        let isReading =
-          DescribedPart.isBattery(value.name) || DescribedPart.isStatus(value.name)
-          || DescribedPart.isIdentity(value.name)
-        if isReading { continue }
-        values += all(value, isDerived)
+        if DescribedPart.isValue(value.name) { values += all(value, isDerived) }
       }
     }
     return Array(values.prefix(ReadingLimits.values))

@@ -53,8 +53,7 @@ extension FrameField {
   /// The numbers of a battery among described values, by the names and in the units of the vocabulary.
   package static func battery(_ values: [DescribedValue]) -> [FrameField] {
     values.compactMap { value in
-      guard value.name.hasPrefix(DescribedPart.battery),
-        let term = Vocabulary.battery(described: value.name.dropFirst(DescribedPart.battery.count))?.term,
+      guard let term = DescribedPart.ofBattery(value.name)?.term,
         case .number(let measure, _, _) = term.form, let number = value.value.asNumber,
         let count = Int(exactly: (number * measure.factor(from: value.unit)).rounded()), measure.range.contains(count),
         !values.contains(where: { $0.name == term.key })

@@ -67,7 +67,10 @@ enum ReadingEntities {
     }
     let known = "{{ \(field) if \(object) else none }}"
     switch entity.content {
-    case .number: return [measurement(entity.key, entity.name, known)]
+    case .number:
+      let template =
+        entity.unit == nil ? known : "{{ \(field) / 1000 if \(object) and \(field) is not none else none }}"
+      return [measurement(entity.key, entity.name, template)]
     case .text: return [Entity.text(entity.key, name: entity.name, known).diagnostic]
     case .fold(let fold):
       let list = "{% set cells = (\(field) or []) | reject('none') | list if \(object) else [] %}"

@@ -89,10 +89,13 @@ enum CardView {
     return facts
   }
 
-  /// The battery's power: its voltage times its current, negative while it discharges.
+  /// The battery's power as the accessory reports it, or else its voltage times its current; negative while it discharges.
   static func power(_ row: TopRow) -> String? {
-    guard let volts = row.battery?.millivolts, let amperes = row.battery?.milliamperes else { return nil }
-    let watts = Double(volts) * Double(amperes) / 1e6
+    let product = row.battery?.millivolts.flatMap { volts in
+      row.battery?.milliamperes.map { Double(volts) * Double($0) / 1_000 }
+    }
+    guard let milliwatts = row.battery?.milliwatts.map(Double.init) ?? product else { return nil }
+    let watts = milliwatts / 1_000
     let rounded = abs(watts) < 100 ? (watts * 10).rounded() / 10 : watts.rounded()
     return DecimalText.short(rounded == 0 ? 0 : rounded) + " W"
   }

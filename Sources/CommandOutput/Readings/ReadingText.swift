@@ -19,10 +19,11 @@ package enum ReadingText {
     }
   }
 
-  /// "3.712 V": thousandths have three digits; seconds are a time.
+  /// "3.712 V", "-106 W": volts and amperes have three digits behind the point; seconds are a time.
   private static func number(_ count: Int, _ measure: Measure) -> String {
     if measure.unit == .second { return ProgressText.time(.seconds(count)) }
-    let number = measure.places == 0 ? "\(count)" : DecimalText.thousandths(count)
+    let hasThousandths = measure.unit == .volt || measure.unit == .ampere
+    let number = hasThousandths ? DecimalText.thousandths(count) : DecimalText.short(measure.value(count))
     return number + (measure.unit.map { " \($0)" } ?? "")
   }
 

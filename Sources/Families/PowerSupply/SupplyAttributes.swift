@@ -64,14 +64,16 @@ struct SupplyAttributes: Sendable, Hashable {
     }
   }
 
-  /// Sets the current, which is negative while discharging. Some drivers give a discharging current a sign, most don't.
+  /// Sets the current and the power, which are negative while discharging. Some drivers give them a sign then, most don't.
   private func setCurrent(_ reading: inout BatteryReading) {
+    let power = number("power_now").map { Int($0.magnitude) }
     var milliamperes = (number("current_now") ?? number("current_avg")).map { Int($0.magnitude) / 1_000 }
-    if milliamperes == nil, let power = number("power_now"), let voltage = positive("voltage_now") {
-      milliamperes = Int((Double(power.magnitude) / Double(voltage) * 1_000).rounded())
+    if milliamperes == nil, let power, let voltage = positive("voltage_now") {
+      milliamperes = Int((Double(power) / Double(voltage) * 1_000).rounded())
       reading.derived.insert(.current)
     }
-    reading.milliamperes = milliamperes.map { reading.charge == .discharging ? -$0 : $0 }
+    let sign = reading.charge == .discharging ? -1 : 1
+    (reading.milliamperes, reading.milliwatts) = (milliamperes.map { sign * $0 }, power.map { sign * $0 / 1_000 })
   }
 
   private func setCapacity(_ reading: inout BatteryReading) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import TestSupport
 import Testing
 
@@ -19,11 +20,8 @@ import Testing
     ]
   }
 
-  /// The fields of a battery's document that an AF1 accessory has no word for.
-  static let untold: JSON = [
-    "time_to_empty_s": nil, "time_to_full_s": nil, "temperatures": nil, "cells_mv": nil, "remaining_mah": nil,
-    "full_mah": nil, "cycles": nil, "health_percent": nil, "faults": nil, "warnings": nil, "derived": [],
-  ]
+  /// A battery's fields in a document: these, and all others unknown.
+  static func battery(_ told: JSON) throws -> JSON { try JSON(BatteryReading.document()).merging(told) }
 
   @Test func theOnlyAccessoryNeedsNoName() async throws {
     try await Sandbox.with { box in
@@ -44,11 +42,9 @@ import Testing
           "schema": "accessory-bridge/2", "document": "battery", "age_ms": 0, "stale": false, "alarms": nil,
           "missing": nil,
           "device": Self.device(at: simulator.path, link: .string(box.directory.path + "/acc")),
-          "battery":
-            ([
-              "level": "normal", "level_origin": "reported", "percent": 57, "voltage_mv": 3712, "current_ma": nil,
-              "charge": "discharging",
-            ] as JSON).merging(Self.untold),
+          "battery": Self.battery([
+            "level": "normal", "percent": 57, "voltage_mv": 3712, "charge": "discharging",
+          ]),
         ])
       #expect(battery.status == 0)
       #expect(battery.errorText == "")
@@ -69,11 +65,8 @@ import Testing
       _ = try await box.simulate("--battery-payload", payload)
       let battery = try await box.run("battery", "--json").json()["battery"]
       #expect(
-        battery
-          == ([
-            "level": .string(level), "level_origin": "reported", "percent": percent.map { .number(Double($0)) } ?? nil,
-            "voltage_mv": nil, "current_ma": nil, "charge": "unknown",
-          ] as JSON).merging(Self.untold))
+        try battery
+          == Self.battery(["level": .string(level), "percent": percent.map { .number(Double($0)) } ?? nil]))
       #expect(try await box.run("battery").outputText == text)
     }
   }

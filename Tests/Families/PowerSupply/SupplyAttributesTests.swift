@@ -23,6 +23,7 @@ import Testing
     #expect(battery.charge == .discharging)
     #expect(battery.millivolts == 11_400)
     #expect(battery.milliamperes == -500)
+    #expect(battery.milliwatts == -5_700)
     #expect(battery.remainingMilliampereHours == 2_500)
     #expect(battery.fullMilliampereHours == 4_000)
     #expect(battery.healthPercent == 80)
@@ -39,6 +40,7 @@ import Testing
     ]).battery
     #expect(battery.percent == 50)
     #expect(battery.milliamperes == 700)
+    #expect(battery.milliwatts == nil)
     #expect(battery.temperatures == [.init(30_500)])
     #expect(battery.timeToFull == .seconds(5_400))
     #expect(battery.healthPercent == 100)

@@ -25,3 +25,13 @@ extension ReadingTerm where Reading == BatteryReading {
     return reading
   }
 }
+
+extension BatteryReading {
+  /// The fields of a battery in a document, as JSON: these, and all others of the vocabulary unknown.
+  package static func document(_ known: [String: String] = [:]) -> String {
+    var fields = ["derived": "[]", "level_origin": #""reported""#]
+    for term in Vocabulary.battery { fields[term.key] = term.words.isEmpty ? "null" : #""unknown""# }
+    let all = fields.merging(known) { $1 }.sorted { $0.key < $1.key }
+    return "{" + all.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",") + "}"
+  }
+}

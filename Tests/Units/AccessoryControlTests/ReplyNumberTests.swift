@@ -32,7 +32,8 @@ import Testing
   /// Of a battery's fields each has its limits, and lists have theirs.
   @Test(arguments: [
     ("", true), (#","cells_mv":[3300,null]"#, true), (#","cells_mv":[3300,1000000001]"#, false),
-    (#","health_percent":101"#, false), (#","cycles":-1"#, false), (#","time_to_empty_s":4294967296"#, false),
+    (#","health_percent":101"#, false), (#","cycles":-1"#, false), (#","power_mw":1000000001"#, false),
+    (#","power_mw":-668"#, true), (#","time_to_empty_s":4294967296"#, false),
     (#","remaining_mah":-1"#, false), (#","temperatures":[{"temperature_mc":-273151}]"#, false),
     (#","temperatures":[{},{"name":"MOS","temperature_mc":null}]"#, true), (#","faults":[],"warnings":["x"]"#, true),
     (#","cells_mv":[\#(String(repeating: "1,", count: 255))1]"#, false),

@@ -28,6 +28,9 @@ import Testing
       "<ul class=\"values\"><li>Pv power 12.5 W</li><li>Port 4: 5 V</li></ul>", "alarm: low (12 %)", "Read just now",
       Picture.solar.svg,
     ] { #expect(card.contains(text), "\(text) in \(card)") }
+    // What the accessory reports itself counts.
+    row.battery?.milliwatts = -140_300
+    #expect(CardView.html(row, name: "PACK1", now: Sample.now).contains("<dt>Power</dt><dd>-140 W</dd>"))
   }
 
   @Test func whatNeedsCareComesFirst() {

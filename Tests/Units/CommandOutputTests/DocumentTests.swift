@@ -79,25 +79,26 @@ import Testing
     #expect(
       DocumentText.line(ReadingDocument(bare, Read(BatteryReading()), at: 2_000_000_000.5))
         == joined(
-          #"{"age_ms":0,"alarms":null,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
-          #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
-          #""percent":null,"remaining_mah":null,"temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"#,
-          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":false,"#,
-          #""time":2000000000.5}"#))
+          #"{"age_ms":0,"alarms":null,"battery":\#(BatteryReading.document()),"device":\#(Samples.bareText),"#,
+          #""document":"battery","missing":null,\#(end),"stale":false,"time":2000000000.5}"#))
     var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
     (full.timeToEmpty, full.timeToFull, full.cellMillivolts) = (.seconds(60), .zero, [3_712, nil])
     (full.remainingMilliampereHours, full.fullMilliampereHours) = (1, 2)
     (full.cycles, full.healthPercent, full.faults, full.warnings) = (3, 98, [], ["hot"])
+    full.milliwatts = -668
     full.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
+    let known = BatteryReading.document([
+      "cells_mv": "[3712,null]", "charge": #""not_charging""#, "current_ma": "-180", "cycles": "3",
+      "derived": #"["level"]"#, "faults": "[]", "full_mah": "2", "health_percent": "98", "level": #""normal""#,
+      "level_origin": #""derived""#, "percent": "57", "power_mw": "-668", "remaining_mah": "1",
+      "temperatures": #"[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}]"#,
+      "time_to_empty_s": "60", "time_to_full_s": "0", "voltage_mv": "3712", "warnings": #"["hot"]"#,
+    ])
     #expect(
       DocumentText.line(
         ReadingDocument(bare, Read(full, age: .milliseconds(1_500), isStale: true), at: 2_000_000_000.5))
         == joined(
-          #"{"age_ms":1500,"alarms":null,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
-          #""derived":["level"],"faults":[],"full_mah":2,"health_percent":98,"level":"normal","#,
-          #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
-          #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
-          #""time_to_empty_s":60,"time_to_full_s":0,"voltage_mv":3712,"warnings":["hot"]},"#,
+          #"{"age_ms":1500,"alarms":null,"battery":\#(known),"#,
           #""device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":true,"time":2000000000.5}"#
         ))
   }

@@ -55,12 +55,13 @@ import Testing
     (reading.timeToFull, reading.cycles, reading.healthPercent) = (.seconds(75), 0, 98)
     reading.cellMillivolts = [nil, nil]
     (reading.faults, reading.warnings) = (["short\u{1B}circuit", "hot"], [])
-    reading.remainingMilliampereHours = 1_500
+    (reading.remainingMilliampereHours, reading.milliwatts) = (1_500, -106_500)
     reading.derived.insert(.remainingCapacity)
     func rows(_ style: Style) -> [String] { BatteryDetails.facts(reading, style).map { "\($0): \($1)" } }
     #expect(
       rows(Samples.pipe) == [
-        "Time to full: 1 min 15 s", "Cells: 2, not known", "Capacity: 1.5 Ah left", "Cycles: 0", "Health: 98 %",
+        "Power: -106.5 W", "Time to full: 1 min 15 s", "Cells: 2, not known", "Capacity: 1.5 Ah left", "Cycles: 0",
+        "Health: 98 %",
         #"Faults: short\u{1b}circuit, hot"#, "Warnings: none", "Derived: remaining capacity",
       ])
     #expect(rows(Samples.coloured).contains("Faults: \u{1B}[31mshort\\u{1b}circuit, hot\u{1B}[0m"))

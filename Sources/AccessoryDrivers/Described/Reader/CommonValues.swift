@@ -17,8 +17,7 @@ enum CommonValues {
   }
 
   private static let kinds: [(name: String, kind: Kind)] =
-    Vocabulary.shown.flatMap { kinds($0, "battery.") } + [("battery.power", .number(["W"]))]
-    + Vocabulary.status.flatMap { kinds($0, "status.") }
+    Vocabulary.shown.flatMap { kinds($0, "battery.") } + Vocabulary.status.flatMap { kinds($0, "status.") }
     + ["manufacturer", "name", "model", "serial", "firmware", "hardware", "production_date"].map {
       ("identity." + $0, .text)
     }

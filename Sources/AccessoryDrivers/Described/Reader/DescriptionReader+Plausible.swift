@@ -20,10 +20,7 @@ extension DescriptionReader {
 
     /// The widest range. What is called `battery.…` has that of its row.
     var widest: PlausibleRange? {
-      if DescribedPart.isBattery(name) {
-        let term = Vocabulary.battery(described: name.dropFirst(DescribedPart.battery.count))?.term
-        return term?.measure?.plausible(in: unit)
-      }
+      if let own = DescribedPart.ofBattery(name) { return own.term.measure?.plausible(in: unit) }
       return Vocabulary.plausible(quantity, in: unit)
     }
 

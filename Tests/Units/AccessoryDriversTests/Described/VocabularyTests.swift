@@ -33,7 +33,9 @@ import Testing
     if term.count(in: term.sampleReading) != nil { #expect(term.count(in: reading) == term.sample) }
     let derived = BatteryReading(described: [], derived: [value]).derived
     #expect(derived.map(\.rawValue).contains(term.key))
-    #expect(AccessoryValue.all(described: [value], derived: []).isEmpty)
+    let isValueToo = term.described?.isValueToo == true
+    #expect(AccessoryValue.all(described: [value], derived: []).count == (isValueToo ? 1 : 0))
+    #expect(DescribedPart.isValue(value.name) == isValueToo)
     // The same number in each other unit that a description may say.
     for unit in (term.described?.units ?? []).dropFirst() {
       let factor = try #require(term.measure?.factor(from: unit.rawValue))
@@ -60,7 +62,16 @@ import Testing
         DescribedValue("battery.temperatures", .list([.whole(1), .nothing]), unit: "°C"),
       ], derived: [])
     #expect(reading.temperatures == [.init(20_500), .init(30_000, name: "mosfet"), .init(1_000), .init(nil)])
-    #expect(!DescribedPart.isBattery("battery.voltage.mosfet") && !DescribedPart.isBattery("battery.power"))
+    #expect(!DescribedPart.isBattery("battery.voltage.mosfet") && !DescribedPart.isBattery("battery.colour"))
+  }
+
+  /// Descriptions had the power as a value before it was a quantity of the battery: alarms, histories and dashboards name it so.
+  @Test func aPowerIsAQuantityOfTheBatteryAndAValue() throws {
+    let power = DescribedValue("battery.power", .whole(-106), unit: "W")
+    #expect(BatteryReading(described: [power], derived: []).milliwatts == -106_000)
+    let value = try #require(AccessoryValue.all(described: [power], derived: []).first)
+    #expect(value.name == "battery_power" && value.number == -106 && value.unit == .watt && value.quantity == .power)
+    #expect(BatteryReading(described: [], derived: [power]).derived == [.power])
   }
 
   @Test(
