@@ -301,7 +301,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "FamilyAF1",
+        "AccessoryConfiguration", "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO",
+        "AccessoryProtocols", "FamilyAF1",
         "FamilyHIDPower", "FamilyHIDPowerSimulator", "CTestShims", "AccessoryLink",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -353,7 +354,7 @@ let package = Package(
     .testTarget(
       name: "AccessoryControlTests",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryConfiguration", "AccessoryCore",
         "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CTestShims", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryControlTests"),

@@ -1,6 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-.PHONY: lab lab-quick lab-bluetooth lab-arm64 test-arm64 test-tsan test-asan peers broker fuzz soak wireshark homeassistant metrics browser recordings
+.PHONY: wire lab lab-quick lab-bluetooth lab-arm64 test-arm64 test-tsan test-asan peers broker fuzz soak wireshark homeassistant metrics browser recordings
+
+# What is made from Swift's types and from the vocabulary is tested in the same places. The interface is built into the programs, so the
+# goldens come last.
+wire: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
+wire: export ACCESSORY_BRIDGE_GOLDENS = renew
+wire: #+ Writes what is made from Swift: the fields of the interface and of the schemas, tables of pages, snapshots, goldens
+	$(call install,$(BUILD_PACKAGES))
+	swift build --build-tests
+	swift test --skip-build --no-parallel --filter '^(AccessoryControlTests.WireTests|AccessoryDriversTests.SchemaTests)'
+	swift test --skip-build --no-parallel --filter '^AccessoryFleetTests.(DocumentTests/theFilesAreWhatIsPublished|DiscoveryTests)'
+	swift build --build-tests
+	swift test --skip-build --filter '^CommandTests.GoldenTests'
+	Tests/Tools/goldens forms
 
 # How often accessories come and go there, and for how long.
 export LAB_CYCLES LAB_SECONDS LAB_PART

@@ -4,10 +4,6 @@ import AccessoryControl
 
 /// A service and the accessories that it holds.
 package struct ServiceDocument: Encodable {
-  struct Limits: Encodable {
-    let accessories, attached, clients, clients_of_one_user: Int
-  }
-
   let schema = DocumentSchema.name
   let document = DocumentKind.service
   let time: Double
@@ -21,7 +17,7 @@ package struct ServiceDocument: Encodable {
   /// The read-only socket; null if the service has none.
   let readings_socket: String?
   let attached, clients: Int
-  let limits: Limits
+  let limits: Bridge.ServiceLimits
   /// The accessories that the service holds or tries to attach.
   let devices: [DeviceDocument]
 
@@ -33,11 +29,7 @@ package struct ServiceDocument: Encodable {
     (product, version, process) = (service.product, service.version, service.process)
     (started, uptime_ms, socket) = (service.started, service.uptime_ms, service.socket)
     readings_socket = service.readings_socket
-    (attached, clients) = (service.attached, service.clients)
-    let told = service.limits
-    limits = Limits(
-      accessories: told.accessories, attached: told.attached, clients: told.clients,
-      clients_of_one_user: told.clients_of_one_user)
+    (attached, clients, limits) = (service.attached, service.clients, service.limits)
     devices = accessories.map { DeviceDocument($0.device, held: $0) }
   }
 }

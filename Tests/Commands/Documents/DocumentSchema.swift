@@ -72,14 +72,6 @@ struct DocumentSchema {
     (root?["oneOf"]?.elements ?? []).compactMap { $0["$ref"]?.text.map { String($0.dropFirst("#/$defs/".count)) } }
   }
 
-  /// The names of all documents and of their parts, with the fields of each but for `schema` and `document`, in alphabetical
-  /// order.
-  var definitions: [String: [String]] {
-    (root?["$defs"]?.fields ?? [:]).mapValues {
-      ($0["properties"]?.fields ?? [:]).keys.filter { $0 != "schema" && $0 != "document" }.sorted()
-    }
-  }
-
   /// Whether the schema, as other programs read it, takes a document: it fits exactly one of all.
   func accepts(_ document: JSON) throws -> Bool { try kinds(of: document, isStrict: false).count == 1 }
 

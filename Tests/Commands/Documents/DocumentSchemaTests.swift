@@ -4,21 +4,8 @@ import AccessoryIO
 import TestSupport
 import Testing
 
-/// The schema of what `--json` prints: the page has the same, and it is held against documents in earnest.
+/// The schema of what `--json` prints is held against documents in earnest. The page is made from it: `WireTests`.
 @Suite struct DocumentSchemaTests {
-  /// Each document and each part has a row with exactly its fields, and no row is about anything else.
-  @Test func thePageHasAllOfIt() throws {
-    let schema = try DocumentSchema()
-    var rows: [String: [String]] = [:]
-    for line in try Page("Documentation/json.md").lines.prefix(while: { !$0.hasPrefix("## From ") }) {
-      let cells = line.split(separator: "|").map { $0.split(separator: "`") }
-      guard line.hasPrefix("| `"), cells.count == 3, cells[0].count > 1 else { continue }
-      rows[String(cells[0][1])] = cells[2].enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
-    }
-    #expect(Set(rows.keys) == Set(schema.definitions.keys))
-    for (name, fields) in schema.definitions { #expect(rows[name] == fields, "\(name)") }
-  }
-
   /// A document is taken only as it should be.
   @Test(arguments: [
     (#"{"error":{"errno":null,"exit_status":64,"kind":"usage","libusb":null,"message":"m","refusal":null},"#, nil),

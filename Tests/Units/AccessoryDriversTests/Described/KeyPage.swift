@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import TestSupport
 
 /// A page's tables of keys, each of one mapping or of several: `<!-- keys: transport, tty: tty -->` has those of the transport, and those of
 /// its key `tty` with this word in front.
@@ -23,7 +24,7 @@ enum KeyPage {
     }
   }
 
-  private static func table(_ rows: [Row]) -> String {
+  private static func table(_ rows: [Row]) -> [String] {
     let keys = rows.map(\.key)
     let hasDefaults = keys.contains { !$0.usual.isEmpty || $0.missing != nil }
     var lines = [
@@ -42,7 +43,7 @@ enum KeyPage {
         "| \(names.joined(separator: ", ")) | \(key.likewise ?? key.meaning)\(since) | \(key.likewise == nil ? form(key.form) : "") |"
           + (hasDefaults ? " \(usual) |" : ""))
     }
-    return lines.map { $0 + "\n" }.joined()
+    return lines
   }
 
   private static func usual(_ key: KeyTable.Key) -> String {
@@ -69,18 +70,6 @@ enum KeyPage {
 
   /// The page with the tables between `<!-- keys: NAME -->` and `<!-- keys: end -->` made anew.
   static func renewed(_ page: String, _ tables: [KeyTable]) -> String {
-    var text = ""
-    var rest = page[...]
-    while let start = rest.firstRange(of: "<!-- keys: ") {
-      let line = rest[start.lowerBound...].prefix { $0 != "\n" }
-      text += rest[..<line.endIndex] + "\n\n"
-      let name = line.dropFirst(11).dropLast(4)
-      rest = rest[line.endIndex...]
-      guard let end = rest.firstRange(of: "<!-- keys: end -->") else { return text }
-      text += table(rows(name, tables))
-      text += "\n" + rest[end]
-      rest = rest[end.upperBound...]
-    }
-    return text + rest
+    MadeFile.page(page, "keys") { name, _ in table(rows(name, tables)) }
   }
 }

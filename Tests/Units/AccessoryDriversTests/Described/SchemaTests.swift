@@ -2,51 +2,31 @@
 
 import AccessoryConfiguration
 import AccessoryCore
-import AccessoryIO
-import Glibc
+import TestSupport
 import Testing
 
 @testable import AccessoryDrivers
 
 /// The tables of keys are also what the JSON Schema for editors says of each mapping, and the tables of the pages.
-/// ACCESSORY_BRIDGE_GOLDENS=renew writes both anew.
+/// `make wire` writes both anew.
 @Suite struct SchemaTests {
   private let schema: YAMLNode
-  private static let path = BuiltInDescriptionTests.root + "/Documentation/schema/protocol-1.schema.json"
-  private static let page = BuiltInDescriptionTests.root + "/Documentation/describing.md"
+  private static let path = "Documentation/schema/protocol-1.schema.json"
 
-  init() throws { schema = try YAMLReader.read(SmallFile.read(Self.path, limit: 1 << 20)) }
-
-  private static let isRenewing = getenv("ACCESSORY_BRIDGE_GOLDENS").map { String(cString: $0) } == "renew"
-
-  private static func read(_ path: String) throws -> String {
-    String(decoding: try SmallFile.read(path, limit: 1 << 20), as: UTF8.self)
-  }
-
-  /// Compares a file with what it should be, or writes it.
-  private static func check(_ path: String, _ text: String) throws {
-    guard isRenewing else {
-      let isRight = try read(path) == text
-      #expect(
-        isRight, "the tables of keys say something else than \(path): ACCESSORY_BRIDGE_GOLDENS=renew writes it anew")
-      return
-    }
-    let file = fopen(path, "w")
-    defer { if let file { fclose(file) } }
-    try #require(file != nil && fputs(text, file) >= 0)
-  }
+  init() throws { schema = try YAMLReader.read(Array(MadeFile.text(Self.path).utf8)) }
 
   @Test func theSchemaIsMadeFromTheTables() throws {
     var made = KeySchema(schema)
     for table in DescriptionKeys.all { made.renew(table, at: table.name == "description" ? nil : table.name) }
     made.renew(ProfileKeys.tty, at: "line")
-    try Self.check(Self.path, made.text)
+    #expect(try MadeFile.problem(Self.path, SchemaText.text(made.schema)) == nil)
   }
 
   @Test func thePagesAreMadeFromTheTables() throws {
-    try Self.check(Self.page, KeyPage.renewed(try Self.read(Self.page), DescriptionKeys.all))
-    let profiles = BuiltInDescriptionTests.root + "/Documentation/profiles.md"
-    try Self.check(profiles, KeyPage.renewed(try Self.read(profiles), ProfileKeys.all))
+    for (page, tables) in [("describing.md", DescriptionKeys.all), ("profiles.md", ProfileKeys.all)] {
+      let name = "Documentation/" + page
+      #expect(try MadeFile.problem(name, KeyPage.renewed(MadeFile.text(name), tables)) == nil)
+    }
   }
 
   private func value(_ path: String..., in node: YAMLNode? = nil) -> YAMLNode? {

@@ -2,13 +2,13 @@
 
 import AccessoryControl
 import AccessoryCore
-import Glibc
+import TestSupport
 import Testing
 
 @testable import AccessoryFleet
 
 /// Messages of Home Assistant's discovery, compared with those beside this file, which `make homeassistant` has Home Assistant check.
-/// `ACCESSORY_BRIDGE_SNAPSHOTS=write` writes them anew.
+/// `make wire` writes them anew.
 struct DiscoveryTests {
   private static let topics = FleetTopics(TopicLevel(naming: "attic-3f2a9c01"))
 
@@ -21,7 +21,7 @@ struct DiscoveryTests {
   ) throws {
     let document = JSON.object(["topic": .string(message.topic), "payload": try JSON(message.bytes())])
     let file = "Snapshots/\(name).json"
-    if getenv("ACCESSORY_BRIDGE_SNAPSHOTS") != nil {
+    if MadeFile.isRenewing {
       return try TestFile.write(Indented.text(document) + "\n", to: file)
     }
     let expected = try JSON(try TestFile.read(file))
@@ -162,17 +162,19 @@ struct DiscoveryTests {
 }
 
 /// JSON on several lines.
-private enum Indented {
-  static func text(_ json: JSON, _ indent: String = "") -> String {
-    let inner = indent + "  "
+enum Indented {
+  /// The document in lines, of which each level has so many blanks more. Plain elements of an array are on one line, or also on a line each.
+  static func text(_ json: JSON, _ indent: String = "", step: String = "  ", isOpen: Bool = false) -> String {
+    let inner = indent + step
+    func text(_ part: JSON) -> String { self.text(part, inner, step: step, isOpen: isOpen) }
     switch json {
     case .object(let fields) where !fields.isEmpty:
       let lines = fields.sorted { $0.key < $1.key }.map { name, value in
-        inner + String(decoding: JSON.string(name).bytes, as: UTF8.self) + ": " + text(value, inner)
+        inner + String(decoding: JSON.string(name).bytes, as: UTF8.self) + ": " + text(value)
       }
       return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
-    case .array(let values) where values.contains { $0.fields != nil }:
-      return "[\n" + values.map { inner + text($0, inner) }.joined(separator: ",\n") + "\n\(indent)]"
+    case .array(let values) where isOpen && !values.isEmpty || values.contains { $0.fields != nil }:
+      return "[\n" + values.map { inner + text($0) }.joined(separator: ",\n") + "\n\(indent)]"
     default: return String(decoding: json.bytes, as: UTF8.self)
     }
   }

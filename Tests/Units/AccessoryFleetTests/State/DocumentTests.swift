@@ -284,13 +284,16 @@ struct DocumentTests {
     #expect(try FleetValues(earlier(kind.values.bytes)) == kind.values)
   }
 
-  /// The files of the kinds are what is published, and each document is one of those that the schema describes.
+  /// The files of the kinds are what is published, and each document is one of those that the schema describes. `make wire` adds to them
+  /// what is published since.
   @Test(arguments: KnownKind.names)
   func theFilesAreWhatIsPublished(name: String) throws {
     let kind = try KnownKind(name)
-    let file = try JSON(TestFile.read("Kinds/\(name).json"))
-    #expect(try JSON(kind.state.bytes) == file.fields?["state"])
-    #expect(try JSON(kind.values.bytes) == file.fields?["values"])
+    let published = JSON.object(["state": try JSON(kind.state.bytes), "values": try JSON(kind.values.bytes)])
+    if MadeFile.isRenewing {
+      try TestFile.write(Indented.text(published, step: " ", isOpen: true) + "\n", to: "Kinds/\(name).json")
+    }
+    #expect(try JSON(TestFile.read("Kinds/\(name).json")) == published)
   }
 
   /// The schema has a document of each kind, by the word that is published.
