@@ -140,10 +140,7 @@ extension Bridge {
 
   package struct SupplyFile: ControlMethod {
     package static let method = "accessorybridge.Bridge.SupplyFile"
-
-    package struct Reply: Codable, Sendable, Hashable {
-      package init() {}
-    }
+    package typealias Reply = Done
 
     package var transfer: String
     package var offset: Int

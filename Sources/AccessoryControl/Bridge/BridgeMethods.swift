@@ -215,10 +215,7 @@ extension Bridge {
 
   package struct Expect: ControlMethod {
     package static let method = "accessorybridge.Bridge.Expect"
-
-    package struct Reply: Codable, Sendable, Hashable {
-      package init() {}
-    }
+    package typealias Reply = Done
 
     package var device: String
     package var identity: String?
