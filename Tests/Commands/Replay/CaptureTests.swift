@@ -69,9 +69,9 @@ import Testing
       _ = try await trace.lines(4)
       try await simulator.stop()
       try await trace.errors(containing: "is gone")
+      let before = trace.transcript.value.lines.count
       simulator = try await box.simulate("--serial", "A1")
       try await trace.errors(containing: "is back")
-      let before = trace.transcript.value.lines.count
       try await trace.line(from: before) { $0.contains("reply BATTERY") }
       trace.signal(SIGINT)
       #expect(try await trace.end().status == 0)
