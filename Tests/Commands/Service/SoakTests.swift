@@ -143,7 +143,7 @@ import Testing
   }
 
   private func judge(_ samples: [Sample]) {
-    #expect(samples.allSatisfy { $0.memory < Self.mostMemory })
+    #expect(!ThisProcess.ownMemoryIsTelling || samples.allSatisfy { $0.memory < Self.mostMemory })
     // On a machine that is busy with other tests nothing of this is said of.
     guard Soak.seconds != nil else { return }
     #expect(samples.allSatisfy { $0.answer < .seconds(1) })

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
-import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
-import AccessoryDrivers
 import AccessoryIO
-import CommandOutput
 import Glibc
 import SystemPackage
 
 /// Makes the system's service attach an accessory from now on: its profile and a rule of udev's in /etc, and the service started.
-struct SystemSetup {
+package struct SystemSetup: Sendable {
   /// Where the files are written, and what runs the system's programs; tests have others.
-  struct Machine: Sendable {
-    var root = ""
-    var user = geteuid()
-    var hasSystemd = access("/run/systemd/system", F_OK) == 0
-    var run: @Sendable (_ words: [String]) throws(AccessoryError) -> Void = { words throws(AccessoryError) in
+  package struct Machine: Sendable {
+    /// What stands before each path.
+    package var root = ""
+    /// Whose process this is.
+    package var user = geteuid()
+    /// Whether systemd runs here.
+    package var hasSystemd = access("/run/systemd/system", F_OK) == 0
+    /// Runs a program to its end. Throws if it fails.
+    package var run: @Sendable (_ words: [String]) throws(AccessoryError) -> Void = { words throws(AccessoryError) in
       let ended = try ChildProgram.run(words[0], words, input: [], limit: .seconds(60))
       guard ended.status != 0 else { return }
       let said = SafeText.escape(String(decoding: ended.output, as: UTF8.self), limit: 500)
       let what = ended.status == nil ? "took longer than 60 s" : "failed: \(said)"
       throw AccessoryError(.ioFailure, "\(words.joined(separator: " ")) \(what)")
     }
+
+    /// This machine.
+    package init() {}
   }
 
   private static let unit = UdevRules.usualUnit
@@ -33,10 +37,12 @@ struct SystemSetup {
   private let machine: Machine
   private let files: [(path: String, bytes: [UInt8])]
   /// Whether udev starts the service for the accessory.
-  let hasRule: Bool
+  package let hasRule: Bool
 
   /// For a profile that was made for an accessory. Throws `badData` if the profile can't be read.
-  init(_ profile: IdentifiedProfile, drivers: DriverLibrary, on machine: Machine = Machine()) throws(AccessoryError) {
+  package init(_ profile: IdentifiedProfile, drivers: DriverLibrary, on machine: Machine = Machine())
+    throws(AccessoryError)
+  {
     let bytes = Array(profile.text.utf8)
     let path = machine.root + "/etc/accessory-bridge/profiles/\(profile.name).yaml"
     var files = [(path: path, bytes: bytes)]
@@ -52,17 +58,17 @@ struct SystemSetup {
   }
 
   /// The paths of the files.
-  var paths: [String] { files.map(\.path) }
+  package var paths: [String] { files.map(\.path) }
 
   /// The command that takes everything away again.
-  var undo: String {
+  package var undo: String {
     let reload = hasRule ? " && sudo \(Self.reload.joined(separator: " "))" : ""
     return "sudo rm \(paths.joined(separator: " "))\(reload) && sudo systemctl reload \(Self.unit)"
   }
 
   /// Throws `permissionDenied` for a user other than root, and `unsupported` where the service isn't installed or can't see the device.
   /// Changes nothing. Blocks.
-  static func check(_ device: Device, on machine: Machine = Machine()) throws(AccessoryError) {
+  package static func check(_ device: Device, on machine: Machine = Machine()) throws(AccessoryError) {
     if device.source == .simulator {
       throw AccessoryError(.unsupported, "the system's service doesn't see simulated accessories: leave out --system")
     }
@@ -83,7 +89,7 @@ struct SystemSetup {
 
   /// Writes the files, and has udev and the service read them. If that fails or the task is cancelled, what was written is taken away
   /// again, and the error says so. A file that is there with the same content stays; another one is never replaced. Blocks.
-  func write() throws(AccessoryError) {
+  package func write() throws(AccessoryError) {
     var made: [String] = []
     do throws(AccessoryError) {
       for file in files { if try Self.put(file.bytes, at: file.path) { made.append(file.path) } }
