@@ -58,9 +58,15 @@ package enum ConfigurationFolder {
   private static func makeFolder(above path: String, _ mode: mode_t) throws(Errno) {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
     let folder = String(path[..<slash])
-    if mkdir(folder, mode) == 0 || errno == EEXIST { return }
+    if makes(folder, mode) { return }
     guard errno == ENOENT else { throw Errno(rawValue: errno) }
     try makeFolder(above: folder, mode)
-    guard mkdir(folder, mode) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+    guard makes(folder, mode) else { throw Errno(rawValue: errno) }
+  }
+
+  /// Whether the folder is there afterwards. One that is new has this mode, whatever the umask; another one keeps its own.
+  private static func makes(_ folder: String, _ mode: mode_t) -> Bool {
+    if mkdir(folder, mode) == 0 { return chmod(folder, mode) == 0 }
+    return errno == EEXIST
   }
 }

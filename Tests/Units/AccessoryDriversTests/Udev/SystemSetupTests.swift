@@ -54,6 +54,8 @@ struct SystemSetupTests {
     for path in setup.paths {
       var file = stat()
       #expect(stat(path, &file) == 0 && file.st_mode & 0o777 == 0o644, "\(path)")
+      let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+      #expect(stat("/" + folder, &file) == 0 && file.st_mode & 0o777 == 0o755, "\(folder)")
     }
     let rule = String(decoding: try SmallFile.read(setup.paths[1], limit: 1 << 16), as: UTF8.self)
     #expect(rule.contains("A50285BI") && rule.contains("accessory-bridge.service"))
