@@ -30,19 +30,18 @@ public struct KernelHost: USBHost {
       throw AccessoryError(errno: error, "reading \(directory)/status")
     }
     let ports = VHCIPort.ports(in: String(decoding: table, as: UTF8.self))
-    var ends: [CInt] = [-1, -1]
-    let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-      throw AccessoryError(errno: Errno(rawValue: errno), "making a socket")
+    let (ours, kernels): (FileDescriptor, FileDescriptor)
+    do throws(Errno) { (ours, kernels) = try UnixSocket.pair() } catch {
+      throw AccessoryError(errno: error, "making a socket")
     }
     // The kernel duplicates its end. Its threads block on it, so it must be in blocking mode.
-    defer { close(ends[1]) }
-    _ = fcntl(ends[1], F_SETFL, 0)
+    defer { Socket.close(kernels) }
+    _ = fcntl(kernels.rawValue, F_SETFL, 0)
     do throws(AccessoryError) {
-      let port = try take(ports, socket: ends[1], speed: speed, preferring: path)
-      return USBCable(descriptor: FileDescriptor(rawValue: ends[0]), path: place(of: port, among: ports))
+      let port = try take(ports, socket: kernels.rawValue, speed: speed, preferring: path)
+      return USBCable(descriptor: ours, path: place(of: port, among: ports))
     } catch {
-      close(ends[0])
+      Socket.close(ours)
       throw error
     }
   }
