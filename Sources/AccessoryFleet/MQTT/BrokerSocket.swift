@@ -46,52 +46,47 @@ final class BrokerSocket {
   /// Whether bytes of the library's wait until the broker reads.
   var wantsToSend: Bool { !outbound.isEmpty }
 
-  /// Hands the library the next block of what the broker has sent. Returns false if there is none, or the library has the last one still.
-  /// Throws the error with which the connection has ended.
-  func receive(_ reader: isolated some IOActor) throws(Errno) -> Bool {
+  /// Hands the library the next block of what the broker has sent, or the rest of the last one. Throws the error with which the
+  /// connection has ended.
+  func receive(_ reader: isolated some IOActor) throws(Errno) {
     if inbound.isEmpty, !isAtEnd {
-      var block: [UInt8] = []
-      do throws(Errno) {
-        guard try Socket.receive(from: descriptor, by: reader, { block = Array($0) }) > 0 else { return end() }
-      } catch .wouldBlock { return false }
-      inbound = block[...]
+      guard let block = try Self.block(from: descriptor, reader) else { return }
+      inbound = block
+      isAtEnd = block.isEmpty
+      if isAtEnd { shutdown(inner.rawValue, CInt(SHUT_WR)) }
     }
-    return try Self.move(&inbound, to: inner) { received += UInt64($0) }
-  }
-
-  private func end() -> Bool {
-    isAtEnd = true
-    shutdown(inner.rawValue, CInt(SHUT_WR))
-    return true
+    received += UInt64(try Self.move(&inbound, to: inner))
   }
 
   /// Sends what the library has written. Returns false if there was nothing that the broker takes now.
   func send(_ reader: isolated some IOActor) throws(Errno) -> Bool {
     var hasMoved = false
     while true {
-      if outbound.isEmpty {
-        var block: [UInt8] = []
-        do throws(Errno) {
-          guard try Socket.receive(from: inner, by: reader, { block = Array($0) }) > 0 else { return hasMoved }
-        } catch .wouldBlock { return hasMoved }
-        outbound = block[...]
-      }
-      guard try Self.move(&outbound, to: descriptor, { _ in }) else { return hasMoved }
+      if outbound.isEmpty { outbound = try Self.block(from: inner, reader) ?? [] }
+      guard try Self.move(&outbound, to: descriptor) > 0 else { return hasMoved }
       hasMoved = true
     }
   }
 
-  /// Writes as much as fits. Returns false if nothing does.
-  private static func move(
-    _ bytes: inout ArraySlice<UInt8>, to descriptor: FileDescriptor, _ counted: (Int) -> Void
-  ) throws(Errno) -> Bool {
+  /// What has arrived, at most a block; empty at the end of the stream, nil if nothing has.
+  private static func block(
+    from descriptor: FileDescriptor, _ reader: isolated some IOActor
+  ) throws(Errno) -> ArraySlice<UInt8>? {
+    var block: ArraySlice<UInt8> = []
     do throws(Errno) {
-      guard !bytes.isEmpty else { return false }
+      _ = try Socket.receive(from: descriptor, by: reader) { block = Array($0)[...] }
+      return block
+    } catch .wouldBlock { return nil }
+  }
+
+  /// Writes as much as fits, and returns how many bytes that were.
+  private static func move(_ bytes: inout ArraySlice<UInt8>, to descriptor: FileDescriptor) throws(Errno) -> Int {
+    guard !bytes.isEmpty else { return 0 }
+    do throws(Errno) {
       let count = try Socket.send(bytes, to: descriptor)
       bytes.removeFirst(count)
-      counted(count)
-      return true
-    } catch .wouldBlock { return false }
+      return count
+    } catch .wouldBlock { return 0 }
   }
 
   /// Closes both. Call it once, after the library's end is gone.

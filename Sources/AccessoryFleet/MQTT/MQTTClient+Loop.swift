@@ -24,7 +24,7 @@ extension MQTTClient {
     if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !isAccepted) {
       open.lastInput = io.now
       cancelPing()
-      do throws(Errno) { _ = try open.socket.receive(self) } catch { return lost(open, by: error) }
+      do throws(Errno) { try open.socket.receive(self) } catch { return lost(open, by: error) }
       var mayHaveMore = false
       for _ in 0..<Self.readLimit {
         let hadPacket: Bool
