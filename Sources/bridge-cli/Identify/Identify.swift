@@ -148,24 +148,26 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     let setup = try SystemSetup(profile, drivers: library)
     try await SetupQueue(label: "system").run { () throws(AccessoryError) in try setup.write() }
     view.noteSetUp(setup)
-    let accessory = try await attached(profile.name, device)
+    let service = try await BridgeClient.connect(to: ServicePlace.system)
+    let accessory = try await attached(profile.name, device, by: service)
     if output.json { return Output.json(AttachDocument(accessory, wasAttached: false)) }
     view.noteAttached(accessory, setup)
     do throws(AccessoryError) {
-      BatteryReport.show(try await BridgeClient.connect(to: ServicePlace.system).device(accessory).read())
+      BatteryReport.show(try await service.device(accessory).read())
     } catch {
       guard error.kind == .unsupported else { throw error }
       view.noteValues(accessory)
     }
   }
 
-  /// Asks the system's service to attach the device with the new profile, until it has read that.
-  private func attached(_ profile: String, _ device: Device) async throws -> Bridge.Accessory {
+  /// Asks the service to attach the device with the new profile, until it has read that.
+  private func attached(
+    _ profile: String, _ device: Device, by service: BridgeClient
+  ) async throws -> Bridge.Accessory {
     let end = IOThread.shared.now + .seconds(10)
     while true {
       do {
-        let reply = try await BridgeClient.connect(to: ServicePlace.system).attach(device.place, profile: profile)
-        let accessory = reply.accessory
+        let accessory = try await service.attach(device.place, profile: profile).accessory
         guard accessory.state == .attached || accessory.state == .lent else {
           throw accessory.problem?.error(or: .ioFailure)
             ?? AccessoryError(.ioFailure, "the service has not attached it: bridge-cli info --service says why")
