@@ -23,6 +23,7 @@ struct BridgeCLI: CommandProgram {
     discussion: """
       EXAMPLES
         bridge-cli simulate framed --link ./acc &   simulate an accessory
+        bridge-cli setup                            set an accessory up, step by step
         bridge-cli list                             what is plugged in
         bridge-cli battery                          the battery of the only accessory
         bridge-cli status /dev/ttyUSB0 --json       its status as JSON, for programs
@@ -57,7 +58,8 @@ struct BridgeCLI: CommandProgram {
       """,
     version: version,
     subcommands: [
-      List.self, Top.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, HistoryCommand.self,
+      SetupCommand.self, List.self, Top.self, Watch.self, Info.self, Status.self, Battery.self, Values.self,
+      HistoryCommand.self,
       Request.self, SetCommand.self, FileGroup.self, ConsoleCommand.self, Trace.self, ReplayCommand.self,
       BridgeCommand.self, Attach.self, Serve.self, WebCommand.self, ExportCommand.self, NotifyCommand.self,
       ResetCommand.self, BluetoothCommand.self,

@@ -17,15 +17,15 @@ package enum ConfigurationFolder {
     return configuration.map { $0 + "/accessory-bridge" }
   }
 
-  /// Replaces or creates a file atomically, and creates missing folders. Throws the error of the system call.
-  package static func write(_ bytes: [UInt8], to path: String) throws(Errno) {
-    try put(bytes, at: path) { rename($0, $1) == 0 }
+  /// Replaces or creates a file atomically, and creates missing folders; with `forEverybody` all users may read them. Throws the error of
+  /// the system call.
+  package static func write(_ bytes: [UInt8], to path: String, forEverybody: Bool = false) throws(Errno) {
+    try put(bytes, at: path, forEverybody) { rename($0, $1) == 0 }
   }
 
-  /// Creates a file atomically, and creates missing folders; with `forEverybody` all users may read them. Throws `fileExists` when the
-  /// file exists.
-  package static func writeNew(_ bytes: [UInt8], to path: String, forEverybody: Bool = false) throws(Errno) {
-    try put(bytes, at: path, forEverybody) { temporary, path in
+  /// Creates a file atomically, and creates missing folders. Throws `fileExists` when the file exists.
+  package static func writeNew(_ bytes: [UInt8], to path: String) throws(Errno) {
+    try put(bytes, at: path) { temporary, path in
       // `link` fails when the path exists, whereas `rename` would replace the file.
       guard link(temporary, path) == 0 else { return false }
       unlink(temporary)

@@ -70,6 +70,14 @@ public struct IdentificationFind: Sendable, Hashable {
   /// Values from its reply, or from the message that it sent by itself.
   public var facts: [Fact]
 
+  /// A find of this step, with these values.
+  init(kind: String, step: Int, line: TerminalSettings? = nil, facts: [Fact]) {
+    (self.kind, self.step, self.line, self.facts) = (kind, step, line, facts)
+  }
+
+  /// A kind that was named, and not found.
+  package init(named kind: String) { self.init(kind: kind, step: 0, line: nil, facts: []) }
+
   /// A name with a text, which may come from the accessory.
   public struct Fact: Sendable, Hashable {
     /// The name.

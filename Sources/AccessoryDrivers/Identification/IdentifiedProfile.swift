@@ -20,9 +20,21 @@ public struct IdentifiedProfile: Sendable, Hashable {
     _ find: IdentificationFind, at device: Device, among others: [Device] = [], name: String? = nil,
     drivers: DriverLibrary
   ) {
+    self.init(
+      find, at: device, among: others, name: name, like: nil, alarms: [], isForService: false, drivers: drivers)
+  }
+
+  /// The same for the service, with these rules of alarms, and with the other settings of the profile `like`. The service may connect a
+  /// device on the air.
+  package init?(
+    _ find: IdentificationFind, at device: Device, among others: [Device], name: String?, like model: Profile?,
+    alarms: [AlarmRule], isForService: Bool = true, drivers: DriverLibrary
+  ) {
     self.name = name ?? "my-" + find.kind
     for candidate in Self.candidates(device) {
-      let lines = Self.lines(self.name, find, candidate.lines, drivers)
+      var lines = Self.lines(self.name, find, candidate.lines, drivers)
+      if device.address.bluetooth != nil, isForService { lines.append("connect: allowed") }
+      if !alarms.isEmpty { lines += ["alarms:"] + alarms.map { "  - \(Quoted.whole($0.description))" } }
       let text = lines.map { $0 + "\n" }.joined()
       guard
         let profile = try? ProfileReader.read(
@@ -30,7 +42,7 @@ public struct IdentifiedProfile: Sendable, Hashable {
         let rule = profile.rules.first, rule.fits(device),
         !others.contains(where: { !$0.isSame(as: device) && rule.fits($0) })
       else { continue }
-      self.text = text
+      self.text = model.map { ProfileText.text(profile, like: $0, drivers: drivers) } ?? text
       warning = candidate.isPlace ? Self.warning(candidate.lines, find.kind) : nil
       return
     }

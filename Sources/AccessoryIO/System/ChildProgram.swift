@@ -8,14 +8,16 @@ import Glibc
 package enum ChildProgram {
   /// Starts the program `path` with the arguments `words`, the first of which is its name. A path without a slash is
   /// searched in PATH. `extra` is added to the environment. Signals have their default actions. A detached program has
-  /// a session of its own and none of our standard descriptors; any other has a process group of its own, and no input but `input`.
+  /// a session of its own and none of our standard descriptors; any other has a process group of its own, and no input but `input`. One
+  /// `inOurPlace` stays in our process group, so that it can ask at the terminal, and Ctrl-C is for it, too.
   /// `output` takes its standard output and its standard error.
   ///
   /// Throws `notFound`, `permissionDenied` and the other errors of posix_spawn(3).
   @discardableResult
   package static func start(
-    _ path: String, _ words: [String], extra: [String: String] = [:], isDetached: Bool = false, input: CInt? = nil,
-    output: CInt? = nil
+    _ path: String, _ words: [String], extra: [String: String] = [:], isDetached: Bool = false,
+    inOurPlace: Bool = false,
+    input: CInt? = nil, output: CInt? = nil
   ) throws(AccessoryError) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -83,17 +85,8 @@ package enum ChildProgram {
   package static func run(
     _ path: String, _ words: [String], extra: [String: String] = [:], input: [UInt8], limit: Duration
   ) throws(AccessoryError) -> Ended {
-    // A file in memory: the program may read it when it likes, and no other program can see it.
-    let file = shim_memory_file("input")
-    guard file >= 0 else { throw AccessoryError(errno: .init(rawValue: errno), "making the input of \(path)") }
+    let file = try file(of: input, for: path)
     defer { _ = Glibc.close(file) }
-    var rest = input[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-      guard count > 0 else { throw AccessoryError(errno: .init(rawValue: errno), "making the input of \(path)") }
-      rest = rest.dropFirst(count)
-    }
-    lseek(file, 0, SEEK_SET)
     var pipe: [CInt] = [-1, -1]
     guard shim_pipe(&pipe) == 0 else {
       throw AccessoryError(errno: .init(rawValue: errno), "making a pipe for \(path)")
@@ -127,6 +120,32 @@ package enum ChildProgram {
       }
       poll(nil, 0, pause)
     }
+  }
+
+  /// Runs a program in our place at the terminal, with this input, and waits for its end. Returns its exit status, or the negative number of
+  /// the signal that ended it. Blocks, so call it on a queue of its own. Throws as `start` does.
+  package static func runInOurPlace(_ path: String, _ words: [String], input: [UInt8]) throws(AccessoryError) -> CInt {
+    let file = try file(of: input, for: path)
+    defer { _ = Glibc.close(file) }
+    return wait(for: try start(path, words, inOurPlace: true, input: file))
+  }
+
+  /// A file in memory: the program may read it when it likes, and no other program can see it.
+  private static func file(of input: [UInt8], for path: String) throws(AccessoryError) -> CInt {
+    let file = shim_memory_file("input")
+    guard file >= 0 else { throw AccessoryError(errno: .init(rawValue: errno), "making the input of \(path)") }
+    var rest = input[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      guard count > 0 else {
+        let failure = errno
+        _ = Glibc.close(file)
+        throw AccessoryError(errno: .init(rawValue: failure), "making the input of \(path)")
+      }
+      rest = rest.dropFirst(count)
+    }
+    lseek(file, 0, SEEK_SET)
+    return file
   }
 
   /// Kills a program with its process group, and returns nil.

@@ -44,6 +44,8 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case scanFound = "scan_found"
   case service
   case serving
+  case setup
+  case setupUndone = "setup_undone"
   case simulatorEvent = "simulator_event"
   case simulatorList = "simulator_list"
   case status

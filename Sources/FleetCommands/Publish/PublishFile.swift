@@ -19,9 +19,7 @@ enum PublishFile {
     (.init("socket", .text), "--socket"), (.init("log_level", .text, problem: level), "--log-level"),
   ]
 
-  private static let broker: @Sendable (String) -> String? = { text in
-    (try? BrokerAddress(text)) == nil ? "mqtt://[USER@]HOST[:PORT] or mqtts://…, without a password" : nil
-  }
+  private static let broker: @Sendable (String) -> String? = { PublisherText.problem(broker: $0) }
   private static let version: @Sendable (String) -> String? = { MQTTVersion(rawValue: $0) == nil ? "3.1.1" : nil }
   private static let keepalive: @Sendable (String) -> String? = { text in
     Int(text).map { (5...3_600).contains($0) } == true ? nil : "a number of seconds from 5 to 3600"

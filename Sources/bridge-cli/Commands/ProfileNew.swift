@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
@@ -26,7 +27,7 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if let name, !SkeletonQuestions.isName(name) {
+    if let name, !SetupName.isName(name) {
       throw ValidationError("--name takes lower-case letters, digits, -, _ and ., and begins with a letter or a digit")
     }
   }
@@ -82,20 +83,8 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
 
 /// Asks at the terminal what frames look like. Questions go to standard error, since the file goes to standard output.
 struct SkeletonQuestions {
-  static func isName(_ text: String) -> Bool {
-    guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first != UInt8(ascii: "-"),
-      first != UInt8(ascii: ".")
-    else { return false }
-    return text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      default: "-_.".utf8.contains(byte)
-      }
-    }
-  }
-
   func name() throws -> String {
-    try ask("What is the protocol called?", usual: "my-gadget") { Self.isName($0) ? $0 : nil }
+    try ask("What is the protocol called?", usual: "my-gadget") { SetupName.isName($0) ? $0 : nil }
   }
 
   func proposal() throws -> FramingProposal {

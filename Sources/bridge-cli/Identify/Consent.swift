@@ -18,6 +18,11 @@ enum Consent {
 
   /// Asks, and returns the first word of the answer; nil when there is none. Throws `cancelled` when the task is cancelled.
   static func word(_ question: String) async throws(AccessoryError) -> String? {
+    try await line(question)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+  }
+
+  /// Asks, and returns the answer without the line end; nil at the end of the input. Throws `cancelled` when the task is cancelled.
+  static func line(_ question: String) async throws(AccessoryError) -> String? {
     Output.prompt(question)
     let (pieces, typed) = AsyncStream<[UInt8]>.makeStream()
     let keyboard = StandardInput { typed.yield($0) }
@@ -33,6 +38,7 @@ enum Consent {
       throw AccessoryError(.cancelled, "nothing was sent")
     }
     if line.last != UInt8(ascii: "\n") { Output.note("") }
-    return String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace).first.map(String.init)
+    if line.isEmpty { return nil }
+    return String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 }

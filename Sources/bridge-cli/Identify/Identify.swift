@@ -21,7 +21,6 @@ struct Identify: AsyncParsableCommand, JSONCommand {
         bridge-cli profile identify /dev/ttyUSB0
         bridge-cli profile identify --dry-run
         bridge-cli profile identify ttyUSB0 --only jbd,daly --write
-        sudo bridge-cli profile identify /dev/ttyUSB0 --system
       """)
 
   @Argument(help: .value("port", "The port; may be left out with --dry-run."), completion: CompletionWords.ports)
@@ -36,8 +35,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var dryRun = false
   @Flag(help: "Save the profile in the user's folder, unless that has a profile of the same name.")
   var write = false
-  @Flag(help: "Save it for the system's service, which attaches the accessory from now on; needs root.")
-  var system = false
+  /// Set the system's service up, as `setup --yes` does, which took its place.
+  @Flag(help: .hidden) var system = false
   @Option(help: .value("name", "The name of the profile; default: my-KIND.")) var name: String?
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
@@ -45,7 +44,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   func validate() throws {
     if dryRun, waiting.wait != nil { throw ValidationError("--dry-run opens nothing: it can't be used with --wait") }
     if port == nil, !dryRun { throw ValidationError("expected a port, like /dev/ttyUSB0") }
-    if let name, !SkeletonQuestions.isName(name) {
+    if let name, !SetupName.isName(name) {
       throw ValidationError("--name takes lower-case letters, digits, -, _ and ., and begins with a letter or a digit")
     }
     if let timeout, !(Duration.milliseconds(10)...Duration.seconds(60)).contains(timeout.duration) {
@@ -71,7 +70,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     }
     if let device {
       if system {
-        try await SetupQueue(label: "system").run { () throws(AccessoryError) in try SystemSetup.check(device) }
+        try await SetupQueue(label: "system").run { () throws(AccessoryError) in try SetupMachine().checkSystem(device)
+        }
       }
       // What a device on the air tells is enough: nothing is sent, and nothing connected.
       let found = library.kindsOnAir(device).filter { isWanted($0.kind) }
@@ -84,23 +84,13 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     }
     let view = IdentifyView(plan, json: output.json)
     guard !dryRun, let device else { return view.showDryRun(device) }
-    try await checkIsFree(device)
-    try await checkWrites(device, plan, library)
+    let identification = Identification(device: device, name: self.port, view: view, library: library)
+    try await identification.check()
     if write, let name { try await SetupQueue(label: "profile").run { try ProfileFile.checkIsNew(name) } }
-    try await consent(view, device)
-    let outcome = try await search(device, plan, library, view)
-    try await conclude(outcome, device, library, view)
-  }
-
-  private func search(
-    _ device: Device, _ plan: IdentificationPlan, _ library: DriverLibrary, _ view: IdentifyView
-  ) async throws(AccessoryError) -> IdentificationOutcome {
-    var opener = DeviceOpener(device, isChosen: true, drivers: library)
-    opener.driver = nil
-    opener.settings.terminal = TerminalSettings()
-    if let first = plan.steps.first?.line { opener.settings.terminal.baudRate = first.baudRate }
-    opener.label = DeviceName(port).label(of: device.address.description)
-    return try await Identifier.run(plan, opening: opener) { view.show($0) }
+    guard try await identification.isAgreed(asking: !yes) else {
+      throw AccessoryError(.cancelled, "nothing was sent")
+    }
+    try await conclude(try await identification.search(), device, library, view)
   }
 
   /// The result for a device that tells what it is.
@@ -134,7 +124,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
           ? "two kinds fit, so no profile was written: choose one with --only"
           : "no profile was written: profiles are for ports of this machine; use \(device.address) with --driver")
     }
-    if system { return try await setUp(profile, device, library, view) }
+    if system { return try await setUp(profile, device, library) }
     try await SetupQueue(label: "profile").run { () throws(AccessoryError) in
       try ProfileFile.write(profile.text, name: profile.name)
     }
@@ -142,41 +132,10 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   }
 
   /// Has the system's service attach the accessory now and from now on, and shows its first reading.
-  private func setUp(
-    _ profile: IdentifiedProfile, _ device: Device, _ library: DriverLibrary, _ view: IdentifyView
-  ) async throws {
-    let setup = try SystemSetup(profile, drivers: library)
-    try await SetupQueue(label: "system").run { () throws(AccessoryError) in try setup.write() }
-    view.noteSetUp(setup)
-    let service = try await BridgeClient.connect(to: ServicePlace.system)
-    let accessory = try await attached(profile.name, device, by: service)
-    if output.json { return Output.json(AttachDocument(accessory, wasAttached: false)) }
-    view.noteAttached(accessory, setup)
-    do throws(AccessoryError) {
-      BatteryReport.show(try await service.device(accessory).read())
-    } catch {
-      guard error.kind == .unsupported else { throw error }
-      view.noteValues(accessory)
-    }
-  }
-
-  /// Asks the service to attach the device with the new profile, until it has read that.
-  private func attached(
-    _ profile: String, _ device: Device, by service: BridgeClient
-  ) async throws -> Bridge.Accessory {
-    let end = IOThread.shared.now + .seconds(10)
-    while true {
-      do {
-        let accessory = try await service.attach(device.place, profile: profile).accessory
-        guard accessory.state == .attached || accessory.state == .lent else {
-          throw accessory.problem?.error(or: .ioFailure)
-            ?? AccessoryError(.ioFailure, "the service has not attached it: bridge-cli info --service says why")
-        }
-        return accessory
-      } catch let error as AccessoryError where error.kind == .misconfigured && IOThread.shared.now < end {
-        await IOThread.shared.sleep(for: .milliseconds(200))
-      }
-    }
+  private func setUp(_ profile: IdentifiedProfile, _ device: Device, _ library: DriverLibrary) async throws {
+    var plan = try SetupPlan(profile, scope: .system, drivers: library)
+    plan.device = device.place
+    try await SetupWork(plan, json: output.json).perform(documentOfFiles: false)
   }
 
   // MARK: - Checks before opening
@@ -202,42 +161,6 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     } catch let error as AccessoryError where dryRun && error.kind == .notFound {
       guard let address = DeviceAddress(port) else { throw error }
       return Device(address, source: .named)
-    }
-  }
-
-  private func checkIsFree(_ device: Device) async throws {
-    try await Door.finder(asLine: true).held(DeviceName(port))?.checkIsFree()
-    let access = await SetupQueue(label: "access").run {
-      PortAccess(device.address, isSimulated: device.source == .simulator)
-    }
-    if let refusal = access.refusal { throw refusal }
-  }
-
-  /// Throws `permissionDenied` where a profile names the accessory's driver and doesn't allow writes: the requests of
-  /// another kind could be a write to this accessory.
-  private func checkWrites(_ device: Device, _ plan: IdentificationPlan, _ library: DriverLibrary) async throws {
-    guard device.source != .simulator else { return }
-    for profile in await KnownProfiles.store.claiming(device) {
-      guard let kind = profile.driver, !profile.allowsWrites, KnownDrivers.driver(named: kind)?.hasWrites == true,
-        plan.steps.contains(where: { step in !step.isListening && step.kinds.contains { $0 != kind } })
-      else { continue }
-      throw AccessoryError(
-        .permissionDenied,
-        "the profile \(profile.name) names \(kind) for \(device.address), and a request for another kind may change "
-          + "something in it, so nothing was sent. Use --only \(kind), or remove the profile if it is wrong"
-      )
-    }
-  }
-
-  private func consent(_ view: IdentifyView, _ device: Device) async throws {
-    view.announce(device)
-    if yes || view.plan.isSilent { return }
-    guard Consent.canBeAsked else {
-      throw UsageError(
-        "identify asks before it sends something to an unknown device, but there is no terminal: use --yes")
-    }
-    guard try await Consent.ask("Go on? [y/N] ") else {
-      throw AccessoryError(.cancelled, "nothing was sent")
     }
   }
 }

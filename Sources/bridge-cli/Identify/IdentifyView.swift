@@ -108,15 +108,11 @@ struct IdentifyView: Sendable {
     _ outcome: IdentificationOutcome, _ device: Device, _ profile: IdentifiedProfile?, path: String?, isWritten: Bool
   ) {
     if json { return Output.json(IdentifyDocument(device, plan, outcome, profile, advice: advice(outcome, device))) }
-    for find in outcome.found { show(find, device) }
-    if outcome.found.isEmpty {
-      Output.note(style.bold("Nothing was found at \(SafeText.escape(device.address.description, limit: 200))."))
-    }
+    showFindings(outcome, device)
     if outcome.found.count > 1 {
       Output.note(
         style.yellow("\(outcome.found.count) kinds fit: choose the one for the profile with --only KIND."))
     }
-    advice(outcome, device).forEach { Output.note("- " + $0) }
     guard let profile else { return }
     if let warning = profile.warning { Output.note(style.yellow("warning: ") + SafeText.escape(warning, limit: 500)) }
     if !isWritten, let path { Output.note("Its profile (--write saves it as \(path)):") }
@@ -128,28 +124,16 @@ struct IdentifyView: Sendable {
     guard !json else { return }
     Output.note(
       "written to \(path), for your own commands and for bridge-cli serve, which reads it after SIGHUP. The system's service doesn't "
-        + "read it: sudo bridge-cli profile identify \(SafeText.escape(device.place, limit: 200)) --system")
+        + "read it: bridge-cli setup \(SafeText.escape(device.place, limit: 200)) sets that up")
   }
 
-  /// Prints what was written for the system's service.
-  func noteSetUp(_ setup: SystemSetup) {
-    guard !json else { return }
-    Output.note("Written for the system's service:")
-    for path in setup.paths { Output.note("  \(path)") }
-    Output.note("To undo it: \(setup.undo)")
-  }
-
-  /// Prints that the service has the accessory.
-  func noteAttached(_ accessory: Bridge.Accessory, _ setup: SystemSetup) {
-    let later =
-      setup.hasRule
-      ? "udev starts the service whenever it is plugged in" : "the service attaches it whenever both are there"
-    Output.note(style.green("\(SafeText.escape(accessory.device.id)) is attached") + ": \(later).")
-  }
-
-  /// Prints how to see an accessory without a battery.
-  func noteValues(_ accessory: Bridge.Accessory) {
-    Output.note("What it measures: bridge-cli values \(SafeText.escape(accessory.device.id))")
+  /// Prints what was found, and advice.
+  func showFindings(_ outcome: IdentificationOutcome, _ device: Device) {
+    for find in outcome.found { show(find, device) }
+    if outcome.found.isEmpty {
+      Output.note(style.bold("Nothing was found at \(SafeText.escape(device.address.description, limit: 200))."))
+    }
+    advice(outcome, device).forEach { Output.note("- " + $0) }
   }
 
   private func show(_ find: IdentificationFind, _ device: Device) {

@@ -58,6 +58,8 @@ import Testing
     }
     try await seen.run(box, "request", "--list", as: ["command_list"])
     try await seen.run(box, "profile", "identify", "--dry-run", as: ["identification"])
+    try await seen.run(box, "setup", as: ["error"], status: 64)
+    try await seen.run(box, "setup", "--undo", "nothing", as: ["error"], status: 66)
     for words in [
       ["show"], ["add-task", "Dance"], ["rename-task", "1", "Sing"], ["move-task", "4", "1"], ["remove-task", "2"],
       ["set-key", "up", "u"], ["end-lines", "on"], ["reset"],
@@ -92,6 +94,8 @@ import Testing
     try await seen.run(box, "request", "echo", "00ff", as: ["request"])
     try await seen.run(box, "request", "status", as: ["request"])
     try await seen.run(box, "request", "command", "number=1", as: ["replies"])
+    try await seen.run(box, "setup", "--yes", "--name", "lamp", as: ["setup"])
+    try await seen.run(box, "setup", "--undo", "lamp", as: ["setup_undone"])
     try await seen.run(box, "request", "command", "number=1", "--dry-run", as: ["dry_run"])
     try await seen.run(box, "request", "0x55", as: ["error"], status: 76)
     try box.directory.write([UInt8](repeating: 7, count: 3_000), to: "file.bin")

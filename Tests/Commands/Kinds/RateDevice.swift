@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
+import AccessoryFamilies
+import AccessoryProtocols
 import Dispatch
 import Glibc
 import TestSupport
+import Testing
 
 /// An accessory on a pseudo-terminal that hears and says something only while the line has its rate, as a real one: the
 /// kernel carries bytes at any rate. It notes all that was written, with the rate at that time.
@@ -56,4 +60,22 @@ final class RateDevice: Sendable {
 
   /// All bytes in their order.
   var allBytes: [UInt8] { written.flatMap(\.bytes) }
+}
+
+extension RateDevice {
+  /// What a kind says to its identifying request, by its description's examples.
+  static func exchange(_ kind: String) throws -> (request: [UInt8], reply: [UInt8], rate: UInt32) {
+    let described = try #require(DescriptionLibrary.builtIn.described(kind))
+    let identify = try #require(described.description.plan.identify)
+    let request = try RequestEncoder(try DescribedCodec(described.description)).bytes(identify).bytes
+    let example = try #require(
+      described.description.examples.first { $0.request == identify && !$0.isRefused && !$0.received.isEmpty })
+    return (request, example.received, described.line?.baudRate ?? 115_200)
+  }
+
+  /// One of a kind, which answers that request.
+  convenience init(answeringAs kind: String) throws {
+    let (request, reply, rate) = try Self.exchange(kind)
+    try self.init(rate: rate) { $0.suffix(request.count) == request[...] ? reply : nil }
+  }
 }

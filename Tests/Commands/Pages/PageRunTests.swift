@@ -60,6 +60,7 @@ import Testing
     "Documentation/replay.md": "a program of one's own is tried, as ReplayCommandTests do with ours",
     "Documentation/service.md": "a script, run by ServiceTests",
     "Documentation/rfc2217.md": "a real board at a real port, and the port of another machine: Tests/Peers",
+    "Documentation/setup.md": "a person answers it, and it sets the system up: SetupCommandTests, and the lab",
     "Documentation/sharing.md": "it opens a port to the network, and starts the system's services",
     "Documentation/system-batteries.md": "it needs a laptop's battery, which UdevMockTests pretend",
     "Documentation/top.md": "somebody sits at it: TopTests",

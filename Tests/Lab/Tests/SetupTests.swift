@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension Systemd {
-  /// `profile identify --system`, as somebody types it who has just installed the package.
+  /// `setup` and `profile identify --system`, as somebody types them who has just installed the package.
   @Suite(.serialized) struct SetupTests {
     private static let profile = "/etc/accessory-bridge/profiles/cellar.yaml"
     private static let rules = "/etc/udev/rules.d/71-accessory-bridge-cellar.rules"
@@ -59,6 +59,45 @@ extension Systemd {
       #expect(!Kernel.exists(Self.profile) && !Kernel.exists(Self.rules))
       try await InstalledService.waitForAttached([])
       try await again.stop()
+      try await InstalledService.waitForState("inactive")
+    }
+
+    /// Everything in /etc, with modes, sizes and the targets of links.
+    private func tree() async throws -> String {
+      try await InstalledService.run(
+        "/bin/sh", "-c", "find /etc -printf '%p %m %s %l\\n' | grep -v '^/etc [0-9]' | sort"
+      ).outputText
+    }
+
+    /// Profile, rule, service, page: one command makes them, one takes them away, and /etc is as it was.
+    @Test func theWholeWayIsUndone() async throws {
+      try await InstalledService.prepare()
+      let plugged = try await plugIn()
+      let before = try await tree()
+      let words = ["setup", plugged.node, "--driver", "framed", "--name", "Cellar", "--show", "web", "--yes"]
+      // Whoever may not write below /etc is told so, and nothing is written.
+      let stranger = try await InstalledService.ask(words, asUser: 65_534)
+      #expect(
+        stranger.status == EX_NOPERM && stranger.errorText.contains("nothing was written"), "\(stranger.errorText)")
+      #expect(try await tree() == before)
+
+      let set = try await InstalledService.ask(words)
+      #expect(set.status == 0 && set.outputText.contains("57 %"), "\(set.outputText)\(set.errorText)")
+      try await InstalledService.waitForAttached(["A50285BI"])
+      let web = "accessory-bridge-web.service"
+      #expect(try await InstalledService.run("systemctl", "is-enabled", "--quiet", web).status == 0)
+      #expect(try await InstalledService.run("systemctl", "is-active", "--quiet", web).status == 0)
+
+      // A second one changes the first.
+      let again = try await InstalledService.ask(words + ["--alarm", "battery < 90 %"])
+      #expect(again.status == 0 && again.outputText.contains("battery < 90 %"), "\(again.outputText)\(again.errorText)")
+
+      let undone = try await InstalledService.ask("setup", "--undo", "cellar")
+      #expect(undone.status == 0 && undone.outputText.contains(Self.profile), "\(undone.outputText)\(undone.errorText)")
+      #expect(try await tree() == before)
+      #expect(try await InstalledService.run("systemctl", "is-active", "--quiet", web).status != 0)
+      try await InstalledService.waitForAttached([])
+      try await plugged.stop()
       try await InstalledService.waitForState("inactive")
     }
 

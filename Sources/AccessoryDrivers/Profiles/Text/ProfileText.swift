@@ -56,6 +56,31 @@ public enum ProfileText {
     return lines.map { $0 + "\n" }.joined()
   }
 
+  /// The text of a profile with the settings of another, `model`, but with the name, the match rules and the alarms of its own. Settings
+  /// that a profile has by itself are left out.
+  package static func text(_ own: Profile, like model: Profile, drivers: DriverLibrary) -> String {
+    var profile = model
+    (profile.name, profile.rules, profile.alarms) = (own.name, own.rules, own.alarms)
+    profile.allowsConnecting = own.allowsConnecting || model.allowsConnecting
+    profile.origin = own.origin
+    let whole = text(profile)
+    let usual = sections(text(Profile(name: "", rules: [])))
+    let brief = sections(whole).filter { !usual.contains($0) }.joined()
+    let read = try? ProfileReader.read(Array(brief.utf8), file: "", drivers: drivers, protocols: drivers.protocols)
+    return read == profile ? brief : whole
+  }
+
+  /// The text in parts, each of which begins with a key.
+  private static func sections(_ text: String) -> [String] {
+    text.split(separator: "\n").reduce(into: []) { sections, line in
+      if line.first == " ", !sections.isEmpty {
+        sections[sections.count - 1] += line + "\n"
+      } else {
+        sections.append(line + "\n")
+      }
+    }
+  }
+
   private static func rule(_ rule: DeviceRule) -> [String] {
     var lines: [String] = []
     let numbers = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-256 (FIPS 180-4). It hashes names of topics, which aren't secret, so it isn't hardened against timing attacks. It is
-/// implemented here because a library would be one more dependency of every program of this package, for a few short texts.
+/// SHA-256 (FIPS 180-4). It hashes names of topics and files of settings, which aren't secret, so it isn't hardened against timing attacks.
+/// It is implemented here because a library would be one more dependency of every program of this package, for a few short texts.
 package enum SHA256 {
   /// The hash of `bytes`: 32 bytes.
   package static func sum(_ bytes: [UInt8]) -> [UInt8] {
