@@ -9,12 +9,14 @@ extension Bridge {
   package struct Series: Codable, Sendable, Hashable {
     package var name: String
     package var unit: String?
+    /// Missing from an older service.
+    package var importance: String?
     package var times, spans: [Double]
     package var means, least, greatest: [Double?]
 
     /// Converts a series to the wire format.
     package init(_ series: ReadingSeries) {
-      (name, unit) = (series.name, series.unit)
+      (name, unit, importance) = (series.name, series.unit, series.importance.rawValue)
       (times, spans) = (series.points.map(\.time), series.points.map(\.span))
       means = series.points.map(\.mean)
       (least, greatest) = (series.points.map(\.least), series.points.map(\.greatest))
@@ -28,7 +30,7 @@ extension Bridge {
         points: (0..<count).map {
           ReadingSeries.Point(
             time: times[$0], span: spans[$0], mean: means[$0], least: least[$0], greatest: greatest[$0])
-        })
+        }, importance: importance.flatMap { Importance(rawValue: $0) })
     }
   }
 
@@ -127,6 +129,7 @@ extension Bridge.Series: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(length: name, ReadingLimits.nameBytes, "name")
     try ReplyLimits.check(length: unit, ReadingLimits.unitBytes, "unit")
+    try ReplyLimits.check(length: importance, ReadingLimits.nameBytes, "importance")
     try ReplyLimits.check(times.count, 0...ReplyLimits.points, "the number of times")
     for (field, count) in [
       ("spans", spans.count), ("means", means.count), ("least", least.count), ("greatest", greatest.count),

@@ -56,12 +56,15 @@ public struct ReadingSeries: Sendable, Hashable {
   public var unit: String?
   /// The points in the order of their times; gaps are points without numbers.
   public var points: [Point]
+  /// How much the quantity matters to people.
+  public var importance: Importance
 
-  /// A series of these parts.
-  public init(name: String, unit: String? = nil, points: [Point] = []) {
+  /// A series of these parts. Without an importance it has the one that its name or its unit implies.
+  public init(name: String, unit: String? = nil, points: [Point] = [], importance: Importance? = nil) {
     self.name = name
     self.unit = unit
     self.points = points
+    self.importance = importance ?? Importance(ofSeries: name, unit)
   }
 
   /// The least and the greatest reading; nil where nothing was read.
@@ -77,6 +80,28 @@ public struct ReadingSeries: Sendable, Hashable {
 
   /// The last point with a reading.
   public var last: Point? { points.last { $0.mean?.isFinite == true } }
+}
+
+extension Importance {
+  /// The importance of a quantity of the battery, or what the name and the unit of a value imply.
+  fileprivate init(ofSeries name: String, _ symbol: String?) {
+    if let term = Vocabulary.kept.first(where: { $0.series == name }) {
+      self = term.importance
+    } else {
+      let unit = symbol.map { MeasurementUnit(rawValue: $0) }
+      self.init(of: name, unit.flatMap { Vocabulary.quantity(impliedBy: $0) }, unit, nil)
+    }
+  }
+}
+
+extension [ReadingSeries] {
+  /// The series that are drawn where nobody says which: what people look for first, then the rest of an overview. If there is none of
+  /// them, what changes at all.
+  package var drawn: [ReadingSeries] {
+    let overview = filter { $0.importance <= .shown }
+    let chosen = overview.isEmpty ? filter { !$0.importance.isConstant } : overview
+    return chosen.filter { $0.importance == .headline } + chosen.filter { $0.importance != .headline }
+  }
 }
 
 extension BatteryReading {

@@ -36,7 +36,9 @@ public struct BatteryReading: Sendable, Hashable {
   /// called has `Vocabulary`.
   public enum Field: String, Sendable, Hashable, CaseIterable {
     /// The cases are in the order of the properties of `BatteryReading`.
-    case percent, level
+    case percent
+    case percentTenths = "percent_tenths"
+    case level
     case voltage = "voltage_mv"
     case current = "current_ma"
     case power = "power_mw"
@@ -76,6 +78,8 @@ public struct BatteryReading: Sendable, Hashable {
 
   /// The charge in percent, 0…100; nil when the accessory doesn't say. Never guessed from the level.
   public var percent: Int?
+  /// The same in tenths of a percent, 0…1000; nil when the accessory reports no decimals.
+  public var percentTenths: Int?
   /// The level; `unknown` when the accessory reported neither a level nor a percentage.
   public var level: Level
   /// The voltage in millivolts; nil when the accessory doesn't say.

@@ -2,7 +2,7 @@
 
 extension AccessoryValue: Codable {
   private enum CodingKeys: String, CodingKey {
-    case name, kind, quantity, unit, role, number, text, flag
+    case name, kind, quantity, unit, role, importance, number, text, flag
     case isDerived = "derived"
   }
 
@@ -28,6 +28,7 @@ extension AccessoryValue: Codable {
     try fields.encodeIfPresent(unit?.rawValue, forKey: .unit)
     // Documents leave roles out: these are for exporters, which are clients of the service.
     if !encoder.writesNulls { try fields.encodeIfPresent(role?.rawValue, forKey: .role) }
+    try fields.encode(importance.rawValue, forKey: .importance)
     try fields.encodeIfPresent(number, forKey: .number)
     try fields.encodeIfPresent(text, forKey: .text)
     try fields.encodeIfPresent(flag, forKey: .flag)
@@ -64,6 +65,8 @@ extension AccessoryValue: Codable {
       name, quantity: try text(.quantity, ReadingLimits.quantityBytes).map { Quantity(rawValue: $0) },
       unit: try text(.unit, ReadingLimits.unitBytes).map { MeasurementUnit(rawValue: $0) },
       role: try text(.role, ReadingLimits.nameBytes).map { Role(rawValue: $0) }, content: content,
-      isDerived: try fields.decodeIfPresent(Bool.self, forKey: .isDerived) ?? false)
+      isDerived: try fields.decodeIfPresent(Bool.self, forKey: .isDerived) ?? false,
+      // Older services don't say it, and newer ones may have other words.
+      importance: try text(.importance, ReadingLimits.nameBytes).flatMap { Importance(rawValue: $0) })
   }
 }

@@ -36,11 +36,13 @@ public struct AccessoryValue: Sendable, Hashable {
   /// Whether the value was calculated, or is a setting that was sent to the accessory. False if the accessory reported
   /// it.
   public var isDerived: Bool
+  /// How much the value matters to people.
+  public var importance: Importance
 
-  /// A value of these parts.
+  /// A value of these parts. Without an importance it has the one that its role, its name or its quantity implies.
   public init(
     _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, role: Role? = nil, content: Content?,
-    isDerived: Bool = false
+    isDerived: Bool = false, importance: Importance? = nil
   ) {
     self.name = name
     self.quantity = quantity
@@ -48,15 +50,17 @@ public struct AccessoryValue: Sendable, Hashable {
     self.role = role
     self.content = content
     self.isDerived = isDerived
+    self.importance = importance ?? Importance(of: name, quantity, unit, role)
   }
 
   /// A value with a number. Nil, infinity and NaN make it unknown.
   public init(
     _ name: String, quantity: Quantity? = nil, unit: MeasurementUnit? = nil, role: Role? = nil, number: Double?,
-    isDerived: Bool = false
+    isDerived: Bool = false, importance: Importance? = nil
   ) {
     let content = number.flatMap { $0.isFinite ? Content.number($0) : nil }
-    self.init(name, quantity: quantity, unit: unit, role: role, content: content, isDerived: isDerived)
+    self.init(
+      name, quantity: quantity, unit: unit, role: role, content: content, isDerived: isDerived, importance: importance)
   }
 
   /// The number, or the number of a choice; nil for other values and for unknown ones.
@@ -83,6 +87,6 @@ public struct AccessoryValue: Sendable, Hashable {
       quantity: quantity.map { Quantity(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.quantityBytes)) },
       unit: unit.map { MeasurementUnit(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.unitBytes)) },
       role: role.map { Role(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.nameBytes)) },
-      content: bounded, isDerived: isDerived)
+      content: bounded, isDerived: isDerived, importance: importance)
   }
 }

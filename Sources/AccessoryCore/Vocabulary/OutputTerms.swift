@@ -114,13 +114,20 @@ package struct EntityTerm: Sendable {
   package let deviceClass: String?
   /// The unit where it isn't the published one, but a thousand times as large.
   package let unit: String?
+  /// The decimal places that are shown; nil for all.
+  package let places: Int?
   package let stateClass: String
+  /// Where it isn't that of the quantity.
+  package let importance: Importance?
+  /// Whether few people want it, so that they enable it themselves.
+  package let isRare: Bool
 
   init(
     _ key: String, _ name: String, _ content: Content = .number, class deviceClass: String? = nil, unit: String? = nil,
-    state: String = "measurement"
+    places: Int? = nil, state: String = "measurement", importance: Importance? = nil, isRare: Bool = false
   ) {
     (self.key, self.name, self.content) = (key, name, content)
-    (self.deviceClass, self.unit, stateClass) = (deviceClass, unit, state)
+    (self.deviceClass, self.unit, self.places, stateClass) = (deviceClass, unit, places, state)
+    (self.importance, self.isRare) = (importance, isRare)
   }
 }

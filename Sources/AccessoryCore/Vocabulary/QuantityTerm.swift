@@ -34,8 +34,8 @@ extension Vocabulary {
     .init(.current, .ampere, .milliampere, plausible: -3_000...3_000),
     .init(.power, .watt, .kilowatt, plausible: -1e7...1e7), .init(.apparentPower, .voltAmpere, plausible: -1e7...1e7),
     .init(.reactivePower, .voltAmpereReactive, plausible: -1e7...1e7),
-    // Not "total_increasing", by which every step down would count as a meter that was replaced.
-    .init(.energy, .wattHour, .kilowattHour, state: "total"),
+    // A counter, which may begin again from 0.
+    .init(.energy, .wattHour, .kilowattHour, state: "total_increasing"),
     .init(.powerFactor, also: [.percent], plausible: -100...100),
     .init(.charge, .ampereHour, .milliampereHour, hasClass: false), .init(.resistance, .ohm, hasClass: false),
     .init(.frequency, .hertz),

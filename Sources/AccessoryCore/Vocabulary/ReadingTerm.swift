@@ -13,6 +13,8 @@ package final class ReadingTerm<Reading: Sendable>: Sendable {
   package let form: Form
   /// Its name in descriptions; nil if a description can't provide it.
   package let described: DescribedTerm?
+  /// How much it matters to people.
+  package let importance: Importance
   /// Its older name in the fields of traces, which is written beside `key`; nil if that is the same.
   package let trace: String?
   /// Its names in rules of alarms.
@@ -32,13 +34,13 @@ package final class ReadingTerm<Reading: Sendable>: Sendable {
 
   init(
     _ key: String, element elementKey: String? = nil, _ label: String, _ form: Form, described: DescribedTerm?,
-    trace: String? = nil,
+    importance: Importance = .detail, trace: String? = nil,
     alarms: [AlarmTerm] = [], isInLine: Bool = false, series: String? = nil, column: ColumnTerm? = nil,
     nut: NUTTerm? = nil,
     metric: MetricTerm?, entities: [EntityTerm]
   ) {
     (self.key, self.elementKey, self.label, self.form) = (key, elementKey, label, form)
-    (self.described, self.trace) = (described, trace)
+    (self.described, self.importance, self.trace) = (described, importance, trace)
     (self.alarms, self.isInLine, self.series, self.column) = (alarms, isInLine, series, column)
     (self.nut, self.metric, self.entities) = (nut, metric, entities)
   }

@@ -29,9 +29,17 @@ package struct RoleTerm: Sendable {
   /// The names by which values without a role are recognized, in order of preference: descriptions and services of earlier versions
   /// have no roles.
   package let olderNames: [String]
+  /// How much values with the role matter to people.
+  package let importance: Importance
 
-  fileprivate init(_ role: AccessoryValue.Role, _ unit: MeasurementUnit?, _ olderNames: [String], _ summary: String) {
+  fileprivate init(
+    _ role: AccessoryValue.Role, _ unit: MeasurementUnit?, _ olderNames: [String], _ summary: String,
+    _ importance: Importance? = nil
+  ) {
     (self.role, self.unit, self.olderNames, self.summary) = (role, unit, olderNames, summary)
+    // What is only true or false is told by alarms and by NUT's status.
+    let usual: Importance = role.rawValue.hasSuffix(".nominal") ? .rated : unit == nil ? .detail : .shown
+    self.importance = importance ?? usual
   }
 
   /// Whether the value can have the role, and is known.
@@ -44,13 +52,17 @@ package struct RoleTerm: Sendable {
 extension Vocabulary {
   /// Whether the machine at a UPS runs from its battery.
   package static let onBattery = RoleTerm(
-    "ups.on_battery", nil, ["on_battery"], "Whether the UPS supplies its load from the battery")
+    "ups.on_battery", nil, ["on_battery"], "Whether the UPS supplies its load from the battery", .headline)
+  /// The load of a UPS.
+  package static let load = RoleTerm(
+    "ups.load", .percent, ["load"], "Load of the device (percent)", .headline)
   /// At which charge, and at which remaining time, a UPS says that its battery is low.
   package static let lowCharge = RoleTerm(
-    "battery.charge.low", .percent, ["low_capacity_limit"], "Charge from which the battery counts as low (percent)")
+    "battery.charge.low", .percent, ["low_capacity_limit"], "Charge from which the battery counts as low (percent)",
+    .setting)
   package static let lowRuntime = RoleTerm(
     "battery.runtime.low", .second, ["low_time_limit"],
-    "Remaining time from which the battery counts as low (seconds)")
+    "Remaining time from which the battery counts as low (seconds)", .setting)
 
   /// The roles of values, in the order of their names.
   package static let roles: [RoleTerm] = [
@@ -65,7 +77,7 @@ extension Vocabulary {
     .init("input.power", .voltAmpere, ["input_apparent_power"], "Apparent power from the mains (volt-amperes)"),
     .init("input.realpower", .watt, ["input_power", "grid_power"], "Real power from the mains (watts)"),
     .init("input.voltage", .volt, ["input_voltage", "grid_voltage", "voltage"], "Voltage of the mains (volts)"),
-    .init("input.voltage.fault", .volt, ["fault_voltage"], "Voltage of the mains at the last fault (volts)"),
+    .init("input.voltage.fault", .volt, ["fault_voltage"], "Voltage of the mains at the last fault (volts)", .detail),
     .init(
       "input.voltage.nominal", .volt, ["rated_grid_voltage"],
       "Voltage of the mains that the device is made for (volts)"),
@@ -84,7 +96,7 @@ extension Vocabulary {
     .init("ups.boost", nil, ["boost"], "Whether the UPS raises the voltage of the mains"),
     .init("ups.bypass", nil, [], "Whether the mains passes around the UPS, so that the battery can't help"),
     .init("ups.calibrating", nil, [], "Whether the UPS tests or measures its battery"),
-    .init("ups.load", .percent, ["load"], "Load of the device (percent)"),
+    load,
     .init("ups.low_battery", nil, [], "Whether the UPS says that its battery is low"),
     .init("ups.off", nil, [], "Whether the UPS supplies no power to its load"), onBattery,
     .init("ups.overload", nil, ["overload"], "Whether the load is more than the UPS can supply"),

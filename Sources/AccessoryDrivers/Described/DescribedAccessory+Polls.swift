@@ -60,7 +60,8 @@ extension DescribedAccessory {
     if names.contains(where: DescribedPart.isBattery) {
       news.append(.battery(BatteryReading(described: reported, derived: derived)))
     }
-    let values = AccessoryValue.all(described: read, derived: derived.filter { names.contains($0.name) })
+    let values = AccessoryValue.all(
+      described: read, derived: derived.filter { names.contains($0.name) }, importance: description.importance)
     if !values.isEmpty { news.append(.values(values)) }
     return news
   }

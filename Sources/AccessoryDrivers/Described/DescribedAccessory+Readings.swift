@@ -61,7 +61,9 @@ extension DescribedAccessory {
     guard description.tells(DescribedPart.isValue) else {
       throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
     }
-    return try await refreshed(DescribedPart.isValue) { AccessoryValue.all(described: $0, derived: $1) }
+    return try await refreshed(DescribedPart.isValue) { [importance = description.importance] in
+      AccessoryValue.all(described: $0, derived: $1, importance: importance)
+    }
   }
 
   /// The messages that the accessory sends by itself. A message with battery fields gives the battery, any other its
@@ -90,7 +92,8 @@ extension DescribedAccessory {
       if tellsBattery { news.append(.battery(BatteryReading(described: reported, derived: derived))) }
       if !tellsBattery || !values.isEmpty {
         let told = AccessoryValue.all(
-          described: values + latestValues.takeExpired(now: clock.bootTime), derived: [])
+          described: values + latestValues.takeExpired(now: clock.bootTime), derived: [],
+          importance: description.importance)
         if !told.isEmpty { news.append(.values(told)) }
       }
       return news.isEmpty ? [.other] : news

@@ -38,7 +38,12 @@ extension BatteryReading {
     self.init()
     for (values, isDerived) in [(reported, false), (derived, true)] {
       for value in values where DescribedPart.isBattery(value.name) {
-        if let field = take(value), isDerived { self.derived.insert(field) }
+        guard let field = take(value) else { continue }
+        if isDerived { self.derived.insert(field) }
+        // What is sent as whole percent is a whole number here. A formula has more decimals than the accessory.
+        if !isDerived, field == .percent, case .number(let percent) = value.value {
+          percentTenths = self.percent == nil ? nil : Self.scaled(percent, 10).map { min($0, 1_000) }
+        }
       }
     }
     self = bounded
@@ -156,25 +161,29 @@ extension AccessoryIdentity {
 
 extension AccessoryValue {
   /// The values that aren't part of a reading, in order. Each number of a list becomes a value of its own, with "_1",
-  /// "_2" and so on after the list's name.
-  static func all(described reported: [DescribedValue], derived: [DescribedValue]) -> [AccessoryValue] {
+  /// "_2" and so on after the list's name. `importance` is the description's.
+  static func all(
+    described reported: [DescribedValue], derived: [DescribedValue], importance: [String: Importance] = [:]
+  ) -> [AccessoryValue] {
     var values: [AccessoryValue] = []
     for (group, isDerived) in [(reported, false), (derived, true)] {
       for value in group where !value.isHidden {
-        if DescribedPart.isValue(value.name) { values += all(value, isDerived) }
+        if DescribedPart.isValue(value.name) { values += all(value, isDerived, importance[value.name]) }
       }
     }
     return Array(values.prefix(ReadingLimits.values))
   }
 
-  private static func all(_ value: DescribedValue, _ isDerived: Bool) -> [AccessoryValue] {
+  private static func all(
+    _ value: DescribedValue, _ isDerived: Bool, _ importance: Importance?
+  ) -> [AccessoryValue] {
     let name = value.name.replacing(".", with: "_").replacing("-", with: "_")
     let unit = value.unit.map { MeasurementUnit(rawValue: $0) }
     let quantity = value.quantity.map { Quantity(rawValue: $0) } ?? unit.flatMap { Vocabulary.quantity(impliedBy: $0) }
     func made(_ name: String, _ content: Content?) -> AccessoryValue {
       AccessoryValue(
         name, quantity: quantity, unit: unit, role: value.role.map { Role(rawValue: $0) }, content: content,
-        isDerived: isDerived
+        isDerived: isDerived, importance: importance
       ).bounded
     }
     switch value.value {

@@ -78,7 +78,9 @@ package struct AccessoryMetrics {
     guard freshness == .fresh else { return }
     if let battery = accessory.battery { add(battery, Vocabulary.battery, id) }
     if let status = accessory.status { add(status, Vocabulary.status, id) }
-    for entry in accessory.values.entries { add(entry.value, id) }
+    for importance in Importance.allCases {
+      for entry in accessory.values.entries where entry.value.importance == importance { add(entry.value, id) }
+    }
   }
 
   /// Adds the fields of a reading that have a metric in the vocabulary.
@@ -124,6 +126,9 @@ package struct AccessoryMetrics {
     let name = Self.label("name", value.name)
     // Names are unique but can become equal when control characters are escaped and long names are cut.
     if name.value != value.name { return }
+    if value.importance <= .shown, value.content != nil {
+      add("accessory_value_shown", 1, [id, name, Self.label("importance", value.importance.rawValue)])
+    }
     switch value.content {
     case .number(let number):
       if let scale = value.unit?.scale {
@@ -173,6 +178,7 @@ package struct AccessoryMetrics {
 
   private static let values: [MetricFamily] = [
     .init("accessory_value", help: "Values in units that have no base unit, and without a unit."),
+    .init("accessory_value_shown", help: "1 for each value of an overview; importance is headline or shown."),
     .init("accessory_value_flag", help: "Values that are yes (1) or no (0)."),
     .init("accessory_value_choice", help: "Values that are a word, with the accessory's number for it."),
   ]

@@ -9,12 +9,14 @@ package struct UPSVariable: Sendable, Hashable {
   package var value: String
   /// Whether it is a number rather than text.
   package var isNumber: Bool
+  /// How much it matters to people.
+  package var importance: Importance
 }
 
 /// The variables of an accessory with NUT's names and units: volts, amperes, percent, seconds, degrees Celsius, watts, volt-amperes,
 /// hertz, ampere hours.
 package struct UPSVariables: Sendable {
-  /// The variables, sorted by name.
+  /// The variables: what people look for first comes first, otherwise by name.
   package let all: [UPSVariable]
 
   /// The variable with this name, in small or capital letters.
@@ -24,12 +26,12 @@ package struct UPSVariables: Sendable {
   /// owner's, and `version` this program's version.
   package init(_ accessory: ExportedAccessory, isUPS: Bool, limit: LowLimit? = nil, version: String) {
     var all: [String: UPSVariable] = [:]
-    func text(_ name: String, _ value: String) {
-      if !value.isEmpty { all[name] = UPSVariable(name: name, value: value, isNumber: false) }
+    func text(_ name: String, _ value: String, _ importance: Importance = .identity) {
+      if !value.isEmpty { all[name] = UPSVariable(name: name, value: value, isNumber: false, importance: importance) }
     }
-    func number(_ name: String, _ value: Double?, places: Int = 3) {
+    func number(_ name: String, _ value: Double?, places: Int = 3, _ importance: Importance) {
       guard let value, let value = Decimal.text(value, places: places) else { return }
-      all[name] = UPSVariable(name: name, value: value, isNumber: true)
+      all[name] = UPSVariable(name: name, value: value, isNumber: true, importance: importance)
     }
     text("device.type", "ups")
     for prefix in ["device", "ups"] {
@@ -47,24 +49,26 @@ package struct UPSVariables: Sendable {
       for term in Vocabulary.battery {
         guard let nut = term.nut else { continue }
         switch term.form {
-        case .number, .list: number(nut.name, term.value(in: battery), places: nut.places)
-        case .word: text(nut.name, term.word(in: battery).flatMap { nut.words[$0] } ?? "")
-        case .names: text(nut.name, (term.names(in: battery) ?? []).joined(separator: ", "))
+        case .number, .list: number(nut.name, term.value(in: battery), places: nut.places, term.importance)
+        case .word: text(nut.name, term.word(in: battery).flatMap { nut.words[$0] } ?? "", term.importance)
+        case .names: text(nut.name, (term.names(in: battery) ?? []).joined(separator: ", "), term.importance)
         }
       }
     }
     for term in Vocabulary.roles where term.unit != nil {
-      number(term.role.rawValue, accessory.values.value(term)?.number)
+      let value = accessory.values.value(term)
+      number(
+        term.role.rawValue, value?.number, value?.role == nil ? term.importance : value?.importance ?? term.importance)
     }
     // These are what counts, which isn't always what the accessory tells.
     let status = UPSStatus(accessory, isUPS: isUPS, limit: limit)
-    text("ups.status", status.text)
-    text("ups.alarm", status.alarms.joined(separator: ", "))
+    text("ups.status", status.text, .headline)
+    text("ups.alarm", status.alarms.joined(separator: ", "), .headline)
     all[Vocabulary.lowCharge.role.rawValue] = nil
     all[Vocabulary.lowRuntime.role.rawValue] = nil
-    number(Vocabulary.lowCharge.role.rawValue, status.low.percent.map(Double.init))
-    number(Vocabulary.lowRuntime.role.rawValue, status.low.seconds.map(Double.init))
-    self.all = all.values.sorted { $0.name < $1.name }
+    number(Vocabulary.lowCharge.role.rawValue, status.low.percent.map(Double.init), .setting)
+    number(Vocabulary.lowRuntime.role.rawValue, status.low.seconds.map(Double.init), .setting)
+    self.all = all.values.sorted { ($0.importance, $0.name) < ($1.importance, $1.name) }
   }
 
   /// The description of a variable, for `GET DESC`; nil for an unknown name.

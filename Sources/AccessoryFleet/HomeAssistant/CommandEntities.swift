@@ -8,7 +8,9 @@ enum CommandEntities {
   static func all(_ facts: DiscoveryFacts, topics: FleetTopics, of accessory: TopicLevel) -> [Entity] {
     facts.commands.compactMap { command in
       let level = TopicLevel(naming: command.name)
-      return entity(command, "command_" + level.text)?.with("command_topic", topics.set(level, of: accessory))
+      let entity = entity(command, "command_" + level.text)?.with("command_topic", topics.set(level, of: accessory))
+      return command.settings.isEmpty || entity?.platform == .button
+        ? entity : entity?.with("entity_category", "config")
     }
   }
 

@@ -16,6 +16,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
     var kind: Kind
     var quantity: AccessoryValue.Quantity?
     var unit: MeasurementUnit?
+    var importance: Importance
   }
 
   /// The device, with the names that it reports.
@@ -36,7 +37,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
   package var commands: [CommandDescription] = []
 
   /// The most elements of one list (for example temperatures) that get their own entity.
-  private static let elementLimit = 16
+  private static let elementLimit = 32
 
   /// The facts of a device without readings.
   package init(_ device: Device) { self.device = device }
@@ -76,6 +77,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
       }
       elements[field] = names
     }
+    // Where the accessory doesn't report it, it is calculated.
+    if reading.powerInMilliwatts != nil { battery.insert(.power) }
   }
 
   /// Adds the facts from values. Returns whether the discovery message changes.
@@ -92,7 +95,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
       case nil: continue
       }
       guard values[value.name] != nil || values.count < ReadingLimits.values else { continue }
-      values[value.name] = Value(name: value.name, kind: kind, quantity: value.quantity, unit: value.unit)
+      values[value.name] = Value(
+        name: value.name, kind: kind, quantity: value.quantity, unit: value.unit, importance: value.importance)
     }
     return values != before
   }

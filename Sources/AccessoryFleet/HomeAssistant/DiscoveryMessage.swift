@@ -64,12 +64,24 @@ package struct DiscoveryMessage: Sendable, Hashable {
     let host = info.host.isEmpty ? info.gateway.text : info.host
     let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
       .with("payload_on", FleetTopics.online).with("payload_off", FleetTopics.offline).diagnostic
+    func told(_ field: String) -> String { "{{ value_json.\(field) if value_json.\(field) is number else none }}" }
+    // What it told last stays when it is offline, except for what it has then.
+    let entities: [Entity] = [
+      .text("version", name: "Version", "{{ (value_json.version | string)[:255] }}").diagnostic,
+      Entity(.sensor, "last_contact", name: "Last contact").with("device_class", "timestamp")
+        .with("value_template", "{{ (value_json.time | float) | timestamp_custom('%Y-%m-%dT%H:%M:%SZ', false) }}")
+        .diagnostic,
+      Entity.measurement("attached", name: "Attached accessories", unit: nil, told("attached")).rounded(to: 0)
+        .with("availability", Self.availability([topics.availability])),
+      Entity.measurement("accessories", name: "Known accessories", unit: nil, told("accessories")).rounded(to: 0)
+        .with("availability", Self.availability([topics.availability])).diagnostic,
+    ].map { $0.with("state_topic", topics.info) }
     self.init(
       topic: "\(prefix)/device/\(info.gateway)/config", id: id,
       [
         "identifiers": .array([.string(id)]), "name": .string(HomeAssistantText.name("Accessory Bridge on \(host)")),
         "model": .string("Gateway"), "sw_version": .string(HomeAssistantText.name(info.version)),
-      ], [connected], version: info.version, availability: nil, state: topics.availability)
+      ], [connected] + entities, version: info.version, availability: nil, state: topics.availability)
   }
 
   private init(

@@ -61,6 +61,15 @@ struct Entity: Sendable, Hashable {
   /// The same entity in the "diagnostic" category, which is shown below the main readings.
   var diagnostic: Entity { with("entity_category", "diagnostic") }
 
+  /// The same entity, which its user has to enable. An entity that Home Assistant has already stays as it is.
+  var rare: Entity { with("enabled_by_default", .bool(false)) }
+
+  /// The same entity where its importance puts it. Home Assistant has no sensors in the category "config".
+  func placed(_ importance: Importance) -> Entity { importance >= .detail ? diagnostic : self }
+
+  /// The same number, shown with so many decimal places.
+  func rounded(to places: Int?) -> Entity { with("suggested_display_precision", places.map { .int($0) }) }
+
   /// The component of a message: the options and the fields that every entity has.
   func component(of device: String) -> JSON {
     var fields = fields

@@ -41,13 +41,31 @@ enum ReadingEntities {
     BatteryReading.Field.allCases.filter(facts.battery.contains).flatMap { field -> [Entity] in
       // The percentage already says this, and Home Assistant's cards prefer it.
       if field == .level, facts.battery.contains(.percent) { return [] }
-      return field.term.entities.flatMap {
-        entities($0, field.term, of: "value_json.battery", elements: facts.elements[field] ?? []).map(\.diagnostic)
+      return field.term.entities.flatMap { entity in
+        entities(entity, field.term, of: "value_json.battery", elements: facts.elements[field] ?? []).map {
+          let placed = $0.placed(entity.importance ?? field.term.importance)
+          if field == .percent { return placed.rounded(to: facts.battery.contains(.percentTenths) ? 1 : 0) }
+          return entity.isRare ? placed.rare : placed
+        }
       }
     }
   }
 
   // MARK: - A row of the vocabulary
+
+  /// The template of a number that several fields tell; nil for any other. States that an older version has published don't have all.
+  private static func own(_ key: String, of object: String) -> String? {
+    let (tenths, volts, amperes) = ("\(object).percent_tenths", "\(object).voltage_mv", "\(object).current_ma")
+    let known =
+      switch key {
+      case "percent": "\(tenths) / 10 if \(tenths) is number else \(object).percent"
+      case "power_mw":
+        "\(object).power_mw / 1000 if \(object).power_mw is number else (\(volts) * \(amperes) / 1000000) | round(3) "
+          + "if \(volts) is number and \(amperes) is number else none"
+      default: ""
+      }
+    return known.isEmpty ? nil : "{{ none if not \(object) else \(known) }}"
+  }
 
   /// The entities of one row of the vocabulary. Their templates read its field of `object`. `elements` are the names of a list's
   /// elements.
@@ -58,7 +76,8 @@ enum ReadingEntities {
     let unit = entity.unit ?? term.measure?.published?.rawValue
     func measurement(_ key: String, _ name: String, _ template: String) -> Entity {
       .measurement(
-        key, name: name, deviceClass: entity.deviceClass, unit: unit, template, stateClass: entity.stateClass)
+        key, name: name, deviceClass: entity.deviceClass, unit: unit, template, stateClass: entity.stateClass
+      ).rounded(to: entity.places)
     }
     func truth(_ unknown: String, _ condition: String) -> Entity {
       .truth(
@@ -68,13 +87,15 @@ enum ReadingEntities {
     let known = "{{ \(field) if \(object) else none }}"
     switch entity.content {
     case .number:
-      let template =
-        entity.unit == nil ? known : "{{ \(field) / 1000 if \(object) and \(field) is not none else none }}"
-      return [measurement(entity.key, entity.name, template)]
+      let thousandth = "{{ \(field) / 1000 if \(object) and \(field) is not none else none }}"
+      return [
+        measurement(entity.key, entity.name, own(term.key, of: object) ?? (entity.unit == nil ? known : thousandth))
+      ]
     case .text: return [Entity.text(entity.key, name: entity.name, known).diagnostic]
     case .fold(let fold):
       let list = "{% set cells = (\(field) or []) | reject('none') | list if \(object) else [] %}"
-      return [measurement(entity.key, entity.name, list + "{{ \(formula(fold)) if cells else none }}")]
+      let number = entity.unit == nil ? formula(fold) : "(\(formula(fold))) / 1000"
+      return [measurement(entity.key, entity.name, list + "{{ \(number) if cells else none }}")]
     case .each:
       return elements.enumerated().map { index, name in
         let list = "{% set all = (\(field) or []) if \(object) else [] %}"

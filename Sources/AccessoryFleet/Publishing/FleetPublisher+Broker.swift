@@ -10,17 +10,17 @@ extension FleetPublisher {
   private static let settling = Duration.milliseconds(500)
   /// How long to collect changes of one accessory before publishing them.
   static let collecting = Duration.milliseconds(100)
+  /// After how long the gateway says again that it is there.
+  private static let contact = Duration.seconds(300)
   /// The messages of the next accessory are made only while fewer than this many wait for the broker.
   private static let waitingLimit = 512
 
   /// After every connect.
   func connected() async {
     await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
-    let info = GatewayInfo(settings.gateway, host: settings.host, version: settings.version, at: Self.now)
-    await mqtt.publish(MQTTMessage(topics.info, info.bytes, isRetained: true))
+    await publishInfo()
     if let prefix = settings.discoveryPrefix {
-      let message = DiscoveryMessage(gateway: info, prefix: prefix)
-      await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
+      await announceGateway(prefix)
       await mqtt.subscribe(DiscoveryMessage.birthTopic(prefix: prefix))
     }
     // The will of an old connection may arrive after we have published "online".
@@ -36,6 +36,30 @@ extension FleetPublisher {
     }
     // Read the topics of all commands: a command that isn't permitted is answered with an error.
     await mqtt.subscribe(topics.allCommands)
+  }
+
+  /// Publishes what the gateway tells of itself.
+  private func publishInfo() async {
+    told = (records.counts, clock.now)
+    await mqtt.publish(MQTTMessage(topics.info, info.bytes, isRetained: true))
+  }
+
+  /// The same if the number of accessories has changed, or if it was said long ago.
+  func publishInfoIfDue() async {
+    guard broker.isConnected, broker.hasLooked, let (counts, time) = told else { return }
+    if counts != records.counts || clock.now - time >= Self.contact { await publishInfo() }
+  }
+
+  private var info: GatewayInfo {
+    let counts = records.counts
+    return GatewayInfo(
+      settings.gateway, host: settings.host, version: settings.version, accessories: counts?.known,
+      attached: counts?.attached, at: Self.now)
+  }
+
+  private func announceGateway(_ prefix: String) async {
+    let message = DiscoveryMessage(gateway: info, prefix: prefix)
+    await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
   }
 
   private var lookFilters: [String] {
@@ -72,6 +96,7 @@ extension FleetPublisher {
       return
     }
     for (level, topics) in records.compare(at: Self.now) { await remove(level, topics) }
+    await publishInfoIfDue()
     flushSoon()
     // The retained accessories may have been disconnected earlier than the known ones.
     work.forgetting?.cancel()
@@ -140,12 +165,9 @@ extension FleetPublisher {
       work.republishing = nil
       guard !Task.isCancelled, broker.isConnected else { return }
       log.info("Home Assistant has started: everything is published again")
-      let info = GatewayInfo(settings.gateway, host: settings.host, version: settings.version, at: Self.now)
       await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
-      if let prefix = settings.discoveryPrefix {
-        let message = DiscoveryMessage(gateway: info, prefix: prefix)
-        await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
-      }
+      await publishInfo()
+      if let prefix = settings.discoveryPrefix { await announceGateway(prefix) }
       records.markAll()
       flushSoon()
     }
@@ -166,6 +188,7 @@ extension FleetPublisher {
 
   private func flush() async {
     guard broker.isConnected, broker.hasLooked else { return }
+    await publishInfoIfDue()
     // Make only as many messages as the broker accepts. The others are made later with the latest state, so memory stays bounded.
     for level in records.dirtyLevels {
       guard await mqtt.waiting < Self.waitingLimit else { break }

@@ -22,6 +22,8 @@ package actor FleetPublisher {
   var commands = CommandQueues()
   var service: BridgeClient?
   var work = PublisherWork()
+  /// The numbers of accessories that the gateway last told, and when.
+  var told: (counts: PublishedRecords.Counts?, time: MonotonicTime)?
 
   /// Tasks that the publisher runs later or repeatedly.
   struct PublisherWork: Sendable {
@@ -92,7 +94,9 @@ package actor FleetPublisher {
       await lookIsDone()
     case .message(let message): await received(message)
     // Older services don't report when readings become stale.
-    case .keepalive: Task { _ = await mirror.refreshed() }
+    case .keepalive:
+      Task { _ = await mirror.refreshed() }
+      await publishInfoIfDue()
     case .subscribed(let filter): if broker.answered(filter) { settle() }
     case .refused(let topic, let error):
       if broker.refused(topic) { log.warning("\(SafeText.escape(topic, limit: 300)): \(error.message)") }

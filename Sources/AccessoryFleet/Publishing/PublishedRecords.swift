@@ -23,6 +23,17 @@ struct PublishedRecords: Sendable {
   /// The most accessories at one time: as many as a service has, and the same number of disconnected ones.
   static let limit = 2 * ReplyLimits.devices
 
+  /// How many accessories there are, and how many of them are attached.
+  struct Counts: Sendable, Hashable {
+    let known, attached: Int
+  }
+
+  /// The numbers of accessories; nil while not all of the service are known.
+  var counts: Counts? {
+    guard isSynchronized else { return nil }
+    return Counts(known: records.count, attached: records.values.count { $0.state.isConnected })
+  }
+
   /// The record at this level.
   subscript(level: TopicLevel) -> AccessoryRecord? { records[level] }
 

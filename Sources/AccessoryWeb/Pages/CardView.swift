@@ -42,10 +42,11 @@ enum CardView {
       if let percent = battery.percent {
         "<span class=\"percent\">\(percent)<small> %</small></span>"
       } else {
-        "<span class=\"percent word\">\(HTML.text(level ?? "level unknown"))</span>"
+        "<span class=\"percent word\">\(HTML.text(level ?? charging ?? ""))</span>"
       }
-    // Without a percentage, the level stands in the place of the number.
-    let words = [battery.percent == nil ? nil : level, charging].compactMap { $0 }.joined(separator: ", ")
+    // Without a percentage, the level stands in the place of the number, or what the battery does.
+    let words = [battery.percent == nil ? nil : level, battery.percent == nil && level == nil ? nil : charging]
+      .compactMap { $0 }.joined(separator: ", ")
     var html =
       "<p class=\"charge \(colour(battery.level))\">\(number)<span class=\"does\">\(HTML.text(words))</span></p>"
     if let percent = battery.percent {
@@ -76,7 +77,7 @@ enum CardView {
       }
       add(.voltage)
       add(.current)
-      if let power = power(row) { facts.append(("Power", power)) }
+      if let power = battery.powerInMilliwatts { facts.append(("Power", HeadlineView.power(power))) }
       add(battery.charge == .charging && battery.timeToFull != nil ? .timeToFull : .timeToEmpty)
       if let hottest = BatteryReading.Field.temperatures.term.count(in: battery) {
         facts.append(
@@ -89,27 +90,21 @@ enum CardView {
     return facts
   }
 
-  /// The battery's power as the accessory reports it, or else its voltage times its current; negative while it discharges.
-  static func power(_ row: TopRow) -> String? {
-    let product = row.battery?.millivolts.flatMap { volts in
-      row.battery?.milliamperes.map { Double(volts) * Double($0) / 1_000 }
-    }
-    guard let milliwatts = row.battery?.milliwatts.map(Double.init) ?? product else { return nil }
-    let watts = milliwatts / 1_000
-    let rounded = abs(watts) < 100 ? (watts * 10).rounded() / 10 : watts.rounded()
-    return DecimalText.short(rounded == 0 ? 0 : rounded) + " W"
-  }
-
-  /// The other values on the card: those that `top` shows, with labels for people.
+  /// The values on the card: those of the headline, then the others that `top` shows, with labels for people.
   private static func values(_ row: TopRow) -> String {
+    let headline = row.headline
+    let own = Headline(values: headline.parts.compactMap { if case .value(let value) = $0 { value } else { nil } })
+    let first = HeadlineView.facts(own).map { "\($0.name): \($0.text)" }
     // The battery's temperature is shown elsewhere on the card.
     let hasTemperature = row.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) } != nil
-    let shown = (row.values ?? []).lazy.filter(TopRow.isMeasured).compactMap { value -> String? in
+    let others = (row.values ?? []).lazy.filter { TopRow.isMeasured($0) && !own.parts.contains(.value($0)) }.compactMap
+    { value -> String? in
       guard let text = TopRow.text(value), !hasTemperature || !text.hasSuffix("°C") else { return nil }
       let name = NameWords.title(value.name)
       // "Port 4: 50 cm", not "Port 4 50 cm".
       return name + (name.last?.isNumber == true ? ": " : " ") + text
-    }.prefix(valueLimit)
+    }
+    let shown = (first + others.prefix(valueLimit)).prefix(max(valueLimit, first.count))
     if shown.isEmpty { return "" }
     return "<ul class=\"values\">" + shown.map { "<li>\(HTML.text($0))</li>" }.joined() + "</ul>"
   }

@@ -23,8 +23,7 @@ enum DetailPage {
     }
     add("head", head(row), "div", class: "head \(CardView.state(row))")
     add("banner", CardView.list(row.reasons.sorted { $0.severity > $1.severity }), "div")
-    var readings = row.readings(now: now)
-    if let power = CardView.power(row) { readings.insert(("Power", power), at: 0) }
+    let readings = row.readings(now: now)
     add("readings", "<h2>Readings</h2>" + CardView.charge(row) + HTML.facts(own(row) + readings), class: "panel")
     add("cells", HTML.section("Cells", cells(row)), class: "panel")
     add("graphs", more.graphs, class: "panel wide")

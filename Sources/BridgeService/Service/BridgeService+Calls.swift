@@ -109,9 +109,10 @@ extension BridgeService: BridgeHandler {
     if let since = call.since, !since.isFinite || since < 0 { throw .invalidParameter("since") }
     let device: Device?
     let answer: HistoryAnswer?
+    var values: ValuesReading?
     do throws(CallError) {
       let attachment = try find(call.device)
-      device = attachment.target
+      (device, values) = (attachment.target, attachment.readings.values)
       answer = await history.answer(of: attachment.historyKey, last: call.since, on: self)
     } catch {
       // The history stays after the accessory is gone.
@@ -123,15 +124,20 @@ extension BridgeService: BridgeHandler {
       (device, answer) = (nil, known)
     }
     guard let answer else { return Bridge.GetHistory.Reply(device: device, series: []) }
-    return await Self.reply(device, answer, call)
+    return await Self.reply(device, answer, values, call)
   }
 
   /// Converts on another thread, so that the service isn't delayed.
   @concurrent private static func reply(
-    _ device: Device?, _ answer: HistoryAnswer, _ call: Bridge.GetHistory
+    _ device: Device?, _ answer: HistoryAnswer, _ values: ValuesReading?, _ call: Bridge.GetHistory
   ) async -> Bridge.GetHistory.Reply {
     Bridge.GetHistory.Reply(
-      device: device, series: answer.series(call.names).map { Bridge.Series($0) },
+      device: device,
+      series: answer.series(call.names).map { series in
+        var series = series
+        series.importance = values?[series.name]?.value.importance ?? series.importance
+        return Bridge.Series(series)
+      },
       energy: call.energy == true ? Bridge.HourlyEnergy(answer.energy) : nil)
   }
 

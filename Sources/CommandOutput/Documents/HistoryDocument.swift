@@ -14,6 +14,7 @@ package struct HistoryDocument: Encodable {
     /// The key of the battery's field in other documents; null for a value.
     let field: String?
     let unit: String?
+    let importance: String
     let points: [Point]
   }
 
@@ -58,6 +59,7 @@ package struct HistoryDocument: Encodable {
     self.series = series.map { one in
       Series(
         name: one.name, field: ReadingSeries.key(of: one.name), unit: one.unit,
+        importance: one.importance.rawValue,
         points: one.points.map {
           Point(
             time: $0.time, span_s: $0.span, mean: $0.mean, least: $0.least,

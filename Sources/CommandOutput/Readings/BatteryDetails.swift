@@ -10,21 +10,24 @@ package enum BatteryDetails {
     _ reading: BatteryReading, columns: Int? = nil, _ style: Style = .standardOutput
   ) -> [(String, String)] {
     var facts: [(String, String)] = []
-    // Values in the battery's line have no row of their own.
-    for term in Vocabulary.shown where !term.isInLine {
+    // Values in the battery's line have no row of their own. What people look for first comes first.
+    for term in Vocabulary.shown.filter({ $0.importance == .headline })
+      + Vocabulary.shown.filter({ $0.importance != .headline })
+    where !term.isInLine {
       switch BatteryReading.Field(rawValue: term.key) {
       case .cells:
         cells(reading.cellMillivolts).map { facts.append((term.label, $0)) }
         list(reading.cellMillivolts, columns: columns).map { facts.append(("Cell voltages", $0)) }
       case .remainingCapacity: capacity(reading).map { facts.append(("Capacity", $0)) }
+      case .power:
+        let power = ReadingText.text(term, of: reading) ?? reading.powerInMilliwatts.map(HeadlineView.power)
+        power.map { facts.append((term.label, $0)) }
       case .fullCapacity: break  // The row of the remaining capacity says it.
       case let field:
         let paint = field == .faults ? style.red : style.yellow
         ReadingText.text(term, of: reading, paint: paint).map { facts.append((term.label, $0)) }
       }
     }
-    let derived = reading.derived.subtracting([.level]).map { ReadingLabel.text($0).lowercased() }.sorted()
-    if !derived.isEmpty { facts.append(("Derived", derived.joined(separator: ", "))) }
     return facts
   }
 

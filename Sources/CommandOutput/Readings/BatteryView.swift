@@ -13,7 +13,8 @@ package enum BatteryView {
       parts.append(style.bold("\(percent) %"))
       if style.isTerminal { parts.append(style.paint(LevelBar.text(percent), reading.level.colour)) }
     }
-    return (parts + words(reading, style)).joined(separator: "  ")
+    parts += words(reading, style)
+    return parts.isEmpty ? "charge not known" : parts.joined(separator: "  ")
   }
 
   /// The parts after the percentage (which has a bar) and the level (which is coloured).
@@ -21,9 +22,7 @@ package enum BatteryView {
 
   /// The level, the voltage, the current and the charging state.
   static func words(_ reading: BatteryReading, _ style: Style) -> [String] {
-    let parts = [
-      style.paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level.colour)
-    ]
-    return parts + others.compactMap { ReadingText.text($0, of: reading) }
+    let level = reading.level == .unknown ? [] : [style.paint(reading.level.rawValue, reading.level.colour)]
+    return level + others.compactMap { ReadingText.text($0, of: reading) }
   }
 }

@@ -217,26 +217,28 @@ package struct TopRow: Sendable, Hashable {
 
   // MARK: - Values
 
-  /// The values for the list's column, the most interesting first: "23.4 °C", "power 12.1 W".
+  /// What people look for first at it.
+  package var headline: Headline {
+    Headline(status: accessory.status, battery: accessory.battery, values: values ?? [])
+  }
+
+  /// The values for the list's column, the most interesting first: "-736 W", "23.4 °C", "power 12.1 W".
   package var summary: [String] {
-    var parts: [String] = []
+    let headline = headline
+    var parts = HeadlineView.words(headline)
     let hottest = accessory.battery.flatMap { BatteryReading.Field.temperatures.term.count(in: $0) }
     if let hottest { parts.append(DecimalText.short(Double(hottest / 100) / 10) + " °C") }
     // Only numbers that measure something; the rest is in the detail view.
-    for value in values ?? [] where Self.isMeasured(value) {
-      guard parts.count < 6, let text = Self.text(value) else { continue }
+    for value in values ?? [] where Self.isMeasured(value) && !headline.parts.contains(.value(value)) {
+      // A pack may tell its power twice.
+      guard parts.count < 8, let text = Self.text(value), !parts.contains(text) else { continue }
       parts.append("\(SafeText.escape(value.name, limit: 24)) \(text)")
     }
     return parts
   }
 
-  /// Whether the value is a number that measures something.
-  package static func isMeasured(_ value: AccessoryValue) -> Bool {
-    value.number != nil && value.quantity.map { !dull.contains($0) } ?? false
-  }
-
-  /// Quantities that describe the device instead of what it measures.
-  private static let dull: Set<AccessoryValue.Quantity> = [.problem, .dataSize, .dataRate, .state, .identity, .count]
+  /// Whether the value is a number that belongs to an overview.
+  package static func isMeasured(_ value: AccessoryValue) -> Bool { value.number != nil && value.importance <= .shown }
 
   /// A value with its unit; nil for an unknown one.
   package static func text(_ value: AccessoryValue) -> String? {

@@ -18,6 +18,11 @@ package final class ShownValues: Sendable {
     (self.json, self.names, isPlain) = (json, names, plain)
   }
 
+  /// What people look for first, first.
+  private static func sorted(_ values: [Read<AccessoryValue>]) -> [Read<AccessoryValue>] {
+    Importance.allCases.flatMap { importance in values.filter { $0.value.importance == importance } }
+  }
+
   private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
 
   /// Shows the values of an accessory that was just found. Throws if a requested name isn't among them, unless more values may follow
@@ -45,7 +50,9 @@ package final class ShownValues: Sendable {
       }
       return
     }
-    if !wanted.isEmpty { MeasurementView.table(wanted, columns: Output.columns).forEach(Output.line) }
+    if !wanted.isEmpty {
+      MeasurementView.table(names.isEmpty ? Self.sorted(wanted) : wanted, columns: Output.columns).forEach(Output.line)
+    }
   }
 
   /// Shows the values that differ from those shown last.

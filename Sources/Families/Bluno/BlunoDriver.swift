@@ -66,7 +66,8 @@ extension BlunoRobot: Accessory {
         "signal_strength", quantity: .signalStrength, unit: .decibelMilliwatt,
         number: strength.flatMap { $0 == 0 ? nil : Double($0) }),
       AccessoryValue(
-        "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map(Double.init)),
+        "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map(Double.init),
+        importance: .setting),
     ]
   }
 

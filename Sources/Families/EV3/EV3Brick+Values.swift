@@ -58,16 +58,20 @@ extension EV3Brick {
       let (power, memory, warnings) = (reply[power], reply[memory], reply[warnings])
       return [
         AccessoryValue(
-          "internal_current", quantity: .current, unit: .ampere, number: Double(measured: power.internalAmperes)),
+          "internal_current", quantity: .current, unit: .ampere, number: Double(measured: power.internalAmperes),
+          importance: .detail),
         AccessoryValue(
           "motor_current", quantity: .current, unit: .ampere, number: Double(measured: power.motorAmperes)),
         AccessoryValue(
           "battery_temperature_rise", quantity: .temperatureDifference, unit: .kelvin,
-          number: Double(measured: reply[rise])),
-        AccessoryValue("memory_total", quantity: .dataSize, unit: .kibibyte, number: Double(memory.total)),
+          number: Double(measured: reply[rise]),
+          importance: .detail),
+        AccessoryValue(
+          "memory_total", quantity: .dataSize, unit: .kibibyte, number: Double(memory.total), importance: .rated),
         AccessoryValue("memory_free", quantity: .dataSize, unit: .kibibyte, number: Double(memory.free)),
-        AccessoryValue("volume", quantity: .ratio, unit: .percent, number: Double(reply[volume])),
-        AccessoryValue("sleep_time", quantity: .duration, unit: .minute, number: Double(reply[sleep])),
+        AccessoryValue("volume", quantity: .ratio, unit: .percent, number: Double(reply[volume]), importance: .setting),
+        AccessoryValue(
+          "sleep_time", quantity: .duration, unit: .minute, number: Double(reply[sleep]), importance: .setting),
         AccessoryValue("firmware_version", quantity: .identity, content: .text(reply[firmware])),
         AccessoryValue("hardware_version", quantity: .identity, content: .text(reply[hardware])),
         AccessoryValue("os_version", quantity: .identity, content: .text(reply[system])),

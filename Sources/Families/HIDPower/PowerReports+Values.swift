@@ -12,12 +12,14 @@ extension PowerReports {
     let places: [PowerPlace]?
     let unit: MeasurementUnit?
     let role: AccessoryValue.Role?
+    let importance: Importance?
 
     init(
       _ name: String, _ usage: HIDUsage, _ places: [PowerPlace]? = nil, _ unit: MeasurementUnit?,
-      _ role: AccessoryValue.Role? = nil
+      _ role: AccessoryValue.Role? = nil, _ importance: Importance? = nil
     ) {
       (self.name, self.usage, self.places, self.unit, self.role) = (name, usage, places, unit, role)
+      self.importance = importance
     }
 
     var quantity: AccessoryValue.Quantity? {
@@ -37,8 +39,8 @@ extension PowerReports {
     Row("input_voltage", PowerUsage.voltage, [.input], .volt, "input.voltage"),
     Row("input_frequency", PowerUsage.frequency, [.input], .hertz, "input.frequency"),
     Row("input_voltage_nominal", PowerUsage.configVoltage, [.input, .inputFlow], .volt, "input.voltage.nominal"),
-    Row("low_voltage_transfer", PowerUsage.lowVoltageTransfer, nil, .volt),
-    Row("high_voltage_transfer", PowerUsage.highVoltageTransfer, nil, .volt),
+    Row("low_voltage_transfer", PowerUsage.lowVoltageTransfer, nil, .volt, nil, .setting),
+    Row("high_voltage_transfer", PowerUsage.highVoltageTransfer, nil, .volt, nil, .setting),
     Row("output_voltage", PowerUsage.voltage, [.output], .volt, "output.voltage"),
     Row("output_current", PowerUsage.current, [.output], .ampere, "output.current"),
     Row("output_frequency", PowerUsage.frequency, [.output], .hertz, "output.frequency"),
@@ -94,7 +96,7 @@ extension PowerReports {
       values.append(
         AccessoryValue(
           row.name, quantity: row.quantity, unit: row.unit, role: row.role,
-          number: number(row)))
+          number: number(row), importance: row.importance))
     }
     for (name, usage, role) in Self.truths where has(usage) {
       values.append(AccessoryValue(name, quantity: .state, role: role, content: flag(usage).map { .flag($0) }))
@@ -112,7 +114,9 @@ extension PowerReports {
       let content = number(usage).map { number -> AccessoryValue.Content in
         words[number].map { .choice(word: $0, number: number) } ?? .number(Double(number))
       }
-      values.append(AccessoryValue(name, quantity: .state, content: content))
+      values.append(
+        AccessoryValue(
+          name, quantity: .state, content: content, importance: usage == PowerUsage.audibleAlarm ? .setting : nil))
     }
     if let date = manufacturingDate { values.append(AccessoryValue("manufacturing_date", content: .text(date))) }
     return values

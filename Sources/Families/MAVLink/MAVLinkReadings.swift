@@ -117,11 +117,14 @@ extension AutopilotPicture {
     let told = heartbeat?.content
     let custom = told.flatMap { $0.mode.contains(.custom) ? Double($0.customMode) : nil }
     return [
-      AccessoryValue("armed", quantity: .state, content: told.map { .flag($0.mode.contains(.armed)) }),
+      AccessoryValue(
+        "armed", quantity: .state, content: told.map { .flag($0.mode.contains(.armed)) },
+        importance: .headline),
       AccessoryValue(
         "state", quantity: .state, content: told.map { Self.choice($0.stateWord, $0.state) }),
       AccessoryValue(
-        "mode", quantity: .state, content: told.map { .text(Self.list($0.modeWords.filter { $0 != "armed" })) }),
+        "mode", quantity: .state, content: told.map { .text(Self.list($0.modeWords.filter { $0 != "armed" })) },
+        importance: .shown),
       AccessoryValue("custom_mode", quantity: .state, number: custom),
     ]
   }

@@ -132,6 +132,8 @@ struct SupplyAttributes: Sendable, Hashable {
     let unit: MeasurementUnit
     /// The number of decimal places of the file's number.
     let places: Int
+    /// Whether it is what the battery or the charger is made for.
+    var isLimit: Bool { name.hasSuffix("_full") || name.hasSuffix("_max") }
 
     init(
       _ name: String, _ file: String, _ quantity: AccessoryValue.Quantity?, _ unit: MeasurementUnit, places: Int = 6
@@ -164,17 +166,18 @@ struct SupplyAttributes: Sendable, Hashable {
   var values: [AccessoryValue] {
     var values: [AccessoryValue] = []
     if let online = number("online") {
-      values.append(AccessoryValue("online", quantity: .state, content: .flag(online > 0)))
+      values.append(AccessoryValue("online", quantity: .state, content: .flag(online > 0), importance: .headline))
     }
     for row in Self.numbers + (hasBattery ? [] : Self.ofChargers) {
       guard let number = number(row.file) else { continue }
       values.append(
         AccessoryValue(
-          row.name, quantity: row.quantity, unit: row.unit, content: .decimal(number, places: row.places)))
+          row.name, quantity: row.quantity, unit: row.unit, content: .decimal(number, places: row.places),
+          importance: row.isLimit ? .rated : nil))
     }
     for name in ["technology", "usb_type"] {
       guard let text = texts[name], text != "Unknown" else { continue }
-      values.append(AccessoryValue(name, content: .text(text)))
+      values.append(AccessoryValue(name, content: .text(text), importance: .rated))
     }
     return values
   }

@@ -53,23 +53,29 @@ struct ShownHistory {
         "there is no history of \(missing); "
           + (known.isEmpty ? "nothing has been read yet" : "there is history of \(known.joined(separator: ", "))"))
     }
+    // Documents and tables have all that was read.
+    let drawn = if case .named = wanted { series } else { series.drawn }
     let now = WallClock.seconds
     let time = (now - seconds)...now
     if let file = plot?.path {
       let label = device?.id ?? name ?? ""
-      let picture = HistoryPlot(title: label, series: series, time: time).text
+      let picture = HistoryPlot(title: label, series: drawn, time: time).text
       try LocalFile.write(Array(picture.utf8), to: file, replacing: false)
     }
     if json { return Output.json(HistoryDocument(device.map { DeviceDocument($0) }, seconds: seconds, series, energy)) }
     if csv { return HistoryTable.lines(series).forEach(Output.line) }
     if let file = plot?.path { return Output.note("The picture is in \(SafeText.escape(file, limit: 500)).") }
-    guard series.contains(where: { $0.range != nil }) else {
+    guard drawn.contains(where: { $0.range != nil }) else {
       return Output.note("Nothing was read in the last \(AgeView.text(Int(seconds * 1_000))).")
     }
     let columns = max(20, Output.columns ?? 80)
-    for (index, one) in series.enumerated() where one.range != nil {
+    for (index, one) in drawn.enumerated() where one.range != nil {
       if index > 0 { Output.line("") }
       TextGraph.lines(one, columns: columns, rows: Self.rows, time: time).forEach(Output.line)
+    }
+    let left = series.filter { one in one.range != nil && !drawn.contains { $0.name == one.name } }
+    if !left.isEmpty {
+      Output.note("Not drawn unless named: \(left.map { SafeText.escape($0.name) }.joined(separator: ", ")).")
     }
     if case .values = wanted { return }
     guard seconds >= Energy.secondsOfHour, let energy, !energy.hours.isEmpty else { return }

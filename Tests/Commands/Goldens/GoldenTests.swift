@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryFamilies
 import AccessoryIO
 import Glibc
@@ -56,11 +57,15 @@ import Testing
         guard command != ["list", "--json"], let alone = alone[command] else { continue }
         try Sandbox.expectSame(answer, alone, "\(kind.name): \(command)")
       }
+      var readings: [String: AccessoryControl.JSON] = [:]
       for method in ["List", "Info", "Status", "Battery", "Values"] {
         let client = try RawClient(box.socket)
         try await client.send(#"{"method":"accessorybridge.Bridge.\#(method)"}"#)
-        golden.add(method, try await client.messages(1).map { String(decoding: $0.bytes, as: UTF8.self) }.joined(), box)
+        let reply = try await client.messages(1)
+        golden.add(method, reply.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(), box)
+        readings[method] = try reply.first.flatMap { try AccessoryControl.JSON($0.bytes).fields?["parameters"] }
       }
+      golden.add(headline, try Self.headline(readings), box)
       let exporter = try box.start(["export", "nut", "--listen", "0"], limit: Sandbox.longLife)
       let host = try await exporter.line(containing: " is open").dropFirst("nut:".count).dropLast(" is open".count)
       let known = ["PATH": "/usr/bin:/bin"]
@@ -81,6 +86,21 @@ import Testing
       golden.add("upsc \(name)", variables, box)
     }
     return golden.answers
+  }
+
+  /// The question under which a golden has the headline, and the headline that programs make of these replies: labels alone.
+  static let headline = "headline"
+
+  private static func headline(_ replies: [String: AccessoryControl.JSON]) throws -> String {
+    func part<Value: Decodable>(_ method: String, _ name: String, as _: Value.Type) throws -> Value? {
+      guard let field = replies[method]?.fields?[name], field != .null else { return nil }
+      return try field.decoded()
+    }
+    let headline = Headline(
+      status: try part("Status", "status", as: AccessoryStatus.self),
+      battery: try part("Battery", "battery", as: BatteryReading.self),
+      values: try part("Values", "values", as: [AccessoryValue].self) ?? [])
+    return headline.parts.map(\.label).joined(separator: ", ")
   }
 
   /// Commands that read, of an accessory that is the only one.

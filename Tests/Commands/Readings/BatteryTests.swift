@@ -54,8 +54,8 @@ import Testing
   /// A percent is never made up from a level, and a level that nobody knows is unknown.
   @Test(
     arguments: [
-      ("02", "normal", nil, "normal\n"), ("07", "unknown", nil, "level unknown\n"), ("01", "low", nil, "low\n"),
-      ("ff", "unknown", nil, "level unknown\n"), ("0300", "high", 0, "0 %  high\n"),
+      ("02", "normal", nil, "normal\n"), ("07", "unknown", nil, "charge not known\n"), ("01", "low", nil, "low\n"),
+      ("ff", "unknown", nil, "charge not known\n"), ("0300", "high", 0, "0 %  high\n"),
       ("02ff", "normal", nil, "normal\n"), ("0265", "normal", nil, "normal\n"),
     ] as [(String, String, Int?, String)])
   func shortBatteryRepliesLeaveTheRestUnknown(

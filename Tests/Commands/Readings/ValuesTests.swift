@@ -41,7 +41,7 @@ import Testing
         document["values"] == [
           [
             "name": "port_4", "kind": "number", "quantity": "distance", "unit": "cm", "number": 50, "text": nil,
-            "flag": nil, "derived": false, "age_ms": 0, "stale": false,
+            "flag": nil, "importance": "shown", "derived": false, "age_ms": 0, "stale": false,
           ]
         ])
       let wrong = try await box.run("values", "EV3", "port_5")
@@ -148,8 +148,8 @@ import Testing
     #expect(
       ended.lines == [
         #"name             value            unit             age         origin"#,
-        #"\u{1b}[31m\u{a}  \u{1b}[31m\u{a}                               derived"#,
         #"b                1.5              \u{1b}[31m\u{a}  1 min 01 s"#,
+        #"\u{1b}[31m\u{a}  \u{1b}[31m\u{a}                               derived"#,
         "c                -",
       ])
   }
@@ -181,10 +181,10 @@ import Testing
     + #""cycles":12,"health_percent":98,"faults":[],"warnings":["cell overvoltage","\u001b[31m"],"derived":["percent"]}"#
 
   private static let details = [
-    "57 %  normal  13.212 V  -1.500 A  discharging", "Time to empty  3 h 20 min",
+    "57 %  normal  13.212 V  -1.500 A  discharging", "Power          -19.8 W", "Time to empty  3 h 20 min",
     "Temperature    MOS 31 °C, 24.95 °C, -", "Cells          4, 3.300 V to 3.345 V, 45 mV apart, 1 not known",
     "Capacity       40 of 100 Ah", "Cycles         12", "Health         98 %", "Faults         none",
-    #"Warnings       cell overvoltage, \u{1b}[31m"#, "Derived        charge",
+    #"Warnings       cell overvoltage, \u{1b}[31m"#,
   ]
 
   @Test func everyFieldOfABatteryIsPrinted() async throws {

@@ -75,6 +75,9 @@ import Testing
       reports.take(.feature, HIDSamples.bytes(text))
     }
     let values = Dictionary(uniqueKeysWithValues: reports.values().map { ($0.name, $0) })
+    // Its ratings and its limits aren't what people look for.
+    #expect(values["load"]?.importance == .headline && values["input_voltage"]?.importance == .shown)
+    #expect(values["rated_power"]?.importance == .rated && values["beeper"]?.importance == .setting)
     #expect(values["input_voltage"]?.number == 231)
     #expect(values["input_voltage"]?.unit == .volt)
     #expect(values["input_voltage"]?.role == "input.voltage")

@@ -15,6 +15,7 @@ import logging
 import sys
 from pathlib import Path
 
+import energy
 import voluptuous as vol
 from homeassistant.components.mqtt import binary_sensor, button, number, select, sensor, text
 from homeassistant.components.mqtt.const import CONF_COMPONENTS
@@ -128,14 +129,50 @@ def availability(entities: dict[str, dict], kind: dict, hass: HomeAssistant) -> 
                     raise Mistake(f"{key}: {told!r} where the state's stale is {stale}")
 
 
+def placed(entities: dict[str, dict]) -> list[str]:
+    """What people look for is with the sensors, and what they seldom want is disabled."""
+    wrong = []
+    for key in ("battery", "voltage", "current", "power", "charging", "state"):
+        if key in entities and (entities[key].get("entity_category") or not entities[key].get("enabled_by_default", True)):
+            wrong.append(f"{key} is not among the sensors")
+    for key, entity in entities.items():
+        if key.startswith("cell_") and key[5:].isdigit() and entity.get("enabled_by_default", True):
+            wrong.append(f"{key} is enabled")
+        if entity.get("unit_of_measurement") in ("mA", "mAh"):
+            wrong.append(f"{key} is in {entity['unit_of_measurement']}")
+    return wrong
+
+
+def gateway(entities: dict[str, dict], hass: HomeAssistant) -> None:
+    """A gateway tells its version and its accessories, also none, and when it was last heard."""
+    for accessories in (0, 3, None):
+        document = {"time": 1790000000.5, "version": "1.2", "accessories": accessories, "attached": accessories}
+        told = {
+            key: Template(entities[key]["value_template"].template, hass).async_render_with_possible_json_value(
+                json.dumps(document), error_value=None, parse_result=False)
+            for key in ("version", "accessories", "attached", "last_contact")
+        }
+        counts = "None" if accessories is None else str(accessories)
+        if told != {"version": "1.2", "accessories": counts, "attached": counts, "last_contact": "2026-09-21T14:13:20Z"}:
+            raise Mistake(f"the gateway tells {told}")
+
+
 def expected(kind: dict) -> dict[str, str]:
     """States that a person would expect, from the documents themselves."""
     states = {}
     battery, status = kind["state"]["battery"], kind["state"]["status"]
     if battery:
-        for key, field in (("battery", "percent"), ("voltage", "voltage_mv"), ("current", "current_ma"), ("cycles", "cycles")):
+        for key, field, factor in (("voltage", "voltage_mv", 1000), ("current", "current_ma", 1000), ("cycles", "cycles", None)):
             if battery[field] is not None:
-                states[key] = str(battery[field])
+                states[key] = str(battery[field] / factor if factor else battery[field])
+        if battery["percent"] is not None:
+            tenths = battery["percent_tenths"]
+            states["battery"] = str(battery["percent"] if tenths is None else tenths / 10)
+        if battery["power_mw"] is None and None not in (battery["voltage_mv"], battery["current_ma"]):
+            states["power"] = str(round(battery["voltage_mv"] * battery["current_ma"] / 1e6, 3))
+        for number, cell in enumerate(battery["cells_mv"] or []):
+            if cell is not None:
+                states[f"cell_{number + 1}"] = str(cell / 1000)
         cells = [cell for cell in battery["cells_mv"] or [] if cell is not None]
         if cells:
             states["cell_spread"] = str(max(cells) - min(cells))
@@ -146,7 +183,8 @@ def expected(kind: dict) -> dict[str, str]:
         states["state"] = status["state"]
     for value in kind["values"]["values"]:
         if value["kind"] == "number" and value["number"] is not None:
-            states[f"value_{value['name']}"] = str(value["number"])
+            number = value["number"] / 1000 if value["unit"] in ("mV", "mA", "mAh") else value["number"]
+            states[f"value_{value['name']}"] = str(number)
         if value["kind"] == "flag" and value["flag"] is not None:
             states[f"value_{value['name']}"] = "ON" if value["flag"] else "OFF"
         if value["kind"] in ("text", "choice") and value["text"] is not None:
@@ -234,6 +272,9 @@ def main() -> int:
                 kind = json.loads(kind_path.read_text())
                 states = render(entities, kind, hass)
                 availability(entities, kind, hass)
+                wrong = energy.check(hass, path.stem, entities, states) + placed(entities)
+                if wrong:
+                    raise Mistake("; ".join(wrong))
                 for key, state in expected(kind).items():
                     if states.get(key) != state:
                         raise Mistake(f"{key} is {states.get(key)!r}, not {state!r}")
@@ -245,6 +286,8 @@ def main() -> int:
                 for key, state in render(entities, empty, hass).items():
                     if state != "None":
                         raise Mistake(f"{key} is {state!r} without a reading")
+            if path.stem == "gateway":
+                gateway(entities, hass)
             if logged:
                 raise Mistake("Home Assistant logs: " + "; ".join(logged))
             count, rendered = count + len(entities), rendered + len(states)

@@ -26,6 +26,11 @@ extension ReadingTerm where Reading == BatteryReading {
   }
 }
 
+extension Vocabulary {
+  /// The rows of the battery but that of the tenths, which are the decimals of the charge, and are shown in its place.
+  package static let ownRows = battery.indices.filter { battery[$0].key != BatteryReading.Field.percentTenths.rawValue }
+}
+
 extension BatteryReading {
   /// The fields of a battery in a document, as JSON: these, and all others of the vocabulary unknown.
   package static func document(_ known: [String: String] = [:]) -> String {

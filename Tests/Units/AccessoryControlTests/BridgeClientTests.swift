@@ -378,28 +378,31 @@ import Testing
     let told: [(AccessoryValue, String)] = [
       (
         AccessoryValue("pv_voltage", quantity: .voltage, unit: .volt, number: 36.2),
-        #"{"derived":false,"kind":"number","name":"pv_voltage","number":36.2,"quantity":"voltage","unit":"V"}"#
+        #"{"derived":false,"importance":"shown","kind":"number","name":"pv_voltage","number":36.2,"quantity":"voltage","unit":"V"}"#
       ),
-      (AccessoryValue("count", number: 12), #"{"derived":false,"kind":"number","name":"count","number":12}"#),
+      (
+        AccessoryValue("count", number: 12),
+        #"{"derived":false,"importance":"detail","kind":"number","name":"count","number":12}"#
+      ),
       (
         AccessoryValue("serial", quantity: .identity, content: .text("X1")),
-        #"{"derived":false,"kind":"text","name":"serial","quantity":"identity","text":"X1"}"#
+        #"{"derived":false,"importance":"identity","kind":"text","name":"serial","quantity":"identity","text":"X1"}"#
       ),
       (
         AccessoryValue("relay", content: .flag(false), isDerived: true),
-        #"{"derived":true,"flag":false,"kind":"flag","name":"relay"}"#
+        #"{"derived":true,"flag":false,"importance":"detail","kind":"flag","name":"relay"}"#
       ),
       (
         AccessoryValue("mode", quantity: .state, content: .choice(word: "bulk", number: 3)),
-        #"{"derived":false,"kind":"choice","name":"mode","number":3,"quantity":"state","text":"bulk"}"#
+        #"{"derived":false,"importance":"detail","kind":"choice","name":"mode","number":3,"quantity":"state","text":"bulk"}"#
       ),
       (
         AccessoryValue("ac_load", unit: .percent, role: "ups.load", content: .number(12)),
-        #"{"derived":false,"kind":"number","name":"ac_load","number":12,"role":"ups.load","unit":"%"}"#
+        #"{"derived":false,"importance":"headline","kind":"number","name":"ac_load","number":12,"role":"ups.load","unit":"%"}"#
       ),
       (
         AccessoryValue("pv_power", quantity: .power, unit: .watt, content: nil),
-        #"{"derived":false,"kind":"unknown","name":"pv_power","quantity":"power","unit":"W"}"#
+        #"{"derived":false,"importance":"shown","kind":"unknown","name":"pv_power","quantity":"power","unit":"W"}"#
       ),
     ]
     for (value, json) in told {
@@ -413,7 +416,7 @@ import Testing
     }
     #expect(
       try text(WithNulls(Read(told[1].0, age: .milliseconds(7))))
-        == #"{"age_ms":7,"derived":false,"flag":null,"kind":"number","name":"count","number":12,"quantity":null,"#
+        == #"{"age_ms":7,"derived":false,"flag":null,"importance":"detail","kind":"number","name":"count","number":12,"quantity":null,"#
         + #""stale":false,"text":null,"unit":null}"#)
     let old = Read(told[0].0, age: .milliseconds(7), isStale: true)
     #expect(try again(old) == old)

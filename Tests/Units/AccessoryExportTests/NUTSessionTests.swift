@@ -47,6 +47,7 @@ struct NUTSessionTests {
         """
         BEGIN LIST VAR SIM0001
         VAR SIM0001 battery.charge "57"
+        VAR SIM0001 ups.status "OL"
         VAR SIM0001 battery.charge.low "20"
         VAR SIM0001 device.mfr "Acme"
         VAR SIM0001 device.serial "SIM0001"
@@ -57,7 +58,6 @@ struct NUTSessionTests {
         VAR SIM0001 ups.id "SIM0001"
         VAR SIM0001 ups.mfr "Acme"
         VAR SIM0001 ups.serial "SIM0001"
-        VAR SIM0001 ups.status "OL"
         END LIST VAR SIM0001
 
         """

@@ -131,7 +131,16 @@ struct UPSTests {
     for (name, value) in expected { #expect(variables[name]?.value == value, "\(name)") }
     for name in ["ups.temperature", "output.voltage"] { #expect(variables[name] == nil) }
     for variable in variables.all { #expect(UPSVariables.summary(of: variable.name) != nil, "\(variable.name)") }
-    #expect(variables.all.map(\.name) == variables.all.map(\.name).sorted())
+    // What people look for first is first; otherwise they go by name.
+    #expect(
+      variables.all.prefix(6).map(\.name) == [
+        "battery.charge", "battery.charger.status", "battery.runtime", "ups.alarm", "ups.load", "ups.status",
+      ])
+    #expect(variables.all.last?.name == "ups.serial")
+    for importance in Importance.allCases {
+      let names = variables.all.filter { $0.importance == importance }.map(\.name)
+      #expect(names == names.sorted())
+    }
   }
 
   @Test(arguments: [

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ReadingTests {
   @Test(
     arguments: [
-      (BatteryReading(), "level unknown"),
+      (BatteryReading(), "charge not known"),
       (BatteryReading(percent: 57), "57 %  normal"),
       (BatteryReading(percent: 0, charge: .notCharging), "0 %  critical  not charging"),
       (BatteryReading(level: .low, millivolts: 3_005), "low  3.005 V"),
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func anUnknownLevelHasNoColour() {
-    #expect(BatteryView.line(BatteryReading(), Samples.coloured) == "level unknown")
+    #expect(BatteryView.line(BatteryReading(), Samples.coloured) == "charge not known")
   }
 
   /// What isn't known has no row.
@@ -62,7 +62,7 @@ import Testing
       rows(Samples.pipe) == [
         "Power: -106.5 W", "Time to full: 1 min 15 s", "Cells: 2, not known", "Capacity: 1.5 Ah left", "Cycles: 0",
         "Health: 98 %",
-        #"Faults: short\u{1b}circuit, hot"#, "Warnings: none", "Derived: remaining capacity",
+        #"Faults: short\u{1b}circuit, hot"#, "Warnings: none",
       ])
     #expect(rows(Samples.coloured).contains("Faults: \u{1B}[31mshort\\u{1b}circuit, hot\u{1B}[0m"))
     reading.remainingMilliampereHours = nil

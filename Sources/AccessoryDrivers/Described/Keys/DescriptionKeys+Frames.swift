@@ -81,5 +81,5 @@ extension DescriptionKeys {
     .init("half", .words(["high", "low"]), "of a number of one byte: which byte of the register"),
     .init("words_first", .words(["high", "low"]), "of a number of several registers: which of them comes first; the same for all in `modbus`"),
     .init("repeat", .integer(1...ProtocolDescription.Limit.repetitions), "how many of them follow one another; the value is a list"),
-  ] + field.keys(["name", "type", "bits", "value", "unit", "role", "unknown", "words", "flags", "truth", "list", "hidden", "bytes", "padding", "quantity"], page: "as of a [field](#fields); several values may be in one register"))
+  ] + field.keys(["name", "type", "bits", "value", "unit", "role", "importance", "unknown", "words", "flags", "truth", "list", "hidden", "bytes", "padding", "quantity"], page: "as of a [field](#fields); several values may be in one register"))
 }

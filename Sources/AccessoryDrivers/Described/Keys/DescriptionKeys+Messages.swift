@@ -4,6 +4,7 @@
 // swift-format-ignore-file
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // The keys that say what frames mean.
@@ -46,6 +47,7 @@ extension DescriptionKeys {
     .init("value", formula, "how the value is calculated from `raw`, the number as it is sent: `(raw - 2731) / 10`; without this key it is `raw`", since: "0.3"),
     .init("unit", unit, "`V`, `A`, `Ah`, `W`, `Wh`, `°C`, `\"%\"`, `Hz`, `s`, `min`, `rpm` …"),
     .init("role", .shared("role", "see [roles](#roles)"), "the meaning of the value for programs that know devices of this kind", since: "0.3"),
+    .init("importance", .choice(Importance.self), "how much the value matters to people, see [importance](#importance)", usual: "what its meaning implies", since: "0.3"),
     .init("unknown", .other("`[0xFFFF]`, `\"n/a\"`"), "numbers, or texts in quotes, that mean an unknown value; for texts also `dashes`: only dashes and points, like `---.-`, or `@` and points, like `@@.@`"),
     .init("words", words, "words by number: `{0: idle, 1: charging}`; a number without a word becomes its digits, such as `\"24\"`, because newer firmware may have more numbers"),
     .init("flags", .shared("words", "names by bit"), "names by bit, 0 the lowest: `{0: overheated}`; the value is a list of names, in the order of bits"),
@@ -96,5 +98,5 @@ extension DescriptionKeys {
     .init("name", name, "the name of the value", missing: ""),
     .init("value", formula, "how it is calculated from other values, by their names", since: "0.3", missing: ""),
     .init("translate", .shared("text_words", "`{bulk: charging}`"), "another word for each word of the formula; other words are unknown", since: "0.3"),
-  ] + field.keys(["unit", "role", "hidden", "quantity"], page: "as of a [field](#fields)"))
+  ] + field.keys(["unit", "role", "importance", "hidden", "quantity"], page: "as of a [field](#fields)"))
 }

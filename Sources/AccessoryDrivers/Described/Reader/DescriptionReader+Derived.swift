@@ -46,6 +46,7 @@ extension DescriptionReader {
     if let unit = derivation.unit { facts.unit = unit }
     derivation.role = role(fields["role"], of: name, facts)
     facts.role = derivation.role
+    importance(fields, of: name)
     values[name] = facts
     if !derivation.isHidden, let objection = CommonValues.objection(to: name, facts) {
       report(nameNode.mark, objection)

@@ -39,6 +39,7 @@ extension DescriptionReader {
     if scope.groups > 0 || keys["repeat"] != nil { field.isList = true }
     set(&field.isHidden, flag(keys, "hidden"))
     field.role = role(keys["role"], of: name, ValueType(field, line: mark.line))
+    importance(keys, of: name)
     note(field, nameNode.mark, &scope, isWhole: problems.count == before)
     return field
   }

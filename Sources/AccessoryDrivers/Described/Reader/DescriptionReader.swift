@@ -80,6 +80,7 @@ public struct DescriptionReader: ValueReader {
     }
     plausible(fields["plausible"])
     if let node = fields["plan"] { description.plan = plan(node) }
+    impliedImportance()
     if let node = fields["examples"] { examples(node) }
     if let raw: RawBytes = choice(fields, "raw") { self.raw(raw, fields["raw"]?.mark ?? node.mark) }
     var described = DescribedProtocol(description: description, line: line)

@@ -31,6 +31,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var derived: [Derivation] = []
   /// What numbers can be, by the name of their value, in its unit. A number outside is unknown.
   package var plausible: [String: PlausibleRange] = [:]
+  /// How much values matter to people, by their names, where that isn't what their role, name or quantity implies.
+  package var importance: [String: Importance] = [:]
   /// Numbers that the user may give, for `derived`; at most 16.
   public var parameters: [Parameter] = []
   /// The rules of a Modbus protocol, whose framings, messages and requests are made from its registers; nil for other

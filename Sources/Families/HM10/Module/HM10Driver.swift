@@ -79,11 +79,14 @@ extension HM10Module: LinkedAccessory, RadioAccessory {
     let role = settings.value["role"].flatMap { HM10Role(rawValue: $0) }
     let power = settings.value["power"].flatMap { HM10Power(rawValue: $0) }
     let values = [
-      AccessoryValue("connected", quantity: .state, content: .flag(isConnected)),
+      AccessoryValue("connected", quantity: .state, content: .flag(isConnected), importance: .shown),
       AccessoryValue("peer", quantity: .identity, content: isConnected ? peer.map { .text("\($0)") } : nil),
-      AccessoryValue("role", quantity: .state, content: role.map { .choice(word: "\($0)", number: $0.rawValue) }),
       AccessoryValue(
-        "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map { Double($0.decibels) }),
+        "role", quantity: .state, content: role.map { .choice(word: "\($0)", number: $0.rawValue) },
+        importance: .setting),
+      AccessoryValue(
+        "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: power.map { Double($0.decibels) },
+        importance: .setting),
     ]
     return settings.map { _ in values }
   }

@@ -23,7 +23,7 @@ import Testing
     return DescribedValue(part + described.name, content, unit: described.units.first?.rawValue)
   }
 
-  @Test(arguments: Vocabulary.battery.indices) func everyBatteryTermIsReadFromADescription(_ index: Int) throws {
+  @Test(arguments: Vocabulary.ownRows) func everyBatteryTermIsReadFromADescription(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let value = try #require(sample(term, "battery."))
     #expect(CommonValues.names.contains(value.name) && DescribedPart.isBattery(value.name))
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Traces have the published names and units beside the description's.
-  @Test(arguments: Vocabulary.battery.indices) func tracesHaveThePublishedNamesAndUnits(_ index: Int) throws {
+  @Test(arguments: Vocabulary.ownRows) func tracesHaveThePublishedNamesAndUnits(_ index: Int) throws {
     let term = Vocabulary.battery[index]
     let fields = FrameField.battery([try #require(sample(term, "battery."))])
     guard case .number = term.form else { return #expect(fields.isEmpty) }

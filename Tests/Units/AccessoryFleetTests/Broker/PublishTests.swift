@@ -29,6 +29,24 @@ extension WithBroker {
       }
     }
 
+    /// A gateway without accessories is there as well, and tells how many it has.
+    @Test func aGatewayTellsHowManyAccessoriesItHas() async throws {
+      try await with { scene in
+        try scene.gateway.serve()
+        let publisher = try scene.gateway.publish(scene.broker)
+        let (seen, info) = (scene.onlooker.seen, scene.gateway.topic("info"))
+        try await seen.wait { $0.latest[info]?.contains(#""accessories":0,"attached":0"#) == true }
+        let config = try #require(seen.value.latest["homeassistant/device/\(scene.gateway.name)/config"])
+        #expect(config.contains("last_contact"))
+        let simulator = try await scene.gateway.plug()
+        try await seen.wait { $0.latest[info]?.contains(#""accessories":1,"attached":1"#) == true }
+        simulator.signal(SIGTERM)
+        try await seen.wait { $0.latest[info]?.contains(#""accessories":1,"attached":0"#) == true }
+        publisher.signal(SIGTERM)
+        _ = try await publisher.end()
+      }
+    }
+
     /// The variable names the broker, also for a file without one; an option goes before it.
     @Test func theEnvironmentNamesTheBroker() async throws {
       try await with { scene in

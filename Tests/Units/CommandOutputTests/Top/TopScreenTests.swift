@@ -43,8 +43,8 @@ import Testing
     #expect(
       TopSample.text(&model, columns: 120, rows: 8)[1...3] == [
         "   NAME▲                    CHARGE                 VOLTAGE  CURRENT  VALUES                           AGE STATE",
-        "   INV-1                    ████████░░░░░░  57% ↓  3.712 V -0.250 A  grid_voltage 226 V  …            now idle",
-        "!! PACK1                    █▋░░░░░░░░░░░░  12% ↓ 52.800 V -0.250 A  23.4 °C  power -13.2 W           now cell overvolt…",
+        "   INV-1                    ████████░░░░░░  57% ↓  3.712 V -0.250 A  -0.9 W  grid_voltage 226 V  …    now idle",
+        "!! PACK1                    █▋░░░░░░░░░░░░  12% ↓ 52.800 V -0.250 A  -13.2 W  45 mV apart  23.4 °C    now cell overvolt…",
       ])
     for columns in 60...130 {
       let lines = TopSample.text(&model, columns: columns, rows: 8)
@@ -60,7 +60,9 @@ import Testing
       for line in lines[2...3] {
         let text = String(Array(line)[start..<age])
         #expect(Array(line)[start - 1] == " " && text.hasSuffix(" "), "\(line)")
-        let known = ["23.4 °C", "power -13.2 W", "grid_voltage 226 V", "grid_frequency 49.9 Hz", "…"]
+        let known = [
+          "45 mV apart", "23.4 °C", "-13.2 W", "-0.9 W", "grid_voltage 226 V", "grid_frequency 49.9 Hz", "…",
+        ]
         let rest = known.reduce(text) { $0.replacing($1, with: "") }
         #expect(rest.allSatisfy { $0 == " " }, "\(columns): \(line)")
       }
