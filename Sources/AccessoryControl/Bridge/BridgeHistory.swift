@@ -88,14 +88,18 @@ extension Bridge {
     package var names: [String]?
     package var since: Double?
     package var energy: Bool?
+    package var step: Double?
 
-    /// Asks for the series of these names, nil for all; for the last `since` seconds, nil for 24 hours; and with `energy` for the energy
-    /// of each hour.
-    package init(device: String? = nil, names: [String]? = nil, since: Double? = nil, energy: Bool? = nil) {
+    /// Asks for the series of these names, nil for all; for the last `since` seconds, nil for 24 hours; with `energy` for the energy
+    /// of each hour; and for points of at least `step` seconds each.
+    package init(
+      device: String? = nil, names: [String]? = nil, since: Double? = nil, energy: Bool? = nil, step: Double? = nil
+    ) {
       self.device = device
       self.names = names
       self.since = since
       self.energy = energy
+      self.step = step
     }
   }
 }

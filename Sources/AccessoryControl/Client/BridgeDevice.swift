@@ -43,12 +43,13 @@ package struct BridgeDevice: Sendable {
     return (reply.device, reply.series.map(\.series))
   }
 
-  /// The accessory's history with the energy of each hour, which an older service doesn't tell.
+  /// The accessory's history with the energy of each hour, which an older service doesn't tell. With `step`, each point stands for at
+  /// least so many seconds; an older service refuses it.
   package func energyHistory(
-    _ names: [String]? = nil, last time: Duration
+    _ names: [String]? = nil, last time: Duration, step: Double? = nil
   ) async throws(AccessoryError) -> (device: Device?, series: [ReadingSeries], energy: Energy?) {
     let since = Double(time.inNanoseconds) / 1e9
-    let reply = try await call(Bridge.GetHistory(device: name, names: names, since: since, energy: true))
+    let reply = try await call(Bridge.GetHistory(device: name, names: names, since: since, energy: true, step: step))
     return (reply.device, reply.series.map(\.series), reply.energy?.energy)
   }
 

@@ -33,14 +33,8 @@ package struct Energy: Sendable, Hashable {
   /// one of both is missing, the power is unknown.
   package static func count(voltage: [ReadingSeries.Point], current: [ReadingSeries.Point]) -> Energy {
     var energy = Energy()
-    var (one, other) = (0, 0)
-    while one < voltage.count, other < current.count {
-      let (volts, amperes) = (voltage[one], current[other])
-      let (start, end) = (max(volts.time, amperes.time), min(volts.end, amperes.end))
-      if start < end, let volt = volts.mean, let ampere = amperes.mean {
-        energy.add(volt * ampere, from: start, to: end)
-      }
-      if volts.end <= amperes.end { one += 1 } else { other += 1 }
+    for point in ReadingSeries.power(voltage: voltage, current: current) {
+      if let watts = point.mean { energy.add(watts, from: point.time, to: point.end) }
     }
     return energy
   }
@@ -78,5 +72,38 @@ package struct Energy: Sendable, Hashable {
       amounts[key] = (amounts[key] ?? Amount()) + amount
     }
     return amounts
+  }
+}
+
+extension ReadingSeries {
+  /// The name of the series of a battery's power in watts, which isn't kept: it is the voltage times the current.
+  package static let power = "battery.power"
+
+  /// The power of a battery whose voltage and current are among these series; nil without them.
+  package static func power(of series: [ReadingSeries]) -> ReadingSeries? {
+    guard let volts = series.first(where: { $0.name == voltage }),
+      let amperes = series.first(where: { $0.name == current })
+    else { return nil }
+    let points = power(voltage: volts.points, current: amperes.points)
+    return points.isEmpty ? nil : ReadingSeries(name: power, unit: MeasurementUnit.watt.rawValue, points: points)
+  }
+
+  /// The power of the times of which both are known, and gaps between them.
+  static func power(voltage: [Point], current: [Point]) -> [Point] {
+    var points: [Point] = []
+    var (one, other) = (0, 0)
+    while one < voltage.count, other < current.count {
+      let (volts, amperes) = (voltage[one], current[other])
+      let (start, end) = (max(volts.time, amperes.time), min(volts.end, amperes.end))
+      if start < end, let volt = volts.mean, let ampere = amperes.mean {
+        if let last = points.last, last.end < start { points.append(Point(time: last.end, span: start - last.end, nil)) }
+        points.append(
+          Point(
+            time: start, span: end - start, mean: volt * ampere, least: amperes.least.map { volt * $0 },
+            greatest: amperes.greatest.map { volt * $0 }))
+      }
+      if volts.end <= amperes.end { one += 1 } else { other += 1 }
+    }
+    return points
   }
 }

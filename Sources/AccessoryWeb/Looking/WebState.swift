@@ -209,7 +209,8 @@ actor WebState {
   /// The current state.
   func snapshot() async -> Snapshot {
     var shown = Snapshot(notes: notes, emptyText: emptyText, version: version)
-    let sorted = rows.values.sorted(by: Self.isBefore)
+    let places = rows.values.enumerated().map { (row: $0.element, place: TopSort.alarm.place($0.element, $0.offset)) }
+    let sorted = places.sorted { TopSort.alarm.isBefore($0.place, $1.place, isInverted: false) }.map(\.row)
     shown.leftOut = max(0, sorted.count - Self.rowLimit)
     shown.rows = await withValues(Array(sorted.prefix(Self.rowLimit))).compactMap { row in
       names[row.key].map { ($0, row) }
@@ -228,13 +229,19 @@ actor WebState {
 
   /// The series shown for an accessory: those of its battery, and of its first numeric values.
   static func seriesNames(of row: TopRow) -> [String] {
-    let values = (row.values ?? []).filter { $0.historyNumber != nil && TopRow.isMeasured($0) }.prefix(8).map(\.name)
+    let values = (row.values ?? []).filter { $0.historyNumber != nil && TopRow.isMeasured($0) }
+      .sorted { $0.importance < $1.importance }.prefix(8).map(\.name)
     return ReadingSeries.batteryNames + values
   }
 
   /// The kept points of these series of an accessory in the last `time`.
   func history(of row: TopRow, _ names: [String], last time: Duration) async -> [ReadingSeries] {
     await feed?.history(of: row.key, names, last: time) ?? []
+  }
+
+  /// A series of an accessory's last 24 hours, and the energy of each hour.
+  func day(of row: TopRow, _ name: String?, step: Double) async -> (series: [ReadingSeries], energy: Energy?) {
+    await feed?.day(of: row.key, name, step: step) ?? ([], nil)
   }
 
   /// The commands that the service permits.
@@ -266,23 +273,10 @@ actor WebState {
     }
   }
 
-  /// Accessories that need attention come first: alarms, warnings, unreachable ones, old readings; then by name.
-  static func isBefore(_ a: TopRow, _ b: TopRow) -> Bool {
-    if a.severity != b.severity { return a.severity > b.severity }
-    let (one, other) = (trouble(a), trouble(b))
-    if one != other { return one > other }
-    return a.name != b.name ? a.name < b.name : a.key < b.key
-  }
-
-  private static func trouble(_ row: TopRow) -> Int {
-    switch row.reach {
-    case .away: 3
-    case .trying: 2
-    case .attached: row.isStale ? 1 : 0
-    }
-  }
-
   // MARK: - Changes
+
+  /// Lets the pages be drawn again, because something else of them has changed.
+  func redraw() { changed() }
 
   private func changed() {
     version += 1

@@ -44,7 +44,7 @@ enum DetailPage {
   }
 
   private static func head(_ row: TopRow) -> String {
-    "\(Picture(row).svg)<p class=\"state\" role=\"status\">\(HTML.text(row.shownState))</p>"
+    "\(Picture(row).svg)<p class=\"state\" role=\"status\">\(HTML.text(CardView.word(row)))</p>"
   }
 
   /// The battery's quantities that other views show in one line.
@@ -76,9 +76,17 @@ enum DetailPage {
       + "<ol class=\"cells\">" + items.joined() + "</ol>"
   }
 
-  /// The values with labels for people, and the names that alarms and commands use.
+  /// The values with labels for people, and the names that alarms and commands use: what is measured, and folded up what never changes.
   private static func values(_ row: TopRow) -> String {
-    let rows = (row.values ?? []).map { value in
+    let values = (row.values ?? []).sorted { $0.importance < $1.importance }
+    let constants = list(values.filter(\.importance.isConstant))
+    let folded =
+      constants.isEmpty ? "" : "<details><summary>Settings, ratings and versions</summary>\(constants)</details>"
+    return list(values.filter { !$0.importance.isConstant }) + folded
+  }
+
+  private static func list(_ values: [AccessoryValue]) -> String {
+    let rows = values.map { value in
       let title = NameWords.title(value.name)
       let name = title == value.name ? "" : " <code>\(HTML.text(value.name))</code>"
       let text = (TopRow.text(value) ?? "-") + (value.isDerived ? "  (derived)" : "")

@@ -3,30 +3,62 @@
 import AccessoryCore
 import CommandOutput
 
-/// The list of all accessories: a card for each.
-enum ListPage {
-  /// The content for this state. `title` names the machine or the fleet.
-  static func content(_ state: WebState.Snapshot, title: String, now: MonotonicTime) -> LiveContent {
+/// The list of all accessories: the sums over all, and a card or a line for each.
+struct ListPage {
+  let title: String
+  let choice: ListChoice
+  let overviews: DayOverviews
+  let now: MonotonicTime
+  /// The current time in seconds since 1970.
+  let wallClock: Double
+
+  /// The content for this state.
+  func content(_ state: WebState.Snapshot) -> LiveContent {
     let rows = state.rows.map(\.row)
-    let counts = counts(rows)
     let alarms = rows.count { $0.severity == .alarm }
     var content = LiveContent(title: (alarms > 0 ? Amount.of(alarms, "alarm") + " – " : "") + title)
+    let shown = choice.rows(state.rows)
     content.parts = [
-      .init(id: "summary", html: "<p id=\"summary\" role=\"status\">\(counts)</p>"),
-      .init(id: "notes", html: notes(state, isEmpty: rows.isEmpty)),
+      .init(id: "summary", html: "<p id=\"summary\" role=\"status\">\(Self.counts(rows))</p>"),
+      .init(id: "totals", html: Totals(rows, overviews).html),
+      .init(id: "notes", html: notes(state, isEmpty: rows.isEmpty, isFound: !shown.isEmpty)),
     ]
-    for (name, row) in state.rows {
-      content.parts.append(.init(id: CardView.identity(name), html: CardView.html(row, name: name, now: now)))
+    content.order = []
+    var heading: String?
+    for (group, name, row) in shown {
+      if let group, group != heading {
+        heading = group
+        add(heading: group, to: &content)
+      }
+      let html =
+        choice.isTable
+        ? TableView.html(row, name: name, now: now)
+        : CardView.html(row, name: name, overviews[row.key]?.picture(now: wallClock) ?? "", now: now)
+      content.parts.append(.init(id: CardView.identity(name), html: html))
+      content.order?.append(CardView.identity(name))
       if let time = row.readTime { content.ages.append(now - time) }
     }
-    content.order = state.rows.map { CardView.identity($0.name) }
     return content
   }
 
+  private func add(heading: String, to content: inout LiveContent) {
+    let id = "g-" + PageName.encode(heading)
+    let text = HTML.text(heading.isEmpty ? choice.otherHeading : heading)
+    let html =
+      choice.isTable
+      ? "<tr class=\"group\" id=\"\(id)\"><th scope=\"rowgroup\" colspan=\"\(TableView.columns.count)\">\(text)</th></tr>"
+      : "<li class=\"group\" id=\"\(id)\"><h2>\(text)</h2></li>"
+    content.parts.append(.init(id: id, html: html))
+    content.order?.append(id)
+  }
+
   /// The page's main element with its parts.
-  static func main(_ content: LiveContent) -> String {
+  func main(_ content: LiveContent) -> String {
     let parts = content.parts.map(\.html)
-    return parts.prefix(2).joined() + "<ul id=\"list\" class=\"cards\">" + parts.dropFirst(2).joined() + "</ul>"
+    let (head, items) = (parts.prefix(3).joined(), parts.dropFirst(3).joined())
+    let list = choice.isTable ? TableView.table(items) : "<ul id=\"list\" class=\"cards\">\(items)</ul>"
+    let isWorthIt = content.order.map { $0.count > 1 } ?? false
+    return head + (isWorthIt || choice != ListChoice() ? choice.form : "") + list
   }
 
   /// The number of accessories that need attention, in the words of the first line of `top`.
@@ -45,12 +77,13 @@ enum ListPage {
     return texts.joined(separator: " ")
   }
 
-  private static func notes(_ state: WebState.Snapshot, isEmpty: Bool) -> String {
-    var lines = state.notes
-    if isEmpty, lines.isEmpty { lines.append(state.emptyText) }
+  private func notes(_ state: WebState.Snapshot, isEmpty: Bool, isFound: Bool) -> String {
+    var lines = state.notes.map { "<p>\(HTML.text($0))</p>" }
+    if isEmpty, lines.isEmpty { lines.append("<p>\(HTML.text(state.emptyText))</p>") }
+    if !isEmpty, !isFound { lines.append("<p>No accessory has \u{201C}\(HTML.text(choice.text))\u{201D} in its name or its facts.</p>") }
     if state.leftOut > 0 {
-      lines.append("\(Amount.of(state.leftOut, "more accessory")): there is no room on this page")
+      lines.append("<p>\(Amount.of(state.leftOut, "more accessory")): there is no room on this page</p>")
     }
-    return "<div id=\"notes\">" + lines.map { "<p>\(HTML.text($0))</p>" }.joined() + "</div>"
+    return "<div id=\"notes\"\(isEmpty ? " class=\"empty\"" : "")>" + lines.joined() + "</div>"
   }
 }

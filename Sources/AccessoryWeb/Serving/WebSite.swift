@@ -40,8 +40,15 @@ package actor WebSite {
   private var histories: [UInt64: KnownHistory] = [:]
   /// The number of the feed to which the known histories and commands belong.
   private var feedNumber: UInt64 = 0
-  private var shown: (version: UInt64, time: MonotonicTime, content: LiveContent)?
+  /// The lists that browsers show now.
+  private var shown: [ListChoice: (version: UInt64, time: MonotonicTime, content: LiveContent)] = [:]
+  private var overviews = DayOverviews()
+  private var filling: Task<Void, Never>?
 
+  /// The most lists that are kept for other browsers.
+  private static let shownLimit = 16
+  /// How long the first page waits for the graphs of the last 24 hours, and after how many of them it is drawn again.
+  private static let (overviewPatience, overviewGroup) = (Duration.milliseconds(300), 16)
   /// The most accessories whose history is kept.
   private static let historyLimit = 4
   /// How long an unchanged list is reused for other browsers.
@@ -156,8 +163,8 @@ package actor WebSite {
   private func reply(to request: HTTPRequest, _ path: [Substring]) async -> WebReply {
     let isHead = request.method == "HEAD"
     switch (path.first ?? "", path.dropFirst().first, path.dropFirst(2).first, path.count) {
-    case ("", nil, nil, 1): return await list(isHead: isHead)
-    case ("events", nil, nil, 1): return await listEvents(isHead: isHead)
+    case ("", nil, nil, 1): return await list(ListChoice(query: request.query), isHead: isHead)
+    case ("events", nil, nil, 1): return await listEvents(ListChoice(query: request.query), isHead: isHead)
     case ("page.css", nil, nil, 1):
       return .whole(PackageResources.page_css, type: "text/css; charset=utf-8", isHead: isHead)
     case ("page.js", nil, nil, 1):
@@ -173,29 +180,80 @@ package actor WebSite {
 
   // MARK: - The list
 
-  private func list(isHead: Bool) async -> WebReply {
+  private func list(_ choice: ListChoice, isHead: Bool) async -> WebReply {
     let look = await Look(at: state)
     defer { withExtendedLifetime(look) {} }
-    let content = await listContent()
+    await fillOverviews(atMost: Self.overviewPatience)
+    let content = await listContent(choice)
     let html = PageFrame.html(
-      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: ListPage.main(content), root: "",
-      events: "events", footer: footer)
-    return .page(html, isHead: isHead)
+      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: page(choice).main(content), root: "",
+      events: "events\(choice.query)", footer: footer)
+    return .page(html, hasForms: true, isHead: isHead)
   }
 
-  private func listContent() async -> LiveContent {
+  private func page(_ choice: ListChoice) -> ListPage {
+    ListPage(title: settings.title, choice: choice, overviews: overviews, now: clock.now, wallClock: wallClock())
+  }
+
+  private func listContent(_ choice: ListChoice) async -> LiveContent {
     let version = await state.currentVersion
-    if let shown, shown.version == version, clock.now - shown.time < Self.listAge { return shown.content }
-    let content = ListPage.content(await state.snapshot(), title: settings.title, now: clock.now)
-    shown = (version, clock.now, content)
+    if let known = shown[choice], known.version == version, clock.now - known.time < Self.listAge { return known.content }
+    await forgetOldFeed()
+    let snapshot = await state.snapshot()
+    let content = page(choice).content(snapshot)
+    if shown.count >= Self.shownLimit { shown = [:] }
+    shown[choice] = (version, clock.now, content)
+    if filling == nil, !overviews.wanted(among: snapshot.rows.map(\.row), now: clock.now).isEmpty {
+      filling = Task { await self.fillOverviews() }
+    }
     return content
   }
 
-  private func listEvents(isHead: Bool) async -> WebReply {
+  private func listEvents(_ choice: ListChoice, isHead: Bool) async -> WebReply {
     if isHead { return .events(isHead: true) { nil } }
     let look = await Look(at: state)
-    let live = LivePage(state, look, clock: clock) { [weak self] in await self?.listContent() }
+    let live = LivePage(state, look, clock: clock) { [weak self] in await self?.listContent(choice) }
     return .events(isHead: false) { await live.next() }
+  }
+
+  /// What is known of one feed means nothing in the next one.
+  private func forgetOldFeed() async {
+    let feed = await state.feedNumber
+    if feed != feedNumber { (feedNumber, histories, known, overviews) = (feed, [:], nil, DayOverviews()) }
+  }
+
+  /// Asks for the overviews that are missing or old, and shows them.
+  private func fillOverviews() async {
+    let look = await Look(at: state)
+    defer { withExtendedLifetime(look) {} }
+    var count = 0
+    let rows = await state.snapshot().rows.map(\.row)
+    for row in overviews.wanted(among: rows, now: clock.now) {
+      let (feed, name) = (feedNumber, DayOverview.seriesName(of: row))
+      let (series, energy) = await state.day(of: row, name, step: DayOverview.step)
+      guard feed == feedNumber else { break }
+      overviews.put(DayOverview(series, energy, name: name, time: clock.now, now: wallClock()), for: row)
+      count += 1
+      if count % Self.overviewGroup == 0 { await state.redraw() }
+    }
+    filling = nil
+    if count % Self.overviewGroup != 0 { await state.redraw() }
+  }
+
+  /// The same, and doesn't wait longer than this.
+  private func fillOverviews(atMost patience: Duration) async {
+    await forgetOldFeed()
+    let done = OneShot<Void>()
+    let timer = clock.schedule(at: clock.now + patience) { done.finish() }
+    if filling == nil { filling = Task { await self.fillOverviews() } }
+    let filling = filling
+    let waiting = Task {
+      await filling?.value
+      done.finish()
+    }
+    await done.value()
+    clock.cancel(timer)
+    waiting.cancel()
   }
 
   // MARK: - One accessory
@@ -243,8 +301,7 @@ package actor WebSite {
   }
 
   private func content(_ row: TopRow, name: String, _ choice: GraphView.Choice) async -> LiveContent {
-    let feed = await state.feedNumber
-    if feed != feedNumber { (feedNumber, histories, known) = (feed, [:], nil) }
+    await forgetOldFeed()
     let series = await history(of: row)
     var more = DetailPage.More()
     more.graphs = GraphView(series: series, choice: choice, now: wallClock()).html
@@ -270,7 +327,9 @@ package actor WebSite {
     {
       histories[oldest.key] = nil
     }
-    return histories[row.key]?.series(names) ?? []
+    let series = histories[row.key]?.series(names) ?? []
+    // The power comes after the charge.
+    return series.prefix(1) + [ReadingSeries.power(of: series)].compactMap { $0 } + series.dropFirst()
   }
 
   private var known: (key: UInt64, time: MonotonicTime, commands: [CommandDescription])?

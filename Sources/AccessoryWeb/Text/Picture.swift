@@ -19,6 +19,22 @@ enum Picture: String, Sendable, CaseIterable {
     "hm10": .robot, "hm1x": .robot, "mavlink": .drone, "framed": .gadget,
   ]
 
+  /// The name of the kind, for many of it.
+  var plural: String {
+    switch self {
+    case .battery: "Batteries"
+    case .solar: "Solar"
+    case .ups: "UPSs"
+    case .inverter: "Inverters"
+    case .motor: "Motors"
+    case .car: "Cars"
+    case .meter: "Meters"
+    case .robot: "Robots"
+    case .drone: "Drones"
+    case .gadget: "Others"
+    }
+  }
+
   /// The icon as an SVG element, in the colour of the surrounding text.
   var svg: String { "<svg class=\"picture\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"\(path)\"/></svg>" }
 

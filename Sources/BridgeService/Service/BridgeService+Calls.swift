@@ -107,6 +107,7 @@ extension BridgeService: BridgeHandler {
     -> Bridge.GetHistory.Reply
   {
     if let since = call.since, !since.isFinite || since < 0 { throw .invalidParameter("since") }
+    if let step = call.step, !step.isFinite || step < 1 { throw .invalidParameter("step") }
     let device: Device?
     let answer: HistoryAnswer?
     var values: ValuesReading?
@@ -136,7 +137,7 @@ extension BridgeService: BridgeHandler {
       series: answer.series(call.names).map { series in
         var series = series
         series.importance = values?[series.name]?.value.importance ?? series.importance
-        return Bridge.Series(series)
+        return Bridge.Series(series.folded(to: call.step ?? 0))
       },
       energy: call.energy == true ? Bridge.HourlyEnergy(answer.energy) : nil)
   }

@@ -60,7 +60,7 @@ package struct EnergyTable: Sendable, Hashable {
   }
 
   /// "830 Wh", "1.24 kWh".
-  private static func text(_ wattHours: Double) -> String {
+  package static func text(_ wattHours: Double) -> String {
     guard wattHours >= 1_000 else { return "\(DecimalText.short((wattHours * 10).rounded() / 10)) Wh" }
     return "\(DecimalText.short((wattHours / 10).rounded() / 100)) kWh"
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import Console
 
 /// Draws series as a picture for a report: an SVG file with a panel for each series, round ticks, units, and gaps where nothing was
 /// read. It follows the viewer's light or dark theme and needs no special font.
@@ -68,10 +69,24 @@ package struct HistoryPlot: Sendable {
     let height = margin.top + plot.layout.panelHeight + margin.bottom
     let lines =
       [
-        "<svg class=\"plot\" viewBox=\"0 0 \(Self.number(plot.layout.width)) \(Self.number(height))\" role=\"img\">",
+        "<svg class=\"plot\" viewBox=\"0 0 \(Self.number(plot.layout.width)) \(Self.number(height))\" role=\"img\"\(plot.scales(shown))>",
         "<title>\(XMLText.escape(TextGraph.title(shown)))</title>",
       ] + plot.panel(shown, top: margin.top, colour: number % 4)
     return lines.joined() + "</svg>"
+  }
+
+  /// What a script needs to tell the time and the number of a point of the picture.
+  private func scales(_ one: ReadingSeries) -> String {
+    guard let range = one.range else { return "" }
+    let axis = TextGraph.axis(one, range, rows: 11)
+    var (digits, step) = (0, (axis.high - axis.low) / 500)
+    while step < 1, digits < 4 { (digits, step) = (digits + 1, step * 10) }
+    let scales = [
+      ("from", "\(Int(time.lowerBound))"), ("to", "\(Int(time.upperBound))"), ("low", DecimalText.short(axis.low)),
+      ("high", DecimalText.short(axis.high)), ("digits", "\(digits)"), ("unit", XMLText.escape(one.unit ?? "", limit: 16)),
+      ("offset", "\(Int(offset))"),
+    ]
+    return scales.map { " data-\($0)=\"\($1)\"" }.joined()
   }
 
   /// The contents of the file: valid XML that makes no viewer load or run anything.

@@ -36,7 +36,7 @@ package enum BatteryTable {
     terms.map { term in
       guard let battery, let text = ReadingText.text(term, of: battery) else { return "-" }
       switch BatteryReading.Field(rawValue: term.key) {
-      case .percent?, .level?: return style.paint(text, battery.level.colour)
+      case .percent?, .level?: return style.paint(text, battery.colour)
       // "about": the time is calculated from the present current.
       case let field?:
         return (term.measure?.unit == .second && battery.derived.contains(field) ? "about " : "") + text

@@ -11,7 +11,7 @@ package enum BatteryView {
     var parts: [String] = []
     if let percent = reading.percent {
       parts.append(style.bold("\(percent) %"))
-      if style.isTerminal { parts.append(style.paint(LevelBar.text(percent), reading.level.colour)) }
+      if style.isTerminal { parts.append(style.paint(LevelBar.text(percent), reading.colour)) }
     }
     parts += words(reading, style)
     return parts.isEmpty ? "charge not known" : parts.joined(separator: "  ")
@@ -22,7 +22,7 @@ package enum BatteryView {
 
   /// The level, the voltage, the current and the charging state.
   static func words(_ reading: BatteryReading, _ style: Style) -> [String] {
-    let level = reading.level == .unknown ? [] : [style.paint(reading.level.rawValue, reading.level.colour)]
+    let level = reading.level == .unknown ? [] : [style.paint(reading.level.rawValue, reading.colour)]
     return level + others.compactMap { ReadingText.text($0, of: reading) }
   }
 }

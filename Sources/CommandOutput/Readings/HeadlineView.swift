@@ -6,8 +6,10 @@ import Console
 /// A headline for people.
 package enum HeadlineView {
   /// The parts as rows with a label. Texts from the accessory are escaped.
-  package static func facts(_ headline: Headline) -> [(name: String, text: String)] {
-    headline.parts.compactMap { part in
+  package static func facts(
+    _ headline: Headline, where isShown: (Headline.Part) -> Bool = { _ in true }
+  ) -> [(name: String, text: String)] {
+    headline.parts.filter(isShown).compactMap { part in
       let text: String? =
         switch part {
         case .state(let state): state.word
@@ -36,9 +38,10 @@ package enum HeadlineView {
     }
   }
 
-  /// "-736 W": below 100 W with one decimal.
+  /// "-736 W": below 100 W with one decimal, and above 10 kW in kilowatts.
   package static func power(_ milliwatts: Int) -> String {
     let watts = Double(milliwatts) / 1_000
+    if abs(watts) >= 9_999.5 { return DecimalText.short((watts / 100).rounded() / 10) + " kW" }
     let rounded = abs(watts) < 100 ? (watts * 10).rounded() / 10 : watts.rounded()
     return DecimalText.short(rounded == 0 ? 0 : rounded) + " W"
   }

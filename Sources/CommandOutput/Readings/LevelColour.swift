@@ -15,6 +15,13 @@ extension BatteryReading.Level {
   }
 }
 
+extension BatteryReading {
+  /// The colour of its level, but red for a battery that is nearly empty, whatever level it reports.
+  package var colour: CellStyle.Colour {
+    percent.map { Level(percent: $0) == .critical } == true ? .red : level.colour
+  }
+}
+
 extension Style {
   /// Text in this colour.
   package func paint(_ text: String, _ colour: CellStyle.Colour) -> String {

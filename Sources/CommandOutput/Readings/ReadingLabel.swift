@@ -11,6 +11,7 @@ package enum ReadingLabel {
   /// The label of a series of readings. A battery's label comes from the vocabulary; a value's label from its name, for example
   /// "Input voltage" for `input_voltage`. Text from the accessory is escaped.
   package static func text(series name: String) -> String {
-    Vocabulary.kept.first { $0.series == name }?.label ?? SafeText.escape(NameWords.title(name))
+    if name == ReadingSeries.power { return text(.power) }
+    return Vocabulary.kept.first { $0.series == name }?.label ?? SafeText.escape(NameWords.title(name))
   }
 }

@@ -103,9 +103,9 @@ struct TopColumns {
       case .bar:
         guard let battery else { break }
         if let percent = battery.percent {
-          put(glyphs.bar(Double(percent) / 100, width: width), glyphs.style(battery.level))
+          put(glyphs.bar(Double(percent) / 100, width: width), glyphs.style(battery))
         } else if battery.level != .unknown {
-          put(battery.level.rawValue, glyphs.style(battery.level))
+          put(battery.level.rawValue, glyphs.style(battery))
         }
       case .percent: if let percent = battery?.percent { put("\(percent)%", isRight: true) }
       case .arrow: if let battery { put(glyphs.arrow(battery.charge), glyphs.style(battery.charge)) }

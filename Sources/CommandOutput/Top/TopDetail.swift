@@ -33,7 +33,7 @@ extension TopScreen {
     if let percent = battery.percent {
       let width = min(40, max(5, columns - 54))
       line = [
-        StyledText(glyphs.bar(Double(percent) / 100, width: width), glyphs.style(battery.level)),
+        StyledText(glyphs.bar(Double(percent) / 100, width: width), glyphs.style(battery)),
         StyledText(" \(percent) % ", .bold),
       ]
     }

@@ -48,7 +48,7 @@ package struct TopGlyphs: Sendable, Hashable {
   }
 
   /// The colour of a battery's bar.
-  package func style(_ level: BatteryReading.Level) -> CellStyle { CellStyle(level.colour) }
+  package func style(_ battery: BatteryReading) -> CellStyle { CellStyle(battery.colour) }
 
   // MARK: - Alarms
 

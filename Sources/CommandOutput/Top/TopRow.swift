@@ -165,20 +165,29 @@ package struct TopRow: Sendable, Hashable {
     }
   }
 
-  /// All reasons to look at it: raised alarms first, then the accessory's own reports.
+  /// All reasons to look at it: raised alarms first, then the accessory's own reports, without those that an alarm says already.
   package var reasons: [Alarm] {
-    var reasons = (accessory.alarms ?? []).map(Alarm.init)
+    let alarms = accessory.alarms ?? []
+    var reasons = alarms.map(Alarm.init)
+    func isSaid(_ beginnings: String...) -> Bool {
+      alarms.contains { alarm in beginnings.contains { alarm.rule.hasPrefix($0) } }
+    }
     if let battery = accessory.battery {
-      if battery.level == .critical { reasons.append(Alarm("battery critical", .alarm, word: "critical")) }
-      if battery.level == .low { reasons.append(Alarm("battery low", .warning, word: "low")) }
-      for fault in battery.faults ?? [] {
+      if isSaid("battery <", "battery level") {
+        // Of the same charge.
+      } else if battery.level == .critical { 
+        reasons.append(Alarm("battery critical", .alarm, word: "critical"))
+      } else if battery.level == .low {
+        reasons.append(Alarm("battery low", .warning, word: "low"))
+      }
+      for fault in battery.faults ?? [] where !isSaid("fault") {
         reasons.append(Alarm("fault: \(SafeText.escape(fault))", .alarm, word: SafeText.escape(fault)))
       }
-      for warning in battery.warnings ?? [] {
+      for warning in battery.warnings ?? [] where !isSaid("warning") {
         reasons.append(Alarm("warning: \(SafeText.escape(warning))", .warning, word: SafeText.escape(warning)))
       }
     }
-    if let status = accessory.status, status.state == .fault {
+    if let status = accessory.status, status.state == .fault, !isSaid("fault", "state") {
       reasons.append(Alarm("fault" + (status.faultCode.map { " \($0)" } ?? ""), .alarm))
     }
     return reasons

@@ -22,25 +22,34 @@ package enum TopSort: String, Sendable, Hashable, CaseIterable, ExpressibleByArg
     case .charge: row.battery?.percent.map { (true, Int64($0)) } ?? (false, 0)
     // The newest reading first.
     case .age: row.readTime.map { (true, -max($0.nanoseconds, -.max)) } ?? (false, 0)
-    case .alarm: (true, Int64(-row.severity.rawValue))
+    case .alarm: (true, Int64(-row.severity.rawValue * 4 - Self.trouble(row)))
+    }
+  }
+
+  /// What needs care besides alarms: unreachable accessories, then old readings.
+  private static func trouble(_ row: TopRow) -> Int {
+    switch row.reach {
+    case .away: 3
+    case .trying: 2
+    case .attached: row.isStale ? 1 : 0
     }
   }
 
   /// The position of a row in the order.
-  struct Place: Sendable {
+  package struct Place: Sendable {
     let isKnown: Bool
     let number: Int64
     let name: String
     let index: Int
   }
 
-  func place(_ row: TopRow, _ index: Int) -> Place {
+  package func place(_ row: TopRow, _ index: Int) -> Place {
     let (isKnown, number) = rank(row)
     return Place(isKnown: isKnown, number: number, name: row.name, index: index)
   }
 
   /// Whether `a` comes before `b`.
-  func isBefore(_ a: Place, _ b: Place, isInverted: Bool) -> Bool {
+  package func isBefore(_ a: Place, _ b: Place, isInverted: Bool) -> Bool {
     if a.isKnown != b.isKnown { return a.isKnown }
     let (first, second) = isInverted ? (b, a) : (a, b)
     if first.number != second.number { return first.number < second.number }

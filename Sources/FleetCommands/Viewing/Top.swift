@@ -15,11 +15,11 @@ struct Top: AsyncParsableCommand {
 
       EXAMPLES
         bridge-fleet top --broker mqtt://broker.example
-        bridge-fleet top --sort alarm
+        bridge-fleet top --sort charge
         bridge-fleet top --gateway attic --filter offline
       """)
 
-  @Option(help: .value("order", "Sort by name, charge, age or alarm.")) var sort = TopSort.name
+  @Option(help: .value("order", "Sort by alarm (what needs care first), name, charge or age.")) var sort = TopSort.alarm
   @Option(help: .value("words", "Show only accessories that have these words in their row or facts."))
   var filter: String = ""
   @Flag(help: .hidden)

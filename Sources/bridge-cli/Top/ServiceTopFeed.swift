@@ -81,6 +81,9 @@ actor ServiceTopFeed: TopFeed {
     } else if up.isEmpty {
       taken.notes = ["Waiting for a service"]
     }
+    if up.isEmpty {
+      taken.notes.append("To start it: sudo systemctl start accessory-bridge, or without systemd: bridge-cli serve")
+    }
     taken.notes += remarks
     taken.emptyText =
       isOwn

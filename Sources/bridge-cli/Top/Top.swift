@@ -16,11 +16,11 @@ struct Top: AsyncParsableCommand {
 
       EXAMPLES
         bridge-cli top
-        bridge-cli top --sort alarm --alarm 'battery < 20 %'
+        bridge-cli top --sort charge --alarm 'battery < 20 %'
         bridge-cli top --filter attached
       """)
 
-  @Option(help: .value("order", "Sort by name, charge, age or alarm.")) var sort = TopSort.name
+  @Option(help: .value("order", "Sort by alarm (what needs care first), name, charge or age.")) var sort = TopSort.alarm
   @Option(help: .value("words", "Show only accessories with these words.")) var filter: String = ""
   @OptionGroup var alarms: AlarmOptions
   @Flag(help: .hidden)

@@ -44,6 +44,16 @@ extension ServiceTopFeed: WebFeed {
     return (try? await device.history(names, last: time))?.series ?? []
   }
 
+  func day(of key: UInt64, _ name: String?, step: Double) async -> (series: [ReadingSeries], energy: Energy?) {
+    guard let device = await device(for: key) else { return ([], nil) }
+    defer { device.client.close() }
+    let names = name.map { [$0] } ?? []
+    guard let answer = try? await device.energyHistory(names, last: .seconds(DayOverview.reach), step: step) else {
+      return ([], nil)
+    }
+    return (answer.series, answer.energy)
+  }
+
   func commands(of key: UInt64) async -> [CommandDescription] {
     guard let device = await device(for: key) else { return [] }
     defer { device.client.close() }

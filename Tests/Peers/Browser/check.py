@@ -8,6 +8,7 @@ import argparse, base64, importlib.util, json, os, pathlib, re, shutil, signal, 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -34,10 +35,10 @@ failures = []
 axe = pathlib.Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0], "axe.min.js").read_text()
 
 
-def start(*words, until=None, program="bridge-cli"):
+def start(*words, until=None, program="bridge-cli", own=environment):
     log = open(work / f"log{len(programs)}", "w+")
     path = program if "/" in program else f"{arguments.bin}/{program}"
-    program = subprocess.Popen([path, *words], env=environment, stdout=log, stderr=log, cwd=work)
+    program = subprocess.Popen([path, *words], env=own, stdout=log, stderr=log, cwd=work)
     programs.append(program)
     deadline = time.time() + arguments.patience
     while until and time.time() < deadline:
@@ -188,6 +189,10 @@ def cards(driver):
     return driver.find_elements(By.CSS_SELECTOR, ".card")
 
 
+def ids(driver):
+    return driver.execute_script("return [...document.querySelectorAll('.card')].map((card) => card.id)")
+
+
 class Parts:
     """The parts of the check, in order."""
 
@@ -254,6 +259,62 @@ class Parts:
         driver.switch_to.active_element.send_keys(Keys.ENTER)
         until(driver, "Enter leads to the accessory's page", lambda d: d.current_url.endswith("/accessory/TAG-11"))
 
+    def choose(self):
+        """Finding, sorting and grouping, with a script and without."""
+        driver = self.driver
+        look(driver, 1200, 860)
+        driver.get(self.address)
+        until(driver, "all cards are there", lambda d: len(cards(d)) >= 10)
+        driver.find_element(By.CSS_SELECTOR, ".choose summary").click()
+        judge(driver, "the form to choose")
+        find = driver.find_element(By.NAME, "find")
+        find.send_keys("tag-11")
+        until(driver, "only what was looked for is shown", lambda d: ids(d) == ["a-TAG-11"])
+        check("find=tag-11" in driver.current_url, f"the address has the choice: {driver.current_url}")
+        check(driver.switch_to.active_element == find, "the focus stays in the field")
+        find.send_keys(Keys.CONTROL, "a")
+        find.send_keys("nobody")
+        until(driver, "nothing was found, and the page says so", lambda d: "No accessory has" in d.find_element(By.ID, "notes").text)
+        judge(driver, "nothing was found")
+        find.send_keys(Keys.CONTROL, "a")
+        find.send_keys(Keys.BACKSPACE)
+        until(driver, "all are there again", lambda d: len(cards(d)) >= 10)
+        driver.execute_script("const one = document.querySelector('[name=sort]'); one.value = 'name'; one.dispatchEvent(new Event('input', { bubbles: true }))")
+        until(driver, "they are in the order of their names", lambda d: ids(d) == sorted(ids(d)))
+        driver.execute_script("const one = document.querySelector('[name=group]'); one.value = 'kind'; one.dispatchEvent(new Event('input', { bubbles: true }))")
+        until(driver, "they are grouped", lambda d: d.execute_script("return document.querySelector('.group')?.textContent") == "Batteries")
+        judge(driver, "groups")
+        picture(driver, "web-groups")
+        driver.execute_script("const one = document.querySelector('[name=view]'); one.value = 'table'; one.dispatchEvent(new Event('input', { bubbles: true }))")
+        until(driver, "they are a table", lambda d: len(d.find_elements(By.CSS_SELECTOR, "tbody tr[id^=a-]")) >= 10)
+        self.lamp(56)
+        until(driver, "a line of the table follows", lambda d: "56 %" in d.find_element(By.ID, "a-DESK-LAMP").text)
+        for width, scheme in [(1200, "light"), (390, "dark")]:
+            look(driver, width, 860, scheme, 2)
+            judge(driver, f"table, {width}, {scheme}")
+            picture(driver, "web-table" if width > 1000 else "web-table-phone")
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", dict(value=True))
+        driver.get(self.address + "?find=tag&sort=name&view=")
+        check(driver.page_source.count('<li class="card') == 1, "without scripts the address chooses")
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", dict(value=False))
+
+    def states(self):
+        """What the page says where there is no service, and none of its accessories."""
+        driver = self.driver
+        look(driver, 1200, 860)
+        for name, words in [("none", None), ("empty", ["serve"])]:
+            place = work / name
+            place.mkdir(mode=0o700)
+            mine = dict(environment, XDG_RUNTIME_DIR=str(place), ACCESSORY_BRIDGE_SOURCES="none" if words is None else "simulator")
+            if words:
+                start(*words, until="bridge.socket", own=mine)
+            _, found = start("web", "--listen", "127.0.0.1:0", until=r"(http://127.0.0.1:\d+/) is open", own=mine)
+            driver.get(found[1])
+            until(driver, f"the page says what to do: {name}", lambda d: "bridge-cli" in d.find_element(By.ID, "notes").text)
+            print("      ", driver.find_element(By.ID, "notes").text)
+            judge(driver, f"page: {name}")
+            picture(driver, f"web-{name}")
+
     def detail(self):
         driver = self.driver
         if arguments.pictures:
@@ -272,6 +333,22 @@ class Parts:
             judge(driver, f"page of an accessory, {width}, {scheme}")
             picture(driver, name)
         look(driver, 1200, 860)
+        # Read out by the keyboard, and under the pointer.
+        driver.execute_script("document.querySelector('figure .cursor').focus()")
+        until(driver, "a graph is read out by the keyboard", lambda d: re.match(r"\d\d:\d\d: [\d.]+ %$", d.find_element(By.CSS_SELECTOR, ".readout").text))
+        text = driver.find_element(By.CSS_SELECTOR, ".readout").text
+        driver.switch_to.active_element.send_keys(Keys.HOME)
+        until(driver, "Home goes to its beginning", lambda d: d.find_element(By.CSS_SELECTOR, ".readout").text != "")
+        value = driver.execute_script("return document.querySelector('figure .cursor').getAttribute('aria-valuetext')")
+        check(value == driver.find_element(By.CSS_SELECTOR, ".readout").text, f"a screen reader hears the same: {value}, before {text}")
+        time.sleep(3)
+        check(driver.find_element(By.CSS_SELECTOR, ".readout").text != "", "it stays while the graph moves")
+        driver.execute_script("document.activeElement.blur()")
+        plot = driver.find_elements(By.CSS_SELECTOR, ".plot")[1]
+        driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", plot)
+        ActionChains(driver).move_to_element(plot).perform()
+        until(driver, "a graph is read out under the pointer", lambda d: " W" in d.find_elements(By.CSS_SELECTOR, ".readout")[1].text)
+        judge(driver, "a graph that is read out")
         driver.find_element(By.CSS_SELECTOR, ".ranges a").click()
         until(driver, "a range is chosen", lambda d: "range=10min" in d.current_url and d.find_elements(By.CSS_SELECTOR, ".ranges a[aria-current]"))
         # Without scripts it is a page, too.
@@ -367,7 +444,7 @@ def gather(driver):
 
 try:
     driver = None
-    wanted = (arguments.only or "list,follow,detail,commands,fleet" + (",many" if arguments.many else "") + (",open" if arguments.open else "")).split(",")
+    wanted = (arguments.only or "list,follow,choose,detail,states,commands,fleet" + (",many" if arguments.many else "") + (",open" if arguments.open else "")).split(",")
     plugged = {"HOUSE": simulate(*HOUSE, "82")}
     simulate("--profile", "daly", "--serial", "SHED", "--percent", "9")
     simulate("--profile", "vedirect", "--serial", "SOLAR")

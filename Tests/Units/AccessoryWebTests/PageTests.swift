@@ -23,14 +23,27 @@ import Testing
     for text in [
       "<li class=\"card alarm\" id=\"a-PACK1\">", "<a href=\"accessory/PACK1\">PACK1</a>", "12<small> %</small>",
       "discharging", "<rect class=\"level\" width=\"12\"", "<dt>Voltage</dt><dd>52.800 V</dd>",
-      "<dt>Current</dt><dd>-2.500 A</dd>", "<dt>Power</dt><dd>-132 W</dd>",
-      "<dt>Time to empty</dt><dd>34 min 33 s</dd>", "<dt>Temperature</dt><dd>21.5 °C</dd>",
-      "<ul class=\"values\"><li>Pv power 12.5 W</li><li>Port 4: 5 V</li></ul>", "alarm: low (12 %)", "Read just now",
-      Picture.solar.svg,
+      "<dt>Power</dt><dd>-132 W</dd>", "<dt>Time to empty</dt><dd>34 min 33 s</dd>", "<p class=\"state\">alarm</p>",
+      "<li class=\"alarm\">low (12 %)</li>", "Read just now", Picture.solar.svg,
     ] { #expect(card.contains(text), "\(text) in \(card)") }
     // What the accessory reports itself counts.
     row.battery?.milliwatts = -140_300
     #expect(CardView.html(row, name: "PACK1", now: Sample.now).contains("<dt>Power</dt><dd>-140 W</dd>"))
+  }
+
+  /// The alarm is about the charge, and so is what the battery says of it.
+  @Test func anAlarmIsSaidOnce() {
+    var row = Sample.row("PACK1", percent: 4)
+    #expect(row.reasons.map(\.text) == ["battery critical"])
+    row.alarms = [Sample.alarm("battery < 20 %")]
+    #expect(row.reasons.map(\.text) == ["alarm: battery < 20 % (12 %)"])
+    let card = CardView.html(row, name: "PACK1", now: Sample.now)
+    #expect(card.components(of: "battery &lt; 20 %").count == 2)
+  }
+
+  @Test func anAlmostEmptyBatteryIsRed() {
+    let row = Sample.row("PACK1", percent: 2, level: .normal)
+    #expect(CardView.charge(row).contains("<p class=\"charge red\">"))
   }
 
   @Test func whatNeedsCareComesFirst() {
@@ -43,8 +56,8 @@ import Testing
       Sample.row("YANKEE", percent: 9, level: .low),
       alarm,
     ]
-    #expect(
-      rows.sorted(by: WebState.isBefore).map(\.name) == ["ZULU", "YANKEE", "ECHO", "ALPHA", "BRAVO", "MIKE"])
+    let list = ListChoice().rows(rows.map { ($0.name, $0) })
+    #expect(list.map(\.name) == ["ZULU", "YANKEE", "ECHO", "ALPHA", "BRAVO", "MIKE"])
     #expect(rows.map(CardView.state) == ["normal", "normal", "stale", "away", "warning", "alarm"])
   }
 
