@@ -67,6 +67,11 @@ public struct IdentifiedProfile: Sendable, Hashable {
     for link in device.links where link.hasPrefix("/dev/serial/by-path/") {
       candidates.append((["path: \(Quoted.whole(link))"], true))
     }
+    // A UPS without a serial number: there is rarely a second one of its make.
+    if let usb = device.usb, device.terminal == nil {
+      let numbers = "vendor: \(HexNumber.text(usb.vendorID)), product: \(HexNumber.text(usb.productID))"
+      candidates.append((["usb: {\(numbers)}"], false))
+    }
     if let node = device.terminal ?? device.address.node { candidates.append((["path: \(Quoted.whole(node))"], true)) }
     return candidates
   }

@@ -31,8 +31,11 @@ package struct Setup: Sendable {
   package let isChange: Bool
 
   private let places: SetupPlaces
-  private let (old, begun, whole): (SetupRecord, SetupRecord, SetupRecord)
-  /// A line for each command.
+  /// The record while the files are written, and in the end.
+  private let (begun, whole): (SetupRecord, SetupRecord)
+  /// The units that aren't wanted any more. They are disabled first, while their files are there.
+  private let unitsLeft: [String]
+  /// The words of each command.
   package let commands: [[String]]
 
   /// Compares the plan with what is there. Throws `misconfigured` if a file is there that no setup has made, or that was changed since.
@@ -55,6 +58,14 @@ package struct Setup: Sendable {
       begun.files[path, default: []].insert(SetupRecord.hash(bytes))
       whole.files[path] = [SetupRecord.hash(bytes)]
     }
+    for role in plan.kept where !plan.files.contains(where: { $0.role == role }) {
+      let path = places.path(of: role, plan.name)
+      let hashes = ([old] + others.values).compactMap { $0.files[path] }.reduce(into: Set()) { $0.formUnion($1) }
+      guard !hashes.isEmpty, machine.find(path) != .nothing else { continue }
+      entries.append(Entry(path: path, role: role, change: .same, text: nil))
+      begun.files[path] = hashes
+      whole.files[path] = hashes
+    }
     for path in old.files.keys.sorted() where !entries.contains(where: { $0.path == path }) {
       // What was changed since, or is another setup's, too, stays.
       guard case .file(let bytes) = machine.find(path), old.has(bytes, at: path),
@@ -76,13 +87,16 @@ package struct Setup: Sendable {
     begun.units.formUnion(enabled)
     whole.units = Set(enabled).union(old.units.filter(wanted.contains))
       .union(wanted.filter { unit in others.values.contains { $0.units.contains(unit) } })
-    (self.plan, self.places, self.entries, self.old, self.begun, self.whole) = (
-      plan, places, entries, old, begun, whole
-    )
+    let unwanted = old.units.subtracting(whole.units).filter { unit in
+      !others.values.contains { $0.units.contains(unit) }
+    }
+    let left = places.hasSystemd ? unwanted.filter(places.isEnabled).sorted() : []
+    (self.plan, self.places, self.entries, self.begun, self.whole) = (plan, places, entries, begun, whole)
+    unitsLeft = left
     isChange = found != nil
     let changed = entries.filter { $0.change != .same }.map(\.path)
     let starts = wanted.contains(UdevRules.usualUnit)
-    var commands = places.rereading(changed)
+    var commands = left.map(places.disabling) + places.rereading(changed)
     if !enabled.contains(UdevRules.usualUnit), let command = places.rereadingService(startsIt: starts) {
       commands.append(command)
     }
@@ -90,7 +104,6 @@ package struct Setup: Sendable {
     if places.hasSystemd {
       let isNew = Self.hasNewSettings(entries)
       commands += plan.outlets.filter { !enabled.contains($0.unit) && isNew($0) }.map(places.restarting)
-      commands += old.units.subtracting(whole.units).sorted().map(places.disabling)
     }
     self.commands = commands
   }
@@ -142,6 +155,7 @@ package struct Setup: Sendable {
     var journal = Journal(machine: places.machine)
     do throws(AccessoryError) {
       try journal.write(record(begun), at: recordPath, isOpen: isOpen(nil))
+      for command in commands.prefix(unitsLeft.count) { try journal.run(command) }
       for entry in entries where entry.change != .same {
         if let text = entry.text {
           try journal.write(Array(text.utf8), at: entry.path, isOpen: isOpen(entry.role))
@@ -149,7 +163,7 @@ package struct Setup: Sendable {
           try journal.remove(entry.path)
         }
       }
-      for command in commands { try journal.run(command) }
+      for command in commands.dropFirst(unitsLeft.count) { try journal.run(command) }
       try journal.write(record(whole), at: recordPath, isOpen: isOpen(nil))
     } catch {
       let left = journal.putBack()
@@ -169,7 +183,7 @@ package struct Setup: Sendable {
 
   /// The commands that make programs forget what was put back.
   private func putBackCommands(_ paths: [String]) -> [[String]] {
-    units.reversed().map(places.disabling) + places.rereading(paths, isUndoing: true)
+    units.reversed().map(places.disabling) + places.rereading(paths, isUndoing: true) + unitsLeft.map(places.enabling)
       + [places.rereadingService(startsIt: false)].compactMap { $0 }
   }
 }

@@ -30,7 +30,8 @@ package struct SetupMachine: Sendable {
   package var run: @Sendable (_ words: [String]) throws(AccessoryError) -> Void = { words throws(AccessoryError) in
     let ended = try ChildProgram.run(words[0], words, input: [], limit: .seconds(60))
     guard ended.status != 0 else { return }
-    let said = SafeText.escape(String(decoding: ended.output, as: UTF8.self), limit: 500)
+    let lines = String(decoding: ended.output, as: UTF8.self).split(separator: "\n").joined(separator: "; ")
+    let said = SafeText.escape(lines, limit: 500)
     let what = ended.status == nil ? "took longer than 60 s" : "failed: \(said)"
     throw AccessoryError(.ioFailure, "\(words.joined(separator: " ")) \(what)")
   }

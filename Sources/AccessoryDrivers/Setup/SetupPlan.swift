@@ -27,6 +27,8 @@ package struct SetupPlan: Sendable, Hashable, Codable {
   package var name: String
   package var scope: Scope
   package var files: [File]
+  /// The roles whose files stay as they are, where this setup or another one has made them.
+  package var kept: [SetupRole] = []
   /// Where the accessory is to be seen besides `bridge-cli`.
   package var outlets: [SetupOutlet] = []
   /// The accessory as the service attaches it, by its place.

@@ -69,3 +69,19 @@ struct SetupRecords {
     names.reduce(into: [:]) { others, other in if other != name { others[other] = record(other) } }
   }
 }
+
+/// What a setup has made before, so that a second one begins with it.
+package struct SetupPast: Sendable {
+  /// The kinds of its files.
+  package let roles: Set<SetupRole>
+  /// Where it has the accessory seen.
+  package let outlets: [SetupOutlet]
+
+  /// Nothing, where there is no setup of this name. Blocks.
+  package init(_ name: String?, scope: SetupPlan.Scope, on machine: SetupMachine) throws(AccessoryError) {
+    let places = try SetupPlaces(scope, on: machine)
+    let record = name.flatMap { SetupRecords(places: places).record($0) } ?? SetupRecord()
+    roles = Set(SetupRole.allCases.filter { record.files[places.path(of: $0, name ?? "")] != nil })
+    outlets = SetupOutlet.allCases.filter { record.units.contains($0.unit) }
+  }
+}

@@ -24,12 +24,18 @@ struct SetupGuide {
     var options = options
     if let file = options.from { try await SetupSource(file, questions: questions).answer(&options) }
     let device = try await device(options)
+    if device.address.transport.mustBeNamed, device.address.bluetooth == nil {
+      throw AccessoryError(
+        .unsupported,
+        "nothing was written: setup is for devices of this machine. The service holds \(device.address) by its list of devices "
+          + "(Documentation/network.md), and commands open it with --driver")
+    }
     let scope = try await scope(device, options)
     let kind = try await SetupKindFinder(device: device, options: options, questions: questions).kind()
     let others = (try? await KnownDevices.source().devices()) ?? []
     let old = try await oldName(device, among: others, scope, options)
     let name = try await name(kind, old, scope, options)
-    let alarms = try await alarms(kind, options)
+    let alarms = try await alarms(kind, old, options)
     guard
       let profile = IdentifiedProfile(
         kind.find, at: device, among: others, name: name, like: kind.model, alarms: alarms, drivers: library)
@@ -41,7 +47,10 @@ struct SetupGuide {
     var plan = try SetupPlan(profile, scope: scope, drivers: library)
     plan.device = device.place
     if let warning = profile.warning { Output.note("warning: " + SafeText.escape(warning, limit: 500)) }
-    try await addOutlets(to: &plan, device, kind, options)
+    let past = try await SetupQueue(label: "setup").run { [machine] () throws(AccessoryError) in
+      try SetupPast(old, scope: scope, on: machine)
+    }
+    try await addOutlets(to: &plan, past, device, kind, options)
     let work = SetupWork(plan, json: options.output.json, machine: machine)
     if options.dryRun { return try await work.preview() }
     try await work.show()
@@ -156,11 +165,12 @@ struct SetupGuide {
     return try await questions.ask("A name for it:", usual: usual, name)
   }
 
-  private func alarms(_ kind: SetupKind, _ options: SetupCommand) async throws -> [AlarmRule] {
+  private func alarms(_ kind: SetupKind, _ old: String?, _ options: SetupCommand) async throws -> [AlarmRule] {
     if let chosen = try SetupAnswers.alarms(options.alarm) { return chosen }
     let had = kind.model?.alarms ?? []
-    let usual = had.isEmpty ? SetupAnswers.usualAlarms(kind.find.kind, kind.model?.described) : had
+    let usual = had.isEmpty && old == nil ? SetupAnswers.usualAlarms(kind.find.kind, kind.model?.described) : had
     guard questions.isAsking else { return usual }
+    if usual.isEmpty { Output.note("It has no alarms.") }
     for (index, rule) in usual.enumerated() {
       Output.note("  \(index + 1)  \(SafeText.escape(rule.description, limit: 200))")
     }
@@ -188,7 +198,7 @@ struct SetupGuide {
   // MARK: - Where it is seen
 
   private func addOutlets(
-    to plan: inout SetupPlan, _ device: Device, _ kind: SetupKind, _ options: SetupCommand
+    to plan: inout SetupPlan, _ past: SetupPast, _ device: Device, _ kind: SetupKind, _ options: SetupCommand
   ) async throws {
     let isUser = plan.scope == .user
     let program = SymbolicLink.target(of: "/proc/self/exe") ?? "/usr/bin/bridge-cli"
@@ -204,14 +214,17 @@ struct SetupGuide {
     if let show = options.show {
       do { plan.outlets = try possible(show) } catch let error as WrongAnswer { throw UsageError(error.text) }
     } else {
+      let usual = past.outlets.isEmpty ? "none" : past.outlets.map(\.rawValue).joined(separator: ",")
       plan.outlets = try await questions.ask(
-        "Where should it be seen, besides bridge-cli? web, home-assistant, nut, metrics, or none:", usual: "none",
+        "Where should it be seen, besides bridge-cli? web, home-assistant, nut, metrics, or none:", usual: usual,
         possible)
     }
     if isUser, machine.hasUserSystemd {
       if machine.service == nil {
         plan.files.append(
           .init(.serviceUnit, SetupUnit.text("holds accessories and answers for them", program + " serve")))
+      } else {
+        plan.kept.append(.serviceUnit)
       }
       for outlet in plan.outlets {
         let (what, words) = SetupUnit.command(of: outlet, program: program, settings: machine.settings ?? "")
@@ -220,14 +233,17 @@ struct SetupGuide {
     }
     if plan.outlets.contains(.homeAssistant) { try await addBroker(to: &plan, options) }
     if plan.outlets.contains(.nut), !isUser, SetupAnswers.isUPS(kind.find.kind) {
-      try await addShutdown(to: &plan, device, program)
+      try await addShutdown(to: &plan, past, device, program)
     }
   }
 
   private func addBroker(to plan: inout SetupPlan, _ options: SetupCommand) async throws {
     let file = (plan.scope == .system ? "/etc/accessory-bridge" : machine.settings ?? "") + "/fleet.yaml"
     // Another accessory is published already.
-    if options.broker == nil, access(file, F_OK) == 0 { return Output.note("The broker is the one of \(file).") }
+    if options.broker == nil, access(file, F_OK) == 0 {
+      plan.kept += [.broker, .password]
+      return Output.note("The broker is the one of \(file).")
+    }
     let broker: String
     if let text = options.broker {
       broker = text
@@ -258,14 +274,16 @@ struct SetupGuide {
     plan.files.append(.init(.password, password + "\n"))
   }
 
-  private func addShutdown(to plan: inout SetupPlan, _ device: Device, _ program: String) async throws {
+  private func addShutdown(
+    to plan: inout SetupPlan, _ past: SetupPast, _ device: Device, _ program: String
+  ) async throws {
     let isSafe = device.id.utf8.allSatisfy { byte in
       let scalar = Character(UnicodeScalar(byte))
       return scalar.isASCII && (scalar.isLetter || scalar.isNumber || "-_.:@/".contains(scalar))
     }
-    guard isSafe, questions.isAsking,
-      try await questions.agrees("Does it supply this computer? Then upsmon can shut it down.", usual: false)
-    else { return }
+    let had = past.roles.contains(.ups)
+    let question = "Does it supply this computer? Then upsmon can shut it down."
+    guard isSafe, questions.isAsking ? try await questions.agrees(question, usual: had) : had else { return }
     plan.files.append(.init(.ups, SetupUnit.shutdown(device.id, program: program)))
   }
 }

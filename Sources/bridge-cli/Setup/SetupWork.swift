@@ -117,6 +117,7 @@ struct SetupWork {
   /// Asks the service to attach the device with the new profile, until it has read that.
   private func attached(_ place: String, by service: BridgeClient) async throws -> Bridge.Accessory {
     let end = IOThread.shared.now + .seconds(10)
+    var isFree = false
     while true {
       do {
         let accessory = try await service.attach(place, profile: plan.name).accessory
@@ -128,6 +129,10 @@ struct SetupWork {
       } catch let error as AccessoryError where error.kind == .misconfigured && IOThread.shared.now < end {
         await IOThread.shared.sleep(for: .milliseconds(200))
         try AccessoryWait.checkInterruption()
+      } catch let error as AccessoryError where error.kind == .busy && !isFree {
+        // Somebody had it attached by hand, with another profile.
+        _ = try await service.device(place).detach()
+        isFree = true
       }
     }
   }

@@ -243,6 +243,14 @@ import Testing
     }
   }
 
+  @Test func aDeviceOnTheNetworkIsRefusedAtOnce() async throws {
+    try await Sandbox.with { box in
+      let ended = try await box.run("setup", "tcp:127.0.0.1:9", "--driver", "jbd", "--yes")
+      #expect(ended.status == EX_UNAVAILABLE && ended.errorText.contains("network.md"), "\(ended.errorText)")
+      #expect(try tree(box) == [])
+    }
+  }
+
   /// A person's whole way in a window of 80 columns.
   @Test func itFitsInAWindow() async throws {
     try await Sandbox.with { box in

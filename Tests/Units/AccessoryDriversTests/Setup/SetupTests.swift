@@ -15,6 +15,8 @@ import Testing
 struct SetupTests {
   private let root: TemporaryDirectory
   private let told = Watched<[String]>([])
+  /// The units that are enabled.
+  private let enabled = Watched<Set<String>>([])
 
   init() throws { root = try TemporaryDirectory() }
 
@@ -25,12 +27,16 @@ struct SetupTests {
     (machine.settings, machine.profiles) = (
       root.path + "/home/.config/accessory-bridge", root.path + "/home/.config/accessory-bridge/profiles"
     )
-    machine.run = { [told] words throws(AccessoryError) in
+    machine.run = { [told, enabled] words throws(AccessoryError) in
       let line = words.joined(separator: " ")
-      // Nothing is enabled before.
-      if line.contains("is-enabled") { throw AccessoryError(.ioFailure, "disabled") }
+      if line.contains("is-enabled") {
+        if enabled.value.contains(words.last ?? "") { return }
+        throw AccessoryError(.ioFailure, "disabled")
+      }
       told.update { $0.append(line) }
       if let failure, line.hasPrefix(failure) { throw AccessoryError(.ioFailure, "\(line) failed") }
+      if line.contains(" enable ") { enabled.update { _ = $0.insert(words.last ?? "") } }
+      if line.contains(" disable ") { enabled.update { _ = $0.remove(words.last ?? "") } }
     }
     let count = Watched(0)
     machine.willChange = { () throws(AccessoryError) in
@@ -134,24 +140,25 @@ struct SetupTests {
 
   // MARK: - Whole or not at all
 
-  /// Whichever change it is interrupted at, the tree of files is as before: of a new setup, and of one that changes another.
-  @Test(arguments: [false, true])
-  func anInterruptionAtAnyStepLeavesEverythingAsItWas(isChange: Bool) throws {
-    if isChange { try Setup(plan(), on: machine()).perform() }
-    let before = try tree()
+  /// Whichever change it is interrupted at, files and units are as before: of a new setup, of one that adds to another, and of one that
+  /// takes from it. The steps are those of the record, which is written twice, of the files, and of the commands.
+  @Test(arguments: [("new", 2 + 5 + 7), ("adding", 2 + 4 + 5), ("taking", 2 + 4 + 5)])
+  func anInterruptionAtAnyStepLeavesEverythingAsItWas(kind: String, count: Int) throws {
+    let (small, large) = (try plan(), try wholePlan())
+    if kind != "new" { try Setup(kind == "adding" ? small : large, on: machine()).perform() }
+    let (before, wasEnabled) = (try tree(), enabled.value)
     var steps = 0
     for step in 1...100 {
-      let setup = try Setup(wholePlan(), on: machine(stoppingAt: step))
+      let setup = try Setup(kind == "taking" ? small : large, on: machine(stoppingAt: step))
       do { try setup.perform() } catch {
         #expect(error.kind == .cancelled)
-        #expect(try tree() == before, "step \(step)")
+        #expect(try tree() == before && enabled.value == wasEnabled, "step \(step)")
         steps = step
         continue
       }
       break
     }
-    // The record twice, the files, the commands.
-    #expect(steps == (isChange ? 2 + 4 + 5 : 2 + 5 + 7), "\(steps): \(told.value)")
+    #expect(steps == count, "\(told.value)")
     try SetupUndo("cellar", scope: .system, on: machine()).perform()
     #expect(try tree() == [])
   }
@@ -245,9 +252,29 @@ struct SetupTests {
     let second = try Setup(plan(alarms: ["battery < 30 %"]), on: machine())
     #expect(second.isChange && second.entries.map(\.change) == [.changed, .same, .removed, .removed, .removed])
     try second.perform()
-    #expect(told.value.contains("systemctl disable --now accessory-bridge-web.service"))
+    let stops = told.value.firstIndex(of: "systemctl disable --now accessory-bridge-web.service")
+    #expect(stops != nil, "\(told.value)")
     #expect(try tree().contains { $0.hasPrefix(second.paths[0]) && $0.contains("30 %") })
     try SetupUndo("cellar", scope: .system, on: machine()).perform()
+    #expect(try tree() == [])
+  }
+
+  /// What a second setup doesn't ask for again stays, and belongs to another one, too, that uses it.
+  @Test func whatIsKeptStaysAndIsShared() throws {
+    try Setup(wholePlan(), on: machine()).perform()
+    let past = try SetupPast("cellar", scope: .system, on: machine())
+    #expect(past.roles == [.profile, .rule, .broker, .password, .ups] && past.outlets == [.web, .homeAssistant, .nut])
+    for name in ["cellar", "attic"] {
+      var plan = try plan(name)
+      (plan.kept, plan.outlets) = ([.broker, .password], [.homeAssistant])
+      let setup = try Setup(plan, on: machine())
+      #expect(setup.entries.filter { $0.change == .same && $0.text == nil }.map(\.role) == [.broker, .password])
+      try setup.perform()
+    }
+    let first = try SetupUndo("cellar", scope: .system, on: machine())
+    #expect(first.kept.count == 2 && !first.units.contains("accessory-bridge-fleet.service"), "\(first)")
+    try first.perform()
+    try SetupUndo("attic", scope: .system, on: machine()).perform()
     #expect(try tree() == [])
   }
 
@@ -320,5 +347,21 @@ struct SetupTests {
     #expect(read.name == "lamp" && read.baudRate == 57_600 && read.allowsWrites && read.alarms.count == 1)
     #expect(read.rules.first?.fits(Self.adapter) == true)
     #expect(!profile.text.contains("policies") && !profile.text.contains("poll"), "\(profile.text)")
+  }
+
+  /// Many UPSs have no serial number, and no path that a rule of udev's could have.
+  @Test func aUPSWithoutASerialNumberGoesByItsMake() throws {
+    var ups = Device(
+      .hidraw("/dev/hidraw0"), source: .udev,
+      usb: USBIdentity(
+        vendorID: 0x0665, productID: 0x5161, bus: 1, address: 7, node: "/dev/bus/usb/001/007", port: "1-1.1"))
+    ups.hid = HIDIdentity(node: "/dev/hidraw0", applications: [0x0084_0004])
+    let model = try #require(DriverLibrary.builtIn.driver(named: "hid-power")?.profiles.first)
+    let profile = try #require(
+      IdentifiedProfile(
+        IdentificationFind(named: "hid-power"), at: ups, among: [], name: "rack", like: model, alarms: [],
+        drivers: .builtIn))
+    #expect(profile.text.contains("vendor: 0x0665, product: 0x5161"), "\(profile.text)")
+    #expect(try SetupPlan(profile, scope: .system, drivers: .builtIn).hasRule)
   }
 }
