@@ -95,7 +95,7 @@ package struct Setup: Sendable {
     unitsLeft = left
     isChange = found != nil
     let changed = entries.filter { $0.change != .same }.map(\.path)
-    let starts = wanted.contains(UdevRules.usualUnit)
+    let starts = plan.scope == .system || wanted.contains(UdevRules.usualUnit)
     var commands = left.map(places.disabling) + places.rereading(changed)
     if !enabled.contains(UdevRules.usualUnit), let command = places.rereadingService(startsIt: starts) {
       commands.append(command)

@@ -77,11 +77,11 @@ struct SetupPlaces {
     return commands
   }
 
-  /// The command that has the service read its profiles; nil where none runs that could.
+  /// The command that has the service read its profiles; nil where none runs that could. `startsIt`: it is started if it doesn't run.
   func rereadingService(startsIt: Bool) -> [String]? {
     if let process = machine.service { return ["kill", "-HUP", "\(process)"] }
     guard hasSystemd, scope == .system || startsIt else { return nil }
-    return systemctl("reload-or-restart", UdevRules.usualUnit)
+    return systemctl(startsIt ? "reload-or-restart" : "try-reload-or-restart", UdevRules.usualUnit)
   }
 
   func restarting(_ outlet: SetupOutlet) -> [String] { systemctl("try-restart", outlet.unit) }

@@ -282,6 +282,16 @@ struct SetupGuide {
       return scalar.isASCII && (scalar.isLetter || scalar.isNumber || "-_.:@/".contains(scalar))
     }
     let had = past.roles.contains(.ups)
+    // Of two drop-ins that name the UPS, one would go unheard.
+    let other = await SetupQueue(label: "setup").run { [machine, plan] in
+      SetupUndo.names(plan.scope, on: machine).first { name in
+        name != plan.name && (try? SetupPast(name, scope: plan.scope, on: machine))?.roles.contains(.ups) == true
+      }
+    }
+    if let other {
+      return Output.note(
+        "This computer's UPS is \(other). Where it has two, one drop-in names both: Documentation/nut.md")
+    }
     let question = "Does it supply this computer? Then upsmon can shut it down."
     guard isSafe, questions.isAsking ? try await questions.agrees(question, usual: had) : had else { return }
     plan.files.append(.init(.ups, SetupUnit.shutdown(device.id, program: program)))

@@ -234,6 +234,24 @@ struct SetupTests {
     #expect(throws: AccessoryError.self) { _ = try SetupUndo("cellar", scope: .system, on: machine()) }
   }
 
+  /// Undoing that is interrupted says how to go on, and can be repeated.
+  @Test func anInterruptedUndoIsRepeated() throws {
+    for step in 1...100 {
+      try Setup(wholePlan(), on: machine()).perform()
+      let undo = try SetupUndo("cellar", scope: .system, on: machine(stoppingAt: step))
+      do { try undo.perform() } catch {
+        #expect(error.message.contains("To go on: sudo bridge-cli setup --undo cellar"), "\(error.message)")
+        try SetupUndo("cellar", scope: .system, on: machine()).perform()
+        #expect(try tree() == [] && enabled.value == [], "step \(step)")
+        continue
+      }
+      #expect(step > 10 && told.value.last == "systemctl try-reload-or-restart accessory-bridge.service")
+      #expect(try tree() == [])
+      return
+    }
+    Issue.record("undoing has fewer steps")
+  }
+
   @Test func aFileThatWasChangedSinceIsKeptAndTold() throws {
     let setup = try Setup(wholePlan(), on: machine())
     try setup.perform()
