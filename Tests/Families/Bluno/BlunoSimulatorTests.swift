@@ -155,7 +155,8 @@ import Testing
     #expect(
       try await bench.robot.values() == [
         AccessoryValue("signal_strength", quantity: .signalStrength, unit: .decibelMilliwatt, number: nil),
-        AccessoryValue("transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: -23),
+        AccessoryValue(
+          "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: -23, importance: .setting),
       ])
     #expect(await !bench.simulator.device.isInATMode)
     await bench.close()

@@ -42,10 +42,13 @@ import Testing
     func value(_ name: String) -> AccessoryValue? { values.first { $0.name == name } }
     #expect(Set(values.map(\.name)).count == values.count)
     #expect(
-      value("internal_current") == AccessoryValue("internal_current", quantity: .current, unit: .ampere, number: 0.18))
+      value("internal_current")
+        == AccessoryValue("internal_current", quantity: .current, unit: .ampere, number: 0.18, importance: .detail))
     #expect(value("motor_current")?.number == 0)
     #expect(value("memory_free") == AccessoryValue("memory_free", quantity: .dataSize, unit: .kibibyte, number: 8_192))
-    #expect(value("sleep_time") == AccessoryValue("sleep_time", quantity: .duration, unit: .minute, number: 30))
+    #expect(
+      value("sleep_time")
+        == AccessoryValue("sleep_time", quantity: .duration, unit: .minute, number: 30, importance: .setting))
     #expect(
       value("firmware_version") == AccessoryValue("firmware_version", quantity: .identity, content: .text("V1.09H")))
     #expect(value("warning_battery_low")?.content == .flag(true) && value("warning_busy")?.content == .flag(false))

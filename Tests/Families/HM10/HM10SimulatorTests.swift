@@ -76,19 +76,21 @@ import Testing
     let bench = try await Bench.open { $0.module.isCentral = true }
     #expect(
       try await bench.module.values() == [
-        AccessoryValue("connected", quantity: .state, content: .flag(false)),
+        AccessoryValue("connected", quantity: .state, content: .flag(false), importance: .shown),
         AccessoryValue("peer", quantity: .identity, content: nil),
-        AccessoryValue("role", quantity: .state, content: .choice(word: "central", number: 1)),
-        AccessoryValue("transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: 0),
+        AccessoryValue("role", quantity: .state, content: .choice(word: "central", number: 1), importance: .setting),
+        AccessoryValue(
+          "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: 0, importance: .setting),
       ])
     try await bench.module.set(.notify, to: 1)
     try await bench.module.connect(to: Self.first, isDual: false)
     #expect(
       try await bench.module.values() == [
-        AccessoryValue("connected", quantity: .state, content: .flag(true)),
+        AccessoryValue("connected", quantity: .state, content: .flag(true), importance: .shown),
         AccessoryValue("peer", quantity: .identity, content: .text("\(Self.first)")),
-        AccessoryValue("role", quantity: .state, content: nil),
-        AccessoryValue("transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: nil),
+        AccessoryValue("role", quantity: .state, content: nil, importance: .setting),
+        AccessoryValue(
+          "transmit_power", quantity: .signalStrength, unit: .decibelMilliwatt, number: nil, importance: .setting),
       ])
     await bench.close()
   }
