@@ -277,7 +277,8 @@ struct SetupGuide {
   private func addShutdown(
     to plan: inout SetupPlan, _ past: SetupPast, _ device: Device, _ program: String
   ) async throws {
-    let isSafe = device.id.utf8.allSatisfy { byte in
+    let name = Self.lastingName(device, plan)
+    let isSafe = name.utf8.allSatisfy { byte in
       let scalar = Character(UnicodeScalar(byte))
       return scalar.isASCII && (scalar.isLetter || scalar.isNumber || "-_.:@/".contains(scalar))
     }
@@ -294,6 +295,17 @@ struct SetupGuide {
     }
     let question = "Does it supply this computer? Then upsmon can shut it down."
     guard isSafe, questions.isAsking ? try await questions.agrees(question, usual: had) : had else { return }
-    plan.files.append(.init(.ups, SetupUnit.shutdown(device.id, program: program)))
+    plan.files.append(.init(.ups, SetupUnit.shutdown(name, program: program)))
+  }
+
+  /// A name of the device that stays when others come: its serial number, if the profile goes by that; its port; its make.
+  private static func lastingName(_ device: Device, _ plan: SetupPlan) -> String {
+    let goesBySerial = plan.files.contains { $0.role == .profile && $0.text.contains(" serial: ") }
+    if goesBySerial, let serial = device.serialNumber { return serial }
+    for folder in ["/dev/serial/by-path/", "/dev/serial/by-id/"] {
+      if let link = device.links.first(where: { $0.hasPrefix(folder) }) { return link }
+    }
+    guard let usb = device.usb, device.terminal == nil else { return device.place }
+    return "usb:\(HexNumber.text(usb.vendorID)):\(HexNumber.text(usb.productID))"
   }
 }
