@@ -37,6 +37,8 @@ struct ShownHistory {
 
   /// The height of each graph, in lines.
   private static let rows = 12
+  /// The most graphs where nobody says which.
+  private static let graphs = 8
 
   func show() async throws {
     let (device, all, energy) = try await find(wanted.names)
@@ -54,7 +56,7 @@ struct ShownHistory {
           + (known.isEmpty ? "nothing has been read yet" : "there is history of \(known.joined(separator: ", "))"))
     }
     // Documents and tables have all that was read.
-    let drawn = if case .named = wanted { series } else { series.drawn }
+    let drawn = if case .named = wanted { series } else { Array(series.drawn.prefix(Self.graphs)) }
     let now = WallClock.seconds
     let time = (now - seconds)...now
     if let file = plot?.path {

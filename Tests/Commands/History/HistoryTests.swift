@@ -42,6 +42,28 @@ import Testing
     }
   }
 
+  /// Nobody looks at a straight line of the software's version; who names it gets it.
+  @Test func constantsAreDrawnOnlyIfTheyAreNamed() async throws {
+    try await Sandbox.with { box in
+      let simulator = try box.start(["simulate", "--profile", "jbd", "--serial", "PACK1"], limit: Sandbox.longLife)
+      try await simulator.line(containing: " is plugged in at ")
+      let service = try await box.serve()
+      try await service.errors(containing: "PACK1 is attached at")
+      for reading in ["battery", "values"] { #expect(try await box.run(reading, "PACK1").status == 0) }
+      let drawn = try await box.run("history", "PACK1")
+      #expect(drawn.outputText.hasPrefix("Charge 72 %") && drawn.outputText.contains("Voltage 58.88 V"))
+      for constant in ["Software version", "Cell count"] { #expect(!drawn.outputText.contains(constant)) }
+      #expect(drawn.errorText.contains("Not drawn unless named: ") && drawn.errorText.contains("cell_count"))
+      let picture = try await box.run("history", "PACK1", "--plot", "a.svg")
+      #expect(picture.status == 0)
+      let named = try await box.run("history", "PACK1", "cell_count")
+      #expect(named.outputText.contains("Cell count 15"), "\(named.outputText)\(named.errorText)")
+      let series = try await box.run("history", "PACK1", "--json").json()["series"]?.elements ?? []
+      let count = series.first { $0["name"]?.text == "cell_count" }
+      #expect(count?["importance"]?.text == "rated")
+    }
+  }
+
   @Test func allBatteriesAreShownInOneTable() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--percent", "57", "--serial", "A")
