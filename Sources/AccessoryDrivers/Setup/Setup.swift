@@ -203,10 +203,13 @@ private struct Journal {
   mutating func write(_ bytes: [UInt8], at path: String, isOpen: Bool) throws(AccessoryError) {
     try machine.willChange()
     let found = machine.find(path)
+    guard found != .unreadable else {
+      throw AccessoryError(.permissionDenied, "\(path) can't be read, so it couldn't be put back")
+    }
     folders += machine.missingFolders(above: path)
+    try machine.put(bytes, at: path, isOpen: isOpen)
     // A file that is written a second time is put back as it was before the first.
     if !before.contains(where: { $0.path == path }) { before.append((path, found, isOpen)) }
-    try machine.put(bytes, at: path, isOpen: isOpen)
   }
 
   mutating func remove(_ path: String) throws(AccessoryError) {

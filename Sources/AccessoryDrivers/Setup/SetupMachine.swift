@@ -47,19 +47,14 @@ package struct SetupMachine: Sendable {
     if device?.source == .simulator {
       throw AccessoryError(.unsupported, "the system's service doesn't see simulated accessories: leave out --system")
     }
-    try checkService()
-    guard user == 0 else {
-      throw AccessoryError(
-        .permissionDenied, "nothing was sent or written: --system writes below /etc, so run this command with sudo")
-    }
-  }
-
-  /// Throws `unsupported` where the system's service isn't installed. Changes nothing.
-  package func checkService() throws(AccessoryError) {
     guard hasSystemd else {
       throw AccessoryError(
         .unsupported,
         "systemd doesn't run here, so there is no service to set up: use --write, and bridge-cli serve")
+    }
+    guard user == 0 else {
+      throw AccessoryError(
+        .permissionDenied, "nothing was sent or written: --system writes below /etc, so run this command with sudo")
     }
     guard hasUnit(UdevRules.usualUnit) else {
       throw AccessoryError(
@@ -68,8 +63,13 @@ package struct SetupMachine: Sendable {
     }
   }
 
-  /// Whether systemd knows this unit of the system.
-  package func hasUnit(_ unit: String) -> Bool { hasSystemd && succeeds(["systemctl", "cat", unit]) }
+  /// Whether systemd has this unit of the system. Where there is no D-Bus, it answers root alone, so the usual folders are looked at first.
+  package func hasUnit(_ unit: String) -> Bool {
+    let folders = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"]
+    return hasSystemd
+      && (folders.contains { access("\(root)\($0)/systemd/system/\(unit)", F_OK) == 0 }
+        || succeeds(["systemctl", "cat", unit]))
+  }
 
   func succeeds(_ words: [String]) -> Bool {
     do throws(AccessoryError) {
