@@ -96,7 +96,9 @@ extension ReadingSeries {
       let (volts, amperes) = (voltage[one], current[other])
       let (start, end) = (max(volts.time, amperes.time), min(volts.end, amperes.end))
       if start < end, let volt = volts.mean, let ampere = amperes.mean {
-        if let last = points.last, last.end < start { points.append(Point(time: last.end, span: start - last.end, nil)) }
+        if let last = points.last, last.end < start {
+          points.append(Point(time: last.end, span: start - last.end, nil))
+        }
         points.append(
           Point(
             time: start, span: end - start, mean: volt * ampere, least: amperes.least.map { volt * $0 },

@@ -38,7 +38,8 @@ package struct DayOverview: Sendable {
     guard let series, let range = series.range else { return "" }
     let start = now - Self.reach
     // A few minutes would be a dot.
-    guard let first = series.points.first(where: { $0.mean != nil && $0.end > start }), now - first.time >= Self.least else {
+    guard let first = series.points.first(where: { $0.mean != nil && $0.end > start }), now - first.time >= Self.least
+    else {
       return ""
     }
     // A charge is drawn from empty to full, other readings from the least to the greatest.
@@ -62,7 +63,8 @@ package struct DayOverview: Sendable {
     }
     if path.isEmpty { return "" }
     let title = "24 hours: " + TextGraph.title(series)
-    return "<svg class=\"spark\" viewBox=\"0 0 100 24\" preserveAspectRatio=\"none\" role=\"img\"><title>\(HTML.text(title))</title>"
+    return
+      "<svg class=\"spark\" viewBox=\"0 0 100 24\" preserveAspectRatio=\"none\" role=\"img\"><title>\(HTML.text(title))</title>"
       + "<path d=\"\(path)\"/></svg>"
   }
 

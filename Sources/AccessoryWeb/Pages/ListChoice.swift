@@ -45,11 +45,13 @@ struct ListChoice: Sendable, Hashable {
   ) -> [(heading: String?, name: String, row: TopRow)] {
     let words = text.lowercased().split(separator: " ").map(String.init)
     let found = rows.enumerated().filter { $0.element.row.matches(words) }
-    let sorted = found.map { (entry: $0.element, place: sort.place($0.element.row, $0.offset), group: heading($0.element.row)) }
-      .sorted { one, other in
-        if let a = one.group, let b = other.group, a != b { return a.isEmpty || b.isEmpty ? b.isEmpty : a < b }
-        return sort.isBefore(one.place, other.place, isInverted: false)
-      }
+    let sorted = found.map {
+      (entry: $0.element, place: sort.place($0.element.row, $0.offset), group: heading($0.element.row))
+    }
+    .sorted { one, other in
+      if let a = one.group, let b = other.group, a != b { return a.isEmpty || b.isEmpty ? b.isEmpty : a < b }
+      return sort.isBefore(one.place, other.place, isInverted: false)
+    }
     return sorted.map { ($0.group, $0.entry.name, $0.entry.row) }
   }
 
@@ -83,12 +85,15 @@ struct ListChoice: Sendable, Hashable {
         "sort", "Sort by", sort.rawValue,
         [("alarm", "what needs care"), ("name", "name"), ("charge", "charge"), ("age", "last reading")])
       + select(
-        "group", "Group by", group?.rawValue ?? "", [("", "nothing"), ("place", "place"), ("kind", "kind"), ("gateway", "gateway")])
+        "group", "Group by", group?.rawValue ?? "",
+        [("", "nothing"), ("place", "place"), ("kind", "kind"), ("gateway", "gateway")])
       + select("view", "Show", isTable ? "table" : "", [("", "cards"), ("table", "a table")])
       + "<button>Show</button></form></details>"
   }
 
-  private func select(_ name: String, _ label: String, _ chosen: String, _ options: [(value: String, text: String)]) -> String {
+  private func select(_ name: String, _ label: String, _ chosen: String, _ options: [(value: String, text: String)])
+    -> String
+  {
     let items = options.map { option in
       "<option value=\"\(option.value)\"\(option.value == chosen ? " selected" : "")>\(option.text)</option>"
     }

@@ -80,7 +80,9 @@ struct ListPage {
   private func notes(_ state: WebState.Snapshot, isEmpty: Bool, isFound: Bool) -> String {
     var lines = state.notes.map { "<p>\(HTML.text($0))</p>" }
     if isEmpty, lines.isEmpty { lines.append("<p>\(HTML.text(state.emptyText))</p>") }
-    if !isEmpty, !isFound { lines.append("<p>No accessory has \u{201C}\(HTML.text(choice.text))\u{201D} in its name or its facts.</p>") }
+    if !isEmpty, !isFound {
+      lines.append("<p>No accessory has \u{201C}\(HTML.text(choice.text))\u{201D} in its name or its facts.</p>")
+    }
     if state.leftOut > 0 {
       lines.append("<p>\(Amount.of(state.leftOut, "more accessory")): there is no room on this page</p>")
     }

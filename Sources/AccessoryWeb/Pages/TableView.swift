@@ -9,7 +9,8 @@ enum TableView {
 
   static func table(_ lines: String) -> String {
     let heads = columns.map { "<th scope=\"col\">\($0)</th>" }.joined()
-    return "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Accessories\"><table class=\"lines\"><thead><tr>\(heads)</tr></thead>"
+    return
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Accessories\"><table class=\"lines\"><thead><tr>\(heads)</tr></thead>"
       + "<tbody id=\"list\">\(lines)</tbody></table></div>"
   }
 

@@ -186,7 +186,8 @@ package actor WebSite {
     await fillOverviews(atMost: Self.overviewPatience)
     let content = await listContent(choice)
     let html = PageFrame.html(
-      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: page(choice).main(content), root: "",
+      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: page(choice).main(content),
+      root: "",
       events: "events\(choice.query)", footer: footer)
     return .page(html, hasForms: true, isHead: isHead)
   }
@@ -197,7 +198,9 @@ package actor WebSite {
 
   private func listContent(_ choice: ListChoice) async -> LiveContent {
     let version = await state.currentVersion
-    if let known = shown[choice], known.version == version, clock.now - known.time < Self.listAge { return known.content }
+    if let known = shown[choice], known.version == version, clock.now - known.time < Self.listAge {
+      return known.content
+    }
     await forgetOldFeed()
     let snapshot = await state.snapshot()
     let content = page(choice).content(snapshot)

@@ -83,7 +83,8 @@ package struct HistoryPlot: Sendable {
     while step < 1, digits < 4 { (digits, step) = (digits + 1, step * 10) }
     let scales = [
       ("from", "\(Int(time.lowerBound))"), ("to", "\(Int(time.upperBound))"), ("low", DecimalText.short(axis.low)),
-      ("high", DecimalText.short(axis.high)), ("digits", "\(digits)"), ("unit", XMLText.escape(one.unit ?? "", limit: 16)),
+      ("high", DecimalText.short(axis.high)), ("digits", "\(digits)"),
+      ("unit", XMLText.escape(one.unit ?? "", limit: 16)),
       ("offset", "\(Int(offset))"),
     ]
     return scales.map { " data-\($0)=\"\($1)\"" }.joined()

@@ -175,7 +175,7 @@ package struct TopRow: Sendable, Hashable {
     if let battery = accessory.battery {
       if isSaid("battery <", "battery level") {
         // Of the same charge.
-      } else if battery.level == .critical { 
+      } else if battery.level == .critical {
         reasons.append(Alarm("battery critical", .alarm, word: "critical"))
       } else if battery.level == .low {
         reasons.append(Alarm("battery low", .warning, word: "low"))

@@ -42,7 +42,8 @@ import Testing
     let row = Sample.row("A")
     overviews.put(DayOverview([], energy, name: nil, time: Sample.now, now: Sample.wallClock), for: row)
     let html = Totals([row], overviews).html
-    #expect(html.contains("Into batteries today</dt><dd>1.2 kWh") && html.contains("Out of batteries today</dt><dd>30 Wh"))
+    #expect(
+      html.contains("Into batteries today</dt><dd>1.2 kWh") && html.contains("Out of batteries today</dt><dd>30 Wh"))
   }
 
   // MARK: - The last day
@@ -67,7 +68,8 @@ import Testing
       ReadingSeries.Point(time: Sample.wallClock - 10, span: 5, $0)
     }
     #expect(overview(points).picture(now: Sample.wallClock) == "")
-    let far = overview([.init(time: -1e300, span: .infinity, 1), .init(time: Sample.wallClock - 60, span: 1e300, 2)], "x")
+    let far = overview(
+      [.init(time: -1e300, span: .infinity, 1), .init(time: Sample.wallClock - 60, span: 1e300, 2)], "x")
     let picture = far.picture(now: Sample.wallClock)
     #expect(!picture.contains("nan") && !picture.contains("inf"))
   }
@@ -100,20 +102,24 @@ import Testing
   }
 
   @Test func theListIsFoundSortedAndGrouped() {
-    let rows = [Sample.row("B", percent: 10, driver: "jbd"), Sample.row("A", driver: "ev3"), Sample.row("C", percent: 90)]
-      .map { ($0.name, $0) }
+    let rows = [
+      Sample.row("B", percent: 10, driver: "jbd"), Sample.row("A", driver: "ev3"), Sample.row("C", percent: 90),
+    ]
+    .map { ($0.name, $0) }
     func names(_ query: String) -> [String] { ListChoice(query: query).rows(rows).map(\.name) }
     #expect(names("sort=name") == ["A", "B", "C"])
     #expect(names("sort=charge") == ["B", "A", "C"])
     #expect(names("find=b&sort=name") == ["B"])
-    #expect(ListChoice(query: "sort=name&group=kind").rows(rows).map(\.heading) == ["Batteries", "Batteries", "Robots"])
+    #expect(
+      ListChoice(query: "sort=name&group=kind").rows(rows).map(\.heading) == ["Batteries", "Batteries", "Robots"])
   }
 
   @Test func theChoiceIsInThePage() async {
     let site = SampleSite([Sample.row("PACK1"), Sample.row("ROVER", driver: "ev3")])
     let page = await site.get("/?group=kind&sort=name")
     for text in [
-      "data-events=\"events?sort=name&amp;group=kind\"", "<li class=\"group\" id=\"g-Batteries\"><h2>Batteries</h2></li>",
+      "data-events=\"events?sort=name&amp;group=kind\"",
+      "<li class=\"group\" id=\"g-Batteries\"><h2>Batteries</h2></li>",
       "<option value=\"kind\" selected>", "<details class=\"choose\" open>",
     ] { #expect(page.contains(text), "\(text)") }
     let table = await site.get("/?view=table")
