@@ -35,18 +35,7 @@ struct BridgeFleet: CommandProgram {
       ENVIRONMENT
         ACCESSORY_BRIDGE_BROKER  the broker, where neither --broker nor a file with --config names it
 
-      EXIT STATUS
-        0   success
-        64  wrong usage
-        65  invalid data
-        66  no such accessory
-        69  the broker, the gateway or the accessory can't be reached
-        74  I/O error
-        75  no answer in time
-        76  refused by the accessory
-        77  no permission
-        78  wrong configuration
-        130 interrupted
+      \(ExitStatus.help)
       """,
     version: version,
     subcommands: [

@@ -68,8 +68,8 @@ package struct SettingsFile: ValueReader {
     do {
       return try SmallFile.read(path, limit: YAMLReader.sizeLimit + 1)
     } catch {
-      let message = AccessoryError(errno: error, "it can't be read").message
-      throw ProfileProblems(problems: [ProfileProblem(file: path, message: message)])
+      let error = AccessoryError(errno: error, "it can't be read")
+      throw ProfileProblems(problems: [ProfileProblem(file: path, unread: error)])
     }
   }
 

@@ -22,7 +22,7 @@ package struct BridgeClient: Sendable {
   /// The default time limit for connecting.
   private static let connecting = Duration.seconds(5)
 
-  /// Connects to the service at the socket `place`. Throws `notFound` when no service is there, `permissionDenied`, and
+  /// Connects to the service at the socket `place`. Throws `disconnected` when no service is there, `permissionDenied`, and
   /// `timedOut` when the queue of waiting clients is full.
   package static func connect(
     to place: String, replyTimeout: Duration? = nil

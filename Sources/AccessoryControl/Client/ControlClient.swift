@@ -19,7 +19,7 @@ package final class ControlClient: Sendable {
 
   deinit { connection.close() }
 
-  /// Connects to the service at the socket `path`. Throws `notFound` when no service is there, `permissionDenied`, and
+  /// Connects to the service at the socket `path`. Throws `disconnected` when no service is there, `permissionDenied`, and
   /// `timedOut` when the queue of waiting clients stays full for `timeout`.
   package static func connect(
     to path: String, timeout: Duration = .seconds(5), io: IOThread = .shared
@@ -44,7 +44,7 @@ package final class ControlClient: Sendable {
   private static func failure(_ errno: Errno, _ path: String) -> AccessoryError {
     switch errno {
     case .noSuchFileOrDirectory, .connectionRefused, .notDirectory:
-      AccessoryError(.notFound, code: .errno(errno.rawValue), "no service answers at \(path)")
+      .noService(at: path, errno.rawValue)
     case .wouldBlock:
       AccessoryError(
         .timedOut, code: .errno(errno.rawValue),

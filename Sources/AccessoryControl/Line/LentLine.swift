@@ -94,6 +94,7 @@ package final class LentLine: LineControl {
       switch failure.kind {
       // The loan or the service has ended; the loan's connection will end, too.
       case .notFound: throw .disconnected(label)
+      case .disconnected where failure.isNoService: throw .disconnected(label)
       case .cancelled where !Task.isCancelled: throw .disconnected(label)
       default: throw failure
       }

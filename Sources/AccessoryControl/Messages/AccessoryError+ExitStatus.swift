@@ -18,3 +18,21 @@ extension AccessoryError.Kind {
     }
   }
 }
+
+extension AccessoryError {
+  /// No service runs at any of the usual sockets.
+  package static let noService = AccessoryError(
+    .disconnected,
+    "no service is running: start one with bridge-cli serve, or that of the system with systemctl start accessory-bridge"
+  )
+
+  /// No service runs at this socket, as connecting has shown.
+  static func noService(at path: String, _ errno: CInt) -> AccessoryError {
+    AccessoryError(.disconnected, code: .errno(errno), "no service answers at \(path)")
+  }
+
+  /// Whether connecting has shown that no service runs there.
+  package var isNoService: Bool {
+    kind == .disconnected && [ENOENT, ECONNREFUSED, ENOTDIR].contains { code == .errno($0) }
+  }
+}

@@ -38,7 +38,7 @@ struct ServiceFollower: Sendable {
       let error = await follow(body)
       if Task.isCancelled { return }
       await body(.ended(error))
-      if error.kind == .notFound || error.kind == .permissionDenied {
+      if error.isNoService || error.kind == .permissionDenied {
         pause = Self.pauses.shortest
         await bell.wait(clock)
       } else {
@@ -73,9 +73,9 @@ struct ServiceFollower: Sendable {
       } catch {
         if hasBegun || Task.isCancelled { return error }
         // Report the error of a service that refuses, not those of absent services.
-        if refusal == nil || refusal?.kind == .notFound { refusal = error }
+        if refusal?.isNoService ?? true { refusal = error }
       }
     }
-    return refusal ?? AccessoryError(.notFound, "there is no socket to look for a service at")
+    return refusal ?? .noService
   }
 }

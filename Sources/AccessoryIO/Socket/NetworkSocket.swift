@@ -73,7 +73,9 @@ enum NetworkSocket {
         throw error
       }
     } catch {
-      throw AccessoryError(errno: error, "listening at \(DeviceAddress.tcp(address))")
+      var failure = AccessoryError(errno: error, "listening at \(DeviceAddress.tcp(address))")
+      if error == .addressInUse { failure.message += ": choose another port, or end the program (ss -ltnp names it)" }
+      throw failure
     }
   }
 

@@ -39,7 +39,7 @@ extension AccessoryError.Kind {
   /// means a failing disk, not an unplugged accessory.
   public init(_ errno: Errno) {
     switch errno {
-    case .resourceBusy, .wouldBlock: self = .busy
+    case .resourceBusy, .wouldBlock, .addressInUse: self = .busy
     case .permissionDenied, .notPermitted: self = .permissionDenied
     case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: self = .notFound
     case .timedOut: self = .timedOut

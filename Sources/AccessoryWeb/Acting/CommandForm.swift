@@ -60,7 +60,7 @@ struct CommandOutcome: Sendable {
     let isUntouched =
       switch error.kind {
       case .busy, .permissionDenied, .notFound, .refused, .unsupported, .misconfigured: true
-      case .disconnected, .timedOut, .cancelled, .badData, .ioFailure: false
+      case .disconnected, .timedOut, .cancelled, .badData, .ioFailure: error.isNoService
       }
     let what = isUntouched ? "\(form.text) wasn't performed" : "Nobody knows whether \(form.text) was performed"
     text = "\(what): \(error.message)"

@@ -6,6 +6,30 @@ import Glibc
 
 /// Exit statuses: the numbers of sysexits.h, and those of shells for signals.
 package enum ExitStatus {
+  /// What each status of the commands means, for their help and the page on JSON.
+  package static let meanings: [(status: CInt, meaning: String)] = [
+    (EX_OK, "success"),
+    (EX_USAGE, "wrong usage"),
+    (EX_DATAERR, "invalid data from the device"),
+    (EX_NOINPUT, "no such device or file"),
+    (EX_UNAVAILABLE, "disconnected, busy, not running or unavailable"),
+    (EX_SOFTWARE, "internal error"),
+    (EX_CANTCREAT, "a file exists already"),
+    (EX_IOERR, "I/O error"),
+    (EX_TEMPFAIL, "no reply in time"),
+    (EX_PROTOCOL, "refused by the device"),
+    (EX_NOPERM, "no permission"),
+    (EX_CONFIG, "wrong configuration"),
+    (of(signal: SIGINT), "interrupted"),
+  ]
+
+  /// The section of the help that lists the statuses.
+  package static let help =
+    "EXIT STATUS\n"
+    + meanings.map { status, meaning in
+      "  \(status)" + String(repeating: " ", count: 4 - "\(status)".count) + meaning
+    }.joined(separator: "\n")
+
   /// For incorrect use of a command.
   package static let usage = EX_USAGE
 

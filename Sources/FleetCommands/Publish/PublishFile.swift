@@ -49,7 +49,7 @@ enum PublishFile {
           problems: [ProfileProblem(file: path, line: 1, column: 1, message: Publish.message(for: error))])
       }
     } catch {
-      throw AccessoryError(.misconfigured, error.problems.map(\.description).joined(separator: "\n"))
+      throw AccessoryError(error.kind, error.problems.map(\.description).joined(separator: "\n"))
     }
   }
 

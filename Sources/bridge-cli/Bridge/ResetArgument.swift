@@ -43,7 +43,7 @@ enum ResetArgument: ExpressibleByArgument {
       switch result {
       case .success(let resets): return resets
       case .failure(let error):
-        throw AccessoryError(.misconfigured, error.problems.map(\.description).joined(separator: "; "))
+        throw AccessoryError(error.kind, error.problems.map(\.description).joined(separator: "; "))
       }
     }
   }

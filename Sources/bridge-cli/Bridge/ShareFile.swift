@@ -94,6 +94,6 @@ extension String {
 extension AccessoryError {
   /// An error with all mistakes in a file.
   init(_ problems: ProfileProblems) {
-    self.init(.misconfigured, problems.problems.map(\.description).joined(separator: "\n"))
+    self.init(problems.kind, problems.problems.map(\.description).joined(separator: "\n"))
   }
 }

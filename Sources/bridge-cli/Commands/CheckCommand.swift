@@ -5,7 +5,6 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 import CommandOutput
-import Glibc
 
 struct CheckCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -24,7 +23,7 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
   @Argument(help: .value("file", "The files."), completion: .file(extensions: ["yaml", "yml"])) var files: [String] = []
   @Option(help: .value("file", "Compare a description with this recording of trace --record."), completion: .file())
   var recording: String?
-  @Option(help: .value("kind", "Check the files as files of this kind, whatever their keys are."))
+  @Option(help: .value("what", "Check the files as this, whatever their keys are: profile, service or share."))
   var `as`: CheckedKind?
   @OptionGroup var output: OutputOptions
 
@@ -61,7 +60,9 @@ struct CheckCommand: AsyncParsableCommand, JSONCommand {
       }
       if let held { held.lines(file: SafeText.escape(recording ?? "", limit: 200)).forEach(Output.line) }
     }
-    if held?.fits == false || results.contains(where: { !$0.problems.isEmpty }) { throw ExitCode(EX_CONFIG) }
+    let problems = results.flatMap(\.problems)
+    guard held?.fits == false || !problems.isEmpty else { return }
+    throw ExitCode(ExitStatus.of(held?.fits != false && problems.allSatisfy(\.isMissing) ? .notFound : .misconfigured))
   }
 }
 

@@ -90,7 +90,7 @@ struct GetFile: FileCommand {
 
       EXAMPLES
         bridge-cli file get EV3 ../prjs/tst/tst.rbf
-        bridge-cli file get EV3 ../prjs/tst/log.rtf ./log.txt --force
+        bridge-cli file get EV3 ../prjs/tst/tst.rbf ./copy.rbf --force
       """)
 
   @OptionGroup var target: FileTarget
@@ -108,7 +108,8 @@ struct GetFile: FileCommand {
 
   func run() async throws {
     if !force, access(place, F_OK) == 0 {
-      throw AccessoryError(.misconfigured, "\(place) exists: choose another path, or use --force")
+      throw AccessoryError(
+        .misconfigured, code: .errno(EEXIST), "\(place) exists: choose another path, or use --force")
     }
     let content = MemoryFile()
     let report = try await transfer.carry(self) { files in

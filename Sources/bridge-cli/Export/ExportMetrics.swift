@@ -100,7 +100,7 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
         count += 1
       } catch {
         // At some of the usual sockets there may be no service.
-        if failure == nil || error.kind != .notFound { failure = error }
+        if failure == nil || !error.isNoService { failure = error }
       }
     }
     let families = families(await feed.snapshot)
@@ -110,8 +110,8 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     } else if count > 0 {
       output.json ? Output.json(MetricsDocument(families)) : Output.text(text)
     }
-    if count > 0, failure.map({ $0.kind == .notFound || $0.kind == .permissionDenied }) ?? true { return }
-    throw failure ?? AccessoryError(.notFound, "no service is running: bridge-cli serve starts one")
+    if count > 0, failure.map({ $0.isNoService || $0.kind == .permissionDenied }) ?? true { return }
+    throw failure.map { $0.isNoService && services.socket.isEmpty ? .noService : $0 } ?? .noService
   }
 
   private static func write(_ text: String, to file: String) async throws(AccessoryError) {

@@ -26,7 +26,7 @@ struct ExportedServices: ParsableArguments {
         count += 1
         return count
       }
-      if isNamed || ![.notFound, .permissionDenied].contains(error.kind) || failed == services.count {
+      if isNamed || !(error.isNoService || error.kind == .permissionDenied) || failed == services.count {
         view.trouble(error)
       }
     }

@@ -40,7 +40,7 @@ struct NotifyCommand: AsyncParsableCommand, JSONCommand {
     do throws(ProfileProblems) {
       contents = try await ServiceFile.contents(config, await KnownProfiles.store)
     } catch {
-      throw AccessoryError(.misconfigured, error.problems.map(\.description).joined(separator: "; "))
+      throw AccessoryError(error.kind, error.problems.map(\.description).joined(separator: "; "))
     }
     guard !contents.messages.isEmpty else {
       throw AccessoryError(
@@ -78,7 +78,7 @@ struct NotifyCommand: AsyncParsableCommand, JSONCommand {
     var hooks = ServiceMirror.Hooks()
     hooks.happened = { event, place, _ in await notifier.take(event, of: place) }
     hooks.trouble = { error in
-      guard ![.notFound, .permissionDenied].contains(error.kind) || !services.socket.isEmpty else { return }
+      guard !(error.isNoService || error.kind == .permissionDenied) || !services.socket.isEmpty else { return }
       log.notice("\(SafeText.escape(error.message, limit: 1_000)); waiting for it")
     }
     let places = services.places.map { ServiceMirror.Service($0, isExpected: !services.socket.isEmpty) }

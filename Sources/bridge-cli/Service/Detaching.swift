@@ -15,11 +15,17 @@ struct Detaching {
   func run() async throws {
     guard let held = try await find() else {
       let name = name.map { SafeText.escape($0) } ?? "any accessory"
-      throw AccessoryError(.notFound, "no service has \(name) open")
+      if await !Self.isServiceThere() { throw AccessoryError.noService }
+      throw AccessoryError(.notFound, "no service has \(name) open: bridge-cli list shows all accessories")
     }
     let device = try await held.detach()
     if json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
     Output.line("\(SafeText.escape(device.id)) is detached.")
+  }
+
+  private static func isServiceThere() async -> Bool {
+    for place in ServicePlace.all() where (try? await BridgeClient.connect(to: place)) != nil { return true }
+    return false
   }
 
   /// The accessory to detach, or a line with all accessories on it.

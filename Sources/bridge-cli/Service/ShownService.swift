@@ -22,14 +22,12 @@ struct ShownService {
         show(try await client.service(), try await client.list(), place, isFirst: shownCount == 0)
         shownCount += 1
       } catch {
-        // `notFound` replaces no other error: at some of the usual sockets there may be no service.
-        if error.kind != .notFound || failure == nil { failure = error }
+        // At some of the usual sockets there may be no service.
+        if !error.isNoService || failure == nil { failure = error }
       }
     }
-    guard shownCount == 0 || failure.map({ $0.kind != .notFound }) == true else { return }
-    guard let failure, failure.kind != .notFound || socket != nil else {
-      throw AccessoryError(.notFound, "no service is running: bridge-cli serve starts one")
-    }
+    guard shownCount == 0 || failure.map({ !$0.isNoService }) == true else { return }
+    guard let failure, !failure.isNoService || socket != nil else { throw AccessoryError.noService }
     throw failure
   }
 

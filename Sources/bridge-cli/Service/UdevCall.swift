@@ -36,7 +36,7 @@ enum UdevCall {
     do throws(AccessoryError) {
       try await tell(place, [device])
     } catch {
-      guard error.kind == .notFound else { throw error }
+      guard error.isNoService else { throw error }
       try start(at: place, expecting: device)
     }
   }

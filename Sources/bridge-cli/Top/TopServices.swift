@@ -52,7 +52,7 @@ enum TopServices {
       return .answers
     } catch {
       // A service with too many clients is running, too.
-      return error.kind == .permissionDenied ? .forbidden : error.kind == .notFound ? .absent : .answers
+      return error.kind == .permissionDenied ? .forbidden : error.isNoService ? .absent : .answers
     }
   }
 }

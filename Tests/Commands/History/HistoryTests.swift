@@ -98,7 +98,7 @@ import Testing
     try await Sandbox.with { box in
       _ = try await box.simulate()
       let ended = try await box.run("battery", "--history")
-      #expect(ended.status == 66 && ended.errorText.contains("bridge-cli serve"), "\(ended.errorText)")
+      #expect(ended.status == 69 && ended.errorText.contains("bridge-cli serve"), "\(ended.errorText)")
     }
   }
 

@@ -44,7 +44,7 @@ import Testing
     let words =
       "bridge-cli: no service is running, and only a service keeps a history: start it with bridge-cli serve, or for "
       + "the system with systemctl start accessory-bridge"
-    let lines = try await screen("battery --history", columns: columns, status: 66) { _ = try await $0.simulate() }
+    let lines = try await screen("battery --history", columns: columns, status: 69) { _ = try await $0.simulate() }
     #expect(lines.count == [40: 5, 80: 2, 120: 2][columns])
     #expect(lines.joined(separator: " ").split(separator: " ") == words.split(separator: " "))
     #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }, "\(lines)")

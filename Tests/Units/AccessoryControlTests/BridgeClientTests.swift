@@ -59,7 +59,7 @@ import Testing
     let gone = await #expect(throws: AccessoryError.self) { try await client.list() }
     #expect(gone?.kind == .disconnected)
     let nobody = await #expect(throws: AccessoryError.self) { try await BridgeClient.connect(to: sample.path) }
-    #expect(nobody?.kind == .notFound)
+    #expect(nobody?.isNoService == true)
   }
 
   /// A service that is older than a method is named with its version, and what is to be done about it.

@@ -106,12 +106,13 @@ struct SocketTests {
     #expect(error?.kind == .misconfigured)
   }
 
-  @Test func noServiceIsNotFound() async throws {
+  /// What isn't running is unavailable, and no missing device.
+  @Test func noServiceIsUnavailable() async throws {
     let directory = try TemporaryDirectory()
     let missing = await #expect(throws: AccessoryError.self) {
       _ = try await ControlClient.connect(to: directory.path + "/control")
     }
-    #expect(missing?.kind == .notFound)
+    #expect(missing?.isNoService == true && missing?.kind.exitStatus == EX_UNAVAILABLE)
   }
 
   @Test func aServiceThatEndsTellsItsClients() async throws {

@@ -53,7 +53,7 @@ import Testing
     let trouble = Watched<[AccessoryError]>([])
     try await following(mirror, trouble: trouble) {
       try await trouble.wait { !$0.isEmpty }
-      #expect(trouble.value.map(\.kind) == [.notFound])
+      #expect(trouble.value.map(\.isNoService) == [true])
       for _ in 0..<60 { clock.advance(by: .seconds(60)) }
       #expect(clock.scheduledCount == 0)
       #expect(await mirror.snapshot.services.map(\.isUp) == [false])

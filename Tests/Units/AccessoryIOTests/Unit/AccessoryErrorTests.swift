@@ -9,7 +9,8 @@ import Testing
   @Test(arguments: [
     (EIO, AccessoryError.Kind.ioFailure), (ENXIO, .ioFailure), (ENODEV, .ioFailure), (EPIPE, .ioFailure),
     (EBUSY, .busy), (EAGAIN, .busy), (EACCES, .permissionDenied),
-    (EPERM, .permissionDenied), (ENOENT, .notFound), (ENOTDIR, .notFound), (ELOOP, .notFound), (ETIMEDOUT, .timedOut),
+    (EPERM, .permissionDenied), (EADDRINUSE, .busy), (ENOENT, .notFound), (ENOTDIR, .notFound), (ELOOP, .notFound),
+    (ETIMEDOUT, .timedOut),
     (ENOTTY, .unsupported), (EOPNOTSUPP, .unsupported), (EISDIR, .unsupported), (EINVAL, .misconfigured),
     (ENOMEM, .ioFailure), (EMFILE, .ioFailure), (ENOSPC, .ioFailure), (12_345, .ioFailure),
   ])
