@@ -122,8 +122,23 @@ public struct IdentificationPlan: Sendable {
   /// Whether the plan sends nothing.
   public var isSilent: Bool { steps.allSatisfy(\.isListening) }
 
-  /// The longest time that the plan takes.
-  public var longest: Duration { steps.reduce(.zero) { $0 + $1.longest } }
+  /// The longest time that the plan takes. What isn't tried until then is skipped.
+  public var longest: Duration {
+    longest(of: steps.indices) + (isOnAir ? GATTTransport.connectLimit : .zero) + Self.opening
+  }
+
+  /// The time for opening the port and for closing it: drivers of serial adapters send messages for both.
+  private static let opening = Duration.seconds(1)
+
+  /// The longest time of these steps, with the modem lines that they raise and lower.
+  func longest(of range: Range<Int>) -> Duration {
+    var last = TerminalSettings()
+    return steps[range].reduce(Duration.zero) { sum, step in
+      guard let line = step.line else { return sum + step.longest }
+      defer { last = line }
+      return sum + step.longest + (line.drivesOutputs(as: last) ? .zero : Identifier.powerUp)
+    }
+  }
 
   // MARK: - Steps
 
@@ -248,4 +263,11 @@ extension DescribedProtocol {
   fileprivate var gatt: GATTSettings { description.bluetooth?.gatt ?? GATTSettings() }
   /// The line's baud rate.
   fileprivate var rate: UInt32 { line?.baudRate ?? 115_200 }
+}
+
+extension TerminalSettings {
+  /// Whether DTR and RTS stay as they are when these settings follow the others.
+  fileprivate func drivesOutputs(as last: TerminalSettings) -> Bool {
+    dtr == last.dtr && rts == last.rts && (flowControl == .hardware) == (last.flowControl == .hardware)
+  }
 }

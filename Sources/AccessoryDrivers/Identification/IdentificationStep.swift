@@ -45,12 +45,32 @@ public struct IdentificationStep: Sendable {
     let probe: any KindProbe
   }
 
-  /// The longest time that the step takes.
+  /// The longest time that the step takes: its waits, and what the port's own calls may need.
   public var longest: Duration {
-    let timing = line.map { LineTiming.serial(baudRate: $0.baudRate) } ?? .instant
-    let once = sends.reduce(Duration.zero) { $0 + $1.pause + timing.time(of: $1.bytes.count) } + timeout
-    return once * times
+    guard !isListening else { return timeout + Self.callTime }
+    let timing =
+      line.map {
+        LineStatus(baudRate: $0.baudRate, dataBits: $0.dataBits, parity: $0.parity, stopBits: $0.stopBits).timing
+      } ?? .instant
+    let before = sends.dropLast().reduce(Duration.zero) { $0 + $1.pause + timing.time(of: $1.bytes.count) }
+    let undoing = farewell.isEmpty ? Duration.zero : Self.farewellTime + timing.time(of: farewell.count)
+    return timing.silence + (before + patience(timing)) * times + undoing + Self.callTime * times
   }
+
+  /// The longest wait for a reply from the last request on: that of the most patient probe.
+  func patience(_ timing: LineTiming) -> Duration {
+    let start = MonotonicTime(nanoseconds: 0)
+    return candidates.reduce(timeout) { longest, candidate in
+      var probe = candidate.probe
+      probe.start(now: start, timing: timing)
+      return max(longest, (probe.deadline ?? start) - start)
+    }
+  }
+
+  /// How long the bytes that undo a request may take to show their effect.
+  static let farewellTime = Duration.milliseconds(200)
+  /// The time for setting a line and writing to it, with timers that are late, on a busy machine.
+  private static let callTime = Duration.milliseconds(40)
 
   /// Whether another step sends the same bytes with the same settings, so that both can be one step.
   func isSame(as other: IdentificationStep) -> Bool {

@@ -27,9 +27,11 @@ public struct Identifier {
   /// DTR and RTS as they were when the port was opened; nil when the port has no modem lines.
   private var outputs: ModemLines?
   private var raised: ModemLines = []
+  /// When the time is over that the plan may take.
+  private var end = MonotonicTime(nanoseconds: .max)
 
   /// How long a cable that is powered by modem lines needs until it carries bytes.
-  private static let powerUp = Duration.milliseconds(200)
+  static let powerUp = Duration.milliseconds(200)
   /// How long a step's other kinds may take to answer after the first has answered.
   private static let others = Duration.milliseconds(300)
 
@@ -110,7 +112,14 @@ public struct Identifier {
   }
 
   private mutating func run(_ steps: Range<Int>) async throws(AccessoryError) {
+    end = clock.now + plan.longest(of: steps)
     for (index, step) in zip(steps, plan.steps[steps]) {
+      guard clock.now < end else {
+        let reason = "the time is over: try it alone, with --only \(step.kinds.joined(separator: ","))"
+        outcome.skipped[index + 1] = reason
+        tell(.skipped(index + 1, reason))
+        continue
+      }
       do throws(AccessoryError) {
         try await set(step.line)
       } catch {
@@ -141,18 +150,19 @@ public struct Identifier {
       let start = clock.now
       for place in probes.indices { probes[place].start(now: start, timing: session.transport.timing) }
       if let last = step.sends.last { try await session.write(last.bytes) }
-      try await follow(step, &probes, until: step.isListening ? start + step.timeout : nil)
+      let patience = step.isListening ? step.timeout : step.patience(session.transport.timing)
+      try await follow(step, &probes, until: min(start + patience, end))
       if judge(probes, step, number) { break }
     }
     guard !outcome.found.isEmpty, !step.farewell.isEmpty else { return }
     try await session.write(step.farewell)
-    try await listen(step, for: .milliseconds(200))
+    try await listen(step, for: IdentificationStep.farewellTime)
   }
 
   /// Passes received bytes to the probes until all have an outcome, or one has found its kind and the others have had
   /// time to answer as well, or until `limit`.
   private mutating func follow(
-    _ step: IdentificationStep, _ probes: inout [any KindProbe], until limit: MonotonicTime?
+    _ step: IdentificationStep, _ probes: inout [any KindProbe], until limit: MonotonicTime
   ) async throws(AccessoryError) {
     var limit = limit
     var hasFit = false
@@ -160,12 +170,12 @@ public struct Identifier {
     while probes.contains(where: { $0.outcome == nil }) {
       if !hasFit, probes.contains(where: { if case .fits = $0.outcome { true } else { false } }) {
         hasFit = true
-        limit = min(limit ?? .init(nanoseconds: .max), clock.now + Self.others)
+        limit = min(limit, clock.now + Self.others)
       }
-      if let limit, limit <= clock.now { return }
-      let next = (probes.compactMap(\.deadline) + [limit].compactMap { $0 }).min()
+      guard clock.now < limit else { return }
       // A probe without a deadline ends at the step's limit.
-      let arrived = try await arrivals.next(until: next ?? clock.now, clock: clock)
+      let next = probes.compactMap(\.deadline).min().map { min($0, limit) } ?? limit
+      let arrived = try await arrivals.next(until: next, clock: clock)
       let now = clock.now
       if !arrived.isEmpty { hear(arrived, step) }
       let bytes = echo.filter(arrived)
@@ -174,7 +184,6 @@ public struct Identifier {
         if !bytes.isEmpty { probes[place].take(bytes, now: now) }
         if let deadline = probes[place].deadline, deadline <= now { probes[place].timePassed(now: now) }
       }
-      if next == nil, arrived.isEmpty { return }
     }
   }
 

@@ -51,6 +51,35 @@ import Testing
     #expect(port.line?.state.value.status.modemLines == [.dtr])
   }
 
+  /// The time that is told before is a limit: for a silent port, for one that says something to everything, and for an adapter
+  /// that hears itself.
+  @Test(arguments: ["silent", "noisy", "echo"]) func itTakesNoLongerThanItSays(behaviour: String) async throws {
+    for kinds in [nil, ["jbd", "daly"], ["framed"], ["hm10", "bluno"], ["vedirect", "epever"]] as [[String]?] {
+      let port = PretendedPort { _, bytes in
+        behaviour == "silent" ? nil : behaviour == "echo" ? bytes : [0x0F, 0x55, 0xFF, 0x01] + bytes.reversed()
+      }
+      let plan = IdentificationPlan.test(kinds)
+      let start = port.clock.now
+      let outcome = try await port.identify(plan)
+      let time = port.clock.now - start
+      #expect(outcome.found.isEmpty && outcome.stepCount == plan.steps.count && outcome.skipped.isEmpty)
+      #expect(time <= plan.longest, "\(time) of \(plan.longest) for \(kinds ?? ["all"])")
+      if behaviour == "silent" { #expect(time * 10 > (plan.longest - .seconds(1)) * 8, "\(time) of \(plan.longest)") }
+    }
+  }
+
+  /// Where every timer is late, the last steps are left out, and it is told which.
+  @Test func aBusyMachineDoesNotMakeItLonger() async throws {
+    let late = Duration.milliseconds(500)
+    let port = PretendedPort(lateness: late)
+    let plan = IdentificationPlan.test()
+    let start = port.clock.now
+    let outcome = try await port.identify(plan)
+    #expect(port.clock.now - start <= plan.longest + late * 2)
+    #expect(outcome.skipped[plan.steps.count] == "the time is over: try it alone, with --only bluno")
+    #expect(outcome.stepCount + outcome.skipped.count == plan.steps.count)
+  }
+
   @Test func noiseIsReportedWithItsRate() async throws {
     let port = PretendedPort { rate, bytes in rate == 9_600 ? [0xDD, 0x03, 0x00, 0x1B, 0xFF] + bytes.reversed() : nil }
     let outcome = try await port.identify(.test())

@@ -13,6 +13,10 @@ final class JumpingClock: TimerClock {
 
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "test.clock")
+  /// How late every timer is, as on a busy machine.
+  private let lateness: Duration
+
+  init(lateness: Duration = .zero) { self.lateness = lateness }
 
   var now: MonotonicTime { state.withLock { $0.now } }
 
@@ -25,7 +29,7 @@ final class JumpingClock: TimerClock {
     queue.async { [self] in
       let isPending = state.withLock { state in
         guard state.pending.remove(token) != nil else { return false }
-        state.now = max(state.now, deadline)
+        state.now = max(state.now, deadline + lateness)
         return true
       }
       if isPending { action() }

@@ -19,7 +19,7 @@ final class PretendedPort: Sendable {
   }
 
   let line: MemoryLine?
-  let clock = JumpingClock()
+  let clock: JumpingClock
   let session: AccessorySession
   let transport: MemoryTransport
   private let record: Watched<[Written]>
@@ -28,12 +28,12 @@ final class PretendedPort: Sendable {
 
   /// `answer` is what the accessory says to bytes at a rate (0 where there is no line); nil: it keeps silent.
   init(
-    modemLines: ModemLines? = [.dtr, .rts], hasLine: Bool = true,
+    modemLines: ModemLines? = [.dtr, .rts], hasLine: Bool = true, lateness: Duration = .zero,
     answer: @escaping @Sendable (_ rate: UInt32, _ bytes: [UInt8]) -> [UInt8]? = { _, _ in nil }
   ) {
     let line = hasLine ? MemoryLine(LineStatus(baudRate: 300, modemLines: modemLines)) : nil
     let record = Watched<[Written]>([])
-    (self.line, self.record) = (line, record)
+    (self.line, self.record, clock) = (line, record, JumpingClock(lateness: lateness))
     transport = MemoryTransport(line: line) { transport, bytes in
       let facts = line?.state.value.status
       let rate = facts?.baudRate ?? 0
