@@ -51,8 +51,17 @@ package struct AccessoryFinder: Sendable {
   /// clients; and the errors that prevent this program from opening it.
   package func find(_ name: DeviceName) async throws -> any FoundAccessory {
     if let held = try await held(name) { return held }
-    let own = try await ownAccessory(name)
-    return try await soonHeld(own, name) ?? own
+    do {
+      let own = try await ownAccessory(name)
+      return try await soonHeld(own, name) ?? own
+    } catch ResolutionError.noMatch(let text, _) where text == name.text {
+      var known = name
+      known.searches = .nothing
+      let others = (try? await devices(known, isLine)) ?? []
+      // A similar name may be that of an accessory which only a service knows.
+      let held = await ServiceEntry.all(at: services, replyTimeout: listTimeout).held.map(\.device)
+      throw ResolutionError.missing(text, among: others + held)
+    }
   }
 
   /// The accessory for the name, if a service has it open or is going to open it.

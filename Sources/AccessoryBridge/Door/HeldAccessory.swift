@@ -46,12 +46,11 @@ struct HeldAccessory: FoundAccessory {
 
   func checkDriver() throws(AccessoryError) {
     guard driverName == nil else { return }
-    let path = SafeText.escape(entry.accessory.device.place)
+    let place = SafeText.escape(entry.accessory.device.place, limit: 200)
     throw AccessoryError(
       .misconfigured,
-      "the service at \(entry.socketPath) has \(label) open as bytes, and knows no driver for it: use bridge-cli attach --end \(path), "
-        + "then bridge-cli attach \(path) --profile NAME, or --driver with one of \(kinds.library().summary)"
-    )
+      "the service at \(entry.socketPath) has \(label) open as bytes, and knows no driver for it: bridge-cli setup \(place) "
+        + "sets it up; bridge-cli attach --end \(place) and bridge-cli attach \(place) --profile NAME name a profile")
   }
 
   func commands() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {

@@ -12,11 +12,11 @@ package enum KnownKeys {
     let list = "known here: \(list(known))"
     let nearest = NearestWord.find(key, among: known)
     // A key that is valid elsewhere is probably misplaced, unless it is only one letter away from a key that is valid here.
-    if nearest?.distance != 1, let place = places.first(where: { $0.keys.contains(key) }) {
+    if nearest.map({ $0.distance > 1 }) ?? true, let place = places.first(where: { $0.keys.contains(key) }) {
       return "it belongs in \(place.place); \(list)"
     }
     guard let nearest else { return list }
-    return nearest.isLikely ? "did you mean \(nearest.word)?" : "the nearest is \(nearest.word); \(list)"
+    return nearest.question ?? "the nearest is \(nearest.word); \(list)"
   }
 
   /// The first 40 words. A text may define any number of them.

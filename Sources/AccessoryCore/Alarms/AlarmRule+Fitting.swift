@@ -47,8 +47,26 @@ extension AlarmRule {
   /// the accessory may report the value in; nil in them stands for a number without a unit.
   package func misfit(units: (_ name: String) -> [MeasurementUnit?]) -> String? {
     guard case .number(let subject, _, _, let limit) = condition, case .value(let name) = subject else { return nil }
-    let reasons = units(name).map { Self.misfit(subject, $0, limit: limit) }
+    let units = units(name)
+    if units.isEmpty, let question { return "there is no value \(name): \(question)" }
+    let reasons = units.map { Self.misfit(subject, $0, limit: limit) }
     return reasons.contains(nil) ? nil : reasons.first ?? nil
+  }
+
+  /// The question which part of the readings is meant, where the rule looks at a value whose name is nearly the word for one: "did
+  /// you mean battery?" Nil for all other rules, also for names that begin with such a word, as the names of values do.
+  package var question: String? {
+    let subject: AlarmSubject
+    switch condition {
+    case .number(let known, _, _, _), .word(let known, _, _): subject = known
+    case .fault, .warning, .silence: return nil
+    }
+    let parts = AlarmSubject.Part.allCases.map(\.rawValue)
+    guard case .value(let name) = subject, name.count > 3, name.allSatisfy(\.isLetter),
+      !parts.contains(where: { name.hasPrefix($0) }), let nearest = NearestWord.find(name, among: parts),
+      nearest.distance <= 1
+    else { return nil }
+    return nearest.question
   }
 
   /// Without a unit, on either side, numbers are compared as they are.

@@ -71,7 +71,7 @@ extension AlarmRuleParser {
     guard !symbol.isEmpty, !AlarmWords.options.contains(symbol.lowercased()) else { return nil }
     guard let unit = MeasurementUnit(typed: symbol) else {
       let nearest = NearestWord.find(symbol, among: MeasurementUnit.known.map(\.rawValue))
-      let advice = nearest.map { $0.distance <= 2 ? "did you mean \($0.word)? " : "" } ?? ""
+      let advice = nearest?.question.map { $0 + " " } ?? ""
       throw error(
         "\(Self.shown(symbol)) is no unit: \(advice)without a unit the limit is in the value's own", column)
     }

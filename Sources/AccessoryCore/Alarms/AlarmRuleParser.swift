@@ -150,10 +150,9 @@ struct AlarmRuleParser {
     if let part = AlarmSubject.Part(rawValue: phrase) { return .part(part) }
     if words.count == 1 { return .value(first) }
     let parts = AlarmSubject.Part.allCases.map(\.rawValue)
-    let nearest = NearestWord.find(phrase, among: parts).flatMap { $0.isLikely ? "did you mean \($0.word)?" : nil }
+    let advice = NearestWord.advice(phrase, among: parts, otherwise: "known are \(parts.joined(separator: ", "))")
     throw error(
-      "there is no \(Self.shown(phrase)): \(nearest ?? "known are \(parts.joined(separator: ", "))"); "
-        + "a value whose name has blanks needs quotes", column)
+      "there is no \(Self.shown(phrase)): \(advice); a value whose name has blanks needs quotes", column)
   }
 
   private mutating func comparison(after subject: AlarmSubject) throws(AlarmRuleError) -> AlarmComparison {

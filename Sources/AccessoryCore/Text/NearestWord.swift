@@ -1,22 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the known word that a mistyped word probably means.
+/// Finds the known words that a mistyped word probably means. All advice on mistyped words comes from here.
 package struct NearestWord: Sendable, Hashable {
-  /// The known word.
+  /// The most similar known word, the first one if there are several.
   package let word: String
-  /// How many letters differ.
+  /// How many letters of `word` differ, whatever their case.
   package let distance: Int
-  /// Whether the known word is probably meant: at most two letters or a third of them differ, or the mistyped word is
-  /// its beginning.
-  package let isLikely: Bool
+  /// The words that are probably meant, at most three. Empty where none is.
+  package let likely: [String]
 
-  /// Finds the known word with the fewest differing letters, the first one if there are several. Returns nil if `words`
-  /// is empty.
+  /// Whether `word` is probably meant: at most two letters or a third of them differ, one of a short word, or the
+  /// mistyped word is its beginning.
+  package var isLikely: Bool { !likely.isEmpty }
+
+  /// "did you mean jbd?"; with several words "did you mean A1, A3 or B1?". Nil where none is likely.
+  package var question: String? {
+    guard let last = likely.last else { return nil }
+    let others = likely.dropLast().joined(separator: ", ")
+    return "did you mean \(others.isEmpty ? "" : others + " or ")\(last)?"
+  }
+
+  /// Compares a word with the known ones. Returns nil if `words` is empty.
   package static func find(_ text: String, among words: [String]) -> NearestWord? {
-    let all = words.map { (word: $0, distance: distance(text, $0)) }
-    guard let nearest = all.min(by: { $0.distance < $1.distance }) else { return nil }
-    let isLikely = nearest.distance <= max(2, text.count / 3) || nearest.word.hasPrefix(text)
-    return NearestWord(word: nearest.word, distance: nearest.distance, isLikely: isLikely)
+    let lowered = text.lowercased()
+    let limit = lowered.count < 4 ? 1 : max(2, lowered.count / 3)
+    var (best, likely): ((word: String, distance: Int)?, [(word: String, distance: Int, isBegun: Bool)]) = (nil, [])
+    for word in words {
+      let known = word.lowercased()
+      let distance = distance(lowered, known)
+      if best.map({ distance < $0.distance }) ?? true { best = (word, distance) }
+      let isBegun = known.hasPrefix(lowered)
+      guard distance <= limit || isBegun, !likely.contains(where: { $0.word == word }) else { continue }
+      likely.append((word, distance, isBegun))
+    }
+    guard let best else { return nil }
+    // Words that begin so are meant besides the most similar ones, unless one of these is itself the beginning's.
+    let nearest = likely.map(\.distance).min() ?? 0
+    let similar = likely.filter { $0.distance == nearest }
+    let isBegun = similar.contains { $0.isBegun }
+    var meant = isBegun ? similar : similar + likely.filter { $0.isBegun }
+    // One letter is like any other.
+    if lowered.count == 1 { meant = Array(meant.prefix(1)) }
+    // First letters are seldom wrong.
+    func order(_ one: (word: String, distance: Int, isBegun: Bool)) -> Int {
+      one.distance > limit ? 2 : one.word.lowercased().first == lowered.first ? 0 : 1
+    }
+    let ordered = (0...2).flatMap { place in meant.filter { order($0) == place } }
+    return NearestWord(word: best.word, distance: best.distance, likely: ordered.prefix(3).map(\.word))
+  }
+
+  /// The question which known word is meant, or else other advice.
+  package static func advice(_ text: String, among words: [String], otherwise: @autoclosure () -> String) -> String {
+    find(text, among: words)?.question ?? otherwise()
   }
 
   /// The number of letters to insert, remove, replace, or swap with their neighbour to turn one word into the other.

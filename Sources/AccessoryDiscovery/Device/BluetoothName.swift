@@ -38,7 +38,9 @@ struct BluetoothName {
   /// The error where no device has this name.
   func missing(_ text: String, among devices: [Device]) -> ResolutionError {
     if isAddress { return .malformed(text) }
-    guard let name = devices.lazy.compactMap(inOtherCapitals).first else { return .noMatch(text) }
+    guard let name = devices.lazy.compactMap(inOtherCapitals).first else {
+      return .missing(text, among: devices)
+    }
     return .otherCapitals(text, "\(transport.rawValue):\(adapter.map { "\($0)/" } ?? "")\(name)")
   }
 

@@ -57,7 +57,7 @@ extension DeviceName {
       if let device = try only(text, { isMatch(text, $0) }, accessories, devices) { return device }
     }
     if !text.contains("/"), let device = try byPath(["/dev/" + text, text], devices, lookingAtFiles) { return device }
-    throw .noMatch(text)
+    throw .missing(text, among: accessories)
   }
 
   /// Those of the accessories that nobody needs to name: the batteries and the like that the kernel knows count only where nothing else is there, and
@@ -99,7 +99,7 @@ extension DeviceName {
       case .noDevices, .noMatch, .otherCapitals, .malformed, .noDevice: break
       }
     }
-    guard let found else { throw .noMatch(text) }
+    guard let found else { throw .missing(text, among: devices) }
     return found.onLine(unit: name.unit)
   }
 

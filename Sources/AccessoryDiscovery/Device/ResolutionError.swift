@@ -6,8 +6,8 @@ import AccessoryCore
 public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// No text was given, and no accessory is present.
   case noDevices
-  /// Neither an accessory nor a file has this name.
-  case noMatch(String)
+  /// Neither an accessory nor a file has this name. These names of accessories are like it.
+  case noMatch(String, like: [String] = [])
   /// No device on the air has this name, but one has it with other capital letters, which is the second text.
   case otherCapitals(String, String)
   /// The text begins with `usb:`, and isn't a valid USB name; or with `ble:` or `rfcomm:` and an address, with more behind it.
@@ -24,13 +24,12 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     switch self {
     case .noDevices:
       "no accessory found: plug one in, name its port (/dev/ttyUSB0), or start a simulator: bridge-cli simulate framed"
-    case .noMatch(let text) where BluetoothName(text) != nil:
-      "no Bluetooth device with the name of \(text) is known here, or was found: is it on, and near enough? "
-        + "bridge-cli bluetooth scan shows the devices"
-    case .noMatch(let text) where text.contains("/"):
-      "there is no accessory \(text), and no such file: bridge-cli list shows all accessories"
-    case .noMatch(let text):
-      "there is no accessory \(text): bridge-cli list shows all accessories"
+    case .noMatch(let text, let names) where BluetoothName(text) != nil:
+      "no Bluetooth device with the name of \(text) is known here, or was found: \(Self.question(text, names))"
+        + "is it on, and near enough? bridge-cli bluetooth scan shows the devices"
+    case .noMatch(let text, let names):
+      "there is no accessory \(text)\(text.contains("/") ? ", and no such file" : ""): \(Self.question(text, names))"
+        + "bridge-cli list shows all accessories"
     case .otherCapitals(let text, let other):
       "no Bluetooth device has the name of \(text), but one has it with other capital letters: write \(other)"
     case .malformed(let text) where text.hasPrefix(TransportKind.rfcomm.rawValue):
@@ -56,6 +55,20 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     case .ambiguous(let text?, let devices):
       "\(text) matches \(devices.count) accessories, write more of the name: \(Self.names(devices))"
     }
+  }
+
+  /// The error where none of these devices has the name.
+  package static func missing(_ text: String, among devices: [Device]) -> ResolutionError {
+    let paths = text.contains("/") ? devices.map(\.address.description) : []
+    let told = devices.compactMap { device in device.bluetooth.flatMap { $0.toldName ?? device.name } }
+    let names =
+      BluetoothName(text).map { name in told.map { "\(name.transport.rawValue):\($0)" } }
+      ?? devices.flatMap { [$0.id, $0.serialNumber].compactMap(\.self) } + paths
+    return .noMatch(text, like: NearestWord.find(text, among: names.sorted())?.likely ?? [])
+  }
+
+  private static func question(_ text: String, _ names: [String]) -> String {
+    NearestWord.find(text, among: names)?.question.map { $0 + " " } ?? ""
   }
 
   /// The matching accessories, if all of them are on one line.

@@ -48,23 +48,16 @@ extension CommandCall {
   ) throws(AccessoryError) -> CommandDescription {
     if let command = commands.first(where: { $0.name == name }) { return command }
     let names = commands.map(\.name)
-    let similar = names.filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
-    let hint: String
-    if !similar.isEmpty {
-      hint = "similar commands are \(similar.joined(separator: ", "))"
-    } else if let nearest = NearestWord.find(name, among: names), nearest.isLikely, nearest.distance < name.count {
-      hint = "did you mean \(nearest.word)?"
-    } else {
-      hint = "--list shows all"
-    }
-    throw mistake("\(name) is not a command: \(hint)")
+    throw mistake("\(name) is not a command: \(NearestWord.advice(name, among: names, otherwise: "--list shows all"))")
   }
 
   private static func mistake(_ text: String) -> AccessoryError { AccessoryError(.misconfigured, text) }
 
   private init(_ command: CommandDescription, _ arguments: [String: String]) throws(AccessoryError) {
     for key in arguments.keys.sorted() where !command.arguments.contains(where: { $0.name == key }) {
-      throw Self.mistake("\(command.name) has no argument \(key): write \(command.form)")
+      let advice = NearestWord.advice(
+        key, among: command.arguments.map(\.name), otherwise: "write \(command.form)")
+      throw Self.mistake("\(command.name) has no argument \(key): \(advice)")
     }
     var values: [String: CommandValue] = [:]
     for argument in command.arguments {

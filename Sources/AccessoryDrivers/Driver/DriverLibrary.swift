@@ -57,8 +57,8 @@ public struct DriverLibrary: Sendable {
     return protocols.described(name).map { Driver($0.description.setting(numbers)) }
   }
 
-  /// The error `misconfigured` for a device without a known driver, with the reason and the available drivers. `label`
-  /// is the device's name in the error.
+  /// The error `misconfigured` for a device without a known driver, with the reason and what to do. `label` is the device's
+  /// name in the error.
   public func unknown(for device: Device, _ profile: Profile?, label: String) -> AccessoryError {
     let reason: String
     let looks = profile == nil && device.driver == nil ? kindsOnAir(device).map(\.kind) : []
@@ -79,18 +79,16 @@ public struct DriverLibrary: Sendable {
     } else {
       reason = "the protocol of \(label) is unknown"
     }
-    return AccessoryError(
-      .misconfigured,
-      "\(reason), so nothing was sent to it: name its driver with --driver (\(summary)), or write a profile for it"
-    )
+    return AccessoryError(.misconfigured, "\(reason), so nothing was sent to it: \(Self.advice(on: device))")
   }
 
-  /// The names of all drivers, separated by commas: "framed, ev3, jbd".
-  public var names: String { (drivers.map(\.name) + protocols.names).joined(separator: ", ") }
-
-  /// All drivers with their summaries: "framed (AF1), ev3 (LEGO EV3 bricks), …".
-  public var summary: String {
-    (drivers.map { $0.summary.isEmpty ? $0.name : "\($0.name) (\($0.summary))" } + protocols.names)
-      .joined(separator: ", ")
+  /// What to do about a device whose driver isn't known.
+  package static func advice(on device: Device) -> String {
+    let place = SafeText.escape(device.place, limit: 200)
+    let canBeIdentified = IdentificationPlan.PortKind(device.address) != nil
+    let ways =
+      canBeIdentified
+      ? "sets it up, bridge-cli profile identify \(place) finds out what it speaks, and" : "sets it up, and"
+    return "bridge-cli setup \(place) \(ways) --driver NAME says it (bridge-cli drivers lists the names)"
   }
 }

@@ -27,6 +27,13 @@ public struct ProfileStore: Sendable, Hashable {
     profiles.first { $0.name == name } ?? protocols.profile(name)
   }
 
+  /// What to do instead of naming a profile that isn't there: "there is no profile jdb: did you mean jbd?"
+  package func missing(_ name: String) -> String {
+    let names = profiles.map(\.name) + protocols.names
+    let advice = NearestWord.advice(name, among: names, otherwise: "bridge-cli profile list shows all")
+    return "there is no profile \(SafeText.escape(name)): \(advice)"
+  }
+
   /// The profile with the most specific rule that matches the device. Among equally specific ones, users' profiles take
   /// precedence over built-in ones, and then the first counts. Nil when equally specific profiles name different
   /// protocols, because it isn't known which one is right; see `conflict`.

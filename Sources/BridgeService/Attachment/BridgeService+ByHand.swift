@@ -14,7 +14,7 @@ extension BridgeService {
     let device = try await named(call.device, caller)
     let chosen = try call.profile.map { name throws(CallError) in
       guard let profile = profiles.profile(named: name) else {
-        throw CallError(AccessoryError(.misconfigured, "there is no profile \(name)"), device: call.device)
+        throw CallError(AccessoryError(.misconfigured, profiles.missing(name)), device: call.device)
       }
       return profile
     }

@@ -33,10 +33,10 @@ extension BridgeService {
       let isMissing = if case .noUnit = error { true } else { false }
       throw CallError(AccessoryError(isMissing ? .notFound : .misconfigured, error.description), device: text)
     }
-    guard let device else { throw Self.notHeld(text) }
+    guard let device else { throw notHeld(text) }
     let all = there + awaited
     guard let found = all.first(where: { $0.device == device }) ?? all.first(where: { $0.isSame(device) }) else {
-      throw Self.notHeld(text)
+      throw notHeld(text)
     }
     return found
   }
@@ -57,10 +57,11 @@ extension BridgeService {
     return ([first] + attachments.others(onLineOf: first)).sorted { $0.key < $1.key }
   }
 
-  private static func notHeld(_ text: String?) -> CallError {
+  /// The error for a name of none of its accessories, in the words of a program that looks for it itself.
+  private func notHeld(_ text: String?) -> CallError {
+    let devices = attachments.ordered.map(\.device)
     let message =
-      text.map { "the service has no accessory \($0): bridge-cli list shows all accessories" }
-      ?? "the service has no accessory at present"
+      text.map { ResolutionError.missing($0, among: devices).description } ?? "the service has no accessory at present"
     return CallError(AccessoryError(.notFound, message), device: text)
   }
 
@@ -68,7 +69,7 @@ extension BridgeService {
   func contact(_ text: String?) async throws(CallError) -> (Attachment, OpenAccessory) {
     let attachment = try await opened(text)
     if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
-    guard let open = attachment.open else { throw Self.notHeld(text) }
+    guard let open = attachment.open else { throw notHeld(text) }
     return (attachment, open)
   }
 

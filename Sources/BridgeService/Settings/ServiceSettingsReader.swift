@@ -138,7 +138,9 @@ struct ServiceSettingsReader: ValueReader {
         names.append(name)
       } else {
         let known =
-          wayNames.isEmpty ? "there are no messages in this file" : "there are \(wayNames.joined(separator: ", "))"
+          wayNames.isEmpty
+          ? "there are no messages in this file"
+          : NearestWord.advice(name, among: wayNames, otherwise: "there are \(wayNames.joined(separator: ", "))")
         report(element.mark, "there is no way \(Quoted.text(name)) under messages: \(known)")
       }
     }
@@ -198,9 +200,8 @@ struct ServiceSettingsReader: ValueReader {
   private mutating func known(_ node: YAMLNode, _ what: String, _ names: [String]) -> String? {
     guard let name = text(node, "\(what)'s name", limit: 255) else { return nil }
     if names.contains(name) { return name }
-    let nearest = NearestWord.find(name, among: names)
-    let advice = nearest.map { $0.isLikely ? "did you mean \($0.word)?" : "the nearest is \($0.word)" }
-    report(node.mark, "there is no \(what.dropFirst(2)) \(Quoted.text(name))\(advice.map { ": " + $0 } ?? "")")
+    let advice = names.isEmpty ? "there is none" : KnownKeys.advice(name, among: names)
+    report(node.mark, "there is no \(what.dropFirst(2)) \(Quoted.text(name)): \(advice)")
     return nil
   }
 
@@ -294,8 +295,7 @@ struct ServiceSettingsReader: ValueReader {
     guard let driver = driver(of: permission.subject) else { return }
     guard let command = driver.commands.first(where: { $0.name == permission.command }) else {
       let names = driver.commands.map(\.name)
-      let nearest = NearestWord.find(permission.command, among: names)
-      let advice = names.isEmpty ? "it has none" : nearest.map { "the nearest is \($0.word)" } ?? ""
+      let advice = names.isEmpty ? "it has none" : KnownKeys.advice(permission.command, among: names)
       report(node.mark, "the driver \(driver.name) has no command \(Quoted.text(permission.command)): \(advice)")
       return
     }

@@ -38,8 +38,10 @@ package final class ShownValues: Sendable {
       return last
     }
     if isComplete, let missing = names.first(where: { reading[$0] == nil }) {
-      let all = values.map { MeasurementView.name($0.value.name) }.joined(separator: ", ")
-      throw UsageError("there is no value \(missing): \(all.isEmpty ? "there are none" : "there are " + all)")
+      let all = values.map { MeasurementView.name($0.value.name) }
+      let advice = NearestWord.advice(
+        missing, among: all, otherwise: all.isEmpty ? "there are none" : "there are " + all.joined(separator: ", "))
+      throw UsageError("there is no value \(missing): \(advice)")
     }
     let wanted = values.filter { isWanted($0.value.name) }
     if json { return Output.json(document(read.map { _ in wanted })) }

@@ -115,7 +115,12 @@ struct FleetSession: Sendable {
         "\(SafeText.escape(text)) can be \(found.count) accessories: \(names)\(found.count > 10 ? " …" : "")")
     }
     guard let one = found.first else {
-      let advice = isSilent ? emptiness : "bridge-fleet list shows all"
+      let keys = await loaded().map(\.key)
+      let advice =
+        isSilent
+        ? emptiness
+        : NearestWord.advice(
+          text, among: keys.map(\.description) + keys.map(\.accessory.text), otherwise: "bridge-fleet list shows all")
       throw AccessoryError(.notFound, "there is no accessory \(SafeText.escape(text)) on \(broker): \(advice)")
     }
     return one

@@ -121,9 +121,8 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   private func chosen() async throws -> Profile? {
     guard let name = profile else { return nil }
-    guard let profile = await KnownProfiles.library().store.profile(named: name) else {
-      throw AccessoryError(.misconfigured, "there is no profile \(name): bridge-cli profile list shows the profiles")
-    }
+    let store = await KnownProfiles.library().store
+    guard let profile = store.profile(named: name) else { throw AccessoryError(.misconfigured, store.missing(name)) }
     try checkAlarms(profile)
     return profile
   }

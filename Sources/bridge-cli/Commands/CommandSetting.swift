@@ -41,7 +41,11 @@ struct CommandSetting: Sendable, Hashable {
     guard !names.allSatisfy(known.contains) else {
       throw UsageError("\(names.joined(separator: " and ")) can't be set together: set them one after another")
     }
-    let list = known.isEmpty ? "nothing can be set" : "these can be set: \(known.joined(separator: ", "))"
+    let unknown = names.first { !known.contains($0) } ?? ""
+    let list =
+      known.isEmpty
+      ? "nothing can be set"
+      : NearestWord.advice(unknown, among: known, otherwise: "these can be set: \(known.joined(separator: ", "))")
     throw UsageError("\(names.joined(separator: " and ")) can't be set: \(list)")
   }
 

@@ -43,7 +43,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     let patients: [Device]
     do {
       patients = try await self.patients()
-    } catch ResolutionError.noMatch(let text) where text.lowercased().hasPrefix("usb:") {
+    } catch ResolutionError.noMatch(let text, _) where text.lowercased().hasPrefix("usb:") {
       return [
         DoctorView.Patient(
           PortReport(
@@ -105,7 +105,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       return try name.device(among: devices, by: transport.wanted)
     } catch {
       // `doctor` also reports on a path that doesn't exist.
-      guard case .noMatch(let text) = error, !text.lowercased().hasPrefix("usb:"), let path = name.path else {
+      guard case .noMatch(let text, _) = error, !text.lowercased().hasPrefix("usb:"), let path = name.path else {
         throw error
       }
       return Device(.node(path), source: .named)

@@ -10,14 +10,13 @@ import Glibc
 struct ProfileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
-    abstract: "Shows and checks profiles, which describe kinds of accessories.",
+    abstract: "Shows profiles: which devices are of a kind, and how to open them.",
     discussion: """
-      A profile says which devices are of a kind, how to open them, and which protocol they speak. Profiles come with this command, \
-      from /etc/accessory-bridge/profiles, and from ~/.config/accessory-bridge/profiles.
+      Profiles come with this command, from /etc/accessory-bridge/profiles, and from ~/.config/accessory-bridge/profiles.
 
       EXAMPLES
         bridge-cli profile list
-        bridge-cli profile show framed > ~/.config/accessory-bridge/profiles/mine.yaml
+        bridge-cli profile show framed > mine.yaml
         bridge-cli profile new --from session.trace > mine.yaml
       """,
     subcommands: [ProfileList.self, ProfileShow.self, ProfileNew.self, Identify.self, UdevRulesCommand.self])
@@ -71,9 +70,8 @@ struct ProfileShow: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     let library = await KnownProfiles.library()
     guard let profile = library.store.profile(named: name) else {
-      let names = library.store.profiles.map(\.name).sorted().joined(separator: ", ")
       let unread = library.problems.isEmpty ? "" : "; some can't be used, bridge-cli profile list says why"
-      throw AccessoryError(.notFound, "there is no profile \(name); the profiles are \(names)\(unread)")
+      throw AccessoryError(.notFound, library.store.missing(name) + unread)
     }
     let text = ProfileText.text(profile)
     if output.json {

@@ -23,7 +23,7 @@ struct Request: SendingCommand {
       EXAMPLES
         bridge-cli request EV3 --list
         bridge-cli request EV3 motor-speed ports=A,B speed=-50 + motor-start ports=A,B
-        bridge-cli request PACK1 mosfets charge=off discharge=on --dry-run
+        bridge-cli request PACK1 charge to=off --dry-run
         bridge-cli request ./acc 0x7E 68656c6c6f
       """)
 
@@ -79,8 +79,11 @@ struct Request: SendingCommand {
     let device = leavesDeviceOut ? nil : first
     let rest = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let word = rest.first else {
+      let names = Self.form.named.map(\.name) + KnownDrivers.library.all.flatMap { $0.commands.map(\.name) }
+      let meant = NearestWord.find(first, among: names)?.likely.first
+      let question = meant.map { ", or did you mean bridge-cli request \($0)?" } ?? ""
       throw ValidationError(
-        "expected a command after \(first): bridge-cli request \(first) --list shows them")
+        "expected a command after \(first): bridge-cli request \(first) --list shows them\(question)")
     }
     guard let number = Self.form.number(word) else {
       throw ValidationError(

@@ -73,7 +73,7 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
     var chosen: [Profile] = []
     for name in profile {
       guard let found = store.profile(named: name) else {
-        throw AccessoryError(.notFound, "there is no profile \(name); bridge-cli profile list shows the profiles")
+        throw AccessoryError(.notFound, store.missing(name))
       }
       guard UdevRules.know(found) else {
         throw AccessoryError(.unsupported, "the profile \(name) fits only simulators, and udev doesn't know those")

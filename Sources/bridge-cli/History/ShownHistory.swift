@@ -50,10 +50,10 @@ struct ShownHistory {
       })
     {
       // The service was asked for these names only.
-      let known = try await find(nil).1.map { SafeText.escape($0.name) }
+      let known = try await find(nil).1.map(\.name)
+      let all = known.isEmpty ? "nothing has been read yet" : "there is history of \(known.joined(separator: ", "))"
       throw UsageError(
-        "there is no history of \(missing); "
-          + (known.isEmpty ? "nothing has been read yet" : "there is history of \(known.joined(separator: ", "))"))
+        "there is no history of \(missing): \(NearestWord.advice(missing, among: known, otherwise: all))")
     }
     // Documents and tables have all that was read.
     let drawn = if case .named = wanted { series } else { Array(series.drawn.prefix(Self.graphs)) }
@@ -94,7 +94,7 @@ struct ShownHistory {
       do throws(AccessoryError) {
         client = try await ServiceEntry.connect(to: place, replyTimeout: .seconds(10))
       } catch {
-        if error.kind != .notFound { refusal = error }
+        if !error.isNoService { refusal = error }
         continue
       }
       do throws(AccessoryError) {
@@ -111,7 +111,7 @@ struct ShownHistory {
     }
     throw missing ?? refusal
       ?? AccessoryError(
-        .notFound,
+        .disconnected,
         "no service is running, and only a service keeps a history: start it with bridge-cli serve, or for the system with "
           + "systemctl start accessory-bridge")
   }

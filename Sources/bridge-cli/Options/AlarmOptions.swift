@@ -27,8 +27,12 @@ struct AlarmOptions: PlainOptions {
 
   private static func rule(_ text: String) throws -> AlarmRule {
     do {
-      return try AlarmRule(text)
-    } catch {
+      let rule = try AlarmRule(text)
+      if let question = rule.question, !text.contains("value "), !text.contains("\"") {
+        throw ValidationError("\(question) A value of this name needs the word value before it")
+      }
+      return rule
+    } catch let error as AlarmRuleError {
       throw ValidationError("\(error); the rules are described in Documentation/alarms.md")
     }
   }

@@ -37,9 +37,11 @@ enum KnownDrivers {
 
   /// What to do instead of naming a kind that isn't there: the one that is probably meant, or how to find the right one.
   static func advice(_ word: String, among kinds: [String]) -> String {
-    if let nearest = NearestWord.find(word, among: kinds), nearest.isLikely { return "did you mean \(nearest.word)?" }
-    return
-      "\(BridgeCLI.name) drivers lists them, and \(BridgeCLI.name) profile identify PORT finds out which one is connected"
+    NearestWord.advice(
+      word, among: kinds,
+      otherwise:
+        "\(BridgeCLI.name) drivers lists them, and \(BridgeCLI.name) profile identify PORT finds out which one is connected"
+    )
   }
 
   /// Whether a word is the file of a description, and not a driver's name.
@@ -63,7 +65,7 @@ enum KnownDrivers {
       let first = error.problems.first?.description ?? "\(path) can't be read"
       let more =
         error.problems.count < 2 ? "" : "; bridge-cli check \(path) shows \(error.problems.count - 1) more"
-      throw AccessoryError(.misconfigured, first + more)
+      throw AccessoryError(error.kind, first + more)
     }
   }
 }

@@ -42,8 +42,7 @@ struct ListedDevices: ParsableArguments {
     }
     for one in addresses where !entries.contains(where: { $0.address == one.entry.address }) {
       if let name = one.entry.profile, store.profile(named: name) == nil {
-        throw AccessoryError(
-          .misconfigured, "there is no profile \(SafeText.escape(name)): bridge-cli profile list shows the profiles")
+        throw AccessoryError(.misconfigured, store.missing(name))
       }
       entries.append(one.entry)
     }

@@ -26,7 +26,7 @@ import Testing
         (["set-power", "power=4"], "power must be one of -23, -6, 0, 6, not 4"),
         (["./hm", "st-power", "power=6"], "did you mean set-power?"),
         (["st-power", "power=6"], "did you mean set-power?"),
-        (["./hm", "rol"], "rol is not a command: similar commands are role"),
+        (["./hm", "rol"], "rol is not a command: did you mean role?"),
         (["./hm", "echoo", "00"], "echoo is not a command: --list shows all"),
       ] {
         let wrong = try await box.run(["request"] + words)

@@ -56,8 +56,13 @@ import Testing
       let unknown = try await box.run("profile", "show", "nothing", "--json")
       #expect(unknown.status == EX_NOINPUT)
       #expect(try unknown.json()["error"]?["kind"] == "not_found")
-      let known = ProfileStore.builtIn.profiles.map(\.name).sorted().prefix(4).joined(separator: ", ")
-      #expect(try unknown.json()["error"]?["message"]?.text?.contains("the profiles are \(known)") == true)
+      #expect(try unknown.json()["error"]?["message"]?.text?.contains("bridge-cli profile list shows all") == true)
+      for command in [
+        ["profile", "show", "framd"], ["attach", "--profile", "framd"], ["profile", "udev-rules", "framd"],
+      ] {
+        let ended = try await box.run(command)
+        #expect(ended.errorText.contains("there is no profile framd: did you mean framed?"), "\(ended.errorText)")
+      }
     }
   }
 

@@ -43,9 +43,10 @@ import Testing
   @Test(arguments: [
     ("", "a command was expected"), ("+", "a command was expected"),
     ("turn ports=A speed=1 +", "a command was expected"),
-    ("tur", "is not a command: similar commands are turn"), ("zzz", "--list shows all"),
+    ("tur", "is not a command: did you mean turn?"), ("zzz", "--list shows all"),
     ("turn 5", "5 is not an argument: write turn ports=A,B"),
-    ("turn seed=5", "has no argument seed"), ("turn ports=A", "turn needs speed"),
+    ("turn seed=5", "has no argument seed: did you mean speed?"), ("turn zz=5", "has no argument zz: write turn"),
+    ("turn ports=A", "turn needs speed"),
     ("turn ports=A speed=101", "speed must be a whole number from -100 to 100, not 101"),
     ("turn ports=A speed=1.5", "not 1.5"), ("turn ports= speed=1", "one or more of A,B"),
     ("turn ports=A,A speed=1", "one or more of A,B"),

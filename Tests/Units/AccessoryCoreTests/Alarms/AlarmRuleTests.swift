@@ -143,4 +143,16 @@ import Testing
     }
     #expect(ruleCount > 50)
   }
+
+  /// A value's name that is nearly the word for a part of the readings is probably that word. Names of real values aren't.
+  @Test(
+    arguments: [
+      ("batery < 20 %", "did you mean battery?"), ("volatge < 3 V", "did you mean voltage?"),
+      ("battery < 20 %", nil), ("pv_power < 5 W", nil), ("charged < 5", nil), ("temperature1 > 5", nil), ("fault", nil),
+    ] as [(String, String?)])
+  func aMistypedSubjectIsAskedAbout(text: String, question: String?) throws {
+    let rule = try AlarmRule(text)
+    #expect(rule.question == question)
+    #expect(rule.misfit { _ in [] } == question.map { "there is no value \(text.prefix { $0 != " " }): \($0)" })
+  }
 }

@@ -65,7 +65,8 @@ private struct Lamp: Accessory {
       })
     #expect(library.drivers.map(\.name) == ["framed", "lamp"])
     #expect(library.driver(named: "framed")?.summary == "another")
-    #expect(library.summary == "framed (another), lamp (lamps)" && library.names == "framed, lamp")
+    #expect(
+      library.drivers.map(\.summary) == ["another", "lamps"] && library.drivers.map(\.name) == ["framed", "lamp"])
   }
 
   /// Opening resets some boards, so it is left when nothing could be asked anyway.
