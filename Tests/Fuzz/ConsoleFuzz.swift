@@ -14,8 +14,8 @@ private func keys(_ bytes: [UInt8], cutEvery size: Int) -> [Key] {
   return keys
 }
 
-private func pieces(_ bytes: [UInt8], cutEvery size: Int) -> String {
-  var text = ReceivedText()
+private func pieces(_ bytes: [UInt8], cutEvery size: Int, _ colours: ReceivedText.Colours = .none) -> String {
+  var text = ReceivedText(colours: colours)
   var all = ""
   func add(_ pieces: [ReceivedText.Piece]) {
     for piece in pieces {
@@ -30,6 +30,34 @@ private func pieces(_ bytes: [UInt8], cutEvery size: Int) -> String {
   }
   add(text.flush())
   return all
+}
+
+/// What a terminal shows that knows colours, and nothing else: each character with the sequences that are in force.
+private struct Shown {
+  var cells: [String] = []
+  var isPlain = true
+
+  init(_ text: String) {
+    var (colour, rest) = ("", Array(text.unicodeScalars)[...])
+    while let scalar = rest.popFirst() {
+      if scalar == "\u{1B}" {
+        let sequence = rest.prefix { "[0123456789;".unicodeScalars.contains($0) }
+        rest = rest.dropFirst(sequence.count)
+        if rest.popFirst() != "m" || sequence.first != "[" || sequence.count > ReceivedText.colourLimit {
+          isPlain = false
+        }
+        let words = sequence.reduce(into: "") { $0.unicodeScalars.append($1) }
+        colour = words == "[0" ? "" : colour + words
+      } else if scalar == "\n" {
+        if !colour.isEmpty { isPlain = false }
+        cells.append("end")
+      } else {
+        if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) { isPlain = false }
+        cells.append(colour + "|" + String(scalar))
+      }
+    }
+    if !colour.isEmpty { isPlain = false }
+  }
 }
 
 /// Called by libFuzzer with each input.
@@ -56,9 +84,19 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value), "a terminal would act on this")
   }
 
+  for colours in [ReceivedText.Colours.alone, .all] {
+    let coloured = pieces(bytes, cutEvery: bytes.count, colours)
+    let cut = pieces(bytes, cutEvery: size, colours)
+    precondition(Shown(cut).cells == Shown(coloured).cells, "cuts matter")
+    precondition(Shown(coloured).isPlain, "colours end with their line, and nothing else passes")
+  }
+
   var screen = ConsoleScreen(columns: 2 + Int(data[0]) % 30)
   _ = screen.setInput(("> ", "", 0))
   for line in shown.split(separator: "\n", omittingEmptySubsequences: false) {
+    _ = screen.write(String(line)) + screen.newline()
+  }
+  for line in pieces(bytes, cutEvery: size, .all).split(separator: "\n", omittingEmptySubsequences: false) {
     _ = screen.write(String(line)) + screen.newline()
   }
   _ = screen.resize(columns: size) + screen.finish()

@@ -29,10 +29,14 @@ package enum TextWidth {
     }
   }
 
-  /// The longest prefix that takes at most this many columns.
+  /// The longest prefix that takes at most this many columns. Colours in it take none.
   package static func prefix(_ text: Substring, columns: Int) -> Substring {
     var (width, end) = (0, text.startIndex)
     while end < text.endIndex {
+      if let sequence = ColourSequence.first(of: text[end...]) {
+        end = sequence.endIndex
+        continue
+      }
       width += of(text[end])
       if width > columns { break }
       end = text.index(after: end)

@@ -22,7 +22,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
       EXAMPLES
         bridge-cli console /dev/ttyUSB0 --baud 9600 --eol crlf
-        bridge-cli console BLUNO1 --keys --log drive.log
+        bridge-cli console ./robot --keys --log drive.log
         bridge-cli console ./acc --show hex --timestamps
         echo AT | bridge-cli console /dev/ttyUSB0 --eol none
       """)
@@ -34,18 +34,15 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   var input: ConsoleInput?
   @Flag(help: "Same as --input raw.") var raw = false
   @Flag(help: "Same as --input keys.") var keys = false
-  @Option(
-    help:
-      "How received bytes are shown: text, frames, hex, or as-is."
-  )
-  var show: ConsoleView?
+  @Option(help: "How received bytes are shown: text, frames, hex, or as-is.") var show: ConsoleView?
+  @Flag(help: "Show its colours even if it sends other control sequences.") var colour = false
   @Flag(help: "Show the time at which bytes arrived.") var timestamps = false
   @Option(help: .value("file", "Log what happens to the end of this file."), completion: .file()) var log: String?
   @Option(
-    help: .value("time", "From a pipe: at the end, wait until the accessory is silent this long; default: 500ms."),
+    help: .rare("time", "From a pipe: at the end, wait until the accessory is silent this long; default: 500ms."),
     transform: TimeArgument.read)
   var linger: TimeArgument?
-  @Option(help: .value("time", "From a pipe: pause after each line."), transform: TimeArgument.read)
+  @Option(help: .rare("time", "From a pipe: pause after each line."), transform: TimeArgument.read)
   var lineDelay: TimeArgument?
   @Flag(help: "From a pipe: wait after an unplug, and continue.")
   var reconnect = false
@@ -89,6 +86,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     let view = show ?? (reader?.isText == false ? .frames : .text)
     let settings = ConsoleSettings(
       name: device.text, line: line, write: write, input: mode, view: view,
+      colours: Style.standardOutput.showsColour ? colour ? .all : .alone : .none,
       eol: eol ?? .usual(for: opening.driver), hasTimestamps: timestamps, log: log)
     if isInteractive {
       try await ConsoleSession(opening, settings).run()

@@ -62,7 +62,8 @@ final class ConsoleSession {
   init(_ connection: ConsoleConnection, _ settings: ConsoleSettings) {
     self.settings = settings
     (self.connection, device, driver) = (connection, connection.device, connection.driver)
-    received = ReceivedView(settings.view, silence: connection.silence, driver: connection.driver)
+    received = ReceivedView(
+      settings.view, colours: settings.colours, silence: connection.silence, driver: connection.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }

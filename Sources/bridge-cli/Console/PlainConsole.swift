@@ -54,7 +54,8 @@ final class PlainConsole {
   ) {
     (self.connection, self.settings, self.reconnects) = (connection, settings, reconnects)
     (self.json, self.linger, self.lineDelay) = (json, linger, lineDelay)
-    received = ReceivedView(settings.view, silence: connection.silence, driver: connection.driver)
+    received = ReceivedView(
+      settings.view, colours: settings.colours, silence: connection.silence, driver: connection.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }

@@ -15,7 +15,8 @@ struct ReceivedView {
   }
 
   private(set) var view: ConsoleView
-  private var text = ReceivedText()
+  private let colours: ReceivedText.Colours
+  private var text: ReceivedText
   private var tracer: FrameTracer
   private let silence: Duration
   private let framing: TraceFraming
@@ -25,19 +26,20 @@ struct ReceivedView {
   private static let width = 16
 
   /// `driver` is the name of the driver whose frames are decoded; nil when it isn't known.
-  init(_ view: ConsoleView, silence: Duration, driver: String?) {
-    self.init(view, silence, TraceFraming(driver: driver))
+  init(_ view: ConsoleView, colours: ReceivedText.Colours, silence: Duration, driver: String?) {
+    self.init(view, colours, silence, TraceFraming(driver: driver))
   }
 
-  private init(_ view: ConsoleView, _ silence: Duration, _ framing: TraceFraming) {
+  private init(_ view: ConsoleView, _ colours: ReceivedText.Colours, _ silence: Duration, _ framing: TraceFraming) {
     (self.view, self.silence, self.framing) = (view, silence, framing)
+    (self.colours, text) = (colours, ReceivedText(colours: colours))
     tracer = FrameTracer(silence: silence, reader: framing.reader)
   }
 
   /// Changes the view for the bytes that follow. Returns the output of bytes that were held back.
   mutating func change(to view: ConsoleView) -> [Part] {
     let rest = finish()
-    self = ReceivedView(view, silence, framing)
+    self = ReceivedView(view, colours, silence, framing)
     return rest
   }
 

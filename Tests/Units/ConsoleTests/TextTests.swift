@@ -35,6 +35,44 @@ import Testing
     }
   }
 
+  /// Colours pass, each piece of text with its own; all other sequences are escaped.
+  @Test(arguments: [
+    ("\u{1B}[0;32mI (29) boot\u{1B}[0m\r\n", "\u{1B}[0;32mI (29) boot\u{1B}[0m\n", true),
+    ("\u{1B}[1m\u{1B}[31mred\nplain", "\u{1B}[1m\u{1B}[31mred\u{1B}[0m\nplain", true),
+    ("\u{1B}[32ma\u{1B}[mb", "\u{1B}[32ma\u{1B}[0mb", true),
+    ("\u{1B}[31m\u{1B}[0m", "", true),
+    ("\u{1B}[31mx\u{1B}[2J\u{1B}[32my", "\u{1B}[31mx\u{1B}[0m\\u{1b}[2J\\u{1b}[32my", false),
+    ("\u{1B}[?1049hx", "\\u{1b}[?1049hx", false), ("\u{1B}]0;title\u{7}", "\\u{1b}]0;title\\u{7}", false),
+    ("\u{1B}[38;2;1;2;3;4;5;6;7;8;9;10;11;12mx", "\\u{1b}[38;2;1;2;3;4;5;6;7;8;9;10;11;12mx", false),
+    ("\u{9B}31mx", "\\u{9b}31mx", true),
+  ])
+  func coloursPassAndNothingElse(text: String, expected: String, isAlone: Bool) {
+    let bytes = Array(text.utf8)
+    for colours in [ReceivedText.Colours.alone, .all] where isAlone || colours == .alone {
+      var whole = ReceivedText(colours: colours)
+      #expect(lines(whole.take(bytes) + whole.flush()) == expected)
+      var single = ReceivedText(colours: colours)
+      var pieces = bytes.flatMap { single.take([$0]) }
+      pieces += single.flush()
+      // Cut into pieces, each has its own colours; without them it is the same text.
+      #expect(ColourSequence.removed(from: lines(pieces)) == ColourSequence.removed(from: expected))
+    }
+    var none = ReceivedText()
+    #expect(!lines(none.take(bytes)).contains("\u{1B}"))
+  }
+
+  /// A screen counts no columns for colours, and keeps a bounded line of an accessory that sends nothing else.
+  @Test func aScreenCountsNoColumnsForColours() {
+    var text = ReceivedText(colours: .all)
+    var screen = ConsoleScreen(columns: 20)
+    let line = lines(text.take(Array("\u{1B}[31mtwelve chars\u{1B}[0m".utf8)))
+    #expect(!screen.write(line).contains("\r\n"))
+    #expect(TextWidth.of(line) == 12 && TextWidth.prefix(line[...], columns: 6) == "\u{1B}[31mtwelve")
+    #expect((0..<1_000).flatMap { _ in text.take(Array("\u{1B}[32m".utf8)) } == [])
+    let next = lines(text.take([0x78]))
+    #expect(next.utf8.count <= ReceivedText.colourLimit + 5, "\(next.debugDescription)")
+  }
+
   @Test func bytesThatAreNotUTF8AreEscaped() {
     var text = ReceivedText()
     #expect(lines(text.take([0x41, 0xFF, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0x42])) == "A\\xff\\xc0\\x80\\xed\\xa0\\x80B")
