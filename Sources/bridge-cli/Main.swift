@@ -25,11 +25,12 @@ struct BridgeCLI: CommandProgram {
         bridge-cli simulate framed --link ./acc &   simulate an accessory
         bridge-cli setup                            set an accessory up, step by step
         bridge-cli list                             what is plugged in
-        bridge-cli battery                          the battery of the only accessory
+        bridge-cli battery                          the battery of the accessory, or of all
         bridge-cli status /dev/ttyUSB0 --json       its status as JSON, for programs
         bridge-cli help line                        options of serial lines and USB
         bridge-cli help serving                     options of services
         bridge-cli help simulators                  options of simulators
+        bridge-cli help words                       kind, driver, protocol, profile
 
       DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT[:SERIAL], ble:ADDRESS, \
       ble:NAME, or the beginning of a name. Leave it out when there is only one accessory. --help-hidden after a command also shows its rare options.
@@ -41,20 +42,7 @@ struct BridgeCLI: CommandProgram {
         ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons
         ACCESSORY_BRIDGE_PROTOCOLS  the same for protocol descriptions
 
-      EXIT STATUS
-        0   success
-        64  wrong usage
-        65  invalid data from the device
-        66  no such device
-        69  disconnected, busy or unavailable
-        70  internal error
-        73  a file exists already
-        74  I/O error
-        75  no reply in time
-        76  refused by the device
-        77  no permission
-        78  wrong configuration
-        130 interrupted
+      \(ExitStatus.help)
       """,
     version: version,
     subcommands: [
@@ -73,10 +61,10 @@ struct BridgeCLI: CommandProgram {
 }
 
 extension BridgeCLI {
-  static var words: [String] { HistoryOptions.completed(OldSpellings.words) }
+  static var words: [String] { HistoryOptions.completed(SimulatedKinds.named(OldSpellings.words)) }
 
   static var helped: (command: any ParsableCommand.Type, isWhole: Bool) {
-    (CommandNames.command(), OldSpellings.words.contains("--help-hidden"))
+    (CommandNames.command(SimulatedKinds.named(OldSpellings.words)), OldSpellings.words.contains("--help-hidden"))
   }
 
   static func runWithoutCommand() async throws -> Bool {

@@ -15,8 +15,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     discussion: """
       With --ble or --classic this computer's own Bluetooth adapter looks for them; ble: and an address from the list is then a \
       DEVICE for other commands. Without these options an HM-10 module looks for them: bluetooth connect takes a number of its \
-      list. A module in the peripheral role changes to the central role, and keeps it. On a terminal the list is updated while \
-      devices are found.
+      list. A module in the peripheral role changes to the central role, and keeps it.
 
       EXAMPLES
         bridge-cli bluetooth scan
@@ -61,6 +60,16 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
         kind: ble ? .lowEnergy : .classic, adapter: adapter?.name, time: time, isJSON: output.json
       ).run()
     }
+    do {
+      try await scanByModule()
+    } catch let error as ResolutionError where device.text == nil {
+      throw UsageError(
+        "it isn't clear which HM-10 module is to scan (\(error)); with --ble or --classic this computer's own adapter scans"
+      )
+    }
+  }
+
+  private func scanByModule() async throws {
     try await OpenModule.with(device.text, line) { open in
       let central = try await open.start()
       let events = await central.events()

@@ -6,6 +6,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import ArgumentParser
 import CommandOutput
 
 /// The batteries of all accessories: those that services hold, and those that this command opens for it.
@@ -63,18 +64,19 @@ enum AllBatteries {
     error as? AccessoryError ?? AccessoryError(.ioFailure, "\(error)")
   }
 
-  /// The table for people, or the document.
-  static func show(_ entries: [Entry], json: Bool) {
+  /// Prints the table for people, or the document. Then throws the exit status of the first battery that couldn't be read.
+  static func show(_ entries: [Entry], json: Bool) throws {
     if json {
-      return Output.json(
+      Output.json(
         BatteryListDocument(
           entries.map { BatteryListDocument.Entry(DeviceDocument($0.device), $0.battery, error: $0.error) }))
+    } else if entries.isEmpty {
+      Output.note("No accessory with a battery found. To simulate one: bridge-cli simulate framed")
+    } else {
+      BatteryTable.lines(
+        entries.map { ($0.device.id, $0.battery, $0.error?.message ?? $0.battery?.missing) }, columns: Output.columns
+      ).forEach(Output.line)
     }
-    guard !entries.isEmpty else {
-      return Output.note("No accessory with a battery found. To simulate one: bridge-cli simulate framed")
-    }
-    BatteryTable.lines(
-      entries.map { ($0.device.id, $0.battery, $0.error?.message ?? $0.battery?.missing) }, columns: Output.columns
-    ).forEach(Output.line)
+    if let error = entries.lazy.compactMap(\.error).first { throw ExitCode(ExitStatus.of(error.kind)) }
   }
 }

@@ -14,13 +14,12 @@ import Glibc
 struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "battery",
-    abstract: "Shows an accessory's battery.",
+    abstract: "Shows an accessory's battery, or those of all in one table.",
     discussion: """
-      What the accessory doesn't report is not shown, and is null in JSON.
+      What the accessory doesn't report is not shown, and is null in JSON. With several accessories and no name it is --all.
 
       EXAMPLES
         bridge-cli battery
-        bridge-cli battery --all
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
         bridge-cli battery SIM0001 --fresh
         bridge-cli battery SIM0001 --watch --alarm 'battery < 20 % for 1 min'
@@ -57,7 +56,22 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     if let history = past.shown(device.text, .battery, json: output.json) { return try await history.show() }
-    if all { return AllBatteries.show(try await AllBatteries.read(line, reading.wish), json: output.json) }
+    if all { return try AllBatteries.show(try await AllBatteries.read(line, reading.wish), json: output.json) }
+    do {
+      try await showOne()
+    } catch let error as ResolutionError where isOfAny {
+      guard case .ambiguous(nil, _) = error else { throw error }
+      let all = try await AllBatteries.read(line, reading.wish)
+      // Several devices without a known driver have no table.
+      guard !all.isEmpty else { throw error }
+      try AllBatteries.show(all, json: output.json)
+    }
+  }
+
+  /// Whether one reading of any accessory is wanted, opened as its profile says.
+  private var isOfAny: Bool { device.text == nil && !watch && !line.saysSomething }
+
+  private func showOne() async throws {
     let seen = watch ? SeenReadings() : nil
     if watch { Interruption.endWithOutput() }
     let watcher = AlarmWatcher(alarms.rules) { [json = output.json] device, alarm, state in

@@ -8,18 +8,26 @@ import CommandOutput
 struct DriversCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "drivers",
-    abstract: "Lists the protocols that --driver accepts, and the accessories that speak them.",
+    abstract: "Lists the drivers: the kinds of accessories that are known.",
     discussion: """
       EXAMPLES
         bridge-cli drivers
+        bridge-cli drivers victron
         bridge-cli drivers --json | jq -r '.drivers[] | select(.battery).name'
       """)
 
+  @Argument(help: .value("word", "Only those with this word."))
+  var word: String?
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
     let library = KnownDrivers.library
-    let drivers = library.all
+    let all = library.all
+    let drivers =
+      word.map { word in all.filter { "\($0.name) \($0.summary)".lowercased().contains(word.lowercased()) } } ?? all
+    if let word, drivers.isEmpty {
+      throw UsageError("there is no driver \(word): \(KnownDrivers.advice(word, among: all.map(\.name)))")
+    }
     if output.json {
       return Output.json(
         DriverListDocument(drivers: drivers.map { .init($0, library.protocols.origins[$0.name]?.file) }))

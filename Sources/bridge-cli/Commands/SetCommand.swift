@@ -15,8 +15,8 @@ struct SetCommand: SendingCommand {
 
       EXAMPLES
         bridge-cli set EV3 volume=50
-        bridge-cli set PACK1 charge=off discharge=on --dry-run
-        bridge-cli set PACK1 charge=off discharge=on --write
+        bridge-cli set PACK1 charge=off --dry-run
+        bridge-cli set PACK1 charge=off --write
       """)
 
   @Argument(

@@ -15,9 +15,9 @@ struct Simulate: AsyncParsableCommand {
       EXAMPLES
         bridge-cli simulate --list
         bridge-cli simulate framed --link ./acc --percent 57
-        bridge-cli simulate --profile jbd --percent 57
-        bridge-cli simulate --profile jbd --help
-        bridge-cli simulate --profile ./mine.yaml --set temperature=21.5
+        bridge-cli simulate jbd --percent 57
+        bridge-cli simulate jbd --help
+        bridge-cli simulate ./mine.yaml --set temperature=21.5
       """,
     subcommands: [SimulateDescribed.self] + kinds + [SimulateLoopback.self],
     defaultSubcommand: SimulateDescribed.self)

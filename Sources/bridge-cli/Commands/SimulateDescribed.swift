@@ -14,18 +14,18 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     commandName: "described",
     abstract: "Simulates an accessory whose protocol a file describes.",
     discussion: """
-      The word described may be left out. --profile NAME --help shows the fields, messages and requests of that kind; help \
+      The word described may be left out. simulate KIND --help shows the fields, messages and requests of that kind; help \
       simulators shows the faults and quirks. With --units, or with a profile that lists units, several accessories share the line.
 
       EXAMPLES
-        bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
-        bridge-cli simulate described --profile daly --units 1,2,5 --set 5:battery.percent=12
-        bridge-cli simulate --profile ./mine.yaml --link ./acc
+        bridge-cli simulate jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
+        bridge-cli simulate described daly --units 1,2,5 --set 5:battery.percent=12
+        bridge-cli simulate ./mine.yaml --link ./acc
       """)
 
-  @Option(
-    help: .value("name|file", "The protocol: a name of drivers or profile list, or a file."),
-    completion: CompletionWords.protocols)
+  @Argument(help: .value("kind", "A driver's name, a profile's, or a file."), completion: CompletionWords.protocols)
+  var kind: String?
+  @Option(help: .rare("kind", "The same as KIND."), completion: CompletionWords.protocols)
   var profile: String?
   @Option(help: .value("percent", "Battery in percent.")) var percent: Int?
   @Option(
@@ -58,6 +58,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     try options.check()
+    if kind != nil, profile != nil { throw ValidationError("name the kind once: leave out --profile") }
     guard (0...100).contains(percent ?? 0) else { throw ValidationError("--percent must be 0 to 100") }
     guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
     if hidText, options.values.ble != nil || options.values.link != nil {
@@ -87,7 +88,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if list { return SimulatedKinds.show(json: output.json) }
-    guard let profile else { throw CleanExit.helpRequest(Simulate.self) }
+    guard let profile = profile ?? kind else { throw CleanExit.helpRequest(Simulate.self) }
     let (described, listed) = try await Self.described(profile)
     let units = units?.units ?? listed
     try check(units, of: self.units == nil ? "the profile \(profile)" : "--units")
@@ -163,6 +164,9 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     if KnownDrivers.isFile(word) { return (try await KnownDrivers.described(inFile: word), nil) }
     let library = KnownDrivers.library.protocols
     if let described = library.described(word) { return (described, nil) }
+    if SimulatedKinds.commands.contains(word) {
+      throw UsageError("write the kind before its options: bridge-cli simulate \(word)")
+    }
     let store = await KnownProfiles.library().store
     if let profile = store.profile(named: word) {
       if var described = profile.described ?? profile.driver.flatMap({ library.described($0) }) {
@@ -170,10 +174,13 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
         if case .list(let units)? = profile.units { return (described, units) }
         return (described, nil)
       }
+      let driver = profile.driver.flatMap { name in SimulatedKinds.commands.first { $0 == name } }
       throw UsageError(
-        "the profile \(word) names no described protocol: bridge-cli simulate --help lists the other kinds")
+        "the profile \(word) names no described protocol: "
+          + (driver.map { "bridge-cli simulate \($0) simulates its driver" }
+            ?? "bridge-cli simulate --list shows the kinds"))
     }
-    throw UsageError("there is no protocol \(word): \(KnownDrivers.advice(word, among: library.names))")
+    throw SimulatedKinds.missing(word)
   }
 }
 

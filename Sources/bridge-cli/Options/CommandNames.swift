@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import AccessoryDrivers
-import AccessoryFamilies
 import ArgumentParser
 import CommandOutput
 
@@ -16,6 +14,7 @@ enum CommandNames {
     var words = arguments[...]
     let isHelp = words.first == "help"
     if isHelp { words = words.dropFirst() }
+    if !isHelp { try checkOrder(words) }
     while let word = words.popFirst(), !word.hasPrefix("-") {
       let commands = command.configuration.subcommands
       // A command without subcommands: the word is its argument.
@@ -24,10 +23,31 @@ enum CommandNames {
         return
       }
       let names = commands.map { $0._commandName }
-      guard let place = names.firstIndex(of: word) else { throw UsageError(advice(word, among: names, of: path)) }
+      guard let place = names.firstIndex(of: word) else {
+        // A kind that a file describes: the command simulates it.
+        if command == Simulate.self {
+          if SimulatedKinds.isDescribed(word) { return }
+          throw SimulatedKinds.missing(word)
+        }
+        throw UsageError(advice(word, among: names, of: path, isHelp: isHelp))
+      }
       command = commands[place]
       path += " " + word
     }
+  }
+
+  /// How options begin that need no command.
+  private static let rootOptions = ["--help", "--version", "---", "--generate", "--experimental"]
+
+  /// Throws where the command isn't the first word, but follows its options or its accessory.
+  private static func checkOrder(_ words: ArraySlice<String>) throws(UsageError) {
+    let names = BridgeCLI.configuration.subcommands.map { $0._commandName }
+    guard let first = words.first, !names.contains(first), NearestWord.find(first, among: names)?.isLikely != true,
+      let command = words.dropFirst().first(where: { names.contains($0) }),
+      !first.hasPrefix("-") || first.hasPrefix("--") && !Self.rootOptions.contains(where: first.hasPrefix)
+    else { return }
+    let others = words.filter { $0 != command }.joined(separator: " ")
+    throw UsageError("the command comes first: \(BridgeCLI.name) \(command) \(SafeText.escape(others, limit: 200))")
   }
 
   /// The command whose help is requested: the last one on the command line.
@@ -40,14 +60,16 @@ enum CommandNames {
     return command
   }
 
-  private static func advice(_ word: String, among names: [String], of path: String) -> String {
-    let begin = "there is no command \(path) \(word): "
-    let described = path == "\(BridgeCLI.name) simulate" ? DescriptionLibrary.builtIn.names : []
-    if described.contains(word) { return begin + "\(path) --profile \(word) simulates such an accessory" }
-    if let nearest = NearestWord.find(word, among: names + described), nearest.isLikely {
-      let isDescribed = described.contains(nearest.word)
-      return begin + "did you mean \(path) \(isDescribed ? "--profile " : "")\(nearest.word)?"
+  private static func advice(_ word: String, among names: [String], of path: String, isHelp: Bool) -> String {
+    // Old spellings aren't offered; the topics of help are words after `help` alone.
+    let isFirst = path == BridgeCLI.name
+    let topics = isHelp && isFirst ? HelpTopic.allCases.map(\.rawValue) : []
+    let known = names.map { "\(path) \($0)" } + topics.map { "\(path) help \($0)" }
+    let words = names + topics
+    let likely = NearestWord.find(word, among: words)?.likely.compactMap { one in
+      words.firstIndex(of: one).map { known[$0] }
     }
-    return begin + "\(path) --help lists the commands"
+    let question = likely.flatMap { $0.isEmpty ? nil : $0.joined(separator: " or ") }.map { "did you mean \($0)?" }
+    return "there is no command \(path) \(word): \(question ?? "\(path) --help lists the commands")"
   }
 }

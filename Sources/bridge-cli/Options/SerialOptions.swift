@@ -13,7 +13,7 @@ struct SerialOptions: PlainOptions {
 
   @Option(
     help: .value(
-      "name", "The protocol (see drivers), or a file that describes it; for options of the line see help line."),
+      "name", "The driver (see drivers), or the file of a protocol; for options of the line see help line."),
     completion: CompletionWords.drivers)
   var driver: String?
   @Option(
@@ -35,7 +35,7 @@ struct SerialOptions: PlainOptions {
   @Option(
     name: [.customShort("f", allowingJoined: true), .long],
     help: .rare(
-      "kind",
+      "flow",
       """
       Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); default: the profile's, or none. n, h \
       and x are short for none, hardware and software.

@@ -15,7 +15,7 @@ struct TransportOptions: PlainOptions {
 
   @Option(
     help: .rare(
-      "kind",
+      "transport",
       "The transport of an accessory that has two: tty, its serial port (the default), usb, its endpoints, hidraw or hid-text."
     ))
   var transport: TransportKind?

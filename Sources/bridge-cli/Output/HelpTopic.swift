@@ -15,6 +15,8 @@ enum HelpTopic: String, CaseIterable {
   case simulators
   /// What a service does.
   case serving
+  /// The words that all help uses.
+  case words
 
   /// The topic that the command line asks for; nil when it asks for none.
   static func wanted(_ words: [String] = OldSpellings.words) -> HelpTopic? {
@@ -39,6 +41,7 @@ enum HelpTopic: String, CaseIterable {
     case .line: LineTopic.self
     case .simulators: SimulatorsTopic.self
     case .serving: ServingTopic.self
+    case .words: WordsTopic.self
     }
   }
 
@@ -97,6 +100,33 @@ private struct ServingTopic: ParsableCommand {
       """,
     helpNames: [])
   @OptionGroup var options: ServiceOptions
+}
+
+/// The four words for what an accessory is. Each has one meaning, in help, messages and pages.
+struct WordsTopic: ParsableCommand {
+  static let words = [
+    (
+      "kind",
+      "What an accessory is, in one word, like jbd or ev3. bridge-cli drivers lists all kinds, and simulate takes them."
+    ),
+    ("driver", "The part of this program that talks to accessories of a kind. It has the kind's name: --driver jbd."),
+    ("protocol", "The messages that accessories of a kind understand. A file can describe one: --driver ./mine.yaml."),
+    ("profile", "A file that says which devices are of a kind, how to open them, and what may be sent to them."),
+  ]
+
+  static let configuration = CommandConfiguration(
+    commandName: "words",
+    abstract: "What kind, driver, protocol and profile mean here.",
+    usage: "bridge-cli simulate KIND, bridge-cli battery --driver NAME",
+    discussion: """
+      \(words.map { "\($0.0): \($0.1)" }.joined(separator: "\n\n"))
+
+      EXAMPLES
+        bridge-cli drivers
+        bridge-cli simulate jbd
+        bridge-cli profile list
+      """,
+    helpNames: [])
 }
 
 private struct SimulatorsTopic: ParsableCommand {

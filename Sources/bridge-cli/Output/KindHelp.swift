@@ -8,13 +8,17 @@ import CommandOutput
 import Console
 import Glibc
 
-/// The help of `simulate --profile NAME`: what can be set in such an accessory, and which messages and requests faults can name.
+/// The help of `simulate KIND` for a described kind: what can be set in such an accessory, and which messages and requests faults can name.
 enum KindHelp {
   /// The name of the kind whose help the command line asks for; nil when it asks for none.
-  static func wanted(_ words: [String] = OldSpellings.words) -> String? {
+  static func wanted(_ words: [String] = SimulatedKinds.named(OldSpellings.words)) -> String? {
+    let words = words.first == "help" ? Array(words.dropFirst()) + ["--help"] : words
     guard words.first == "simulate", words.contains(where: { ["--help", "-h"].contains($0) }) else { return nil }
-    // Kinds with a command of their own have no profile.
-    if let kind = words.dropFirst().first, !kind.hasPrefix("-"), kind != "described" { return nil }
+    let named = words.dropFirst().first { $0 != "described" } ?? ""
+    // Kinds with a command of their own have its help.
+    if !named.hasPrefix("-") {
+      return !SimulatedKinds.commands.contains(named) && SimulatedKinds.isDescribed(named) ? named : nil
+    }
     let option = "--profile"
     for (index, word) in words.enumerated() {
       if word == option, index + 1 < words.count, !words[index + 1].hasPrefix("-") { return words[index + 1] }
@@ -23,11 +27,11 @@ enum KindHelp {
     return nil
   }
 
-  /// The help for a kind, for the screen. Throws as `simulate --profile` does.
+  /// The help for a kind, for the screen. Throws as `simulate KIND` does.
   static func text(_ kind: String) async throws -> String {
     let description = try await SimulateDescribed.described(kind).0.description
     let columns = TerminalSize.columns(of: STDOUT_FILENO) ?? 80
-    let command = "\(BridgeCLI.name) simulate --profile \(SafeText.escape(kind, limit: 200))"
+    let command = "\(BridgeCLI.name) simulate \(SafeText.escape(kind, limit: 200))"
     var lines = ["OVERVIEW: Simulates \(description.name): \(SafeText.escape(description.summary, limit: 200))."]
     lines += ["", "USAGE: \(command) [<options>]"]
     let device = try DescribedDevice(description, serialNumber: "")

@@ -38,7 +38,8 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
   )
   var patience: TimeArgument?
   @Option(
-    help: .value("name|file", "The protocol; default: as the recording says."), completion: CompletionWords.drivers)
+    help: .value("name|file", "The driver, or the file of a protocol; default: as the recording says."),
+    completion: CompletionWords.drivers)
   var driver: String?
   @Option(help: .value("text", "Serial number.")) var serial: String?
   @OptionGroup var output: OutputOptions

@@ -62,7 +62,7 @@ import Testing
       let bad = try await box.run("check", "bad.yaml", "share.yaml")
       #expect(
         bad.status == EX_CONFIG && bad.lines.count == 2 && bad.lines[0].hasPrefix("bad.yaml:1:"), "\(bad.outputText)")
-      #expect(try await box.run("check", "none.yaml").status == EX_CONFIG)
+      #expect(try await box.run("check", "none.yaml").status == EX_NOINPUT)
       // A mistyped key doesn't make another kind of it.
       try box.directory.write(Array("commands: []\nalarm: []\n".utf8), to: "typo.yaml")
       #expect(try await box.run("check", "typo.yaml").outputText.contains("did you mean alarms?"))
@@ -200,7 +200,7 @@ import Testing
       #expect(jbd.contains("Overkill Solar") && jbd.contains("yes"), "\(jbd)")
       #expect(drivers.lines.contains { $0.hasPrefix("hm1x ") && $0.hasSuffix("HM-1X cars") })
       let kinds = try await box.run("simulate", "--list")
-      #expect(kinds.lines.contains { $0.hasPrefix("ev3 ") } && kinds.lines.contains { $0.hasPrefix("--profile jbd ") })
+      #expect(kinds.lines.contains { $0.hasPrefix("ev3 ") } && kinds.lines.contains { $0.hasPrefix("jbd ") })
       // Whatever is in the table is a driver, or can be simulated.
       let known = try await box.run("drivers", "--json").json()["drivers"]?.elements ?? []
       #expect(known.count == drivers.lines.count - 1)
@@ -227,7 +227,13 @@ import Testing
         #expect(help.outputText.contains(part), "\(part)")
       }
       #expect(!help.outputText.contains("epever"))
-      #expect(try await box.run("simulate", "described", "--profile=jbd", "-h").outputText == help.outputText)
+      for words in [["jbd", "-h"], ["described", "--profile=jbd", "-h"], ["described", "jbd", "--help"]] {
+        #expect(try await box.run(["simulate"] + words).outputText == help.outputText, "\(words)")
+      }
+      #expect(try await box.run("help", "simulate", "jbd").outputText == help.outputText)
+      #expect(
+        try await box.run("simulate", "--profile", "ev3", "--help").outputText
+          == box.run("simulate", "ev3", "--help").outputText)
       #expect(try await box.run("simulate", "--profile", "nope", "--help").status == EX_USAGE)
       for topic in ["line", "serving", "simulators"] {
         let text = try await box.run("help", topic)
