@@ -49,7 +49,8 @@ struct BridgeCLI: CommandProgram {
       SetupCommand.self, List.self, Top.self, Watch.self, Info.self, Status.self, Battery.self, Values.self,
       HistoryCommand.self,
       Request.self, SetCommand.self, FileGroup.self, ConsoleCommand.self, Trace.self, ReplayCommand.self,
-      BridgeCommand.self, Attach.self, Serve.self, WebCommand.self, ExportCommand.self, NotifyCommand.self,
+      BridgeCommand.self, Attach.self, NameCommand.self, Forget.self, Serve.self, WebCommand.self, ExportCommand.self,
+      NotifyCommand.self,
       ResetCommand.self, BluetoothCommand.self,
       Doctor.self, DriversCommand.self, ProfileCommand.self, CheckCommand.self, Simulate.self, Demo.self,
     ])

@@ -99,7 +99,7 @@ package struct AccessoryEvents: AsyncSequence, Sendable {
       case .alarm(let device, let alarm, let state) where isReady:
         return AccessoryEvent(device: device, kind: .alarm(alarm, state))
       case .ready: isReady = true
-      case .present, .connected, .requestFailed, .alarm, .found: break
+      case .present, .connected, .requestFailed, .alarm, .found, .changed: break
       }
       return nil
     }

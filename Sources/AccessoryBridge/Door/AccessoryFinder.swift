@@ -111,16 +111,18 @@ package struct AccessoryFinder: Sendable {
   package func all(
     replyTimeout: Duration
   ) async throws -> [(device: Device, found: Result<any FoundAccessory, any Error>)] {
-    let entries = await ServiceEntry.all(at: services, replyTimeout: listTimeout).held.filter(\.isHeld)
+    let all = await ServiceEntry.all(at: services, absent: true, replyTimeout: listTimeout).held
+    let entries = all.filter(\.isHeld)
     let others = try await devices(DeviceName(nil), false).filter { device in
       device.mayBeAccessory && !entries.contains { $0.device.isSame(as: device) || $0.isUnit(of: device) }
     }
-    var all: [(device: Device, found: Result<any FoundAccessory, any Error>)] = []
-    for entry in entries where entry.accessory.driver != nil {
+    let gone = all.filter { $0.isAbsent && !others.contains(where: SameAgain($0.device).fits) }
+    var found: [(device: Device, found: Result<any FoundAccessory, any Error>)] = []
+    for entry in entries + gone where entry.accessory.driver != nil {
       var client = entry.client
       client.replyTimeout = replyTimeout
       let entry = ServiceEntry(client: client, accessory: entry.accessory)
-      all.append((entry.device, .success(held(entry, label: entry.accessory.device.place))))
+      found.append((entry.device, .success(held(entry, label: entry.accessory.device.place))))
     }
     for device in others {
       do {
@@ -128,13 +130,13 @@ package struct AccessoryFinder: Sendable {
         // Don't connect devices on the air that nobody has named.
         let isNamed = device.bluetooth == nil || opener.profile?.allowsConnecting == true
         if opener.driver != nil, isNamed {
-          all.append((opener.device, .success(OwnAccessory(opener: opener, kinds: kinds, host: host))))
+          found.append((opener.device, .success(OwnAccessory(opener: opener, kinds: kinds, host: host))))
         }
       } catch {
-        all.append((device, .failure(error)))
+        found.append((device, .failure(error)))
       }
     }
-    return all
+    return found
   }
 
   private func held(_ entry: ServiceEntry, label: String) -> any FoundAccessory {

@@ -44,7 +44,8 @@ package struct AccessoryInUse: Sendable {
   private func read<Value: WholeReading>(
     _ wish: ReadingWish, own: (any Accessory) async throws(AccessoryError) -> Read<Value>
   ) async throws(AccessoryError) -> Read<Value> {
-    try await answer { () async throws(AccessoryError) in
+    if !wish.isFresh, let last = service?.last(Value.self) { return last }
+    return try await answer { () async throws(AccessoryError) in
       if let shared { try await shared.read(wish) } else { try await own(accessory) }
     }
   }

@@ -104,6 +104,18 @@ package struct HeldFacts: Sendable {
   package var name: String { accessory.device.place }
   /// Whether the service can reach the accessory now.
   package var isThere: Bool { accessory.isReachable }
+  /// Whether it was connected, and is gone.
+  package var isGone: Bool {
+    accessory.last_seen != nil && !isThere && [.waiting, .failed].contains(accessory.state)
+  }
+
+  /// What was read last of an accessory that is gone; nil where it isn't, and where nothing is known.
+  func last<Value: WholeReading>(_ value: Value.Type) -> Read<Value>? {
+    guard isGone, let value = accessory.last.flatMap({ Value.last(in: $0) }) else { return nil }
+    var read = Read(value, age: accessory.readingsAge?.oldest, isStale: true)
+    (read.alarms, read.unfitAlarms) = (accessory.alarms, accessory.unfit_alarms)
+    return read
+  }
 }
 
 /// What a file transfer does when the accessory is unplugged, if the transfer itself waits.

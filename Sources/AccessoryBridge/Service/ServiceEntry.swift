@@ -24,6 +24,9 @@ package struct ServiceEntry: Sendable {
   /// know the parameter either.
   package func asks(toWrite isAsked: Bool) -> Bool { isAsked && accessory.writes != nil }
 
+  /// Whether the accessory was attached, is gone, and isn't waited for any more.
+  package var isAbsent: Bool { accessory.absent == true }
+
   /// Whether the accessory isn't present, so that the service waits for it or has given it up.
   package var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
@@ -45,14 +48,22 @@ package struct ServiceEntry: Sendable {
     replyTimeout: Duration,
     devices: () async throws -> [Device]
   ) async throws -> ServiceEntry? {
-    let (all, busy) = await all(at: places, replyTimeout: replyTimeout)
-    let held = all.filter { isAll || $0.isHeld }
-    let known = held.isEmpty && busy == nil ? [] : (try? await devices()) ?? []
+    let (all, busy) = await all(at: places, absent: true, replyTimeout: replyTimeout)
+    let held = all.filter { !$0.isAbsent && (isAll || $0.isHeld) }
+    let known = all.isEmpty && busy == nil ? [] : (try? await devices()) ?? []
     if let busy, held.isEmpty, isAll || (try? name.device(among: known)) == nil {
       // A service that didn't answer may have it, so it can't be reported as missing.
       throw busy
     }
-    guard !held.isEmpty else { return nil }
+    // An accessory that is gone is meant where nothing else is.
+    func gone() -> ServiceEntry? {
+      let gone = all.filter(\.isAbsent)
+      guard !gone.isEmpty, (try? name.device(among: known)) == nil,
+        let device = try? name.device(there: [], awaited: gone.map(\.device))
+      else { return nil }
+      return gone.first { $0.device == device }
+    }
+    guard !held.isEmpty else { return gone() }
     // An awaited accessory may have left its address to another device, so a present accessory takes precedence.
     let (awaited, there) = (held.filter(\.isAwaited), held.filter { !$0.isAwaited })
     let others = known.filter { device in
@@ -67,21 +78,22 @@ package struct ServiceEntry: Sendable {
       guard isLine, let units = error.unitsOfALine else { throw error }
       return held.first { units.contains($0.device) }
     }
-    guard let found, !others.contains(where: { $0.isSame(as: found) }) else { return nil }
+    guard let found else { return gone() }
+    guard !others.contains(where: { $0.isSame(as: found) }) else { return nil }
     return held.first { $0.device == found } ?? held.first { $0.device.isSame(as: found) }
   }
 
-  /// The accessories of the services at these sockets. A service that can't be queried is left out; `busy` is the error
-  /// of one that accepts no more clients.
+  /// The accessories of the services at these sockets; with `absent` also those that are gone. A service that can't be queried is left
+  /// out; `busy` is the error of one that accepts no more clients.
   package static func all(
-    at places: [String], replyTimeout: Duration
+    at places: [String], absent: Bool = false, replyTimeout: Duration
   ) async -> (held: [ServiceEntry], busy: AccessoryError?) {
     var held: [ServiceEntry] = []
     var busy: AccessoryError?
     for place in places {
       do throws(AccessoryError) {
         var client = try await connect(to: place, replyTimeout: replyTimeout)
-        let list = try await client.list()
+        let list = try await client.list(absent: absent)
         // Later calls may take as long as the accessory does, so they have no timeout.
         client.replyTimeout = nil
         held += list.map { ServiceEntry(client: client, accessory: $0) }

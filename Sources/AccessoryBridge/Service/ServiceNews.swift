@@ -64,7 +64,7 @@ final class ServiceNews: Sendable {
         case .values(_, let values, _): tell(.values(values))
         // The accessory may have been attached again, or the service reports its removal like this.
         case .disconnected(_, let error): return error
-        case .present, .connected, .requestFailed, .alarm, .found: break
+        case .present, .connected, .requestFailed, .alarm, .found, .changed: break
         }
       }
     } catch {

@@ -76,6 +76,12 @@ extension Bridge {
     package var low_percent, low_time_s: Int?
     /// Its name in calls; see `Device.key`. Nil where only its path is known, and from an older service.
     package var key: String?
+    /// Whether it was attached, is gone, and isn't waited for any more. Its state is `failed` then.
+    package var absent: Bool?
+    /// When it was connected, and when it was last there; of the two only what is so. In seconds since 1970, UTC.
+    package var connected_since, last_seen: Double?
+    /// What was read last of an accessory that can't be reached.
+    package var last: LastReadings?
 
     /// The owner's limit.
     package var lowLimit: LowLimit? {
@@ -108,11 +114,36 @@ extension Bridge {
     }
   }
 
+  /// What was read last of an accessory that is gone.
+  package struct LastReadings: Codable, Sendable, Hashable {
+    package var battery: BatteryReading?
+    package var status: AccessoryStatus?
+    package var values: ReadValues?
+    package var identity: AccessoryIdentity?
+
+    package init(
+      battery: BatteryReading? = nil, status: AccessoryStatus? = nil, values: ReadValues? = nil,
+      identity: AccessoryIdentity? = nil
+    ) {
+      (self.battery, self.status, self.values, self.identity) = (battery, status, values, identity)
+    }
+
+    /// An upper bound of its size in a message, in bytes: JSON may need six for a character.
+    package var byteLimit: Int {
+      let texts = (values ?? []).map { value in
+        let text = if case .text(let text) = value.content { text.utf8.count } else { 0 }
+        return 256 + 6 * (value.name.utf8.count + text)
+      }
+      let names = (battery?.faults?.count ?? 0) + (battery?.warnings?.count ?? 0) + (battery?.temperatures.count ?? 0)
+      return 8_192 + 16 * (battery?.cellMillivolts.count ?? 0) + 512 * names + texts.reduce(0, +)
+    }
+  }
+
   /// The names of the events of `Subscribe`.
   package enum EventName: String, Codable, Sendable, Hashable, CaseIterable {
     case present, ready, connected, disconnected, battery, status
     case requestFailed = "request_failed"
-    case values, alarm, found
+    case values, alarm, found, changed
 
     /// Whether the event contains a reading.
     package var isReading: Bool { self == .battery || self == .status || self == .values }

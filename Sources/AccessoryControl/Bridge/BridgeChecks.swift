@@ -15,6 +15,9 @@ extension Bridge.Accessory: CheckedReply {
     try ReplyLimits.check(low_time_s, LowLimit.times, "low_time_s")
     try ReplyLimits.check(count: alarms)
     try UnfitAlarm.check(unfit_alarms ?? [])
+    try ReplyLimits.check(connected_since, ReplyLimits.seconds, "connected_since")
+    try ReplyLimits.check(last_seen, ReplyLimits.seconds, "last_seen")
+    try last?.values?.check()
   }
 }
 

@@ -59,7 +59,11 @@ extension Bridge {
       package init(accessories: [Accessory]) { self.accessories = accessories }
     }
 
-    package init() {}
+    /// Whether absent accessories are listed, and the last readings of all that can't be reached. Left out when false, since older
+    /// services reject the field.
+    package var absent: Bool?
+
+    package init(absent: Bool = false) { self.absent = absent ? true : nil }
   }
 
   package struct GetInfo: ControlMethod {
@@ -143,9 +147,14 @@ extension Bridge {
     package var alarms: Bool?
     /// Whether devices that the service begins to open are subscribed to. Left out when false, for the same reason.
     package var found: Bool?
+    /// Whether changes of the list that no other event tells are subscribed to. Left out when false, for the same reason.
+    package var changes: Bool?
 
-    package init(device: String? = nil, values: Bool = false, alarms: Bool = false, found: Bool = false) {
+    package init(
+      device: String? = nil, values: Bool = false, alarms: Bool = false, found: Bool = false, changes: Bool = false
+    ) {
       self.device = device
+      self.changes = changes ? true : nil
       self.values = values ? true : nil
       self.alarms = alarms ? true : nil
       self.found = found ? true : nil
@@ -220,6 +229,27 @@ extension Bridge {
     package var device: String
     package var identity: String?
     package init(device: String, identity: String? = nil) { (self.device, self.identity) = (device, identity) }
+  }
+
+  package struct Name: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Name"
+    package typealias Reply = DeviceReply
+
+    package var device: String?
+    /// What changes: nil for nothing, an empty text for no name or no place of its own.
+    package var name, area: String?
+
+    package init(device: String? = nil, name: String? = nil, area: String? = nil) {
+      (self.device, self.name, self.area) = (device, name, area)
+    }
+  }
+
+  package struct Forget: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Forget"
+    package typealias Reply = DeviceReply
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
   }
 
   package struct Detach: ControlMethod {

@@ -18,6 +18,8 @@ package protocol WholeReading: Codable, Sendable, Hashable, CheckedReply {
   func encodeFields(to encoder: any Encoder) throws
   /// Its age, where it is in its own fields.
   var age: Duration? { get }
+  /// The same of an accessory that is gone; nil where nothing is known.
+  static func last(in readings: Bridge.LastReadings) -> Self?
 }
 
 /// The name of the field of a reading that has one.
@@ -54,12 +56,16 @@ extension StatusAndIdentity: WholeReading {
   package static var beside: [ReadKey] { [.age, .isStale, .alarms, .unfitAlarms, .missing] }
   package init(fieldsFrom decoder: any Decoder) throws { try self.init(from: decoder) }
   package func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
+  package static func last(in readings: Bridge.LastReadings) -> StatusAndIdentity? {
+    readings.status.map { StatusAndIdentity(status: $0, identity: readings.identity ?? AccessoryIdentity()) }
+  }
 }
 
 extension BatteryReading: CheckedReply, WholeReading {
   package static var method: String { "accessorybridge.Bridge.Battery" }
   package static var name: String { "battery" }
   package static var beside: [ReadKey] { [.age, .isStale, .alarms, .missing] }
+  package static func last(in readings: Bridge.LastReadings) -> BatteryReading? { readings.battery }
 }
 
 /// Values, each with its age.
@@ -69,6 +75,7 @@ extension ReadValues: CheckedReply, WholeReading {
   package static var method: String { "accessorybridge.Bridge.Values" }
   package static var name: String { "values" }
   package static var beside: [ReadKey] { [.missing] }
+  package static func last(in readings: Bridge.LastReadings) -> ReadValues? { readings.values }
 
   /// The age of the oldest one.
   package var age: Duration? { compactMap(\.age).max() }

@@ -7,6 +7,7 @@ import AccessoryCore
 package struct HeldState: Encodable, Sendable {
   private enum CodingKeys: CodingKey {
     case state, profile, driver, tries, tries_limit, next_try_ms, holder, writes, readings_age_ms, stale, missing
+    case absent, connected_since, last_seen, last
   }
 
   /// The service's record.
@@ -36,5 +37,10 @@ package struct HeldState: Encodable, Sendable {
     try fields.encode(accessory.stale ?? false, forKey: .stale)
     // What it doesn't answer or refuses.
     try fields.encodeIfPresent(accessory.missing, forKey: .missing)
+    // Whether it was attached and is gone; when it was connected last, and when it was last there; what was read then.
+    try fields.encode(accessory.absent ?? false, forKey: .absent)
+    try fields.encodeIfPresent(accessory.connected_since, forKey: .connected_since)
+    try fields.encodeIfPresent(accessory.last_seen, forKey: .last_seen)
+    try fields.encodeIfPresent(accessory.last, forKey: .last)
   }
 }

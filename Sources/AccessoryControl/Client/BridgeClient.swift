@@ -40,8 +40,17 @@ package struct BridgeClient: Sendable {
   /// The service's version, limits and counts.
   package func service() async throws(AccessoryError) -> Bridge.GetService.Reply { try await call(Bridge.GetService()) }
 
-  /// All accessories of the service.
-  package func list() async throws(AccessoryError) -> [Bridge.Accessory] { try await call(Bridge.List()).accessories }
+  /// All accessories of the service. With `absent` also those that were attached and are gone, and what was read of them last; an older
+  /// service doesn't know these.
+  package func list(absent: Bool = false) async throws(AccessoryError) -> [Bridge.Accessory] {
+    guard absent else { return try await call(Bridge.List()).accessories }
+    do throws(ControlError) {
+      return try await connection.call(Bridge.List(absent: true), timeout: replyTimeout).accessories
+    } catch {
+      guard case .answer(let answer) = error, answer.isOfUnknownParameter("absent") else { throw error.accessoryError }
+      return try await list()
+    }
+  }
 
   /// The accessory with this path, or whatever it is called. In errors `label` takes the place of the path.
   package func device(_ path: String, label: String? = nil) -> BridgeDevice {
@@ -80,6 +89,18 @@ package struct BridgeClient: Sendable {
     try await call(Bridge.Attach(device: device, profile: profile))
   }
 
+  /// Gives the accessory with this name another name or another place; nil leaves it, an empty text removes it. Returns the accessory.
+  package func name(
+    _ device: String?, name: String? = nil, area: String? = nil
+  ) async throws(AccessoryError) -> Device {
+    try await call(Bridge.Name(device: device, name: name, area: area)).device
+  }
+
+  /// Makes the service forget an accessory that is gone.
+  package func forget(_ device: String?) async throws(AccessoryError) -> Device {
+    try await call(Bridge.Forget(device: device)).device
+  }
+
   /// Makes the service attach the device at this path as soon as the system reports it, if it has this identity.
   package func expect(_ path: String, identity: String? = nil) async throws(AccessoryError) {
     do throws(ControlError) {
@@ -94,12 +115,13 @@ package struct BridgeClient: Sendable {
   }
 
   /// The events of all accessories, on a connection of its own: first one event for each attached accessory, then the
-  /// changes. With `values` these include values, with `alarms` alarms, and with `found` the devices that the service
-  /// begins to open, where the service isn't too old for them.
+  /// changes. With `values` these include values, with `alarms` alarms, with `found` the devices that the service begins to open, and
+  /// with `changes` other changes of the list, where the service isn't too old for them.
   package static func events(
-    at place: String, values: Bool = false, alarms: Bool = false, found: Bool = false, replyTimeout: Duration? = nil
+    at place: String, values: Bool = false, alarms: Bool = false, found: Bool = false, changes: Bool = false,
+    replyTimeout: Duration? = nil
   ) async throws(AccessoryError) -> BridgeEvents {
-    let method = Bridge.Subscribe(values: values, alarms: alarms, found: found)
+    let method = Bridge.Subscribe(values: values, alarms: alarms, found: found, changes: changes)
     return try await events(method, at: place, replyTimeout: replyTimeout) { $0.accessoryError }
   }
 
@@ -160,7 +182,7 @@ extension BridgeClient {
       guard case .answer(let answer) = error else { return failure(error) }
       // A service that shuts down reports the call as cancelled, although this program hasn't cancelled it.
       if answer.accessoryError.kind == .cancelled { return .subscriptionEnded(by: place) }
-      for parameter in ["values", "alarms", "found"] where answer.isOfUnknownParameter(parameter) {
+      for parameter in ["values", "alarms", "found", "changes"] where answer.isOfUnknownParameter(parameter) {
         return AccessoryError(.unsupported, "the service at \(place) reports no \(parameter)")
       }
       return failure(error)
@@ -169,7 +191,7 @@ extension BridgeClient {
       answers: try await stream(method, at: place, replyTimeout: replyTimeout, failure), place: place)
     // The newest parameter is left out first.
     var less = method
-    for parameter in [\Bridge.Subscribe.found, \.alarms, \.values] where less[keyPath: parameter] != nil {
+    for parameter in [\Bridge.Subscribe.changes, \.found, \.alarms, \.values] where less[keyPath: parameter] != nil {
       less[keyPath: parameter] = nil
       events.older.append(less)
     }

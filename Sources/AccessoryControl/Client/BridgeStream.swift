@@ -138,6 +138,8 @@ package enum BridgeEvent: Sendable, Hashable {
   case alarm(Device, AccessoryAlarm, AlarmChange)
   /// The service has begun to open the device, or waits for it (before `ready`); only in a subscription with `found`.
   case found(Device)
+  /// The list has changed otherwise: an accessory has got another name, is absent, or was forgotten; only in a subscription with changes.
+  case changed(Device)
 
   /// Converts an event of the interface; nil when a required field is missing.
   init?(_ event: Bridge.Event) {
@@ -167,6 +169,7 @@ package enum BridgeEvent: Sendable, Hashable {
       guard let alarm = event.alarm, let state = event.state else { return nil }
       self = .alarm(device, alarm, state)
     case .found: self = .found(device)
+    case .changed: self = .changed(device)
     case .ready: return nil
     }
   }

@@ -126,7 +126,7 @@ package struct MirrorState: Sendable {
       let device = record.device
       guard record.isReachable else {
         disconnect(device, service, record.problem?.error(or: .disconnected) ?? .disconnected(device.path))
-        if keepsAbsent, let id = keep(absent: record, service, besides: absent) { absent.insert(id) }
+        if keepsAbsent, let id = keep(absent: record, service, besides: absent, now) { absent.insert(id) }
         continue
       }
       listed.insert(device.place)
@@ -141,8 +141,9 @@ package struct MirrorState: Sendable {
       let accessory = entry.accessory
       if accessory.isConnected {
         if !listed.contains(accessory.device.place) { disconnect(accessory.device, service, Self.unlisted) }
-      } else if accessory.record != nil, !absent.contains(id) {
-        if entry.leftAs == 0 { forget(id) } else { change(id) { $0.record = nil } }
+      } else if let record = accessory.record, !absent.contains(id) {
+        // The service has forgotten it, or never had it.
+        if entry.leftAs == 0 || record.absent == true { forget(id) } else { change(id) { $0.record = nil } }
       }
     }
     return new
@@ -187,6 +188,7 @@ package struct MirrorState: Sendable {
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
     case .alarm(let device, let alarm, let state):
       if let id = alarmed(device, service) { change(id) { $0.take(alarm, state) } }
+    case .changed(let device): if let id = present(device, service) { change(id) { $0.device.given = device.given } }
     case .found: break
     }
     return nil
@@ -269,14 +271,14 @@ package struct MirrorState: Sendable {
   /// Takes the record of an accessory that the service lists and doesn't have open. Returns its number, which is none of `others`; nil
   /// when there is no room.
   private mutating func keep(
-    absent record: Bridge.Accessory, _ service: String, besides others: Set<UInt64>
+    absent record: Bridge.Accessory, _ service: String, besides others: Set<UInt64>, _ now: MonotonicTime
   ) -> UInt64? {
     let device = record.device
     let known = returning(device, service, besides: others)
     guard let id = known ?? add(device, service, isConnected: false) else { return nil }
     removeAway(id)
     let isReplaced = places[Name(service: service, text: device.place)] != nil
-    change(id) { $0.takeAbsent(record, isReplaced: isReplaced) }
+    change(id) { $0.takeAbsent(record, isReplaced: isReplaced, at: now) }
     addAway(id)
     return id
   }

@@ -27,6 +27,8 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var battery: BatteryReading?
   package var status: AccessoryStatus?
   package var values = ValuesReading()
+  /// What was read last while it was connected; nil while it is, and where nothing is known. Nothing of it is current.
+  @Boxed package var last: Bridge.LastReadings?
   /// When battery and status were read or reported last. All times are on the mirror's clock.
   package var batteryTime, statusTime: MonotonicTime?
   /// The commands that the service permits; nil unless the mirror has asked for them.
@@ -44,7 +46,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   package var isStale = false
   /// What the accessory doesn't answer or refuses, in the service's words; nil if nothing is known to be missing.
   package var missing: String?
-  /// When the oldest of the regular readings was made; nil before the first one.
+  /// When the oldest of the regular readings was made, or of the last ones while it isn't connected; nil before the first one.
   package var readTime: MonotonicTime?
   /// When the readings become stale unless they are renewed; nil if unknown.
   package var staleTime: MonotonicTime?
@@ -104,6 +106,7 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
     for command in commands ?? [] {
       count += command.name.utf8.count + (8 + 8 * command.arguments.count) * Self.overhead
     }
+    for value in last?.values ?? [] { count += value.value.name.utf8.count + 2 * Self.overhead }
     if let record {
       let texts = [record.holder, record.problem?.message, record.profile, record.driver] + (record.protocols ?? [])
       count += texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) + Self.overhead }
@@ -157,15 +160,31 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   mutating func take(_ record: Bridge.Accessory, at now: MonotonicTime) {
     (isConnected, isReported, problem) = (true, true, nil)
     (self.record, driver, profile) = (record, record.driver, record.profile)
-    alarms = record.alarms
+    (alarms, device.given) = (record.alarms, record.device.given)
     if let age = record.readingsAge { take(age, at: now) } else { (isStale, staleTime) = (record.stale == true, nil) }
     take(missing: record.missing)
   }
 
   /// Takes the record of an accessory that the service doesn't have open.
-  mutating func takeAbsent(_ record: Bridge.Accessory, isReplaced: Bool) {
+  mutating func takeAbsent(_ record: Bridge.Accessory, isReplaced: Bool, at now: MonotonicTime) {
     (device, self.record, alarms) = (record.device, record, record.alarms)
     (isConnected, isReported, self.isReplaced) = (false, true, isReplaced)
+    (driver, profile) = (record.driver ?? driver, record.profile ?? profile)
+    if let last = record.last {
+      (self.last, identity) = (last, last.identity ?? identity)
+      readTime = record.readingsAge.map { now + (.zero - $0.oldest) } ?? readTime
+      // The record has them no longer, so that they are kept once.
+      self.record?.last = nil
+    }
+  }
+
+  /// What was read last: now, while it is connected, otherwise before it went.
+  package var lastReadings: Bridge.LastReadings {
+    isConnected
+      ? Bridge.LastReadings(
+        battery: battery, status: status, values: values.entries.isEmpty ? nil : values.values.map { Read($0) },
+        identity: identity)
+      : last ?? Bridge.LastReadings(identity: identity)
   }
 
   /// Takes the answers to the questions after a connect.
@@ -192,15 +211,17 @@ package struct MirroredAccessory: Sendable, Hashable, Identifiable {
   mutating func disconnect(_ error: AccessoryError) {
     guard isConnected else { return }
     // The service may send any text as the reason.
-    isConnected = false
     problem = AccessoryError(error.kind, code: error.code, ReadingLimits.cut(error.message, to: Self.problemBytes))
     disconnectCount += 1
+    let (last, time) = (lastReadings, readTime)
+    isConnected = false
     forgetReadings()
+    if last != Bridge.LastReadings(identity: last.identity) { (self.last, readTime) = (last, time) }
   }
 
   private mutating func forgetReadings() {
     (battery, status, values) = (nil, nil, ValuesReading())
-    (batteryTime, statusTime, readTime, staleTime) = (nil, nil, nil, nil)
+    (batteryTime, statusTime, readTime, staleTime, last) = (nil, nil, nil, nil, nil)
     (isRead, isAsked, isStale, record, commands, missing) = (false, false, false, nil, nil, nil)
   }
 }

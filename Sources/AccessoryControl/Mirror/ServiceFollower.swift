@@ -57,7 +57,8 @@ struct ServiceFollower: Sendable {
       do throws(AccessoryError) {
         let events = try await BridgeClient.events(
           at: socket, values: interests.contains(.values), alarms: interests.contains(.alarms),
-          found: interests.contains(.found), replyTimeout: replyTimeout)
+          found: interests.contains(.found), changes: !interests.isDisjoint(with: [.lists, .absent]),
+          replyTimeout: replyTimeout)
         var iterator = events.makeAsyncIterator()
         // Only now it is known that the service answers.
         var next = try await iterator.next()

@@ -35,7 +35,8 @@ package actor ServiceMirror {
     package static let batteries = Interests(rawValue: 128)
     /// Devices that the service begins to open. Only a view's hooks get them.
     package static let found = Interests(rawValue: 256)
-    /// Accessories that the service lists and doesn't have open: it opens them, waits for them or has given them up.
+    /// Accessories that the service lists and doesn't have open, with their last readings: it opens them, waits for them, has given
+    /// them up, or has had them.
     package static let absent = Interests(rawValue: 512)
   }
 
@@ -238,7 +239,7 @@ package actor ServiceMirror {
     case .event(let event):
       if let arrived = state.take(event, from: path, now: clock.now) { readSoon(arrived, path) }
       switch event {
-      case .ready, .connected, .disconnected: listSoon(path)
+      case .ready, .connected, .disconnected, .changed: listSoon(path)
       case .battery(let device, _, _), .status(let device, _, _), .values(let device, _, _):
         // Each event makes it later; the timer needs to be set only where there is none, or it is late for this accessory.
         guard let time = state[device.place, path]?.staleTime, timer.deadline.map({ time < $0 }) ?? true else { break }
@@ -288,7 +289,7 @@ package actor ServiceMirror {
     guard let link = links[path] else { return }
     let start = clock.now
     do throws(AccessoryError) {
-      let list = try await link.lists.list()
+      let list = try await link.lists.list(absent: interests.contains(.absent))
       guard links[path]?.generation == link.generation else { return }
       links[path]?.lastList = (clock.now, clock.now - start)
       state.note(service: path, isUp: true)
@@ -421,13 +422,13 @@ package actor ServiceMirror {
     state.expect(service: path)
     let client = try await BridgeClient.connect(to: path, replyTimeout: Self.readingPatience)
     defer { client.close() }
-    let list = try await client.list()
+    let list = try await client.list(absent: interests.contains(.absent))
     lastGeneration += 1
     links[path] = MirrorLink(client, generation: lastGeneration, listPatience: Self.readingPatience)
     defer { links.removeValue(forKey: path)?.end() }
     state.note(service: path, isUp: true)
     for device in state.take(list, from: path, now: clock.now) { readSoon(device, path) }
     for task in links[path]?.tasks ?? [] { await task.value }
-    state.take(try await client.list(), from: path, now: clock.now)
+    state.take(try await client.list(absent: interests.contains(.absent)), from: path, now: clock.now)
   }
 }

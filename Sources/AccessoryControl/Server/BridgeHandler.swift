@@ -64,6 +64,8 @@ package protocol BridgeHandler: Sendable {
   func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply
   func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply
   func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply
+  func name(_ call: Bridge.Name, from caller: Caller) async throws(CallError) -> Bridge.Name.Reply
+  func forget(_ call: Bridge.Forget, from caller: Caller) async throws(CallError) -> Bridge.Forget.Reply
 
   /// Sends events until the task is cancelled. A normal return sends the client `Cancelled`.
   func subscribe(

@@ -92,6 +92,8 @@ struct Dispatcher: Sendable {
     case Bridge.Attach.method: return try await once(call, caller, handler.attach)
     case Bridge.Expect.method: return try await once(call, caller, handler.expect)
     case Bridge.Detach.method: return try await once(call, caller, handler.detach)
+    case Bridge.Name.method: return try await once(call, caller, handler.name)
+    case Bridge.Forget.method: return try await once(call, caller, handler.forget)
     case Bridge.Subscribe.method: return try await stream(call, caller, send, handler.subscribe)
     case Bridge.Trace.method: return try await stream(call, caller, send, handler.trace)
     case Bridge.Open.method:

@@ -107,16 +107,18 @@ public struct AlarmSet: Sendable {
     }
   }
 
-  /// Forgets the readings of an accessory that went: its alarms are cleared, except those about silence, which continues.
-  public mutating func forgetReadings(now: MonotonicTime) -> [News] {
-    var news: [News] = []
-    for index in entries.indices {
-      if case .silence = entries[index].state.rule.condition { continue }
-      if entries[index].state.isRaised { news.append(News(change: .cleared, alarm: entries[index].alarm)) }
-      entries[index] = Entry(
-        state: AlarmState(entries[index].state.rule, now: now), isReported: entries[index].isReported)
+  /// The accessory is gone, so nothing is known of it any more: raised alarms stay raised until it is read again, and what was about to
+  /// be raised or cleared isn't. Silence is counted further.
+  public mutating func suspend() { for index in entries.indices { entries[index].state.suspend() } }
+
+  /// Raises the alarms that an accessory had when it was last watched, of the rules that are still the same. Nothing is told.
+  package mutating func restore(_ alarms: [AccessoryAlarm]) {
+    for index in entries.indices where !entries[index].state.isRaised {
+      let rule = entries[index].state.rule
+      guard let alarm = alarms.first(where: { $0.name == rule.name && $0.rule == rule.text }) else { continue }
+      entries[index].since = alarm.since
+      entries[index].state.restore()
     }
-    return news
   }
 
   private mutating func change(_ wallClock: Double, _ body: (inout AlarmState) -> AlarmChange?) -> [News] {

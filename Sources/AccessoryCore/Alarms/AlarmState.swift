@@ -74,6 +74,18 @@ public struct AlarmState: Sendable, Hashable {
     return isRaised ? .raised : .cleared
   }
 
+  /// The accessory is gone: a raised alarm stays, and nothing is about to change. Silence is counted further.
+  mutating func suspend() {
+    guard silence == nil else { return }
+    (isMet, start, deadline, misfit) = (isRaised, nil, nil, nil)
+  }
+
+  /// The alarm was raised before this program has seen the accessory.
+  mutating func restore() {
+    isRaised = true
+    if silence == nil { isMet = true } else { deadline = nil }
+  }
+
   // MARK: - Silence
 
   /// Notes that the accessory was heard. A raised alarm is cleared when it is heard again and again, with pauses clearly

@@ -2,7 +2,8 @@
 
 extension Device: Codable {
   private enum CodingKeys: String, CodingKey {
-    case id, path, source, link, driver, name, manufacturer, model, terminal, links, ways, usb, bluetooth, unit
+    case id, path, source, link, driver, name, manufacturer, model, terminal, links, ways, usb, bluetooth, unit, area
+    case givenName = "given_name"
     case serialNumber = "serial"
     case isInitialized = "initialized"
   }
@@ -27,6 +28,8 @@ extension Device: Codable {
     try fields.encodeIfPresent(usb, forKey: .usb)
     try fields.encodeIfPresent(bluetooth, forKey: .bluetooth)
     try fields.encodeIfPresent(unit, forKey: .unit)
+    try fields.encodeIfPresent(given?.name, forKey: .givenName)
+    try fields.encodeIfPresent(given?.area, forKey: .area)
   }
 
   /// Reads what `encode` writes. A source that this version doesn't know is `named`; numbers beyond their limits are errors.
@@ -43,6 +46,8 @@ extension Device: Codable {
       usb: try fields.decodeIfPresent(USBIdentity.self, forKey: .usb),
       bluetooth: try fields.decodeIfPresent(BluetoothIdentity.self, forKey: .bluetooth),
       unit: try fields.decodeIfPresent(Int.self, forKey: .unit))
+    let given = GivenName(name: try text(.givenName), area: try text(.area))
+    if !given.isEmpty { self.given = given }
   }
 
   /// A device as a service tells of it.
@@ -71,7 +76,7 @@ extension Device {
   package var textByteCount: Int {
     let texts = [
       id, path, link, driver, name, manufacturer, model, serialNumber, firmwareRevision, hardwareRevision, terminal,
-      usb?.node, usb?.port, usb?.damage, bluetooth?.toldName, bluetooth?.adapter,
+      usb?.node, usb?.port, usb?.damage, bluetooth?.toldName, bluetooth?.adapter, given?.name, given?.area,
     ]
     var count = 0
     for text in texts { count += text?.utf8.count ?? 0 }

@@ -33,6 +33,7 @@ public struct Device: Sendable, Hashable {
     var hasTwin = false
     var toldID: String?
     var toldWays: [String]?
+    var given: GivenName?
   }
 
   @Boxed private var fields: Fields
@@ -80,6 +81,11 @@ public struct Device: Sendable, Hashable {
   public var name: String? {
     get { fields.name }
     set { fields.name = newValue }
+  }
+  /// What the user calls the accessory, and where it is; nil where nobody has said. A service tells it, no source does.
+  public var given: GivenName? {
+    get { fields.given }
+    set { fields.given = newValue }
   }
   /// The manufacturer's name.
   public var manufacturer: String? {
@@ -208,6 +214,7 @@ public struct Device: Sendable, Hashable {
   public func onLine(unit: Int?) -> Device {
     var device = self
     device.unit = unit
+    if unit != self.unit { device.given = nil }
     if let id = toldID {
       device.toldID = (id.hasSuffix(unitSuffix) ? String(id.dropLast(unitSuffix.count)) : id) + device.unitSuffix
     }

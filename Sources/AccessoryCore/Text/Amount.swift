@@ -17,6 +17,15 @@ package enum Amount {
     "\(of(count, noun)) \(count == 1 ? verb.one : verb.many)"
   }
 
+  /// A time in its largest whole unit: "1 minute", "3 hours", "12 days".
+  package static func time(seconds: Double) -> String {
+    let seconds = Int(max(0, min(seconds, 1e10)))
+    for (unit, noun) in [(86_400, "day"), (3_600, "hour"), (60, "minute")] where seconds >= unit {
+      return of(seconds / unit, noun)
+    }
+    return of(seconds, "second")
+  }
+
   /// How often: "once", "3 times".
   package static func times(_ count: some BinaryInteger) -> String { count == 1 ? "once" : "\(count) times" }
 }

@@ -179,7 +179,8 @@ extension DeviceName {
     let name = device.bluetooth.map { $0.isPaired || $0.isTrusted } ?? true ? device.name : nil
     let place = device.address.bluetooth?.description ?? device.address.files?.name
     let names = ([device.serialNumber, name, device.line.id, place].compactMap { $0 } + nodes).filter { !$0.isEmpty }
-    return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
+    let given = [device.given?.name].compactMap { $0 }
+    return given + names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }
 
   private static func identity(_ text: String, _ device: Device) -> Bool {

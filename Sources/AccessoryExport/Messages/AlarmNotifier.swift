@@ -130,7 +130,7 @@ package actor AlarmNotifier {
       let known = await facts(of: device, place)
       let chosen = choose(alarm.name, device, known?.driver, known?.profile)
       let names = ways.map(\.name).filter { chosen?.contains($0) ?? true }
-      let name = device.name.flatMap { $0.isEmpty ? nil : $0 } ?? device.id
+      let name = device.given?.name ?? device.name.flatMap { $0.isEmpty ? nil : $0 } ?? device.id
       if book.raise(alarm, accessory: device.id, name: name, service: place, ways: names, at: wallClock()) {
         log(.info("\(SafeText.escape(device.id)): raised: \(SafeText.escape(alarm.rule, limit: 200))"))
       }

@@ -41,6 +41,11 @@ package struct AccessoryMetrics {
     return .init(name: name, value: text)
   }
 
+  /// What the user calls it. A label without a text is the same as none, so that the series of others stay as they are.
+  private static func given(_ given: GivenName?) -> [MetricFamily.Label] {
+    [("given_name", given?.name), ("area", given?.area)].compactMap { name, text in text.map { label(name, $0) } }
+  }
+
   private mutating func add(_ name: String, _ value: Double?, _ labels: [MetricFamily.Label]) {
     if let place = places[name] { families[place].add(value, labels) }
   }
@@ -58,7 +63,7 @@ package struct AccessoryMetrics {
         Self.label("serial", accessory.serialNumber),
         Self.label("firmware", accessory.identity?.firmwareRevision ?? ""),
         Self.label("driver", accessory.driver ?? ""), Self.label("profile", accessory.profile ?? ""),
-      ])
+      ] + Self.given(accessory.device.given))
     let isConnected = accessory.isConnected && readings.services.contains { $0.path == accessory.service && $0.isUp }
     add("accessory_connected", isConnected ? 1 : 0, [id])
     add("accessory_disconnects", Double(accessory.disconnectCount), [id])
@@ -71,7 +76,7 @@ package struct AccessoryMetrics {
     }
     if isConnected { add("accessory_readings_stale", freshness == .fresh ? 0 : 1, [id]) }
     if isConnected { add("accessory_readings_missing", accessory.missing == nil ? 0 : 1, [id]) }
-    if let time = accessory.readTime {
+    if accessory.isConnected, let time = accessory.readTime {
       let age = Double(max(.zero, now - time).inNanoseconds) / 1e9
       add("accessory_readings_timestamp_seconds", ((wallClock - age) * 1_000).rounded() / 1_000, [id])
     }

@@ -159,7 +159,7 @@ struct NUTView {
       return NUTLine.quoted(ups.isAmbiguous ? "several accessories have this name" : "not connected yet")
     }
     let facts = [accessory.manufacturer, accessory.model].filter { !$0.isEmpty }.joined(separator: " ")
-    return NUTLine.quoted(facts.isEmpty ? accessory.id : facts)
+    return NUTLine.quoted(accessory.device.given?.name ?? (facts.isEmpty ? accessory.id : facts))
   }
 
   // MARK: - LIST

@@ -40,7 +40,8 @@ package struct UPSVariables: Sendable {
       text(prefix + ".serial", accessory.serialNumber)
     }
     text("ups.firmware", accessory.identity?.firmwareRevision ?? "")
-    text("device.description", accessory.identity?.name ?? "")
+    text("device.description", accessory.device.given?.name ?? accessory.identity?.name ?? "")
+    text("device.location", accessory.device.given?.area ?? "")
     text("ups.id", accessory.id)
     text("driver.name", "accessory-bridge")
     text("driver.version", version)
@@ -77,6 +78,7 @@ package struct UPSVariables: Sendable {
   /// The descriptions from the vocabulary, and those of all other variables.
   private static let summaries = [
     "device.description": "Name that the user gave the device",
+    "device.location": "Where the device is, as the user says",
     "device.mfr": "Manufacturer of the device",
     "device.model": "Model of the device",
     "device.serial": "Serial number of the device",

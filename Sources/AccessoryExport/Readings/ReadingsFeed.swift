@@ -12,7 +12,8 @@ package actor ReadingsFeed {
 
   /// Creates a feed; `alarms` says whether it includes alarms.
   package init(alarms hasAlarms: Bool = false, clock: any TimerClock = IOThread.shared) {
-    mirror = ServiceMirror(hasAlarms ? [.values, .readings, .alarms] : [.values, .readings], clock: clock)
+    mirror = ServiceMirror(
+      hasAlarms ? [.values, .readings, .absent, .alarms] : [.values, .readings, .absent], clock: clock)
   }
 
   /// Yields after changes, for one reader. One element may stand for several changes.
@@ -22,8 +23,14 @@ package actor ReadingsFeed {
   package var snapshot: ReadingsSnapshot {
     get async {
       let snapshot = await mirror.snapshot
-      return names.name(snapshot)
+      return named(snapshot)
     }
+  }
+
+  /// Accessories that a service has never had open aren't exported: those that it opens for the first time, and those that it can't open.
+  private func named(_ snapshot: MirrorSnapshot) -> ReadingsSnapshot {
+    let known = snapshot.accessories.filter { $0.isConnected || $0.disconnectCount > 0 || $0.record?.last_seen != nil }
+    return names.name(MirrorSnapshot(accessories: known, services: snapshot.services))
   }
 
   /// The current state after a refresh. The refresh asks the services which accessories exist and whether readings are stale, and
@@ -32,6 +39,6 @@ package actor ReadingsFeed {
     _ = await mirror.refreshed()
     await mirror.firstReadings()
     let snapshot = await mirror.snapshot
-    return names.name(snapshot)
+    return named(snapshot)
   }
 }

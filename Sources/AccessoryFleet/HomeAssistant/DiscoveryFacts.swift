@@ -50,7 +50,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
     let told = accessory.device
     device = Device(
       id: told.id, path: told.path, source: told.source, name: told.name, manufacturer: told.manufacturer,
-      model: told.model, serialNumber: told.serialNumber)
+      model: told.model, serialNumber: told.serialNumber
+    ).called(told.given)
     identity = accessory.identity ?? identity
     hasAlarms = hasAlarms || accessory.alarms != nil
     if let status = accessory.status {
@@ -103,6 +104,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
 
   /// The accessory's display name.
   var name: String {
-    [identity?.name, device.name, identity?.model, device.model].compactMap { $0 }.first { !$0.isEmpty } ?? device.id
+    [device.given?.name, identity?.name, device.name, identity?.model, device.model].compactMap { $0 }.first {
+      !$0.isEmpty
+    } ?? device.id
   }
 }

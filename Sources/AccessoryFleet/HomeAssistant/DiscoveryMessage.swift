@@ -38,6 +38,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
     device["serial_number"] = text(identity.serialNumber, facts.device.serialNumber)
     device["sw_version"] = text(identity.firmwareRevision)
     device["hw_version"] = text(identity.hardwareRevision)
+    device["suggested_area"] = text(facts.device.given?.area ?? "")
     let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
       .with("state_topic", topics.availability(of: accessory)).with("payload_on", FleetTopics.online)
       .with("payload_off", FleetTopics.offline)

@@ -85,7 +85,7 @@ extension Bridge.Event {
   /// Converts an event for the fleet's documents; nil for what existed before, and for what is not attached yet.
   fileprivate init?(_ event: BridgeEvent, at time: Double) {
     switch event {
-    case .ready, .present, .found: return nil
+    case .ready, .present, .found, .changed: return nil
     case .connected(let device): self.init(.connected, time: time, device: device)
     case .disconnected(let device, let error):
       self.init(.disconnected, time: time, device: device, problem: Bridge.Problem(error))

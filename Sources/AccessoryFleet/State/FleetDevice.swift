@@ -14,6 +14,8 @@ enum FleetDevice {
     }
     if let accessory, case .object(var service) = JSON.of(WithNulls(HeldState(accessory))) {
       service["problem"] = .problem(accessory.problem)
+      // The broker retains what an accessory has told last, and says whether it is there.
+      for field in ["absent", "connected_since", "last_seen", "last"] { service[field] = nil }
       fields["service"] = .object(service)
     }
     return .object(fields)
@@ -25,6 +27,7 @@ enum FleetDevice {
     let texts = [
       device.id, device.path, device.link, device.driver, device.name, device.manufacturer,
       device.model, device.serialNumber, device.terminal, device.usb?.node, device.usb?.port, device.usb?.damage,
+      device.given?.name, device.given?.area,
     ]
     let lists = device.links + device.ways
     func fits(_ text: String?) -> Bool { (text?.utf8.count ?? 0) <= FleetLimits.textBytes }
@@ -41,7 +44,7 @@ enum FleetDevice {
       throw FleetDocumentError("a text of the service is too long")
     }
     // These are never published, so no limits exist for them.
-    (accessory.protocols, accessory.alarms, accessory.unfit_alarms) = (nil, nil, nil)
+    (accessory.protocols, accessory.alarms, accessory.unfit_alarms, accessory.last) = (nil, nil, nil, nil)
     accessory.problem = try fields.error("problem").map(Bridge.Problem.init)
     return (device, accessory)
   }

@@ -178,6 +178,12 @@ actor WebState {
     if let old = rows[row.key] ?? gone.removeValue(forKey: row.name) {
       note(WebEvent.between(old, row, at: wallClock()), of: row)
     }
+    // It was connected when the service says, not when somebody looked.
+    if row.reach == .attached, let since = row.accessory.record?.connected_since {
+      let event = WebEvent(time: since, text: DeviceEventName.connected.rawValue)
+      let isKnown = (events[row.name] ?? []).contains { $0.text == event.text && abs($0.time - since) < 5 }
+      if !isKnown { note([event], of: row) }
+    }
     rows[row.key] = row
     guard names[row.key] == nil else { return }
     let name = PageName.encode(row.name)

@@ -15,10 +15,14 @@ enum CardView {
   /// The card. `name` is that of the accessory's page, `day` the picture of its last 24 hours.
   static func html(_ row: TopRow, name: String, _ day: String = "", now: MonotonicTime) -> String {
     "<li class=\"card \(state(row))\" id=\"\(HTML.text(identity(name), limit: 400))\">"
-      + "<div class=\"top\">\(Picture(row).svg)<h2><a href=\"accessory/\(HTML.text(name, limit: 400))\">\(HTML.text(row.name))"
-      + "</a></h2><p class=\"state\">\(HTML.text(word(row)))</p></div>"
+      + "<div class=\"top\">\(Picture(row).svg)<h2><a href=\"accessory/\(HTML.text(name, limit: 400))\">\(HTML.text(row.title))"
+      + "</a></h2><p class=\"state\">\(HTML.text(word(row)))</p></div>" + place(row)
       + list(row.reasons.sorted { $0.severity > $1.severity }) + charge(row) + HTML.facts(facts(row)) + day
       + foot(row, now: now) + "</li>"
+  }
+
+  private static func place(_ row: TopRow) -> String {
+    row.area.map { "<p class=\"place\">\(HTML.text($0))</p>" } ?? ""
   }
 
   /// The accessory's state in a word. What an alarm is about stands below it.
@@ -105,7 +109,6 @@ enum CardView {
 
   private static func foot(_ row: TopRow, now: MonotonicTime) -> String {
     let problem = row.problem.map { "<p class=\"age\">\(HTML.text($0))</p>" } ?? ""
-    if row.reach != .attached, row.problem != nil { return problem }
     guard let read = row.readText(now: now) else { return problem }
     // Not "Read now", which looks like a button.
     return problem + "<p class=\"age\">Read \(HTML.text(read.hasPrefix("now") ? "just " + read : read))</p>"

@@ -16,7 +16,7 @@ enum DetailPage {
   }
 
   static func content(_ row: TopRow, _ more: More, title: String, now: MonotonicTime) -> LiveContent {
-    var content = LiveContent(title: "\(row.name): \(row.shownState) – \(title)")
+    var content = LiveContent(title: "\(row.title): \(row.shownState) – \(title)")
     func add(_ id: String, _ html: String, _ element: String = "section", class name: String = "") {
       let kind = name.isEmpty ? "" : " class=\"\(name)\""
       content.parts.append(.init(id: id, html: "<\(element) id=\"\(id)\"\(kind)>\(html)</\(element)>"))

@@ -58,7 +58,7 @@ struct ListChoice: Sendable, Hashable {
   /// The group of an accessory; empty if it has none, nil if nothing is grouped.
   private func heading(_ row: TopRow) -> String? {
     switch group {
-    case .place: ""
+    case .place: row.area ?? ""
     case .kind: Picture(row).plural
     case .gateway: row.gateway ?? ""
     case nil: nil

@@ -21,7 +21,7 @@ enum TableView {
     let reasons = row.reasons.map(CardView.text).joined(separator: "; ")
     let state = reasons.isEmpty || row.reach != .attached ? CardView.word(row) : reasons
     return "<tr class=\"\(CardView.state(row))\" id=\"\(HTML.text(CardView.identity(name), limit: 400))\">"
-      + "<th scope=\"row\"><a href=\"accessory/\(HTML.text(name, limit: 400))\">\(HTML.text(row.name))</a></th>"
+      + "<th scope=\"row\"><a href=\"accessory/\(HTML.text(name, limit: 400))\">\(HTML.text(row.title))</a></th>"
       + "<td class=\"state\">\(HTML.text(state))</td><td class=\"\(level)\">\(charge)</td><td>\(facts)</td>"
       + "<td class=\"age\">\(HTML.text(row.readText(now: now) ?? ""))</td></tr>"
   }

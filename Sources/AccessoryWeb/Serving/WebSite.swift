@@ -277,7 +277,7 @@ package actor WebSite {
     let choice = GraphView.Choice(query: request.query)
     let content = await content(row, name: name, choice)
     let html = PageFrame.html(
-      title: content.title, heading: "<h1>\(HTML.text(row.name))</h1>", main: DetailPage.main(content), root: "../",
+      title: content.title, heading: "<h1>\(HTML.text(row.title))</h1>", main: DetailPage.main(content), root: "../",
       events: "./\(name)/events\(choice.query)", back: ("../", "All accessories"), footer: footer)
     return .page(html, isHead: isHead)
   }

@@ -55,15 +55,19 @@ package struct AlarmBook: Sendable {
   // MARK: - Accessories
 
   /// Starts to watch an accessory by these rules, or replaces its rules. Rules that stay keep their state, even if the accessory was
-  /// disconnected.
-  package mutating func watch(_ key: String, _ device: Device, _ rules: [AlarmRule], now: MonotonicTime) -> [News] {
+  /// disconnected. `raised` are the alarms that an accessory had when it was last watched.
+  package mutating func watch(
+    _ key: String, _ device: Device, _ rules: [AlarmRule], raised: [AccessoryAlarm] = [], now: MonotonicTime
+  ) -> [News] {
     guard var record = records[key] else {
       guard !rules.isEmpty else { return [] }
       if records.count >= limit {
         guard let away = records.first(where: { !$0.value.isHeld })?.key else { return [] }
         records[away] = nil
       }
-      records[key] = Record(set: AlarmSet(rules, now: now), device: device)
+      var set = AlarmSet(rules, now: now)
+      set.restore(raised)
+      records[key] = Record(set: set, device: device)
       return []
     }
     (record.device, record.isHeld) = (device, true)
@@ -72,19 +76,19 @@ package struct AlarmBook: Sendable {
     return tell(news, device)
   }
 
-  /// The accessory is no longer attached. With `isAway` it was unplugged: its alarms are cleared, but silence counts.
-  /// Otherwise the user detached it, and all its alarms are cleared and forgotten.
+  /// The accessory is no longer attached. With `isAway` it was unplugged: its raised alarms stay, and silence counts.
+  /// Otherwise the user detached or forgot it, and all its alarms are cleared and forgotten.
   mutating func drop(_ key: String, isAway: Bool, now: MonotonicTime) -> [News] {
     guard var record = records[key] else { return [] }
-    guard isAway, record.set.watchesSilence else {
+    guard isAway, record.set.watchesSilence || !record.set.raised.isEmpty else {
       records[key] = nil
       return tell(record.set.use([], now: now), record.device)
     }
-    let news = record.set.forgetReadings(now: now)
+    record.set.suspend()
     record.isHeld = false
     record.set.resumeSilence(now: now)
     records[key] = record
-    return tell(news, record.device)
+    return []
   }
 
   // MARK: - Readings

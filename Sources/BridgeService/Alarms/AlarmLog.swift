@@ -60,7 +60,7 @@ struct AlarmLog: Sendable {
     let (alarm, isRaised) = (AccessoryAlarm(news.news.alarm), news.news.change == .raised)
     let value = alarm.value.map { ", " + SafeText.escape($0, limit: 200) } ?? ""
     return Line(
-      text: "\(SafeText.escape(news.device.id)): alarm\(isRaised ? "" : " cleared"): "
+      text: "\(SafeText.escape(news.device.fullTitle, limit: 200)): alarm\(isRaised ? "" : " cleared"): "
         + SafeText.escape(alarm.name, limit: 200) + value
         + (count > 1 ? "; it flaps: raised \(count) times since the last line" : ""),
       isRaised: isRaised)

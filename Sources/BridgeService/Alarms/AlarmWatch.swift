@@ -26,15 +26,15 @@ final class AlarmWatch {
     for attachment in service.attachments.ordered { watch(attachment, on: service) }
   }
 
-  /// Starts to watch an accessory by the rules that apply to it.
-  func watch(_ attachment: Attachment, on service: isolated BridgeService) {
+  /// Starts to watch an accessory by the rules that apply to it. `raised` are the alarms that it had when it was last watched.
+  func watch(_ attachment: Attachment, raised: [AccessoryAlarm] = [], on service: isolated BridgeService) {
     let (rules, tooMany) = rules.rules(for: attachment.subject, attachment.profile)
     if tooMany > 0 {
       service.log.warning(
         "\(attachment.name) has more than \(AlarmRule.countLimit) alarms: the last \(tooMany) are not watched")
     }
     tell(
-      book.watch(attachment.alarmKey, attachment.target, rules, now: service.clock.now), on: service)
+      book.watch(attachment.alarmKey, attachment.target, rules, raised: raised, now: service.clock.now), on: service)
     countSilence(of: attachment, on: service)
   }
 
@@ -83,15 +83,26 @@ final class AlarmWatch {
     return unfit.isEmpty ? nil : unfit
   }
 
-  /// The raised alarms of an accessory.
-  func raised(_ attachment: Attachment) -> [AccessoryAlarm] {
-    book.raised(attachment.alarmKey).map(AccessoryAlarm.init)
+  /// Forgets an accessory that isn't attached: its alarms are cleared.
+  func forget(_ key: String, on service: isolated BridgeService) {
+    tell(book.drop(key, isAway: false, now: service.clock.now), on: service)
+  }
+
+  /// The raised alarms of an accessory; nil where none of its rules is watched.
+  func raised(_ key: String) -> [AccessoryAlarm]? {
+    book.watches(key) ? book.raised(key).map(AccessoryAlarm.init) : nil
   }
 
   /// Events that inform a new subscriber about the raised alarms.
   func raisedEvents(of attachment: Attachment?, on service: isolated BridgeService) -> [Bridge.Event] {
-    book.raised.filter { attachment == nil || $0.key == attachment?.alarmKey }.map { _, device, alarm in
-      Bridge.Event(.alarm, time: service.wallClock, device: device, alarm: AccessoryAlarm(alarm), state: .raised)
+    let watched = book.raised.filter { attachment == nil || $0.key == attachment?.alarmKey }
+    var raised = watched.map { ($0.device, AccessoryAlarm($0.alarm)) }
+    // Of accessories that were gone before the service has started.
+    for record in attachment == nil ? service.memory.all(on: service) : [] where !book.watches(record.device.id) {
+      raised += (record.alarms ?? []).map { (record.device, $0) }
+    }
+    return raised.map { device, alarm in
+      Bridge.Event(.alarm, time: service.wallClock, device: device, alarm: alarm, state: .raised)
     }
   }
 

@@ -30,6 +30,10 @@ final class Attachment {
   var sharing: Sharing?
   /// The last readings.
   var readings = Readings()
+  /// What the user calls it; nil where nobody has said.
+  var given: GivenName?
+  /// When it was connected last, and when it was last there while it isn't, in seconds since 1970.
+  private(set) var connectedSince, lastSeen: Double?
   /// The clients that use it or wait for it.
   private(set) var use = AttachmentUse()
 
@@ -45,7 +49,8 @@ final class Attachment {
   var device: Device { claim.device }
   var profile: Profile? { claim.profile }
   var driver: Driver? { claim.driver }
-  var target: Device { claim.target }
+  /// The device as it is opened and told.
+  var target: Device { claim.target.called(given) }
   var open: OpenAccessory? { contact.open }
   var generation: Int { contact.generation }
 
@@ -68,6 +73,12 @@ final class Attachment {
   /// Another attachment replaces this one.
   func replace(by successor: Attachment) { use.successor = successor }
 
+  /// It is connected since this time.
+  func connected(at time: Double) { (connectedSince, lastSeen) = (time, nil) }
+
+  /// It was last there at this time.
+  func disconnected(at time: Double) { lastSeen = time }
+
   /// The attachment in the terms of the control socket's protocol.
   func facts(_ clock: any TimerClock) -> Bridge.Accessory {
     var facts = Bridge.Accessory(
@@ -83,6 +94,7 @@ final class Attachment {
     }
     facts.readingsAge = readings.age(now: clock.bootTime)
     facts.missing = open == nil ? nil : readings.missing
+    (facts.connected_since, facts.last_seen) = (connectedSince, lastSeen)
     return facts
   }
 

@@ -33,7 +33,8 @@ extension BridgeService {
       historyKey: historyKey(for: device), machine, taps: taps(for: device),
       after: closing)
     attachments.add(attachment)
-    alarms.watch(attachment, on: self)
+    attachment.given = memory.name(for: device, on: self)
+    alarms.watch(attachment, raised: memory.came(attachment.device, on: self), on: self)
     if let problem {
       log.error("\(attachment.name) is not attached: \(problem.message)")
     } else {
@@ -51,8 +52,9 @@ extension BridgeService {
   func historyKey(for device: Device) -> String {
     let alone = device.lineIdentity + device.unitSuffix
     let placed = "\(alone) \(device.steadyPlace)"
-    if history.knows(placed) { return placed }
-    return device.hasTwin && history.knows(alone) && twins.inherits(device, on: self) ? alone : device.id
+    func isKnown(_ key: String) -> Bool { history.knows(key) || memory.knows(key) }
+    if isKnown(placed) { return placed }
+    return device.hasTwin && isKnown(alone) && twins.inherits(device, on: self) ? alone : device.id
   }
 
   /// The hub for a line's traffic, which all accessories on the line share.
@@ -175,7 +177,13 @@ extension BridgeService {
   private func forget(_ attachment: Attachment) {
     guard attachments.contains(attachment) else { return }
     log.info("\(attachment.name) is no longer attached")
-    release(attachment, isAway: !attachment.machine.isPresent)
+    // No source tells whether a device that a user has named is there.
+    let isAway = !attachment.machine.isPresent || attachment.device.source == .named
+    if isAway, attachment.machine.hasBeenAttached, !attachment.awaitsPassingAddress {
+      tellGone(attachment, .closed(attachment.target.place))
+      memory.keep(attachment, on: self)
+    }
+    release(attachment, isAway: isAway)
   }
 
   /// Sets the timer for the state machine's deadline.
@@ -209,7 +217,10 @@ extension BridgeService {
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {
-    if attachment.contact.isTold { tell(.disconnected, attachment, problem: error) }
+    if attachment.contact.isTold {
+      attachment.disconnected(at: wallClock)
+      tell(.disconnected, attachment, problem: error)
+    }
     history.interrupt(attachment.historyKey)
     attachment.contact.isTold = false
     // A unit that doesn't answer counts as gone, but its line is still there, so the line stays shared.

@@ -13,7 +13,8 @@ extension BridgeService {
   package func watch(_ sources: [any DeviceSource]) async {
     found.sources = sources
     if let files = configuration.history { await history.keep(in: files, on: self) }
-    if let file = configuration.twinFile { await twins.keep(in: file, on: self) }
+    if let file = configuration.twinFile { await twins.kept.keep(in: file, on: self) }
+    if let file = configuration.accessoryFile { await memory.kept.keep(in: file, on: self) }
     endpoints.renew(on: self)
     for source in sources {
       do throws(AccessoryError) {
@@ -56,8 +57,6 @@ extension BridgeService {
     }
     for event in twins.take(event, on: self) { take(marked: event) }
   }
-
-  func readTwins() async { await twins.read(on: self) }
 
   /// Marks the present devices anew, after it became known which of them have twins.
   func mark(_ marked: (Device) -> Device) {
@@ -182,6 +181,7 @@ extension BridgeService {
   private func returned(_ attachment: Attachment, as device: Device) {
     attachment.historyKey = historyKey(for: device)
     attachment.claim.device = device
+    attachment.given = memory.name(for: device, on: self)
     cameBack(attachment)
   }
 
@@ -220,6 +220,7 @@ extension BridgeService {
     alarms.drop(attachment, isAway: false, on: self)
     attachment.claim.device = device
     (attachment.alarmKey, attachment.historyKey) = (device.id, historyKey(for: device))
+    attachment.given = memory.name(for: device, on: self)
     alarms.watch(attachment, on: self)
     if isTold { tell(.connected, attachment) }
     log.notice("\(attachment.name) is at \(SafeText.escape(attachment.target.place))")

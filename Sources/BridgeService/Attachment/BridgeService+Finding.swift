@@ -12,6 +12,7 @@ extension BridgeService {
   /// the first of them.
   func find(_ text: String?, asLine isLine: Bool = false) throws(CallError) -> Attachment {
     if let text, text.hasPrefix(Device.keyWord) { return try find(key: text, asLine: isLine) }
+    func named(_ attachment: Attachment) -> Device { attachment.device.called(attachment.given) }
     let (there, awaited) = (
       attachments.ordered.filter(\.machine.isPresent), attachments.ordered.filter { !$0.machine.isPresent }
     )
@@ -20,10 +21,10 @@ extension BridgeService {
       // Files aren't accessed for a client: a file system that hangs would stop the service, and clients must not learn
       // which files exist.
       device = try DeviceName(text, lookingAtFiles: false).device(
-        there: there.map(\.device), awaited: awaited.map(\.device))
+        there: there.map(named), awaited: awaited.map(named))
     } catch {
       if isLine, let units = error.unitsOfALine,
-        let first = attachments.ordered.first(where: { units.contains($0.device) })
+        let first = attachments.ordered.first(where: { units.contains(named($0)) })
       {
         return first
       }
@@ -33,9 +34,9 @@ extension BridgeService {
       let isMissing = if case .noUnit = error { true } else { false }
       throw CallError(AccessoryError(isMissing ? .notFound : .misconfigured, error.description), device: text)
     }
-    guard let device else { throw notHeld(text) }
+    guard let device else { throw gone(text) ?? notHeld(text) }
     let all = there + awaited
-    guard let found = all.first(where: { $0.device == device }) ?? all.first(where: { $0.isSame(device) }) else {
+    guard let found = all.first(where: { named($0) == device }) ?? all.first(where: { $0.isSame(device) }) else {
       throw notHeld(text)
     }
     return found
@@ -44,6 +45,7 @@ extension BridgeService {
   private func find(key: String, asLine isLine: Bool) throws(CallError) -> Attachment {
     let named = attachments.ordered.filter { $0.device.key == key || isLine && $0.device.line.key == key }
     guard let found = named.first(where: \.machine.isPresent) ?? named.first else {
+      if let error = gone(key) { throw error }
       let name = String(key.dropFirst(Device.keyWord.count))
       throw CallError(.disconnected(name), device: name)
     }
@@ -55,6 +57,27 @@ extension BridgeService {
     let first = try find(text, asLine: true)
     guard first.device.unit != nil, (try? find(text)) == nil else { return [first] }
     return ([first] + attachments.others(onLineOf: first)).sorted { $0.key < $1.key }
+  }
+
+  /// The accessory that `text` names and that is gone; nil where none is, and where it names one that the service has.
+  func absent(_ text: String?) -> Bridge.Accessory? { (try? find(text)) == nil ? remembered(text) : nil }
+
+  private func remembered(_ text: String?) -> Bridge.Accessory? {
+    let all = memory.all(on: self)
+    if let text, text.hasPrefix(Device.keyWord) { return all.first { $0.key == text } }
+    let name = DeviceName(text, lookingAtFiles: false)
+    guard let device = try? name.device(there: [], awaited: all.map(\.device)) else { return nil }
+    return all.first { $0.device == device }
+  }
+
+  /// The error of a call to an accessory that is gone.
+  private func gone(_ text: String?) -> CallError? {
+    guard let record = remembered(text) else { return nil }
+    let ago = record.last_seen.map { Amount.time(seconds: wallClock - $0) + " ago" } ?? "some time ago"
+    let message =
+      "\(record.device.fullTitle) is not there: it was last there \(ago). Plug it in or switch it on; "
+      + "bridge-cli forget \(record.device.id) takes it from the lists"
+    return CallError(AccessoryError(.disconnected, message), device: record.device.id)
   }
 
   /// The error for a name of none of its accessories, in the words of a program that looks for it itself.

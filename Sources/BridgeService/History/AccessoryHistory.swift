@@ -12,11 +12,11 @@ struct AccessoryHistory: Sendable, Hashable {
   private var capacities = HistoryLimits.capacities(seriesCount: 0)
 
   /// Adds a reading. Returns false if the accessory has too many series already.
-  mutating func add(_ name: String, unit: String?, _ value: Double, at time: Double) -> Bool {
+  mutating func add(_ name: String, unit: String?, _ value: Double, holds: Bool = false, at time: Double) -> Bool {
     guard let index = place(of: name, unit: unit) else { return false }
     byteCount -= series[index].byteCount
     series[index].unit = unit
-    series[index].add(value, at: time, capacities: capacities)
+    series[index].add(value, holds: holds, at: time, capacities: capacities)
     byteCount += series[index].byteCount
     lastRead = max(lastRead, time)
     return true
@@ -73,9 +73,11 @@ struct AccessoryHistory: Sendable, Hashable {
   /// Has all finest buckets written once more.
   mutating func forgetFinest() { for index in series.indices { series[index].forgetFinest() } }
 
-  /// The readings since `time`. `offset` is added to each time.
-  func readings(since time: Double, offset: Double) -> [ReadingSeries] {
-    series.map { ReadingSeries(name: $0.name, unit: $0.unit, points: $0.points(since: time, offset: offset)) }
+  /// The readings since `time`; last values that hold reach until `now`. `offset` is added to each time.
+  func readings(since time: Double, until now: Double = 0, offset: Double) -> [ReadingSeries] {
+    series.map {
+      ReadingSeries(name: $0.name, unit: $0.unit, points: $0.points(since: time, until: now, offset: offset))
+    }
   }
 
   /// Moves everything before `time` by `seconds`, a multiple of the longest bucket.

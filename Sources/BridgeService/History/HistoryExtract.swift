@@ -85,7 +85,8 @@ struct HistoryAnswer: Sendable {
 
   /// The series of the last day.
   private var last: [ReadingSeries] {
-    recent?.readings(since: now - offset - min(seconds, HistoryTier.recentReach), offset: offset) ?? []
+    recent?.readings(since: now - offset - min(seconds, HistoryTier.recentReach), until: now - offset, offset: offset)
+      ?? []
   }
 
   private static func series(_ names: [String]?, among known: [ReadingSeries]) -> [ReadingSeries] {

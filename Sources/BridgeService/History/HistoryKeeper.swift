@@ -35,13 +35,15 @@ struct HistoryKeeper: Sendable {
 
   /// Stores a reading. Returns false once, when the accessory first exceeds the number of values that are kept.
   mutating func note(
-    _ values: some Sequence<(name: String, unit: String?, value: Double)>, of id: String, at uptime: MonotonicTime,
-    wall: Double
+    _ values: some Sequence<(name: String, unit: String?, value: Double)>, of id: String, holds: Bool = false,
+    at uptime: MonotonicTime, wall: Double
   ) -> Bool {
     followClock(wall, uptime)
     let (id, time) = (Self.key(id), timeline.time(at: uptime))
     var isKept = true
-    for value in values where !store.add(id, value.name, unit: value.unit, value.value, at: time) { isKept = false }
+    for value in values where !store.add(id, value.name, unit: value.unit, value.value, holds: holds, at: time) {
+      isKept = false
+    }
     return isKept
   }
 

@@ -41,7 +41,9 @@ final class HistoryRecorder {
 
   /// Records a battery reading.
   func record(_ reading: BatteryReading, of attachment: Attachment, on service: isolated BridgeService) {
-    record(reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.historyKey, on: service)
+    record(
+      reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.historyKey,
+      holds: !attachment.readings.freshness.isRenewed(.battery), on: service)
   }
 
   /// Records the numbers among the values.
@@ -50,15 +52,18 @@ final class HistoryRecorder {
       values.prefix(ReadingLimits.values).compactMap { value in
         let value = value.bounded
         return value.historyNumber.map { (value.name, value.unit?.rawValue, $0) }
-      }, of: attachment.historyKey, on: service)
+      }, of: attachment.historyKey, holds: !attachment.readings.freshness.isRenewed(.values), on: service)
   }
 
+  /// Records these values. With `holds` nobody reads them again and again, so each holds until the next one while the accessory is
+  /// attached.
   func record(
-    _ values: [(name: String, unit: String?, value: Double)], of id: String, on service: isolated BridgeService
+    _ values: [(name: String, unit: String?, value: Double)], of id: String, holds: Bool = false,
+    on service: isolated BridgeService
   ) {
     guard !values.isEmpty else { return }
     let isKept = keeper.note(
-      values, of: id, at: service.clock.bootTime, wall: service.configuration.wallClock())
+      values, of: id, holds: holds, at: service.clock.bootTime, wall: service.configuration.wallClock())
     scheduleWrite(on: service)
     if !isKept {
       service.log.notice(
@@ -175,7 +180,10 @@ final class HistoryRecorder {
 
   private func wroteLong(_ hour: UInt32, _ result: Result<Void, AccessoryError>, on service: isolated BridgeService) {
     switch result {
-    case .success: (longHour, isLongFailing) = (hour, false)
+    case .success:
+      (longHour, isLongFailing) = (hour, false)
+      // So a loss of power costs no more than an hour of what was read last.
+      service.memory.kept.write(on: service)
     case .failure(let error):
       if !isLongFailing {
         service.log.warning(

@@ -18,8 +18,10 @@ struct HistoryStore: Sendable {
 
   /// Adds a reading. Returns false for the first value that exceeds the accessory's number of series.
   @discardableResult
-  mutating func add(_ id: String, _ name: String, unit: String?, _ value: Double, at time: Double) -> Bool {
-    let isKept = change(id) { $0.add(name, unit: unit, value, at: time) }
+  mutating func add(
+    _ id: String, _ name: String, unit: String?, _ value: Double, holds: Bool = false, at time: Double
+  ) -> Bool {
+    let isKept = change(id) { $0.add(name, unit: unit, value, holds: holds, at: time) }
     if isKept { unwritten.insert(id) }
     return isKept || !overfull.insert(id).inserted
   }

@@ -13,6 +13,8 @@ struct SeriesHistory: Sendable, Hashable {
   private var usualPause: Double?
   /// Whether the accessory was disconnected or the service was stopped since the last reading.
   private var isInterrupted = false
+  /// Whether the last value holds until the next one while the accessory is attached: nobody reads it again and again.
+  private var holds = false
 
   /// If no usual pause is known, a longer pause than this is a gap, in seconds.
   private static let longestPause = 900.0
@@ -33,13 +35,16 @@ struct SeriesHistory: Sendable, Hashable {
     }.max()
   }
 
-  /// Adds a reading.
-  mutating func add(_ value: Double, at time: Double, capacities: [Int]) {
+  /// Adds a reading. With `holds` the one before has held until now, however long ago it was.
+  mutating func add(_ value: Double, holds: Bool = false, at time: Double, capacities: [Int]) {
     var hasGap = isInterrupted
+    // A current that nobody has looked at for long isn't counted as energy.
+    let holds = holds && name != ReadingSeries.current
+    self.holds = holds
     if let last {
       let pause = max(0, time - last)
       hasGap =
-        hasGap || pause > (usualPause.map { max(Self.shortestGap, $0 * Self.gapFactor) } ?? Self.longestPause)
+        hasGap || !holds && pause > (usualPause.map { max(Self.shortestGap, $0 * Self.gapFactor) } ?? Self.longestPause)
       usualPause = usualPause.map { $0 + (pause - $0) / 4 } ?? pause
     }
     (last, isInterrupted) = (time, false)
@@ -101,13 +106,15 @@ struct SeriesHistory: Sendable, Hashable {
 
   // MARK: - Reading it
 
-  /// The readings since `time`. Each part has the finest resolution that reaches back far enough. `offset` is added to each time.
-  func points(since time: Double, offset: Double) -> [ReadingSeries.Point] {
+  /// The readings since `time`. Each part has the finest resolution that reaches back far enough. A last value that holds reaches until
+  /// `now`. `offset` is added to each time.
+  func points(since time: Double, until now: Double = 0, offset: Double) -> [ReadingSeries.Point] {
     var spans: [HistorySpan] = []
     for (ring, tier) in zip(rings, HistoryTier.recent).reversed() {
       let width = Double(tier.pointSeconds)
       spans = HistorySpan.joined(spans, ring.buckets.map { HistorySpan($0, width: width) })
     }
+    if holds, !isInterrupted, let last = spans.last, last.end < now { spans[spans.count - 1].width = now - last.start }
     let first = spans.firstIndex { $0.end > time } ?? spans.endIndex
     return HistorySpan.points(spans[first...], offset: offset)
   }

@@ -94,7 +94,9 @@ extension BridgeService {
     if let part, let time = attachment.readings.time(of: part) {
       (read.age, read.isStale) = age(part, time, attachment)
     }
-    (read.missing, read.alarms, read.unfitAlarms) = (missing, alarms.raised(attachment), alarms.unfit(attachment))
+    (read.missing, read.alarms, read.unfitAlarms) = (
+      missing, alarms.raised(attachment.alarmKey) ?? [], alarms.unfit(attachment)
+    )
     return Bridge.ReadingReply(device: attachment.target, read)
   }
 

@@ -20,7 +20,10 @@ extension BridgeService {
     } ended: { error in
       await self.ended(key, generation, error)
     }
-    if !attachment.contact.isTold { tell(.connected, attachment) }
+    if !attachment.contact.isTold {
+      attachment.connected(at: wallClock)
+      tell(.connected, attachment)
+    }
     attachment.contact.isTold = true
     alarms.heard(attachment, on: self)
     let profile = attachment.profile

@@ -29,6 +29,9 @@ struct Freshness: Sendable, Hashable {
     }
   }
 
+  /// Whether the part is read or sent again and again.
+  func isRenewed(_ part: AccessoryPoll.Part) -> Bool { limits[part] != nil }
+
   /// Whether a reading of this age is stale.
   func isStale(_ part: AccessoryPoll.Part, age: Duration) -> Bool { limits[part].map { age > $0 } ?? false }
 

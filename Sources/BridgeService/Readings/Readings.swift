@@ -92,6 +92,13 @@ struct Readings: Sendable {
   /// Reports none of the marked values.
   mutating func forgetNews() { news.forget() }
 
+  /// What was read last, with the ages of values.
+  func last(now: MonotonicTime) -> Bridge.LastReadings {
+    Bridge.LastReadings(
+      battery: battery?.value, status: status?.value,
+      values: values?.entries.map { Read($0.value, age: Self.age(of: $0.time, now: now)) }, identity: identity?.value)
+  }
+
   /// Whether anything was read.
   var hasAny: Bool { battery != nil || status != nil || values != nil }
 

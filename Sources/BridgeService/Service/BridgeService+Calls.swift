@@ -29,19 +29,35 @@ extension BridgeService: BridgeHandler {
   }
 
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
-    Bridge.List.Reply(accessories: attachments.ordered.map { facts($0) })
+    guard call.absent == true else { return Bridge.List.Reply(accessories: attachments.ordered.map { facts($0) }) }
+    // A reply has a limit.
+    var room = AbsentAccessories.byteLimit
+    let held = attachments.ordered.map { attachment in
+      let isThere = attachment.machine.state == .attached || attachment.machine.state == .lent
+      var facts = facts(attachment, wantsLast: !isThere && !attachment.machine.isResting)
+      room -= facts.last?.byteLimit ?? 0
+      if room < 0 { facts.last = nil }
+      return facts
+    }
+    return Bridge.List.Reply(accessories: held + memory.all(on: self))
   }
 
-  /// An accessory's facts with its raised alarms.
-  func facts(_ attachment: Attachment) -> Bridge.Accessory {
+  /// An accessory's facts with its raised alarms, and with its last readings where they are wanted.
+  func facts(_ attachment: Attachment, wantsLast: Bool = false) -> Bridge.Accessory {
     var facts = attachment.facts(clock)
+    if wantsLast, attachment.readings.hasAny || attachment.readings.identity != nil {
+      facts.last = attachment.readings.last(now: clock.bootTime)
+    }
     if let problem = problemOfTurns(attachment) { facts.problem = Bridge.Problem(problem) }
-    facts.alarms = alarms.raised(attachment)
+    facts.alarms = alarms.raised(attachment.alarmKey) ?? []
     facts.unfit_alarms = alarms.unfit(attachment)
     return facts
   }
 
   package func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply {
+    if let record = absent(call.device) {
+      return Bridge.GetInfo.Reply(accessory: record, identity: record.last?.identity)
+    }
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
       return Bridge.GetInfo.Reply(
@@ -117,12 +133,13 @@ extension BridgeService: BridgeHandler {
       answer = await history.answer(of: attachment.historyKey, last: call.since, on: self)
     } catch {
       // The history stays after the accessory is gone.
-      guard error.accessoryError.kind == .notFound, let id = call.device,
+      let gone = absent(call.device)?.device
+      guard gone != nil || error.accessoryError.kind == .notFound, let id = gone.map(historyKey) ?? call.device,
         let known = await history.answer(of: id, last: call.since, on: self)
       else {
         throw error
       }
-      (device, answer) = (nil, known)
+      (device, answer) = (gone, known)
     }
     guard let answer else { return Bridge.GetHistory.Reply(device: device, series: []) }
     return await Self.reply(device, answer, values, call)
@@ -150,7 +167,8 @@ extension BridgeService: BridgeHandler {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let again = wanted.map { SameAgain($0.device) }
     let (key, stream) = clients.events.subscribe(
-      values: call.values == true, alarms: call.alarms == true, found: call.found == true)
+      values: call.values == true, alarms: call.alarms == true, found: call.found == true,
+      changes: call.changes == true)
     // Take these before anything is sent: every later change is an event.
     let raised = call.alarms == true ? alarms.raisedEvents(of: wanted, on: self) : []
     defer { clients.events.unsubscribe(key) }

@@ -15,7 +15,8 @@ package actor BridgeService {
   var profiles: ProfileStore
   let attachments = AttachmentRoster()
   var found = FoundDevices()
-  let twins = KnownTwins()
+  let twins: KnownTwins
+  let memory: AccessoryMemory
   var clients: ServiceClients
   var permissions: Permissions
   let alarms: AlarmWatch
@@ -42,6 +43,8 @@ package actor BridgeService {
     clients = ServiceClients(events: EventHub(onEvent: hooks.onEvent))
     permissions = Permissions(configuration.commandRules)
     alarms = AlarmWatch(configuration.alarmRules)
+    twins = KnownTwins()
+    memory = AccessoryMemory(forgetAfter: configuration.forgetAfter, configured: configuration.names)
     history = HistoryRecorder(
       HistoryKeeper(uptime: context.started.clock, wall: context.started.wallClock, boot: configuration.boot))
   }
@@ -91,6 +94,7 @@ package actor BridgeService {
       found.end(clock)
       renewWishes()
       alarms.end(on: self)
+      memory.end(on: self)
       found.searches.end(on: self)
       for attachment in attachments.ordered { release(attachment) }
       endpoints.renew(on: self)
@@ -100,7 +104,8 @@ package actor BridgeService {
     await endpoints.finish(on: self)
     await life.finishTasks(on: self)
     await history.finish(on: self)
-    await twins.finish(on: self)
+    await twins.kept.finish(on: self)
+    await memory.kept.finish(on: self)
   }
 
   static func text(_ duration: Duration) -> String {

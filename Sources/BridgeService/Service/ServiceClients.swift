@@ -25,12 +25,14 @@ struct EventHub {
     let wantsValues: Bool
     let wantsAlarms: Bool
     let wantsFound: Bool
+    let wantsChanges: Bool
 
     func wants(_ event: Bridge.EventName) -> Bool {
       switch event {
       case .values: wantsValues
       case .alarm: wantsAlarms
       case .found: wantsFound
+      case .changed: wantsChanges
       default: true
       }
     }
@@ -52,15 +54,17 @@ struct EventHub {
   /// Whether there is a subscriber.
   var hasSubscribers: Bool { !subscribers.isEmpty }
 
-  /// Adds a subscriber. Values, alarms and found devices are sent only to subscribers that ask for them, since older
+  /// Adds a subscriber. Values, alarms, found devices and other changes are sent only to subscribers that ask for them, since older
   /// clients don't know these events.
   mutating func subscribe(
-    values wantsValues: Bool = false, alarms wantsAlarms: Bool = false, found wantsFound: Bool = false
+    values wantsValues: Bool = false, alarms wantsAlarms: Bool = false, found wantsFound: Bool = false,
+    changes wantsChanges: Bool = false
   ) -> (key: Int, events: AsyncStream<Entry>) {
     let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
     next += 1
     subscribers[next] = Subscriber(
-      continuation: continuation, wantsValues: wantsValues, wantsAlarms: wantsAlarms, wantsFound: wantsFound)
+      continuation: continuation, wantsValues: wantsValues, wantsAlarms: wantsAlarms, wantsFound: wantsFound,
+      wantsChanges: wantsChanges)
     return (next, stream)
   }
 
@@ -68,7 +72,7 @@ struct EventHub {
 
   mutating func tell(_ event: Bridge.Event) {
     // Of what is only begun, those are told who have asked for it.
-    if event.event != .found { onEvent?(event) }
+    if event.event != .found, event.event != .changed { onEvent?(event) }
     let entry = Entry(event)
     for (key, subscriber) in subscribers where subscriber.wants(event.event) {
       if case .enqueued = subscriber.continuation.yield(entry) { continue }

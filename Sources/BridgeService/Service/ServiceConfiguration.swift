@@ -72,11 +72,18 @@ package struct ServiceConfiguration: Sendable {
   var history: HistoryDisk?
   /// The file of the identities that several accessories have; nil to keep them in memory only.
   var twinFile: (any HistoryFile)?
-  /// The folder for the history's files and those identities; nil to keep them in memory only.
+  /// The file of the accessories that are gone, and of names; nil to keep them in memory only.
+  var accessoryFile: (any HistoryFile)?
+  /// What accessories are called, by their ids or serial numbers, unless a user has given them another name.
+  package var names: [String: GivenName] = [:]
+  /// After how many seconds of absence an accessory is forgotten; nil for never.
+  package var forgetAfter: Double? = ServiceSettings.usualForgetting
+  /// The folder for the history's files, those identities and those accessories; nil to keep them in memory only.
   package var stateFolder: String? {
     didSet {
       history = stateFolder.map { HistoryDisk(in: $0) }
       twinFile = stateFolder.map { StateFile("twins", in: $0) }
+      accessoryFile = stateFolder.map { StateFile(GivenNames.fileName, in: $0) }
     }
   }
   /// The wall clock: seconds since 1970, UTC.

@@ -23,6 +23,15 @@ package struct ServiceSettings: Sendable, Hashable {
 
   /// The connections of the Bluetooth adapters; nil where the file doesn't say.
   package var bluetoothConnections: BluetoothConnections?
+  /// What accessories are called, by their ids or serial numbers.
+  package var names: [String: GivenName] = [:]
+
+  /// After how many seconds an accessory that is gone is forgotten; nil for never.
+  package var forgetAfter: Double? = usualForgetting
+
+  /// Thirty days.
+  package static let usualForgetting = 30 * 86_400.0
+
   /// Whether the service holds the batteries that the kernel knows.
   package var attachesPowerSupplies = false
 

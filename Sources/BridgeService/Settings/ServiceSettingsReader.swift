@@ -13,7 +13,7 @@ struct ServiceSettingsReader: ValueReader {
   static var places: [KnownKeys.Place] {
     [
       ("an entry of commands", entryKeys), ("an entry of alarms", alarmKeys), ("an argument", limitKeys),
-      ("an entry of messages", messageKeys),
+      ("an entry of messages", messageKeys), ("an entry of names", nameKeys),
     ]
   }
 
@@ -22,6 +22,7 @@ struct ServiceSettingsReader: ValueReader {
   private static let alarmKeys = subjectKeys + ["rules", "tell"]
   static let wayKeys = ["ntfy", "webhook", "mail", "run"]
   static let messageKeys = ["name"] + wayKeys + ["from", "token_file", "repeat"]
+  private static let nameKeys = ["accessory", "name", "area"]
   private static let limitKeys = ["min", "max", "allowed"]
 
   /// The names of the ways in this file.
@@ -42,7 +43,10 @@ struct ServiceSettingsReader: ValueReader {
   }
 
   private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
-    let keys = ["commands", "alarms", "messages", "max_accessories", "bluetooth_connections", "power_supply"]
+    let keys = [
+      "commands", "alarms", "messages", "max_accessories", "bluetooth_connections", "power_supply", "forget_after",
+      "names",
+    ]
     guard let fields = fields(node, "a service's configuration", keys) else { return ServiceSettings() }
     var settings = ServiceSettings()
     if let node = fields["commands"], node.content != .sequence([]) { settings.commands = permissions(node) }
@@ -58,7 +62,52 @@ struct ServiceSettingsReader: ValueReader {
     if let node = fields["power_supply"], let isOn = flag(node, "power_supply") {
       settings.attachesPowerSupplies = isOn
     }
+    if let node = fields["names"], node.content != .sequence([]) { settings.names = names(node) }
+    if let node = fields["forget_after"] { settings.forgetAfter = forgetting(node) }
     return settings
+  }
+
+  /// Reads what accessories are called.
+  private mutating func names(_ node: YAMLNode) -> [String: GivenName] {
+    var names: [String: GivenName] = [:]
+    for element in list(node, "names", limit: GivenNames.limit) ?? [] {
+      guard let fields = fields(element, "an entry of names", Self.nameKeys) else { continue }
+      func text(_ key: String) -> String? {
+        fields[key].flatMap { node in
+          guard let text = self.text(node, "\(key) of an accessory", limit: 255) else { return nil }
+          guard let problem = GivenName.problem(of: text) else { return text }
+          report(node.mark, "\(key) \(problem)")
+          return nil
+        }
+      }
+      guard
+        let accessory = fields["accessory"].flatMap({ self.text($0, "an accessory's id or serial number", limit: 255) })
+      else {
+        report(element.mark, "accessory is missing: {accessory: SIM0001, name: House battery, area: Attic}")
+        continue
+      }
+      let given = GivenName(name: text("name"), area: text("area"))
+      if names.updateValue(given, forKey: accessory) != nil {
+        report(element.mark, "there are two entries for \(Quoted.text(accessory)): make one of both")
+      }
+    }
+    return names
+  }
+
+  /// Reads a time in seconds from a minute to ten years; nil for never.
+  private mutating func forgetting(_ node: YAMLNode) -> Double? {
+    if case .scalar(let text) = node.content {
+      if text == "never" { return nil }
+      let seconds =
+        if text.hasSuffix("d") {
+          Int(text.dropLast()).map { Double($0) * 86_400 }
+        } else {
+          TimeText.read(text).map { Double($0.inNanoseconds) / 1e9 }
+        }
+      if let seconds, (60...3_650 * 86_400).contains(seconds) { return seconds }
+    }
+    report(node.mark, "forget_after must be a time from 1m to 3650d, like 30d or 12h, or never, not \(kind(node))")
+    return ServiceSettings.usualForgetting
   }
 
   /// Reads a number for all adapters, or one for each.

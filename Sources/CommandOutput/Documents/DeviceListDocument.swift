@@ -5,9 +5,13 @@ package struct DeviceListDocument: Encodable {
   let schema = DocumentSchema.name
   let document = DocumentKind.deviceList
   let devices: [DeviceDocument]
+  /// The accessories that were attached to a service and are gone, with their last readings.
+  let absent: [DeviceDocument]
 
   /// Creates a list of devices in display order.
-  package init(_ devices: [DeviceDocument]) { self.devices = devices }
+  package init(_ devices: [DeviceDocument], absent: [DeviceDocument] = []) {
+    (self.devices, self.absent) = (devices, absent)
+  }
 }
 
 /// An event of a device.

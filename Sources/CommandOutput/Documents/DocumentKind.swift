@@ -24,6 +24,7 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case fleetList = "fleet_list"
   case folder
   case folderChange = "folder_change"
+  case forgotten
   case history
   case identification
   case information
@@ -31,6 +32,7 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case log
   case messageTest = "message_test"
   case metrics
+  case named
   case profile
   case profileCheck = "profile_check"
   case profileList = "profile_list"

@@ -27,7 +27,7 @@ package enum DeviceEventView {
       style.dim(time), event == .disconnected ? style.red(word) : style.green(word),
       style.bold(SafeText.escape(device.id, limit: 32)),
     ]
-    if let name = device.name { parts.append(SafeText.escape(name, limit: 32)) }
+    if let name = device.given?.name ?? device.name { parts.append(SafeText.escape(name, limit: 32)) }
     if let usb = device.usb {
       parts.append(usb.product)
     }

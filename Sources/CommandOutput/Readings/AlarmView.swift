@@ -54,7 +54,7 @@ package enum AlarmView {
     let word = DeviceEventView.padded(state == .raised ? "\(mark) alarm" : "alarm over")
     return [
       style.dim(time), state == .raised ? style.red(word) : style.green(word),
-      style.bold(SafeText.escape(device.id, limit: 32)), text(alarm),
+      style.bold(SafeText.escape(device.title, limit: 64)), text(alarm),
     ].joined(separator: "  ")
   }
 }

@@ -8,12 +8,14 @@ import Console
 package enum HeldView {
   /// A short form for a column: "attached", "try 2 of 3", "in turns", "failed".
   package static func word(_ accessory: Bridge.Accessory) -> String {
+    if accessory.absent == true { return "gone" }
     guard accessory.state == .waiting else { return accessory.state.rawValue }
     return tryNumber(accessory) ?? (accessory.next_try_ms == nil ? "waiting" : "in turns")
   }
 
   /// The full form: "attached", "lent to screen (pid 7)", "waiting: try 2 of 3 in 1.5 s", "failed".
   package static func state(_ accessory: Bridge.Accessory) -> String {
+    if accessory.absent == true { return lastThere(accessory) ?? "gone" }
     switch accessory.state {
     case .lent: return "lent" + (accessory.holder.map { " to \(SafeText.escape($0))" } ?? "")
     case .waiting:
@@ -25,6 +27,11 @@ package enum HeldView {
       return "waiting: \(number) in \(AgeView.text(pause))"
     case .opening, .attached, .failed: return accessory.state.rawValue
     }
+  }
+
+  /// "gone, last there 3 hours ago"; nil for an accessory that is there.
+  package static func lastThere(_ accessory: Bridge.Accessory, now: Double = WallClock.seconds) -> String? {
+    accessory.last_seen.map { "gone, last there \(Amount.time(seconds: now - $0)) ago" }
   }
 
   /// Nil if attempts aren't counted: the service has closed the accessory because it was idle.

@@ -99,7 +99,7 @@ struct TopColumns {
       }
       switch column {
       case .mark: grid.draw([glyphs.mark(row)], at: start, row: line, end: end)
-      case .name: put(row.name, glyphs.style(row.severity))
+      case .name: put(row.title, glyphs.style(row.severity))
       case .bar:
         guard let battery else { break }
         if let percent = battery.percent {

@@ -22,7 +22,7 @@ extension TopScreen {
     lines += values(row, columns)
     lines += facts(row.facts, columns)
     drawLines(
-      lines, &model, on: &grid, title: row.name + (row.shownState.isEmpty ? "" : "  " + row.shownState),
+      lines, &model, on: &grid, title: row.title + (row.shownState.isEmpty ? "" : "  " + row.shownState),
       CellStyle(row.reach == .attached ? glyphs.style(row.severity).colour : .yellow, bold: true))
     return row.readTime.map { [now - $0] } ?? []
   }

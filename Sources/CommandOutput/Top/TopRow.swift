@@ -26,7 +26,7 @@ package struct TopRow: Sendable, Hashable {
 
   /// The accessory's number in its feed. Not shown.
   package let key: UInt64
-  /// Its name, escaped.
+  /// Its identity, escaped. It stays the same, whatever the user calls the accessory.
   package let name: String
   /// The accessory's state. The times of its readings are on the screen's clock.
   package var accessory: MirroredAccessory
@@ -46,10 +46,26 @@ package struct TopRow: Sendable, Hashable {
   package init(_ accessory: MirroredAccessory, isServed: Bool) {
     self.init(key: accessory.id, name: accessory.device.id, accessory)
     self.isServed = isServed
+    // What was read last of an accessory that is gone is shown as old.
+    if !accessory.isConnected, let last = accessory.last {
+      (self.accessory.battery, self.accessory.status) = (last.battery, last.status)
+      self.accessory.values = ValuesReading(last.values?.map(\.value) ?? [], at: accessory.readTime ?? .now)
+    }
     guard !accessory.ownAlarms.isEmpty else { return }
     let its = accessory.alarms ?? []
     // A rule of the service may say the same.
     self.alarms = its + accessory.ownAlarms.filter { !its.map(Alarm.init).contains(Alarm($0)) }
+  }
+
+  /// What to call it: the name that the user gave it, otherwise its identity. Escaped.
+  package var title: String { accessory.device.given?.name.map { SafeText.escape($0, limit: 64) } ?? name }
+
+  /// Where it is, as the user says, escaped; nil where nobody has said.
+  package var area: String? { accessory.device.given?.area.map { SafeText.escape($0, limit: 64) } }
+
+  /// "gone, last there 3 hours ago"; nil for an accessory that is there. `wallClock` is in seconds since 1970.
+  package func lastThere(wallClock: Double = WallClock.seconds) -> String? {
+    accessory.isConnected ? nil : accessory.record.flatMap { HeldView.lastThere($0, now: wallClock) }
   }
 
   package subscript<Value>(dynamicMember path: WritableKeyPath<MirroredAccessory, Value>) -> Value {
@@ -107,6 +123,8 @@ package struct TopRow: Sendable, Hashable {
     }
     let record = accessory.record
     add("Gateway", gateway)
+    add("Area", accessory.device.given?.area)
+    add("Identity", accessory.device.given?.name.map { _ in accessory.device.id })
     add("Name", accessory.identity?.name ?? accessory.device.name)
     add("Manufacturer", accessory.manufacturer)
     add("Model", accessory.model)
@@ -123,6 +141,7 @@ package struct TopRow: Sendable, Hashable {
   /// their own sections.
   package func readings(now: MonotonicTime) -> [(name: String, text: String)] {
     var facts: [(name: String, text: String)] = []
+    if let gone = lastThere() { facts.append(("Gone", gone)) }
     if let problem { facts.append((reach == .attached ? "Missing" : "Problem", problem)) }
     if let read = readText(now: now) { facts.append(("Read", read)) }
     if let status = accessory.status {
@@ -218,7 +237,7 @@ package struct TopRow: Sendable, Hashable {
   }
 
   private var searchText: String {
-    var parts = [name, state]
+    var parts = [name, title, area ?? "", state]
     parts += facts.map(\.text)
     parts += reasons.map(\.text)
     return parts.joined(separator: "\n").lowercased()

@@ -45,7 +45,7 @@ package enum TopSort: String, Sendable, Hashable, CaseIterable, ExpressibleByArg
 
   package func place(_ row: TopRow, _ index: Int) -> Place {
     let (isKnown, number) = rank(row)
-    return Place(isKnown: isKnown, number: number, name: row.name, index: index)
+    return Place(isKnown: isKnown, number: number, name: row.title, index: index)
   }
 
   /// Whether `a` comes before `b`.

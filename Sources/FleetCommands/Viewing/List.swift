@@ -38,7 +38,8 @@ struct List: AsyncParsableCommand, JSONCommand {
       let device = one.state.device
       let battery = one.state.battery
       let cells = [
-        one.key.gateway.text, Table.cell(device.id), Table.cell(device.name), Table.cell(device.model),
+        one.key.gateway.text, Table.cell(device.id), Table.cell(device.given?.name ?? device.name),
+        Table.cell(device.model),
         Table.cell(device.driver), battery?.percent.map { "\($0) %" } ?? battery.map(\.level.rawValue) ?? "-", one.word,
         Table.cell(one.state.record?.profile),
       ]

@@ -16,6 +16,11 @@ enum AllBatteries {
     let device: Device
     var battery: Read<BatteryReading>?
     var error: AccessoryError?
+    /// When it was last there, of an accessory that is gone.
+    var gone: String?
+
+    /// What people should know of it.
+    var problem: String? { error?.message ?? gone ?? battery?.missing }
   }
 
   /// The number of accessories that are asked at the same time.
@@ -52,8 +57,12 @@ enum AllBatteries {
     _ device: Device, _ found: Result<any FoundAccessory, any Error>, _ wish: ReadingWish
   ) async -> Entry? {
     do {
-      let read = try await found.get().with(needing: .battery) { try await $0.battery(wish) }
-      return Entry(device: device, battery: read.map(\.withTimeToEmpty))
+      let accessory = try found.get()
+      // What had no battery when it was there has none now.
+      if let held = accessory.service, held.isGone, held.accessory.last?.battery == nil { return nil }
+      let read = try await accessory.with(needing: .battery) { try await $0.battery(wish) }
+      let gone = accessory.service.flatMap { $0.isGone ? HeldView.lastThere($0.accessory) : nil }
+      return Entry(device: device, battery: read.map(\.withTimeToEmpty), gone: gone)
     } catch {
       let error = failure(error)
       return error.kind == .unsupported ? nil : Entry(device: device, error: error)
@@ -74,7 +83,7 @@ enum AllBatteries {
       Output.note("No accessory with a battery found. To simulate one: bridge-cli simulate framed")
     } else {
       BatteryTable.lines(
-        entries.map { ($0.device.id, $0.battery, $0.error?.message ?? $0.battery?.missing) }, columns: Output.columns
+        entries.map { ($0.device.title, $0.battery, $0.problem) }, columns: Output.columns
       ).forEach(Output.line)
     }
     if let error = entries.lazy.compactMap(\.error).first { throw ExitCode(ExitStatus.of(error.kind)) }

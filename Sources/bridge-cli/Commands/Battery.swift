@@ -87,13 +87,13 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       }
     } follow: { battery in
       battery.read.noteAge(battery.opened.service)
-      show(battery.read, battery.device, seen)
+      show(battery.read, battery.opened.document, seen)
       await watcher.take(battery.device, battery: battery.read.value)
       guard let events = battery.events else { return }
       for try await event in events {
         switch event.kind {
         case .news(.battery(let reading)):
-          show(Read(reading), event.device, seen)
+          show(Read(reading), DeviceDocument(event.device), seen)
           await watcher.take(event.device, battery: reading)
         case .news(.status(let status)): await watcher.take(event.device, status: status)
         case .news(.values(let values)): await watcher.take(event.device, values: values)
@@ -105,9 +105,9 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  private func show(_ read: Read<BatteryReading>, _ device: Device, _ seen: SeenReadings?) {
+  private func show(_ read: Read<BatteryReading>, _ device: DeviceDocument, _ seen: SeenReadings?) {
     let read = read.map(\.withTimeToEmpty)
-    if output.json { return Output.json(ReadingDocument(DeviceDocument(device), read)) }
+    if output.json { return Output.json(ReadingDocument(device, read)) }
     // The age is that of the first reading, which may be older than the command.
     let time = WallClock.seconds - Double(read.age?.inMilliseconds ?? 0) / 1_000
     let graph = seen?.add(read.value)

@@ -4,6 +4,7 @@ import AccessoryBridge
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import CommandOutput
 
 /// An accessory whose readings are shown, with its first reading and its events.
 struct FollowedReading<Value: Sendable>: Followed {
@@ -30,4 +31,11 @@ struct FollowedReading<Value: Sendable>: Followed {
   var device: Device { opened.device }
   var servicePath: String? { opened.service?.socketPath }
   func close() async { await opened.close() }
+}
+
+extension AccessoryInUse {
+  /// The device with what its service says of it, if it is gone.
+  var document: DeviceDocument {
+    DeviceDocument(device, held: service.flatMap { $0.isGone ? $0.accessory : nil })
+  }
 }

@@ -13,7 +13,7 @@ import CommandOutput
 struct List: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Lists the accessories that are connected.",
+    abstract: "Lists the accessories that are connected, and those that are gone.",
     discussion: """
       EXAMPLES
         bridge-cli list
@@ -37,35 +37,42 @@ struct List: AsyncParsableCommand, JSONCommand {
       devices = try await first(within: wait.duration)
       if devices.isEmpty { Output.note("No accessory was plugged in within \(wait.text).") }
     }
-    let held = await held(&devices)
+    let (held, gone) = await held(&devices)
     if scan { devices = await searched(devices) }
     let accesses = await PortAccess.look(at: devices)
     if output.json {
       return Output.json(
-        DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.place]) }))
+        DeviceListDocument(
+          zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.place]) },
+          absent: gone.map { DeviceDocument($0.device, held: $0) }))
     }
+    defer { GoneTable.lines(gone, columns: Output.columns).forEach(Output.line) }
     guard !devices.isEmpty else {
+      if !gone.isEmpty { return Output.note("No accessory is connected.") }
       return wait != nil ? () : Output.note("No accessory found. To simulate one: bridge-cli simulate framed")
     }
+    let hasAreas = devices.contains { $0.given?.area != nil }
     let hasAlarms = held.values.contains { $0.alarms?.isEmpty == false }
     let hasAges = held.values.contains { $0.readings_age_ms != nil || $0.isSilent }
     var table = Table(
       ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"]
-        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []) + (hasAlarms ? ["ALARM"] : []),
+        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []) + (hasAlarms ? ["ALARM"] : [])
+        + (hasAreas ? ["AREA"] : []),
       optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [11] : [])
         + (held.isEmpty ? [] : [6]))
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
           Table.cell(device.hasTwin ? device.id : device.serialNumber.map { $0 + device.unitSuffix }),
-          Table.cell(device.name),
+          Table.cell(device.given?.name ?? device.name),
           Table.cell(device.model),
           Table.cell(device.driver),
           device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
           word(access),
           SafeText.escape(device.place), device.source.rawValue,
         ] + (held.isEmpty ? [] : state(held[device.place])) + (hasAges ? [age(held[device.place])] : [])
-          + (hasAlarms ? [AlarmView.cell(held[device.place]?.alarms ?? [])] : []))
+          + (hasAlarms ? [AlarmView.cell(held[device.place]?.alarms ?? [])] : [])
+          + (hasAreas ? [Table.cell(device.given?.area)] : []))
     }
     table.lines(columns: Output.columns).forEach(Output.line)
   }
@@ -95,12 +102,15 @@ struct List: AsyncParsableCommand, JSONCommand {
     return await KnownDevices.accessories(on: try await source.devices().filter { all || $0.mayBeAccessory })
   }
 
-  /// The service's record of each device that a service holds, by the device's place. A service that doesn't answer
-  /// is skipped. In `devices`, a line on which a service has found several accessories is replaced by these
+  /// The service's record of each device that a service holds, by the device's place, and the records of those that are gone. A service
+  /// that doesn't answer is skipped. In `devices`, a line on which a service has found several accessories is replaced by these
   /// accessories.
-  private func held(_ devices: inout [Device]) async -> [String: Bridge.Accessory] {
+  private func held(
+    _ devices: inout [Device]
+  ) async -> (held: [String: Bridge.Accessory], gone: [Bridge.Accessory]) {
     var reported: [String: Bridge.Accessory] = [:]
-    let all = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(2)).held
+    let known = await ServiceEntry.all(at: ServicePlace.all(), absent: true, replyTimeout: .seconds(2)).held
+    let all = known.filter { !$0.isAbsent }
     let units = Dictionary(grouping: all.filter(\.isHeld).map(\.device).filter { $0.unit != nil }, by: \.address)
     devices = devices.flatMap { device -> [Device] in
       guard device.unit == nil, let units = units[device.address] else { return [device] }
@@ -122,11 +132,18 @@ struct List: AsyncParsableCommand, JSONCommand {
         }
       }
     }
-    // A service remembers twins that aren't there.
-    for index in devices.indices where reported[devices[index].place]?.device.hasTwin == true {
-      devices[index].hasTwin = true
+    // A service remembers twins that aren't there, and what the user calls an accessory.
+    for index in devices.indices {
+      guard let its = reported[devices[index].place]?.device else { continue }
+      if its.hasTwin { devices[index].hasTwin = true }
+      devices[index].given = its.given
     }
-    return reported
+    let gone = known.filter { entry in
+      let again = SameAgain(entry.device)
+      return (entry.isAbsent || entry.isAwaited && entry.accessory.last_seen != nil)
+        && !devices.contains(where: again.fits)
+    }
+    return (reported, gone.map(\.accessory))
   }
 
   /// Replaces each line whose profile says that its units are to be searched by the units that answer. A line that

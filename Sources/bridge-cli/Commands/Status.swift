@@ -28,7 +28,7 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
     try await found.with { opened in
       let read = try await opened.status(reading.wish)
       read.noteAge(opened.service)
-      show(read, DeviceDocument(opened.device), found.driver)
+      show(read, opened.document, found.driver)
     }
   }
 

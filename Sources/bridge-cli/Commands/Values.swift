@@ -66,7 +66,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
       }
     } follow: { followed in
       func document(_ read: Read<ReadValues>) -> ReadingDocument<ReadValues> {
-        ReadingDocument(DeviceDocument(followed.device), read)
+        ReadingDocument(followed.opened.document, read)
       }
       followed.read.noteAge(followed.opened.service)
       try shown.show(followed.read, isComplete: !watch, document: document)

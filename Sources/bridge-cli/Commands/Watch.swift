@@ -112,6 +112,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   }
 
   private func tell(_ event: DeviceEventName, _ device: Device, _ command: EventCommand?) async {
+    let device = NamedAccessory.marked([device])[0]
     await show(event, device)
     await command?.run(.init(event: event.rawValue, device: device))
   }

@@ -89,7 +89,7 @@ enum CompletionWords {
   /// One word for each device: its identity, or its path where a shell would interpret characters of the identity.
   private static func names(of devices: [Device]) -> [Word] {
     devices.map { device in
-      let about = [device.name ?? device.model, device.driver, device.place].compactMap { $0 }
+      let about = [device.given?.name ?? device.name ?? device.model, device.driver, device.place].compactMap { $0 }
       return Word(isPlain(device.id) ? device.id : device.place, about.joined(separator: ", "))
     }
   }

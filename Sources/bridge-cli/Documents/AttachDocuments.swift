@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import CommandOutput
 
 /// The service's reply to `attach`.
@@ -18,9 +19,11 @@ struct AttachDocument: Encodable {
   }
 }
 
-/// The accessory that the service has detached.
-struct DetachDocument: Encodable {
+/// The accessory that the service has detached or forgotten, or that has got a name.
+struct ChangedDocument: Encodable {
   let schema = DocumentSchema.name
-  let document = DocumentKind.detached
+  let document: DocumentKind
   let device: DeviceDocument
+
+  init(_ document: DocumentKind, _ device: Device) { (self.document, self.device) = (document, DeviceDocument(device)) }
 }

@@ -56,6 +56,6 @@ enum KnownDevices {
   /// The accessories on these lines, as profiles list them.
   static func accessories(on lines: [Device]) async -> [Device] {
     guard !lines.isEmpty else { return [] }
-    return lines.flatMap(await KnownProfiles.store.accessories)
+    return NamedAccessory.marked(lines.flatMap(await KnownProfiles.store.accessories))
   }
 }

@@ -10,7 +10,10 @@ enum DeviceView {
   /// `driver` is the name of the device's driver; nil when none is known.
   static func facts(_ device: Device, driver: String?, _ access: PortAccess? = nil) -> [(String, String)] {
     let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
-    var rows = [("Path", SafeText.escape(device.address.description))]
+    var rows: [(String, String)] = []
+    if let name = device.given?.name { rows.append(("Called", SafeText.escape(name, limit: 128))) }
+    if let area = device.given?.area { rows.append(("Area", SafeText.escape(area, limit: 128))) }
+    rows += [("Path", SafeText.escape(device.address.description))]
     if let unit = device.unit { rows.append(("Unit", "\(unit)")) }
     rows += links.enumerated().map { ($0.offset == 0 ? "Link" : "", $0.element) }
     rows.append(("Source", device.source.rawValue))

@@ -19,7 +19,7 @@ struct Detaching {
       throw AccessoryError(.notFound, "no service has \(name) open: bridge-cli list shows all accessories")
     }
     let device = try await held.detach()
-    if json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
+    if json { return Output.json(ChangedDocument(.detached, device)) }
     Output.line("\(SafeText.escape(device.id)) is detached.")
   }
 

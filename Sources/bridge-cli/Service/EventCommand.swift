@@ -79,7 +79,7 @@ actor EventCommand {
     ]
     variables["ACCESSORY_LINK"] = device.link ?? device.links.first
     variables["ACCESSORY_SERIAL"] = device.serialNumber
-    variables["ACCESSORY_NAME"] = device.name
+    variables["ACCESSORY_NAME"] = device.given?.name ?? device.name
     variables["ACCESSORY_MANUFACTURER"] = device.manufacturer
     variables["ACCESSORY_MODEL"] = device.model
     variables["ACCESSORY_DRIVER"] = device.driver

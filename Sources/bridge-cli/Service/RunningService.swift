@@ -103,6 +103,7 @@ struct RunningService: Sendable {
       (configuration.commandRules, configuration.alarmRules.entries) = (contents.rules, contents.alarms)
       if !hasLimit, let limit = contents.maximumAttached { configuration.maximumAttached = limit }
       if let connections = contents.bluetoothConnections { configuration.bluetoothConnections = connections }
+      (configuration.forgetAfter, configuration.names) = (contents.forgetAfter, contents.names)
       if contents.attachesPowerSupplies, let powerSupplies { sources.append(powerSupplies) }
       for problem in contents.unfitAlarms { log.warning("\(problem)") }
     } catch {
@@ -187,6 +188,8 @@ struct RunningService: Sendable {
     do throws(ProfileProblems) {
       let contents = try await ServiceFile.contents(file, profiles)
       await service.use(contents.rules)
+      await service.use(forgetAfter: contents.forgetAfter)
+      await service.use(contents.names)
       await service.use(AlarmRules(contents.alarms, typed: configuration.alarmRules.typed))
       note(contents.rules)
       for problem in contents.unfitAlarms { log.warning("\(problem)") }

@@ -22,6 +22,10 @@ enum ServiceFile {
     var bluetoothConnections: BluetoothConnections?
     /// Whether the service holds the batteries that the kernel knows.
     var attachesPowerSupplies = false
+    /// After how many seconds an accessory that is gone is forgotten; nil for never.
+    var forgetAfter: Double? = ServiceSettings.usualForgetting
+    /// What accessories are called.
+    var names: [String: GivenName] = [:]
   }
 
   /// The contents of the file at `path` or, if `path` is nil, of the one in the usual folders; without a file nothing.
@@ -35,7 +39,8 @@ enum ServiceFile {
         rules: CommandRules(settings.commands, file: file.path), alarms: settings.alarms,
         unfitAlarms: settings.unfitAlarms, messages: settings.messages, maximumAttached: settings.maximumAttached,
         bluetoothConnections: settings.bluetoothConnections,
-        attachesPowerSupplies: settings.attachesPowerSupplies)
+        attachesPowerSupplies: settings.attachesPowerSupplies, forgetAfter: settings.forgetAfter,
+        names: settings.names)
     }
   }
 

@@ -130,6 +130,10 @@ extension Read {
   /// Prints nothing for a complete, fresh answer.
   func noteAge(_ service: HeldFacts?) {
     if let missing { Output.note("note: \(SafeText.escape(missing, limit: 1_000))") }
+    if let service, service.isGone, let gone = HeldView.lastThere(service.accessory) {
+      let read = age.map { ": this was read \(AgeView.text($0.inMilliseconds)) ago" } ?? ""
+      return Output.note("\(SafeText.escape(service.accessory.device.fullTitle, limit: 200)) is \(gone)\(read)")
+    }
     guard let age = age?.inMilliseconds else { return }
     let read = "this was read \(AgeView.text(age)) ago"
     guard let accessory = service?.accessory, accessory.state == .lent else {

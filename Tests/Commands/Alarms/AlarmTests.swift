@@ -38,7 +38,10 @@ import Testing
         #expect(document["alarms"]?[0]?["value"] == "12 %")
         #expect(try await box.run(command, "A1").outputText.contains("! low: battery < 20 %, now 12 %, since "))
       }
+      // It stays when the accessory goes, until that is forgotten.
       try await simulator.stop()
+      try await service.errors(containing: "A1 is no longer attached")
+      #expect(try await box.run("forget", "A1").status == 0)
       try await eventually("the alarm's end") { Self.log(box).contains("alarm|A1|cleared|low|battery < 20 %|12 %\n") }
       watch.signal(SIGINT)
       let alarms = try await watch.end().lines.map { try JSON($0) }.filter { $0["event"] == "alarm" }

@@ -155,6 +155,8 @@ private final class HookServer: Sendable {
       #expect(told["text"] == "low: battery < 20 %: 12 % (A1)" || told["title"]?.text?.hasSuffix(": low") == true)
       try await notify.errors(containing: "messages are sent again")
       try await simulator.stop()
+      try await service.errors(containing: "A1 is no longer attached")
+      #expect(try await box.run("forget", "A1").status == 0)
       try await server.requests.wait { $0.count == 3 }
       #expect(try JSON(server.requests.value[2].body)["state"] == "cleared")
       notify.signal(SIGTERM)

@@ -15,7 +15,8 @@ import Testing
       #expect(list.outputText == "")
       #expect(list.errorText.contains("No accessory found"))
       let document = try await box.run("list", "--json")
-      #expect(try document.json() == ["schema": "accessory-bridge/2", "document": "device_list", "devices": []])
+      #expect(
+        try document.json() == ["schema": "accessory-bridge/2", "document": "device_list", "devices": [], "absent": []])
       #expect(document.errorText == "")
     }
   }

@@ -64,7 +64,7 @@ import Testing
           "driver": nil, "id": .string(terminal.path), "link": "./port", "manufacturer": nil, "model": nil,
           "name": nil, "path": .string(terminal.path), "serial": nil, "source": "named",
           "terminal": .string(terminal.path), "links": [], "ways": ["tty"], "initialized": true, "usb": nil,
-          "access": nil, "bluetooth": nil, "unit": nil, "service": nil,
+          "access": nil, "bluetooth": nil, "unit": nil, "service": nil, "area": nil, "given_name": nil,
         ])
       #expect(battery.status == 0)
     }

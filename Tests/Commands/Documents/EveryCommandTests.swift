@@ -148,6 +148,7 @@ import Testing
     try await seen.follow(box, ["web", "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
     try await seen.run(box, "attach", "--end", as: ["detached"])
     try await seen.run(box, "attach", as: ["attached"])
+    try await seen.run(box, "name", "SIM0001", "House battery", as: ["named"])
     service.signal(SIGINT)
     try seen.check(try await service.end().lines, as: ["serving", "log", "accessory_event"], ["serve"])
     // One that holds it alone.
@@ -156,6 +157,11 @@ import Testing
     holder.signal(SIGINT)
     try seen.check(try await holder.end().lines, as: ["serving", "log", "accessory_event"], ["attach"])
     try await simulator.stop()
+    // The next service knows that it was there.
+    let next = try await box.serve()
+    try await next.errors(containing: "looking for accessories")
+    try await seen.run(box, "list", as: ["device_list"])
+    try await seen.run(box, "forget", "House battery", as: ["forgotten"])
   }
 
   private static func brick(_ box: Sandbox, _ seen: inout SeenDocuments) async throws {

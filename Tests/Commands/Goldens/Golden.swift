@@ -27,7 +27,9 @@ struct Golden {
     text.replace(#/\(pid [0-9]+\)/#) { _ in "(pid 1)" }
     // How long a reading stays fresh differs from run to run, and so does whether that is known yet.
     text.replace(#/"fresh_ms":[0-9]+,|,"fresh_ms":[0-9]+/#) { _ in "" }
-    text.replace(#/"(age_ms|readings_age_ms|time|since|attached_at|pid|uptime_s)":(?:null|-?[0-9]+(?:\.[0-9]+)?)/#) {
+    text.replace(
+      #/"(age_ms|readings_age_ms|time|since|connected_since|last_seen|attached_at|pid|uptime_s)":(?:null|-?[0-9]+(?:\.[0-9]+)?)/#
+    ) {
       "\"\($0.output.1)\":0"
     }
     text.replace(#/(_timestamp_seconds\{[^}]*\}) [0-9.e+]+/#) { "\($0.output.1) 0" }

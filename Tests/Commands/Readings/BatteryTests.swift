@@ -16,7 +16,7 @@ import Testing
       "driver": "framed", "id": .string(serial), "link": link, "manufacturer": "Accessory Bridge", "model": "AF1-SIM",
       "name": "Simulated accessory", "path": .string(path), "serial": .string(serial), "source": "simulator",
       "terminal": .string(path), "links": [], "ways": ["tty"], "initialized": true, "usb": nil, "access": access,
-      "bluetooth": nil, "unit": nil, "service": nil,
+      "bluetooth": nil, "unit": nil, "service": nil, "area": nil, "given_name": nil,
     ]
   }
 

@@ -304,9 +304,10 @@ import Testing
         let text = try await box.run(page + ["--help"]).outputText
         words += text.split { $0 == " " || $0 == "\n" }.count
       }
-      #expect(pages.filter { $0.count == 1 }.count <= 29, "\(pages)")
-      #expect(options.count <= 120, "\(options.sorted())")
-      #expect(words <= 9_400, "\(words) words in \(pages.count) helps")
+      // `name` and `forget` are two of the commands, with the options --area and --clear, and 300 words of help.
+      #expect(pages.filter { $0.count == 1 }.count <= 31, "\(pages)")
+      #expect(options.count <= 122, "\(options.sorted())")
+      #expect(words <= 9_700, "\(words) words in \(pages.count) helps")
     }
   }
 }

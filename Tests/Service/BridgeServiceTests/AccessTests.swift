@@ -18,6 +18,7 @@ import Testing
   private static let acting = [
     "Request", "ListFolder", "MakeFolder", "Remove", "GetFile", "SendFile", "SupplyFile", "Trace", "Open", "Share",
     "LineFacts", "ChangeLine", "ModemLines", "SetModemLines", "SetBreak", "Purge", "Attach", "Expect", "Detach",
+    "Name", "Forget",
   ]
   private static let introspection = ["GetInfo", "GetInterfaceDescription"]
 

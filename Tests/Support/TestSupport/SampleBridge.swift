@@ -239,6 +239,14 @@ package final class SampleBridge: BridgeHandler {
     return Bridge.Detach.Reply(device: Self.device)
   }
 
+  package func name(_ call: Bridge.Name, from caller: Caller) async throws(CallError) -> Bridge.Name.Reply {
+    Bridge.Name.Reply(device: Self.device.called(GivenName(name: call.name, area: call.area)))
+  }
+
+  package func forget(_ call: Bridge.Forget, from caller: Caller) async throws(CallError) -> Bridge.Forget.Reply {
+    Bridge.Forget.Reply(device: Self.device)
+  }
+
   /// The age that its events tell.
   package static let age = Bridge.ReadingsAge(oldest: .milliseconds(1_500), fresh: .seconds(8))
 

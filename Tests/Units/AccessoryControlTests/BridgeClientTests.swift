@@ -194,7 +194,7 @@ import Testing
         .battery(x1, SampleBridge.battery, SampleBridge.age),
         .status(x1, SampleBridge.status, SampleBridge.age), .requestFailed(x1, gone),
         .values(x1, SampleBridge.values.map(\.value), SampleBridge.age), .alarm(x1, SampleBridge.alarm, .raised),
-        .found(x1),
+        .found(x1), .changed(x1),
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }

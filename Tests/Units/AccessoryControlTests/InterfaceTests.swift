@@ -17,8 +17,8 @@ import Testing
     #expect(interface.name == Bridge.name)
     #expect(
       interface.methods.keys.sorted() == [
-        "Attach", "Battery", "ChangeLine", "Commands", "Detach", "Expect", "GetFile", "History", "Info", "LineFacts",
-        "List", "ListFolder", "MakeFolder", "ModemLines", "Open", "Perform", "Purge", "Remove", "Request", "SendFile",
+        "Attach", "Battery", "ChangeLine", "Commands", "Detach", "Expect", "Forget", "GetFile", "History", "Info",
+        "LineFacts", "List", "ListFolder", "MakeFolder", "ModemLines", "Name", "Open", "Perform", "Purge", "Remove", "Request", "SendFile",
         "Service", "SetBreak", "SetModemLines", "Share", "Status", "Subscribe", "SupplyFile", "Trace", "Values",
       ])
   }

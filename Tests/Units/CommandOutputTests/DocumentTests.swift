@@ -19,7 +19,7 @@ import Testing
     #expect(
       DocumentText.line(DeviceDocument(Samples.lamp, access: access))
         == joined(
-          #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"bluetooth":null,"driver":"framed","id":"L1","#,
+          #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"area":null,"bluetooth":null,"driver":"framed","given_name":null,"id":"L1","#,
           #""initialized":false,"link":"./lamp","links":["/dev/serial/by-id/lamp"],"manufacturer":"Acme","#,
           #""model":"L/9","name":"Lamp","path":"/dev/ttyACM0","serial":"L1","service":null,"#,
           #""source":"udev","terminal":"/dev/ttyACM0","unit":null,"usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
@@ -59,10 +59,12 @@ import Testing
   }
 
   @Test func aListsDocumentHasItsDevices() {
-    #expect(DocumentText.line(DeviceListDocument([])) == #"{"devices":[],"document":"device_list",\#(end)}"#)
     #expect(
-      DocumentText.line(DeviceListDocument([bare, bare]))
-        == #"{"devices":[\#(Samples.bareText),\#(Samples.bareText)],"document":"device_list",\#(end)}"#)
+      DocumentText.line(DeviceListDocument([])) == #"{"absent":[],"devices":[],"document":"device_list",\#(end)}"#)
+    #expect(
+      DocumentText.line(DeviceListDocument([bare, bare], absent: [bare]))
+        == #"{"absent":[\#(Samples.bareText)],"devices":[\#(Samples.bareText),\#(Samples.bareText)],"document":"device_list",\#(end)}"#
+    )
   }
 
   @Test(
@@ -140,7 +142,8 @@ import Testing
     held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
     (held.readings_age_ms, held.tries_limit, held.next_try_ms) = (1_500, 3, 900)
     let service = joined(
-      #""service":{"alarms":null,"driver":"framed","holder":null,"missing":null,"next_try_ms":900,"#,
+      #""service":{"absent":false,"alarms":null,"connected_since":null,"driver":"framed","holder":null,"last":null,"#,
+      #""last_seen":null,"missing":null,"next_try_ms":900,"#,
       #""problem":{"kind":"timed_out","message":"no answer"},"profile":"lamp","readings_age_ms":1500,"#,
       #""stale":false,"state":"waiting","tries":2,"tries_limit":3,"unfit_alarms":[],"writes":null}"#)
     #expect(

@@ -36,7 +36,7 @@ enum Samples {
   /// The document of `bare`, as it stands in others.
   static let bareText =
     joined(
-      #"{"access":null,"bluetooth":null,"driver":null,"id":"/dev/ttyS0","initialized":true,"link":null,"links":[],"#,
+      #"{"access":null,"area":null,"bluetooth":null,"driver":null,"given_name":null,"id":"/dev/ttyS0","initialized":true,"link":null,"links":[],"#,
       #""manufacturer":null,"model":null,"name":null,"path":"/dev/ttyS0","serial":null,"service":null,"#,
       #""source":"named","terminal":null,"unit":null,"usb":null,"ways":[]}"#)
 }

@@ -57,7 +57,10 @@ import Testing
       #expect(try await client.call(Bridge.GetBattery(device: "A1")).alarms?.map(\.rule) == ["battery < 20 %"])
       #expect(try await client.call(Bridge.GetStatus(device: "A1")).alarms?.count == 1)
       try await harness.said("warning A1: alarm: low, 12 %")
+      // It stays when the accessory goes, until that is forgotten.
       await simulator.stop()
+      try await harness.said("A1 is no longer attached")
+      _ = try await client.call(Bridge.Forget(device: "A1"))
       #expect(try await Self.next(&events) == "A1 cleared low 12 %")
     }
   }
@@ -151,11 +154,12 @@ import Testing
       let simulator = try await harness.simulate("A1") { $0.device.battery.percent = 12 }
       try await harness.attached("A1")
       await simulator.stop()
-      try await harness.said("notice A1: alarm cleared: battery < 20 %")
+      try await harness.said("A1 is no longer attached")
       #expect(try await harness.state("A1") == nil)
       clock.advance(by: .seconds(300))
       try await harness.said("warning A1: alarm: silent for 5 min")
       var events = try await Self.subscription(harness)
+      #expect(try await Self.next(&events) == "A1 raised battery < 20 % 12 %")
       #expect(try await Self.next(&events) == "A1 raised silent for 5 min -")
     }
   }

@@ -97,6 +97,29 @@ struct HistoryStoreTests {
     #expect(points.filter { $0.mean != nil }.map(\.span).allSatisfy { $0 == 60 || $0 == 10 })
   }
 
+  /// The last value of an accessory that nobody polls holds while it is attached: from one reading to the next, and until now. A current
+  /// doesn't, since energy is counted from it.
+  @Test func aQuietAccessoryHasNoGap() throws {
+    var store = HistoryStore()
+    func points(_ place: Int, until now: Double) -> [ReadingSeries.Point] {
+      store.accessories["A"]?.series[place].points(since: 0, until: now, offset: 0) ?? []
+    }
+    for (time, value) in [(1_000.0, 1.0), (9_000, 2)] {
+      for name in ["x", ReadingSeries.current] { store.add("A", name, unit: nil, value, holds: true, at: time) }
+    }
+    #expect(points(0, until: 20_000).map(\.mean) == [1, 2] && points(0, until: 20_000).last?.end == 20_000)
+    #expect(points(0, until: 20_000).first?.end == 9_000)
+    #expect(points(1, until: 20_000).map(\.mean) == [1, nil, 2] && points(1, until: 20_000).last?.end == 9_010)
+    store.interrupt("A")
+    #expect(points(0, until: 20_000).last?.end == 9_010)
+    store.add("A", "x", unit: nil, 3, holds: true, at: 30_000)
+    #expect(points(0, until: 40_000).map(\.mean) == [1, 2, nil, 3])
+    // What is polled and doesn't answer is a gap.
+    store.add("A", "x", unit: nil, 4, holds: false, at: 100_000)
+    #expect(
+      points(0, until: 200_000).map(\.mean).suffix(3) == [3, nil, 4])
+  }
+
   @Test func theHistoryHoldsOnlyFiniteNumbers() throws {
     var store = HistoryStore()
     for value in [1e300, -1e300, 0, Double.leastNonzeroMagnitude] { store.add("A", "x", unit: nil, value, at: 5) }

@@ -47,6 +47,33 @@ import Testing
     }
   }
 
+  @Test func theTimeOfForgettingIsReadOrRefused() throws {
+    func seconds(_ text: String) throws -> Double? {
+      try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])
+        .forgetAfter
+    }
+    #expect(try seconds("commands: []") == 30 * 86_400 && seconds("forget_after: 90d") == 90 * 86_400)
+    #expect(try seconds("forget_after: 12h") == 43_200 && seconds("forget_after: never") == nil)
+    for wrong in ["0", "30", "1s", "3651d", "99999999999999999999d", "-1d", "soon", "[1d]"] {
+      #expect(throws: ProfileProblems.self) { try seconds("forget_after: \(wrong)") }
+    }
+  }
+
+  @Test func namesAreReadOrRefused() throws {
+    func names(_ text: String) throws -> [String: GivenName] {
+      try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])
+        .names
+    }
+    #expect(try names("commands: []").isEmpty && names("names: []").isEmpty)
+    let both = try names("names:\n- {accessory: A1, name: House battery, area: Attic}\n- {accessory: A2, area: Shed}\n")
+    #expect(both == ["A1": GivenName(name: "House battery", area: "Attic"), "A2": GivenName(area: "Shed")])
+    for wrong in [
+      "names: x", "names: [x]", "names: [{name: x}]", "names: [{accessory: A, nmae: x}]",
+      "names: [{accessory: A, name: /x}]",
+      "names: [{accessory: A, name: x}, {accessory: A, name: y}]", "names: [{accessory: A, name: [x]}]",
+    ] { #expect(throws: ProfileProblems.self) { try names(wrong) } }
+  }
+
   @Test func theConnectionsOfAdaptersAreReadOrRefused() throws {
     func connections(_ text: String) throws -> BluetoothConnections? {
       try ServiceSettings.read(.init(path: "f", bytes: Array(text.utf8)), drivers: DriverLibrary([]), profiles: [])

@@ -273,6 +273,42 @@ struct MirrorStateTests {
     #expect(state.takeChanged() == [1, 2])
   }
 
+  /// What was read last of an accessory stays when it goes, is no reading that counts, and is over when it is back. A new view has it from
+  /// the list, until the service forgets it.
+  @Test mutating func theLastReadingsOfAnAbsentAccessoryStay() {
+    state = MirrorState(keepsAbsent: true)
+    state.begin(service: "s")
+    state.note(service: "s", isUp: true)
+    arrive("A", at: "/1")
+    _ = take(.disconnected(Self.device("A", "/1"), .disconnected("/1")))
+    func one() -> MirroredAccessory? { state.snapshot.accessories.first }
+    #expect(one()?.battery == nil && one()?.last?.battery?.percent == 50 && one()?.lastReadings.battery?.percent == 50)
+    var gone = Bridge.Accessory(device: Self.device("A", "/1"), state: .failed, driver: "jbd")
+    (gone.absent, gone.last_seen, gone.readings_age_ms, gone.stale) = (true, 1_000, 5_000, true)
+    gone.last = Bridge.LastReadings(battery: BatteryReading(percent: 49))
+    gone.alarms = [AccessoryAlarm(name: "low", rule: "battery < 60 %", since: 900)]
+    gone.device.given = GivenName(name: "House battery")
+    state.take([gone], from: "s", now: now)
+    #expect(one()?.last?.battery?.percent == 49 && one()?.record?.last_seen == 1_000 && one()?.alarms?.count == 1)
+    #expect(one()?.readTime == now + .seconds(-5) && one()?.device.given?.name == "House battery")
+    #expect(freshness("A") == .gone && one()?.driver == "jbd")
+    arrive("A", at: "/2")
+    #expect(one()?.last == nil && one()?.battery?.percent == 50 && state.snapshot.accessories.count == 1)
+    _ = take(.disconnected(Self.device("A", "/2"), .disconnected("/2")))
+    state.take([gone], from: "s", now: now)
+    state.take([], from: "s", now: now)
+    #expect(state.snapshot.accessories.isEmpty)
+  }
+
+  @Test mutating func anAccessoryGetsAnotherName() {
+    arrive("A", at: "/1")
+    let named = Self.device("A", "/1").called(GivenName(name: "House battery", area: "Attic"))
+    #expect(take(.changed(named)) == nil)
+    #expect(state.snapshot.accessories.map(\.device.given?.area) == ["Attic"] && freshness("A") == .fresh)
+    state.take([Bridge.Accessory(device: Self.device("A", "/1"), state: .attached)], from: "s", now: now)
+    #expect(state.snapshot.accessories.map(\.device.given) == [nil])
+  }
+
   /// Of twins without a port in their identities each keeps its number, in whichever order they come.
   @Test mutating func listedTwinsAreThemselves() {
     state = MirrorState(keepsAbsent: true)

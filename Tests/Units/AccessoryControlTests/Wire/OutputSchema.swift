@@ -24,6 +24,7 @@ struct OutputSchema {
     ("identity", "Identity", []), ("line", "Line", []), ("protocol", "Protocol", []),
     ("status_fields", "AccessoryStatus", []), ("temperature", "BatteryTemperature", []),
     ("battery_fields", "BatteryReading", []), ("entry", "FolderEntry", []), ("result", "CommandResult", []),
+    ("last_readings", "LastReadings", []),
     // Roles are for exporters, which are clients of the service, and so is what a command sets.
     ("value_fields", "AccessoryValue", ["role"]), ("command", "Command", ["sets"]),
     // The device has its service's record in it.

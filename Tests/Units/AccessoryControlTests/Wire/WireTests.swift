@@ -19,6 +19,7 @@ import Testing
     Bridge.SupplyFile.self, Bridge.Subscribe.self, Bridge.Trace.self, Bridge.Open.self, Bridge.Share.self,
     Bridge.GetLineStatus.self, Bridge.ChangeLine.self, Bridge.GetModemLines.self, Bridge.SetModemLines.self,
     Bridge.SetBreak.self, Bridge.Purge.self, Bridge.Attach.self, Bridge.Expect.self, Bridge.Detach.self,
+    Bridge.Name.self, Bridge.Forget.self,
   ]
 
   private static func renewed() throws -> InterfaceRenewal {

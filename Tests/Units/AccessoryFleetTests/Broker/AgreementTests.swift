@@ -175,6 +175,8 @@ private struct Six {
     let end = try await scene.gateway.start("bridge-cli", ["battery", "V1", "--json"]).end()
     let document = try JSON(Array(end.outputText.utf8))
     guard end.status == 0, document["battery"] != nil else { return Statement(word: .gone) }
+    // Of an accessory that is gone, it is the last reading, with when that was last there.
+    if Self.number(document["device"]?["service"]?["last_seen"]) != nil { return Statement(word: .gone) }
     return Statement(
       word: document["stale"] == .bool(true) ? .stale : .fresh, time: Self.times(Self.number(document["age_ms"]), begin)
     )
