@@ -101,6 +101,24 @@ extension Systemd {
       try await InstalledService.waitForState("inactive")
     }
 
+    /// A UPS on USB, which the package's rules have attached already: one command, and NUT's clients read it.
+    @Test func aUPSIsSeenByNUTsClients() async throws {
+      try await InstalledService.prepare()
+      let place = try UPSPlace()
+      let before = try await tree()
+      let simulator = try await place.plugIn("--percent", "60")
+      let set = try await InstalledService.ask(["setup", "LABUPS", "--name", "Rack", "--show", "nut", "--yes"])
+      #expect(set.status == 0 && set.outputText.contains("60 %"), "\(set.outputText)\(set.errorText)")
+      try await eventually("NUT's clients read it", within: .seconds(60)) {
+        try await InstalledService.run("upsc", "LABUPS@localhost", "battery.charge").outputText.hasPrefix("60")
+      }
+      let undone = try await InstalledService.ask("setup", "--undo", "rack")
+      #expect(undone.status == 0, "\(undone.outputText)\(undone.errorText)")
+      #expect(try await tree().difference(from: before).isEmpty)
+      try await place.unplug(simulator)
+      try await InstalledService.waitForState("inactive")
+    }
+
     /// What is there already isn't replaced, and what was written before that is known is taken away again.
     @Test func aFileOfAnotherContentStays() async throws {
       try await InstalledService.prepare()
