@@ -16,10 +16,10 @@ extension WebSite {
     guard let acting else { return Self.refusal(.notFound) }
     let commands = await state.commands(of: row)
     let html = PageFrame.html(
-      title: "Commands of \(row.name) – \(settings.title)", heading: "<h1>Commands of \(HTML.text(row.name))</h1>",
+      title: "Commands of \(row.title) – \(settings.title)", heading: "<h1>Commands of \(HTML.text(row.title))</h1>",
       main: CommandsPage.main(
         commands, secret: acting.secret.text, outcome: acting.outcome(request.query, of: row.key)),
-      root: "../../", events: nil, hasScript: true, back: ("../\(name)", row.name), footer: footer)
+      root: "../../", events: nil, hasScript: true, back: ("../\(name)", row.title), footer: footer)
     return .page(html, hasForms: true, isHead: isHead)
   }
 
