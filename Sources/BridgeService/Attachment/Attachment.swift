@@ -30,6 +30,8 @@ final class Attachment {
   var sharing: Sharing?
   /// The last readings.
   var readings = Readings()
+  /// What was known of it when it came, if it was here before and gone.
+  var before: Bridge.Accessory?
   /// What the user calls it; nil where nobody has said.
   var given: GivenName?
   /// When it was connected last, and when it was last there while it isn't, in seconds since 1970.
@@ -72,6 +74,18 @@ final class Attachment {
 
   /// Another attachment replaces this one.
   func replace(by successor: Attachment) { use.successor = successor }
+
+  /// What was read last: of this contact, and otherwise of the one before.
+  func last(now: MonotonicTime, wallClock: Double) -> (readings: Bridge.LastReadings, age: Int?) {
+    var last = readings.last(now: now)
+    guard let before = before?.aged(since: before?.last_seen, wallClock), let old = before.last else {
+      return (last, nil)
+    }
+    let age = readings.hasAny ? nil : before.readings_age_ms
+    (last.battery, last.status) = (last.battery ?? old.battery, last.status ?? old.status)
+    (last.values, last.identity) = (last.values ?? old.values, last.identity ?? old.identity)
+    return (last, age)
+  }
 
   /// It is connected since this time.
   func connected(at time: Double) { (connectedSince, lastSeen) = (time, nil) }

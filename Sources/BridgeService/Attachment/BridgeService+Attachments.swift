@@ -34,7 +34,8 @@ extension BridgeService {
       after: closing)
     attachments.add(attachment)
     attachment.given = memory.name(for: device, on: self)
-    alarms.watch(attachment, raised: memory.came(attachment.device, on: self), on: self)
+    attachment.before = memory.came(attachment.device, on: self)
+    alarms.watch(attachment, raised: attachment.before?.alarms ?? [], on: self)
     if let problem {
       log.error("\(attachment.name) is not attached: \(problem.message)")
     } else {

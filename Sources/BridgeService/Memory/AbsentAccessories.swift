@@ -84,6 +84,11 @@ extension Bridge.Accessory {
   /// How long it was there last.
   fileprivate var secondsThere: Double { max(0, (last_seen ?? 0) - (connected_since ?? last_seen ?? 0)) }
 
+  /// The same, as it is now if it was so at the time `seen`; both in seconds since 1970.
+  func aged(since seen: Double?, _ wallClock: Double) -> Self {
+    aged(by: seen.map { Int(min(max(0, wallClock - $0), 1e9) * 1_000) } ?? 0)
+  }
+
   /// The same, as it is this time later, or earlier where it is negative.
   func aged(by milliseconds: Int) -> Self {
     var record = self

@@ -58,14 +58,14 @@ final class AccessoryMemory: KeptState {
     return record.aged(by: -milliseconds(since: record.last_seen, on: service))
   }
 
-  /// An accessory has come. Returns the alarms that it had when it went.
-  func came(_ device: Device, on service: isolated BridgeService) -> [AccessoryAlarm] {
+  /// An accessory has come. Returns what was known of it when it went; nil where nothing was.
+  func came(_ device: Device, on service: isolated BridgeService) -> Bridge.Accessory? {
     let same = absent.take(device)
-    if same.isEmpty { return [] }
+    if same.isEmpty { return nil }
     // Those of one that had another identity before it was known that there are several.
     for record in same where record.device.id != device.id { service.alarms.forget(record.device.id, on: service) }
     changed(after: Self.later, on: service)
-    return same.flatMap { $0.alarms ?? [] }
+    return same.last
   }
 
   /// Forgets an accessory that is gone.

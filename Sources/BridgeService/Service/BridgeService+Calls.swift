@@ -45,8 +45,10 @@ extension BridgeService: BridgeHandler {
   /// An accessory's facts with its raised alarms, and with its last readings where they are wanted.
   func facts(_ attachment: Attachment, wantsLast: Bool = false) -> Bridge.Accessory {
     var facts = attachment.facts(clock)
-    if wantsLast, attachment.readings.hasAny || attachment.readings.identity != nil {
-      facts.last = attachment.readings.last(now: clock.bootTime)
+    if wantsLast {
+      let (last, age) = attachment.last(now: clock.bootTime, wallClock: wallClock)
+      if last != Bridge.LastReadings() { facts.last = last }
+      facts.readings_age_ms = facts.readings_age_ms ?? age
     }
     if let problem = problemOfTurns(attachment) { facts.problem = Bridge.Problem(problem) }
     facts.alarms = alarms.raised(attachment.alarmKey) ?? []

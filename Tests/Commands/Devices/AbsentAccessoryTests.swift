@@ -58,7 +58,7 @@ import Testing
   /// What needs the accessory itself ends with 69, and says when it was last there and what to do.
   @Test(arguments: [
     ["request", "SIM0001", "ping"], ["set", "SIM0001", "level=1"], ["console", "SIM0001", "--linger", "1ms"],
-    ["battery", "SIM0001", "--fresh"], ["battery", "SIM0001", "--watch"], ["trace", "SIM0001"],
+    ["battery", "SIM0001", "--fresh"],
   ]) func commandsForItSaySo(words: [String]) async throws {
     try await Sandbox.with { box in
       let service = try await Self.leave(box)

@@ -92,6 +92,24 @@ import Testing
     }
   }
 
+  /// One that goes again before it was read keeps what was read of it before.
+  @Test func whatWasReadBeforeStays() async throws {
+    let accessory = ScriptedAccessory { $0.command == .hello ? .silence : .refusal(1) }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with(Self.configure(MemoryHistoryFile())) { harness in
+      let client = try await harness.client()
+      try await Self.leave("GONE1", harness, client)
+      let file = try harness.announce(terminal.path, serial: "GONE1")
+      try await harness.said("GONE1 is attached at", times: 2)
+      #expect(try await Self.absent(client).isEmpty)
+      file.remove()
+      await terminal.transport.close()
+      try await eventually("it is absent again") { try await Self.absent(client).count == 1 }
+      let gone = try await Self.absent(client).first
+      #expect(gone?.last?.battery?.percent == 15 && gone?.alarms?.count == 1 && gone?.readings_age_ms != nil)
+    }
+  }
+
   /// What is gone before the service ends, and what goes while it isn't running, is known after its next start; an alarm isn't raised
   /// twice.
   @Test func itSurvivesARestart() async throws {
